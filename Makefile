@@ -1,0 +1,37 @@
+# Two commands do everything: `make demo` and `make test`. Each sets itself up.
+PYTHON ?= python3
+PY := .venv/bin/python
+PIP := $(PY) -m pip install --quiet --disable-pip-version-check
+
+.PHONY: demo test lint types contracts unit clean
+
+demo: .venv/run
+	$(PY) -m discreet demo
+
+test: lint types contracts unit
+
+lint: .venv/dev
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+
+types: .venv/dev
+	$(PY) -m basedpyright --level error
+
+contracts: .venv/dev
+	$(PY) -c "from importlinter.cli import lint_imports_command as main; main()" --config pyproject.toml
+
+unit: .venv/dev
+	$(PY) -m pytest -n 2
+
+.venv/run: pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(PIP) -e .
+	touch .venv/run
+
+.venv/dev: pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(PIP) -e ".[dev]"
+	touch .venv/dev .venv/run
+
+clean:
+	rm -rf .venv

@@ -1,0 +1,62 @@
+"""Adaptive procedures (Definition 1.1 of the paper) as a predicate one can check."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet import check
+from discreet.decide.line import critical_value
+from discreet.decide.pvalues import read_p
+from discreet.decide.rejections import Rejections
+from discreet.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def is_adaptive(p: Any, rejected: Any, q: float | None = None, *, critical: Any = None) -> bool:
+    """Tell whether rejecting `rejected` is adaptive: nothing rejected, or every rejected p <= alpha_R.
+
+    R is the number of rejections and alpha_j the critical values: q*j/m when `q` is given (the BHq values),
+    or any sequence of shape (m,) as `critical`. Rejected p-values need not be the smallest ones, which is why
+    private procedures can be adaptive too. What follows from it is `fdr_bound`.
+
+    Parameters
+    ----------
+    p : array-like, shape (m,)
+        p-values.
+    rejected : Rejections, boolean mask of shape (m,), or sequence of positions
+        The rejected hypotheses.
+    q, critical
+        Exactly one of them: the level of the BHq critical values, or the critical values themselves.
+    """
+    values, _ = read_p(p)
+    chosen = _positions(rejected, values.size)
+    if (q is None) == (critical is None):
+        raise InputError("give exactly one of q and critical")
+    if chosen.size == 0:
+        return True
+    if q is not None:
+        alpha = critical_value(int(chosen.size), check.level(q, "q"), values.size)
+    else:
+        line = np.asarray(critical, dtype=np.float64)
+        if line.shape != values.shape or np.isnan(line).any():
+            raise InputError(f"critical must hold {values.size} numbers, one critical value for each count")
+        alpha = float(line[chosen.size - 1])
+    return bool(values[chosen].max() <= alpha)
+
+
+def _positions(rejected: Any, m: int) -> NDArray[np.int64]:
+    """Return distinct positions from a record, a mask or a sequence of positions."""
+    if isinstance(rejected, Rejections):
+        rejected = rejected.mask
+    array = np.asarray(rejected)
+    if array.size == 0:
+        return np.zeros(0, dtype=np.int64)
+    if array.dtype.kind == "b" and array.shape == (m,):
+        return np.flatnonzero(array)
+    if array.ndim != 1 or array.dtype.kind not in "iu" or array.min() < 0 or array.max() >= m:
+        raise InputError(f"rejected must be a mask of length {m} or positions from 0 to {m - 1}")
+    return np.unique(array).astype(np.int64)

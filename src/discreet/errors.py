@@ -1,0 +1,21 @@
+"""One family of errors; each says what was wrong, which public value caused it, and what to do.
+
+No message carries a private value: not a score, not a row, not a count of people.
+"""
+
+
+class DiscreetError(Exception):
+    """Anything this library refuses to do, with the reason and the remedy."""
+
+
+class InputError(DiscreetError, ValueError):
+    """An argument or a file cannot be used as it is. Nothing was computed and nothing was spent."""
+
+
+class MissingExtraError(DiscreetError, ImportError):
+    """An optional package is needed for this and is not installed."""
+
+
+def missing_extra(extra: str, for_what: str) -> MissingExtraError:
+    """Return the error that names the extra to install."""
+    return MissingExtraError(f'{for_what} needs the extra "{extra}": pip install "discreet[{extra}]"')

@@ -1,0 +1,1 @@
+"""Randomness: one cryptographic door, and exact samplers on the integer lattice."""

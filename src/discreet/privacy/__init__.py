@@ -1,0 +1,1 @@
+"""What it cost: events, their composition, and the smallest noise for a budget."""

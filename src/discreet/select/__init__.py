@@ -1,0 +1,1 @@
+"""Which: private selection of the best few of many."""
