@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 class Law(Protocol):
     """A noise law of scale 1."""
 
-    name: str
-
     def sf(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return P(noise >= t)."""
         ...
@@ -39,8 +37,6 @@ class Law(Protocol):
 class Gumbel:
     """-log(Exp(1)): the largest of scores plus Gumbel noise is the exponential mechanism's choice."""
 
-    name: str = "Gumbel"
-
     def sf(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return 1 - exp(-exp(-t))."""
         return -np.expm1(-np.exp(np.minimum(-t, 700.0)))
@@ -57,8 +53,6 @@ class Gumbel:
 @dataclass(frozen=True, slots=True)
 class Laplace:
     """Density exp(-|t|)/2: the paper's noise."""
-
-    name: str = "Laplace"
 
     def sf(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return exp(-t)/2 above 0 and 1 - exp(t)/2 below."""
