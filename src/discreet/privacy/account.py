@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 _TOLERANCE = 1e-9
-_RECURSION_TOLERANCE = 1e-7
+_RECURSION_TOLERANCE = 1e-6
 _UP = 1 + 1e-14
 
 
@@ -97,7 +97,7 @@ class _Spent:
                     # Pure except on an event of probability delta, which does not depend on the data.
                     spent.pure[epsilon] += count
                     spent.slips[delta] += count
-                case _:
+                case _:  # pyright: ignore[reportUnnecessaryComparison]  # callers without a type checker
                     raise InputError(f"events must hold privacy events; got {type(event).__name__}")
         for counter in (spent.pure, spent.ranged, spent.zcdp, spent.gaussian):
             del counter[0.0]
@@ -134,28 +134,25 @@ class _Spent:
     def bounds(self) -> list[tuple[Callable[[float], float], float]]:
         """Return every bound that applies, as a function from epsilon to delta, with a search tolerance."""
         rho, smooth_rho = self.rho, self.smooth_rho
+        pure = self.as_pure
         found: list[tuple[Callable[[float], float], float]] = []
         found.append((lambda epsilon: curves.zcdp_delta(epsilon, rho), _TOLERANCE))
-        mu = math.sqrt(math.fsum(m * m * count for m, count in self.gaussian.items())) * _UP
-        pure = self.as_pure
-        if smooth_rho:
-            base = _total(pure)
-            if self.zcdp:
-                found.append((_shifted(lambda epsilon: curves.zcdp_delta(epsilon, smooth_rho), base), _TOLERANCE))
-            else:
-                found.append((_shifted(lambda epsilon: curves.gaussian_delta(epsilon, mu), base), _TOLERANCE))
-            return found
-        drift = math.fsum(count * curves.pure_rho(e) for e, count in pure.items()) * _UP
-        squares = math.fsum(count * e * e for e, count in pure.items()) * _UP
-        if squares:
+        if self.zcdp:
+            found.append((_shifted(lambda epsilon: curves.zcdp_delta(epsilon, smooth_rho), pure), _TOLERANCE))
+        elif self.gaussian:
+            mu = math.sqrt(math.fsum(m * m * count for m, count in self.gaussian.items())) * _UP
+            found.append((_shifted(lambda epsilon: curves.gaussian_delta(epsilon, mu), pure), _TOLERANCE))
+        elif pure:
+            drift = math.fsum(count * curves.pure_rho(e) for e, count in pure.items()) * _UP
+            squares = math.fsum(count * e * e for e, count in pure.items()) * _UP
             found.append((lambda epsilon: curves.advanced_delta(epsilon, drift, squares), _TOLERANCE))
-        groups = sorted(pure.items())
-        if len(groups) in {1, 2} and math.prod(count + 1 for _, count in groups) <= curves.MOST_TERMS:
-            found.append((lambda epsilon: curves.pure_delta(epsilon, groups), _TOLERANCE))
-        if len(self.ranged) == 1 and not self.pure:
-            ((e, rounds),) = self.ranged.items()
-            if rounds <= MOST_ROUNDS:
-                found.append((lambda epsilon: composed_delta(epsilon, e, rounds), _RECURSION_TOLERANCE))
+            groups = sorted(pure.items())
+            if len(groups) <= 2 and math.prod(count + 1 for _, count in groups) <= curves.MOST_TERMS:
+                found.append((lambda epsilon: curves.pure_delta(epsilon, groups), _TOLERANCE))
+            if len(self.ranged) == 1 and not self.pure:
+                ((e, rounds),) = self.ranged.items()
+                if rounds <= MOST_ROUNDS:
+                    found.append((lambda epsilon: composed_delta(epsilon, e, rounds), _RECURSION_TOLERANCE))
         return found
 
     def epsilon(self, delta: float) -> float:
@@ -171,13 +168,16 @@ class _Spent:
                 return log_excess(bound(epsilon), delta)
 
             if excess(best) <= 0:
-                best = smallest(excess, 0.0, best, tolerance)
+                # Bounds differ by little as a rule: try just below before the whole range.
+                low = 0.8 * best if excess(0.8 * best) > 0 else 0.0
+                best = smallest(excess, low, best, tolerance)
         return best
 
 
-def _shifted(bound: Callable[[float], float], base: float) -> Callable[[float], float]:
-    """Return the bound for what `bound` covers together with pure events that sum to `base`."""
-    return lambda epsilon: bound(math.nextafter(epsilon - base, -math.inf)) if epsilon >= base else 1.0
+def _shifted(bound: Callable[[float], float], pure: Counter[float]) -> Callable[[float], float]:
+    """Return the bound for what `bound` covers together with pure events, which simply add up."""
+    base = _total(pure)
+    return lambda epsilon: bound(math.nextafter(epsilon - base, -math.inf)) if epsilon > base else 1.0
 
 
 def _total(counter: Counter[float]) -> float:

@@ -92,7 +92,9 @@ def pure_delta(epsilon: float, groups: list[tuple[float, int]]) -> float:
     for eps, count in groups:
         heads = np.arange(count + 1, dtype=np.float64)
         choose = gammaln(count + 1.0) - gammaln(heads + 1) - gammaln(count - heads + 1)
-        log_each = choose - heads * math.log1p(math.exp(-eps)) - (count - heads) * (eps + math.log1p(math.exp(-eps)))
+        log_each = (
+            choose - heads * math.log1p(math.exp(-eps)) - (count - heads) * (eps + math.log1p(math.exp(-eps)))
+        )
         loss = np.add.outer(loss, eps * (2 * heads - count)).ravel()
         log_p = np.add.outer(log_p, log_each).ravel()
         lost += 4 * float(gammaln(count + 1.0)) + 2 * count * (eps + 1)

@@ -19,21 +19,23 @@ def smallest(excess: Callable[[float], float], low: float, high: float, toleranc
     if above <= 0:
         return low
     below = excess(high)
-    weight, stale = 1.0, 0
+    slow = side = 0
     while (gap := high - low) > (step := tolerance * high):
-        if math.isfinite(above - below) and below < 0 and stale < 3:
-            x = low + gap * above / (above - weight * below)
+        if slow < 3 and math.isfinite(above) and math.isfinite(below) and below < 0:
+            x = low + gap * above / (above - below)
         else:
-            x = low + gap / 2
-            stale = 0
+            x, slow = low + gap / 2, 0
         # Half a tolerance inside both ends, so that a hit on one side closes the bracket from the other.
         x = min(max(x, low + step / 2), high - step / 2)
         value = excess(x)
+        # The Illinois rule: an end that stays twice counts half, or it would stay for ever.
         if value > 0:
-            low, above, weight = x, value, 0.5 * weight
+            low, above, below = x, value, below / 2 if side > 0 else below
+            side = 1
         else:
-            high, below, weight = x, value, 1.0
-        stale = stale + 1 if high - low > gap / 2 else 0
+            high, below, above = x, value, above / 2 if side < 0 else above
+            side = -1
+        slow = slow + 1 if high - low > gap / 2 else 0
     return high
 
 
