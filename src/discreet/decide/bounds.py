@@ -125,7 +125,7 @@ def crossing_tail(a: float, k: int, m: int | None = None) -> float:
     """Return P(U_(j) <= a*j/m for some j >= k), U_(j) the order statistics of m uniforms, rounded up.
 
     The last such j is J with P(J = j) = C(m,j) (aj/m)^j (1-aj/m)^(m-j) * m(1-a)/(m-aj), by Daniels' theorem;
-    as m grows, (1-a) e^(-aj) (aj)^j / j!, whose tail is the larger at every k. k = 1 gives a: Simes' identity.
+    as m grows, (1-a) e^(-aj) (aj)^j / j!, never a smaller tail. k = 1 gives a: Simes' identity.
     Where exp(-k (a-1-log a)), which bounds the tail, is smaller than what was summed, it is returned instead.
     """
     if a >= 1 or k < 1:
