@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 ADVERSARY_LEVELS = (0.05, 0.1, 0.2)
+ADVERSARY_COUNTS = (1, 2)
+ATTACKED = len(ADVERSARY_LEVELS) * len(ADVERSARY_COUNTS)
 _ADVERSARY_M = 10_000
 
 
@@ -112,15 +114,14 @@ def _counts(
 
 def adversary(
     *,
-    repetitions: int = 1000,
+    repetitions: int = 10_000,
     seed: int = 1,
-    ks: Sequence[int] = (1, 2),
     tick: Callable[[int], None] = lambda _: None,
 ) -> list[Worst]:
     """Set the worst adaptive procedure beside every bound on it, at q = .05, .1 and .2."""
     m = _ADVERSARY_M
     found: list[Worst] = []
-    for k in ks:
+    for k in ADVERSARY_COUNTS:
         for i, q in enumerate(ADVERSARY_LEVELS):
             rng = np.random.default_rng(np.random.SeedSequence([seed, k, i]))
             simulated = estimate(worst_fdp(rng, repetitions, m, q, k))
