@@ -161,8 +161,6 @@ class _Spent:
             return best
         rho = self.rho
         best = min(best, (rho + 2 * math.sqrt(-rho * math.log(delta))) * _UP)
-        if math.isinf(best):
-            return best
         for bound, tolerance in self.bounds():
 
             def excess(epsilon: float, bound: Callable[[float], float] = bound) -> float:
@@ -189,10 +187,7 @@ def _lifted(parameter: float) -> float:
 def _total(counter: Counter[float]) -> float:
     """Return the sum of value*count, exact and then rounded up."""
     exact = sum((Fraction(value) * count for value, count in counter.items()), Fraction(0))
-    try:
-        rounded = float(exact)
-    except OverflowError:
-        return math.inf
+    rounded = float(exact)
     return rounded if Fraction(rounded) >= exact else math.nextafter(rounded, math.inf)
 
 
