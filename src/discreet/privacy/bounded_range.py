@@ -17,8 +17,8 @@ MOST_ROUNDS = 5000
 """Beyond this many rounds the recursion is not offered: zCDP is within a few percent and free."""
 
 _TINY = 1e-300
-# Rounds this revealing are not worth a recursion, and exp(e) must stay far from overflow.
-_LARGEST = 30.0
+# Several rounds more revealing than this are not worth a recursion: the grid would be too coarse for them.
+_LARGEST = 8.0
 # The share of the answer that may be lost, outward, to all windows together.
 _WINDOW_LOSS = 1e-4
 
@@ -54,7 +54,7 @@ def composed_delta(epsilon: float, e: float, rounds: int) -> float:
     origin = epsilon - 1e-14 * (epsilon + rounds * e)
     if rounds == 1 or e > _LARGEST:
         return _outward(float(one_round(np.array(origin), e))) if rounds == 1 else 1.0
-    edges, n = _cells(rounds)
+    edges, n = _cells(e, rounds)
     h = e / n
     scale = -math.expm1(-e)
     shares: list[float] = (-np.expm1(edges * h - e) / scale).tolist()
@@ -103,14 +103,15 @@ def _step(
     return best
 
 
-def _cells(rounds: int) -> tuple[NDArray[np.int64], int]:
+def _cells(e: float, rounds: int) -> tuple[NDArray[np.int64], int]:
     """Return the grid points in [0, n] that end the cells of t, and n.
 
-    Any choice is safe. The maximum lies near t = e/2, nearer the more rounds there are, and a cell as wide as
-    twice its distance from there still has its maximum at its inner end: so cells may widen outward.
+    Any choice is safe. The maximum lies near t = e/2, nearer the more rounds there are and the smaller e is,
+    and a cell as wide as twice its distance from there still has its maximum at its inner end: so cells may
+    widen outward.
     """
     half = max(9, round(96 / math.sqrt(rounds)))
-    steps = list(range(math.ceil(half * min(1.0, 3.5 / math.sqrt(rounds))) + 1))
+    steps = list(range(round(half * min(1.0, 3.5 / math.sqrt(rounds) + e / 4)) + 1))
     while steps[-1] < half:
         steps.append(min(half, 3 * steps[-1]))
     outward = np.array(steps)
