@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _TOLERANCE = 1e-9
 _RECURSION_TOLERANCE = 1e-6
 _UP = 1 + 1e-14
+_LEAST = 1e-100
 
 
 def account(events: Iterable[Event], *, delta: float | None = None, epsilon: float | None = None) -> float:
@@ -51,7 +52,7 @@ def account(events: Iterable[Event], *, delta: float | None = None, epsilon: flo
     >>> from discreet.privacy.account import account
     >>> from discreet.privacy.events import BoundedRange
     >>> round(account([BoundedRange(0.05, count=100)], delta=1e-6), 3)
-    1.063
+    1.062
     """
     if (delta is None) == (epsilon is None):
         raise InputError("give exactly one of delta (to learn epsilon) and epsilon (to learn delta)")
@@ -60,9 +61,7 @@ def account(events: Iterable[Event], *, delta: float | None = None, epsilon: flo
         target = check.real(epsilon, "epsilon")
         if target < 0:
             raise InputError(f"epsilon must be at least 0; got {target:g}")
-        least = min((bound(target) for bound, _ in spent.bounds()), default=1.0)
-        if target >= spent.basic:
-            least = 0.0
+        least = 0.0 if target >= spent.basic else min(bound(target) for bound, _ in spent.bounds())
         return min(1.0, _add_up(least, spent.slip))
     left = check.delta(delta) - spent.slip
     if left < 0:
@@ -86,16 +85,16 @@ class _Spent:
         for event in events:
             match event:
                 case Pure(epsilon, count):
-                    spent.pure[epsilon] += count
+                    spent.pure[_lifted(epsilon)] += count
                 case BoundedRange(epsilon, count):
-                    spent.ranged[epsilon] += count
+                    spent.ranged[_lifted(epsilon)] += count
                 case ZCDP(rho, count):
-                    spent.zcdp[rho] += count
+                    spent.zcdp[_lifted(rho)] += count
                 case Gaussian(mu, count):
-                    spent.gaussian[mu] += count
+                    spent.gaussian[_lifted(mu)] += count
                 case Approximate(epsilon, delta, count):
                     # Pure except on an event of probability delta, which does not depend on the data.
-                    spent.pure[epsilon] += count
+                    spent.pure[_lifted(epsilon)] += count
                     spent.slips[delta] += count
                 case _:  # pyright: ignore[reportUnnecessaryComparison]  # callers without a type checker
                     raise InputError(f"events must hold privacy events; got {type(event).__name__}")
@@ -178,6 +177,11 @@ def _shifted(bound: Callable[[float], float], pure: Counter[float]) -> Callable[
     """Return the bound for what `bound` covers together with pure events, which simply add up."""
     base = _total(pure)
     return lambda epsilon: bound(math.nextafter(epsilon - base, -math.inf)) if epsilon > base else 1.0
+
+
+def _lifted(parameter: float) -> float:
+    """Return `parameter`, raised to where its square is still a number."""
+    return max(parameter, _LEAST) if parameter else 0.0
 
 
 def _total(counter: Counter[float]) -> float:

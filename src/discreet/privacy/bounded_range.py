@@ -17,6 +17,8 @@ MOST_ROUNDS = 5000
 """Beyond this many rounds the recursion is not offered: zCDP is within a few percent and free."""
 
 _TINY = 1e-300
+# Several rounds more revealing than this are not worth a recursion: the grid would be too coarse for them.
+_LARGEST = 8.0
 # The share of the answer that may be lost, outward, to all windows together.
 _WINDOW_LOSS = 1e-4
 
@@ -48,7 +50,11 @@ def composed_delta(epsilon: float, e: float, rounds: int) -> float:
     """
     if e == 0.0 or epsilon >= rounds * e:
         return 0.0
-    edges, n = _cells(rounds)
+    # Start a hair to the left, where delta is larger: by more than its float error moves it.
+    origin = epsilon - 1e-14 * (epsilon + rounds * e)
+    if rounds == 1 or e > _LARGEST:
+        return _outward(float(one_round(np.array(origin), e))) if rounds == 1 else 1.0
+    edges, n = _cells(e, rounds)
     h = e / n
     scale = -math.expm1(-e)
     shares: list[float] = (-np.expm1(edges * h - e) / scale).tolist()
@@ -57,14 +63,16 @@ def composed_delta(epsilon: float, e: float, rounds: int) -> float:
     cells = list(zip((n - edges[1:]).tolist(), shares[1:], arches, strict=True))
     low, high = _windows(epsilon, e, rounds, n)
 
-    # The grid starts a hair to the left, where delta is larger: more than its float error moves it.
-    origin = epsilon - 1e-14 * (epsilon + rounds * e)
     delta = one_round(origin + h * np.arange(low[1], high[1] + 1, dtype=np.float64), e)
     for j in range(2, rounds + 1):
         width = high[j] - low[j] + 1
         delta = _cover(delta, low[j - 1], low[j] - n, high[j] + n, h)
         delta = _step(delta, n, width, cells, math.exp(-e))
-    return min(1.0, float(delta[-low[rounds]]) * (1.0 + 1e-12 * rounds) + _TINY)
+    return _outward(float(delta[-low[rounds]]), rounds)
+
+
+def _outward(delta: float, rounds: int = 1) -> float:
+    return min(1.0, delta * (1.0 + 1e-12 * rounds) + _TINY)
 
 
 def _step(
@@ -95,14 +103,15 @@ def _step(
     return best
 
 
-def _cells(rounds: int) -> tuple[NDArray[np.int64], int]:
+def _cells(e: float, rounds: int) -> tuple[NDArray[np.int64], int]:
     """Return the grid points in [0, n] that end the cells of t, and n.
 
-    Any choice is safe. The maximum lies near t = e/2, nearer the more rounds there are, and a cell as wide as
-    twice its distance from there still has its maximum at its inner end: so cells may widen outward.
+    Any choice is safe. The maximum lies near t = e/2, nearer the more rounds there are and the smaller e is,
+    and a cell as wide as twice its distance from there still has its maximum at its inner end: so cells may
+    widen outward.
     """
     half = max(9, round(96 / math.sqrt(rounds)))
-    steps = list(range(math.ceil(half * min(1.0, 3.5 / math.sqrt(rounds))) + 1))
+    steps = list(range(round(half * min(1.0, 3.5 / math.sqrt(rounds) + e / 4)) + 1))
     while steps[-1] < half:
         steps.append(min(half, 3 * steps[-1]))
     outward = np.array(steps)

@@ -78,13 +78,12 @@ def bounded_range_step(epsilon: float, delta: float, rounds: int) -> float:
     """
     epsilon, delta = check.positive(epsilon, "epsilon"), check.delta(delta)
     rounds = check.whole(rounds, "rounds")
+    inside = epsilon * _INSIDE
     basic = epsilon / rounds
     if Fraction(basic) * rounds > Fraction(epsilon):
         basic = math.nextafter(basic, 0.0)
     if delta == 0.0:
         return basic
-
-    inside = epsilon * _INSIDE
 
     def excess(inverse: float) -> float:
         return log_excess(account([BoundedRange(1 / inverse, rounds)], epsilon=inside), delta)
@@ -93,12 +92,12 @@ def bounded_range_step(epsilon: float, delta: float, rounds: int) -> float:
         return log_excess(zcdp_delta(inside, rounds * range_rho(1 / inverse)), delta)
 
     # zCDP fits and costs nothing to ask; the recursion gains a tenth or so on it, more when rounds are few.
-    # Its starting bracket: rho <= epsilon + log(1/delta) at least wherever zCDP certifies anything.
     roomy = math.sqrt(rounds / (8 * (epsilon - math.log(delta))))
     wide = roomy
     while zcdp_excess(wide) > 0:
         wide *= 2
-    inverse = min(smallest(zcdp_excess, roomy / 2, wide, _STEP_TOLERANCE), 1 / (basic * _INSIDE))
+    by_zcdp = smallest(zcdp_excess, roomy / 2, wide, _STEP_TOLERANCE) * (1 + 1e-9)
+    inverse = min(by_zcdp, 1 / (basic * _INSIDE**2))
     low = inverse / 1.12
     while excess(low) <= 0:
         low, inverse = low / 1.5, low

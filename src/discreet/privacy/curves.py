@@ -13,6 +13,9 @@ from scipy.special import erfcx, gammaln, ndtr
 MOST_TERMS = 1_000_000
 """The largest number of outcomes that `pure_delta` sums over."""
 
+# Beyond these a bound answers 1 (or the smallest float), which is safe, instead of overflowing.
+_HUGE = 1e100
+_FAR = 50.0
 # A few units in the last place, relative: what a short chain of correctly coded float operations may lose.
 _ULPS = 1e-14
 
@@ -35,6 +38,9 @@ def zcdp_delta(epsilon: float, rho: float) -> float:
     """
     if rho == 0.0:
         return 0.0
+    if rho > _HUGE:
+        return 1.0
+    epsilon = min(epsilon, _HUGE)
     low, high = 1e-9, 1.0
     while (2 * high + 1) * rho - epsilon - math.log1p(1 / high) < 0 and high < 1e150:
         low, high = high, 2 * high
@@ -56,7 +62,7 @@ def advanced_delta(epsilon: float, drift: float, squares: float) -> float:
     `drift` is the sum of eps_i*tanh(eps_i/2) and `squares` the sum of eps_i^2.
     """
     ahead = epsilon * (1 - _ULPS) - drift
-    if ahead <= 0:
+    if ahead <= 0 or squares > _HUGE:
         return 1.0
     return min(1.0, math.exp(-(ahead * ahead) / (2 * squares) * (1 - _ULPS)) * (1 + _ULPS) + math.ulp(0.0))
 
@@ -68,18 +74,17 @@ def gaussian_delta(epsilon: float, mu: float) -> float:
     """
     if mu == 0.0:
         return 0.0
+    if mu > _HUGE:
+        return 1.0
     u, v = epsilon / mu - mu / 2, epsilon / mu + mu / 2
-    if u < 0:
-        return min(1.0, float(ndtr(-u)) * (1 + _ULPS) - (1 - _ULPS) * _tail(u, v))
+    if u > _FAR:
+        return math.ulp(0.0)
     common = math.exp(-u * u / 2) / 2
-    first, second = float(erfcx(u / math.sqrt(2))), float(erfcx(v / math.sqrt(2)))
-    lost = _ULPS * (1 + u * u) * first
-    return min(1.0, common * (first - second + lost) + math.ulp(0.0))
-
-
-def _tail(u: float, v: float) -> float:
-    """Return e^epsilon Phi(-v)."""
-    return math.exp(-u * u / 2) / 2 * float(erfcx(v / math.sqrt(2)))
+    head = float(ndtr(-u)) if u < 0 else common * float(erfcx(u / math.sqrt(2)))
+    tail = common * float(erfcx(v / math.sqrt(2)))
+    # exp loses u^2 ulps; u and v lose v ulps, and delta moves by at most 3*common for each unit of them.
+    lost = _ULPS * ((1 + u * u) * head + (1 + v) * common)
+    return min(1.0, head - tail + lost + math.ulp(0.0))
 
 
 def pure_delta(epsilon: float, groups: list[tuple[float, int]]) -> float:
@@ -88,13 +93,14 @@ def pure_delta(epsilon: float, groups: list[tuple[float, int]]) -> float:
     E (1 - e^(epsilon - L))_+ where L is the loss of a product of randomised responses: the sum over groups of
     eps*(2*Binomial(count, e^eps/(1+e^eps)) - count).
     """
+    if any(eps * count > _HUGE for eps, count in groups):
+        return 1.0
     loss, log_p, lost = np.zeros(1), np.zeros(1), 0.0
     for eps, count in groups:
         heads = np.arange(count + 1, dtype=np.float64)
         choose = gammaln(count + 1.0) - gammaln(heads + 1) - gammaln(count - heads + 1)
-        log_each = (
-            choose - heads * math.log1p(math.exp(-eps)) - (count - heads) * (eps + math.log1p(math.exp(-eps)))
-        )
+        # log P(heads) = -log(1 + e^-eps), log P(tails) = that - eps.
+        log_each = choose - count * math.log1p(math.exp(-eps)) - (count - heads) * eps
         loss = np.add.outer(loss, eps * (2 * heads - count)).ravel()
         log_p = np.add.outer(log_p, log_each).ravel()
         lost += 4 * float(gammaln(count + 1.0)) + 2 * count * (eps + 1)

@@ -93,6 +93,10 @@ class Approximate:
 
 Event = Pure | BoundedRange | ZCDP | Gaussian | Approximate
 
+# Far beyond any promise; their sums, squares and products stay finite.
+_MOST = 1e100
+_MOST_TIMES = 10**15
+
 _KINDS: dict[str, type[Event]] = {
     "pure": Pure,
     "bounded-range": BoundedRange,
@@ -119,13 +123,13 @@ def from_dict(fields: dict[str, Any]) -> Event:
 
 
 def _settle(event: Event, *names: str) -> None:
-    """Refuse what is not a finite number >= 0 and a count >= 1; store plain floats and ints."""
+    """Refuse negative and absurd numbers and counts below 1; store plain floats and ints."""
     for name in names:
         number = check.real(getattr(event, name), name)
-        if number < 0:
-            raise InputError(f"{name} must be at least 0; got {number:g}")
+        if not 0 <= number <= _MOST:
+            raise InputError(f"{name} must lie between 0 and {_MOST:g}; got {number:g}")
         object.__setattr__(event, name, number)
-    object.__setattr__(event, "count", check.whole(event.count, "count"))
+    object.__setattr__(event, "count", check.whole(event.count, "count", 1, _MOST_TIMES))
 
 
 def _times(count: int) -> str:

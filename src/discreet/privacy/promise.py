@@ -45,12 +45,11 @@ class Privacy:
         if math.isinf(self.epsilon):
             return "No limit on what the output can reveal about one person."
         factor = math.exp(min(self.epsilon, 700.0))
-        limit = f"No outcome becomes more than e^epsilon = {factor:.4g} times as likely when one person's data change"
-        return (
-            f"{limit}." if self.delta == 0 else f"{limit}, up to a probability of delta = {self.delta:.3g}."
-        )
+        rest = f", up to a probability of delta = {self.delta:.3g}" if self.delta else ""
+        words = f"no outcome becomes more than e^epsilon = {factor:.4g} times as likely"
+        return f"Between neighbours, {words}{rest}."
 
     def _list(self) -> list[str]:
-        return (
-            ["Spent:", *(f"  - {event}" for event in self.events)] if self.events else ["Nothing was spent."]
-        )
+        if not self.events:
+            return ["Nothing was spent."]
+        return ["Spent:", *(f"  - {event}" for event in self.events)]
