@@ -8,5 +8,11 @@ from discreet.decide.step_down import step_down as step_down
 from discreet.decide.step_up import benjamini_yekutieli as benjamini_yekutieli
 from discreet.decide.step_up import step_up as step_up
 from discreet.errors import DiscreetError as DiscreetError
+from discreet.privacy.account import account as account
+from discreet.privacy.promise import Privacy as Privacy
+from discreet.select.noisy_min import NoisyMin as NoisyMin
+from discreet.select.noisy_min import noisy_min as noisy_min
+from discreet.select.selection import Selection as Selection
+from discreet.select.top_k import top_k as top_k
 
 __version__ = "0.1.0"

@@ -92,6 +92,36 @@ def simulate(
         typer.echo(f"{rates_in_words(rates)}\n\n{worst_in_words(worst)}")
 
 
+@app.command()
+def audit(
+    errata: bool = typer.Option(False, help="Print the numbers behind each erratum of the paper instead."),
+    runs: int = typer.Option(20_000, help="Runs of the real code on each of two neighbouring inputs."),
+    as_json: bool = typer.Option(False, "--json", help="Print JSON instead of a table."),
+) -> None:
+    """Try to break every mechanism: exact laws, samples of the real code, and planted faults.
+
+    Exits with 1 if a promise is broken or a planted fault is missed.
+    """
+    from discreet.lab.progress import progress
+
+    rows: list[Any] = []
+    if errata:
+        from discreet.lab import errata as paper
+
+        rows.extend(paper.findings())
+        text, good = paper.in_words(rows), True
+    else:
+        from discreet.lab import audit as lab
+
+        with progress("auditing", lab.count_rows()) as tick:
+            for row in lab.all_rows(runs):
+                rows.append(row)
+                tick(1)
+        text, good = lab.in_words(rows), all(row.good for row in rows)
+    typer.echo(json.dumps([dataclasses.asdict(row) for row in rows]) if as_json else text)
+    raise typer.Exit(0 if good else 1)
+
+
 @bench.command("bh")
 def bench_bh() -> None:
     """Compare step-up and step-down with statsmodels and scipy at 10^4, 10^6 and 10^7 hypotheses."""
@@ -112,3 +142,31 @@ def bench_import() -> None:
     from discreet.lab.bench import imports
 
     typer.echo(imports.in_words(imports.seconds()))
+
+
+@bench.command("topk")
+def bench_topk(
+    quick: bool = typer.Option(False, help="Only m = 10,000: seconds instead of minutes."),
+) -> None:
+    """Compare private top-k with np.argpartition, numpy, OpenDP and diffprivlib, up to 10^6 candidates."""
+    from discreet.lab.bench import topk
+    from discreet.lab.progress import progress
+
+    sizes = topk.SIZES[:1] if quick else topk.SIZES
+    rows: list[topk.Row] = []
+    with progress("timing", len(sizes) * len(topk.COUNTS)) as tick:
+        for row in topk.run(sizes):
+            rows.append(row)
+            tick(1)
+    typer.echo(topk.in_words(rows))
+
+
+@bench.command("scales")
+def bench_scales(
+    epsilon: float = typer.Option(1.0, help="The privacy budget."),
+    delta: float = typer.Option(1e-6, help="Its slack."),
+) -> None:
+    """Print the noise scale of every top-k method beside the published formulas."""
+    from discreet.lab.bench import scales
+
+    typer.echo(scales.in_words(epsilon, delta))

@@ -7,17 +7,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.integrate import quad
 from scipy.optimize import brentq
 
 from discreet.decide.bounds import fdr_bound
 from discreet.lab import outcomes
+from discreet.lab.table import table
+from discreet.lab.words import printed_constants
 from discreet.noise.laws import LAPLACE
 from discreet.privacy.account import account
 from discreet.privacy.events import Pure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -42,6 +43,12 @@ def findings() -> Iterator[Finding]:
     yield from _constants()
 
 
+def in_words(rows: Sequence[Finding]) -> str:
+    """Return the findings as one table."""
+    cells = [[f"{row.number}. {row.what}", row.printed, f"{row.found:.4g}"] for row in rows]
+    return table(["erratum", "as printed", "found"], cells)
+
+
 def _noisy_min() -> Iterator[Finding]:
     """Lap(2/eps) for the index and for a fresh value: the index costs 2/b, the value 1/b."""
     index, value = _index_loss(2.0), 1 / 2.0
@@ -58,7 +65,7 @@ def _index_loss(scale: float, m: int = 10) -> float:
 
 
 def _peeling() -> Iterator[Finding]:
-    """The printed scale sqrt(k log(1/delta))/eps, index and value."""
+    """Account for the printed scale sqrt(k log(1/delta))/eps, index and value."""
     k, epsilon, delta = 100, 1.0, 1e-6
     scale = math.sqrt(k * math.log(1 / delta)) / epsilon
     events = [Pure(2 / scale, k), Pure(1 / scale, k)]
@@ -147,7 +154,8 @@ def _oneshot() -> Iterator[Finding]:
     """Pure k*spread/eps against 8 sup sqrt(k log(m/delta))/eps: where the second becomes smaller."""
     log_term = math.log(1e5 / 1e-6)
     for spread in (2.0, 1.0):
-        k = float(brentq(lambda k, w=spread: k * w - 8 * math.sqrt(k * log_term), 1.0, 1e6))
+        # k w = 8 sqrt(k log(m/delta))
+        k = 64 * log_term / spread**2
         yield Finding(
             4, f"k/log(m/delta) beyond which the sqrt form wins, spread = {spread:g} sup", "", k / log_term
         )
@@ -167,7 +175,7 @@ def _cutoffs() -> Iterator[Finding]:
 
 
 def _some_value_exceeds(x: NDArray[np.float64], k: int, margin: float, rng: np.random.Generator) -> bool:
-    """Peel the k smallest with fresh Lap(1), add fresh Lap(1) to each, compare the j-th with x_(j) + margin."""
+    """Peel the k smallest with fresh Lap(1), noise their values afresh, compare with x_(j) + margin."""
     left = x.copy()
     taken = np.empty(k)
     for j in range(k):
@@ -179,10 +187,9 @@ def _some_value_exceeds(x: NDArray[np.float64], k: int, margin: float, rng: np.r
 
 def _constants() -> Iterator[Finding]:
     """C < 3 from the printed proof, and by the law of the last crossing."""
-    integral = quad(lambda v: 2 * math.log(2 / v), 0, 2)[0]
-    second = (1 + integral) / (1 - math.exp(-1))
-    yield Finding(6, "C of FDR_2 that the printed proof gives", "< 3", second)
-    yield Finding(6, "C of FDR that the printed proof gives", "< 3", second + 1 + 2 / math.sqrt(math.e))
+    fdr_2, fdr = printed_constants()
+    yield Finding(6, "C of FDR_2 that the printed proof gives", "< 3", fdr_2)
+    yield Finding(6, "C of FDR that the printed proof gives", "< 3", fdr)
     q = 1e-6
     for k in (2, 3, 10):
         yield Finding(

@@ -5,6 +5,7 @@ None of this shares code with the mechanisms: softmax products for Gumbel, quadr
 
 from __future__ import annotations
 
+import math
 from itertools import combinations, pairwise, permutations
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 Outcome = tuple[int, ...]
 Law = dict[Outcome, float]
-_NODES, _WEIGHTS = (np.asarray(part, dtype=np.float64) for part in leggauss(40))
+_NODES, _WEIGHTS = np.array(leggauss(40), dtype=np.float64)  # pyright: ignore[reportUnknownArgumentType]  numpy has no types here
 
 
 def softmax_orders(x: NDArray[np.float64], scale: float, k: int) -> Law:
@@ -83,8 +84,8 @@ def _integrate(
     kinks = np.unique(x)
     ends = np.concatenate(([kinks[0] - 60 * scale], kinks, [kinks[-1] + 60 * scale]))
     total = 0.0
-    for a, b in pairwise(ends.tolist()):
-        edges = np.linspace(a, b, int(np.ceil((b - a) / (2 * scale))) + 1)
+    for a, b in pairwise(ends):
+        edges = np.linspace(float(a), float(b), math.ceil((b - a) / (2 * scale)) + 1)
         middle, half = (edges[1:] + edges[:-1]) / 2, (edges[1:] - edges[:-1]) / 2
         points = middle[:, None] + half[:, None] * _NODES
         total += float((f(points.ravel()).reshape(points.shape) @ _WEIGHTS * half).sum())

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from discreet.noise.laws import Law
 
-_SMALL = 1 << 14  # below this many items the sieve costs more than it saves
+_SMALL = 1 << 12  # below this many items the sieve costs more than it saves
 _ULPS = 2.0**-44  # 512 units in the last place: far more than log, log1p and a few additions can lose
 
 

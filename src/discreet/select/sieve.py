@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from discreet.noise.laws import Law
 
-_SAMPLE = 1 << 16
-_BINS = 4096
+_LEAST, _USUAL = 1 << 13, 1 << 16  # sampled scores: m/16 between these, and m/64 when m is huge
+_BINS = 1024
 _PER_SCALE = 4
 _SAFE = 60.0  # too few items clear the line with probability below exp(-58); then everyone is drawn
 
@@ -71,8 +71,8 @@ def _look(scores: NDArray[np.float64], scale: float, k: int) -> _Pilot:
     Where the ranks that matter lie below all bins, the bins are hung around those ranks instead.
     """
     m = scores.size
-    size = max(_SAMPLE, m // 64)
-    level = in_scales(scores[uniform_below(m, size)], scale)
+    size = min(m, max(_LEAST, min(_USUAL, m // 16), m // 64))
+    level = in_scales(scores if size == m else scores[uniform_below(m, size)], scale)
     top = float(level.max())
     rank = min(size - 1, int(_wanted(k) * size / m) + 4 * int(_SAFE))
     kth = float(np.partition(level, size - 1 - rank)[size - 1 - rank])

@@ -10,10 +10,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def median_seconds(job: Callable[[], object], *, budget: float = 1.0, most: int = 9) -> float:
-    """Return the median wall-clock seconds of `job`: at least 3 runs, more while `budget` seconds last."""
+def median_seconds(job: Callable[[], object], *, budget: float = 1.0, most: int = 9, least: int = 3) -> float:
+    """Return the median seconds of `job` over `least` runs, and more while `budget` seconds last."""
     taken: list[float] = []
-    while len(taken) < 3 or (len(taken) < most and sum(taken) < budget):
+    while len(taken) < least or (len(taken) < most and sum(taken) < budget):
         start = time.perf_counter()
         job()
         taken.append(time.perf_counter() - start)
