@@ -78,3 +78,14 @@ def _shown_above(mean, bound, n, level):
     if mean < 1:
         gap += (1 - mean) * math.log((1 - mean) / (1 - bound))
     return n * gap > math.log(1 / level)
+
+
+def assert_frequencies(counts, probabilities):
+    """Fail if counts of outcomes show, at level ALPHA, other probabilities; cells share the level equally."""
+    _spend()
+    counts = np.asarray(counts, dtype=float)
+    n = int(counts.sum())
+    level = ALPHA / (2 * counts.size)
+    for count, p in zip(counts, probabilities, strict=True):
+        assert not _shown_above(count / n, p, n, level), f"frequency {count / n} is above {p}"
+        assert not _shown_above(1 - count / n, 1 - p, n, level), f"frequency {count / n} is below {p}"

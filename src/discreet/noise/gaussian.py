@@ -12,7 +12,7 @@ import numpy as np
 from discreet import check
 from discreet.noise import entropy
 from discreet.noise.exact import floor_of_exp, resolve
-from discreet.noise.laplace import discrete_laplace
+from discreet.noise.laplace import SCALES, discrete_laplace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,7 +55,7 @@ def discrete_gaussian(sigma: float, count: int) -> NDArray[np.int64]:
     Theorem 4). Discrete Laplace proposals of scale t = floor(sigma) + 1, kept with probability
     exp(-(|y| - sigma**2/t)**2 / (2 sigma**2)): how many are drawn depends on chance and sigma alone.
     """
-    variance = Fraction(check.positive(sigma, "sigma")) ** 2
+    variance = Fraction(check.between(sigma, "sigma", SCALES[0], SCALES[1] / 2)) ** 2
     t = math.floor(sigma) + 1
     shift = variance / t
     kept: list[NDArray[np.int64]] = []

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 LARGEST = 1 << 61
 """No draw exceeds this in size; clamping at it is exact (docs/proofs/samplers.md)."""
+SCALES = (2.0**-10, 2.0**50)
+"""Smallest and largest scale in lattice steps: finer or coarser lattices are the caller's to choose."""
 _RARE = 40  # digits of weight 2**j * scale > 40 become one overflow coin of probability below exp(-40)
 _CHUNK = 1 << 15  # draws worked on at once, so that their words stay in the cache
 
@@ -118,6 +120,6 @@ def _fair(count: int) -> NDArray[np.bool_]:
 
 
 def _fraction(scale: float | Fraction) -> Fraction:
-    exact = scale if isinstance(scale, Fraction) else Fraction(check.positive(scale, "scale"))
-    check.positive(exact, "scale")
+    exact = scale if isinstance(scale, Fraction) else Fraction(check.between(scale, "scale", *SCALES))
+    check.between(exact, "scale", *SCALES)
     return exact
