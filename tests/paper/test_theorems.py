@@ -69,7 +69,7 @@ def test_theorem_1_in_the_papers_example(procedure):
 
 
 def test_fdr_k_needs_qk_to_grow():
-    """FDR_k <= (1 + o(1)) q of Corollary 4.2 needs qk -> infinity: the exact bound at fixed k stays above q."""
+    """FDR_k <= (1 + o(1)) q of Corollary 4.2 needs qk -> infinity: at fixed k it stays above q."""
     for k in (2, 3, 10):
         assert fdr_bound(1e-6, k).value > 1.3 * 1e-6
     assert fdr_bound(0.1, 10**6).value < 0.1 * (1 + 2 / math.sqrt(0.1 * 10**6))
