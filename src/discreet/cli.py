@@ -52,6 +52,14 @@ def bounds() -> None:
 
 
 @app.command()
+def errata() -> None:
+    """Print the numbers behind docs/errata.md: where the paper does not hold as printed."""
+    from discreet.lab.errata import errata_in_words
+
+    typer.echo(errata_in_words())
+
+
+@app.command()
 def simulate(
     scenario: list[str] = typer.Option([], help="A scenario; repeat for several. All by default."),
     procedure: list[str] = typer.Option([], help="A procedure; repeat for several. All by default."),

@@ -1,7 +1,7 @@
 """Make classical.csv.gz: random cases with the rejections of R's p.adjust and of statsmodels.
 
-Run `python tests/golden/make_golden.py` with Rscript on the path and the `bench` extra installed. A line holds
-q, the p-values as whole numbers over 2^20 (so every program reads the same double), and four masks:
+Run `python tests/golden/make_golden.py` with Rscript on the path and the `bench` extra installed. A line
+holds q, the p-values as whole numbers over 2^20 (so every program reads the same double), and four masks:
 R BH, R BY, statsmodels fdr_bh, statsmodels fdr_by.
 """
 
