@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-ALPHA = 1e-8
+ALPHA = 1e-9
 TOTAL = 1e-6
 
 

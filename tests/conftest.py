@@ -1,8 +1,13 @@
 """Shared by all tests: the false-alarm budget is declared, and kept."""
 
 import pytest
+from hypothesis import settings
 
 from budget import Ledger
+
+# Busy machines are slow, and the same commit should give the same answer twice.
+settings.register_profile("steady", deadline=None, derandomize=True)
+settings.load_profile("steady")
 
 
 def pytest_configure(config):

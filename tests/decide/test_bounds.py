@@ -57,6 +57,29 @@ def test_many_hypotheses_are_the_worst_case(a, k):
     assert tails[-1] == pytest.approx(limit, abs=3e-9)
 
 
+@pytest.mark.parametrize("a", [0.05, 0.5, 0.9, 0.99, 0.9999])
+@pytest.mark.parametrize("m", [2, 10, 300])
+def test_the_ratio_to_the_limit_rises_then_falls(a, m):
+    """The steps d(y) of docs/proofs/adaptive.md are those of log r_j, + then -, with the derivative shown."""
+    j = np.arange(m + 1.0)
+    log_r = (
+        np.concatenate(([0.0], np.cumsum(np.log1p(-j[:-1] / m)))) + (m - j - 1) * np.log1p(-a * j / m) + a * j
+    )
+
+    def d(y):
+        slope = (1 - a) * m + a * y
+        return np.log(y / slope) + (y - 2) * np.log1p(-a / slope) + a
+
+    y = m - j[:-1]
+    assert np.diff(log_r) == pytest.approx(d(y), abs=1e-9)
+    assert d(m) > 0
+    signs = np.sign(d(y))
+    assert np.all(np.diff(signs) <= 0)
+    w, gamma = a / ((1 - a) * m + a * y), (1 - a) * m / a
+    shown = w / (1 - gamma * w) + np.log1p(-w) - (gamma + 1) * w**2 / (1 - w)
+    assert (d(y + 1e-5) - d(y - 1e-5)) / 2e-5 == pytest.approx(shown, rel=1e-3, abs=1e-6)
+
+
 @pytest.mark.parametrize("gamma", [0.0, 0.5, 1.0, 1.5, 3.0, 40.0])
 def test_the_signs_behind_the_limit_change_once(gamma):
     """The power series of docs/proofs/adaptive.md has coefficients that change sign at most once."""

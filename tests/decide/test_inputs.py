@@ -38,7 +38,7 @@ BAD_P = {
 @pytest.mark.parametrize("procedure", PROCEDURES)
 @pytest.mark.parametrize("p", BAD_P.values(), ids=BAD_P.keys())
 def test_unusable_p_values_are_refused_by_name(procedure, p):
-    """Each kind of unusable p is a DiscreetError that says p, without a warning (warnings are errors here)."""
+    """Each kind of unusable p is a DiscreetError that says p, without a warning."""
     with pytest.raises(DiscreetError, match=r"\bp\b"):
         procedure(p, 0.1)
 

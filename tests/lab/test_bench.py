@@ -6,7 +6,16 @@ import sys
 from discreet.lab.bench import bh, imports
 from discreet.lab.bench.timing import median_seconds, verdict
 
-HEAVY = ("typer", "rich", "matplotlib", "pandas", "cryptography", "scipy", "statsmodels", "discreet.lab")
+HEAVY = (
+    "typer",
+    "rich",
+    "matplotlib",
+    "pandas",
+    "cryptography",
+    "scipy.stats",
+    "statsmodels",
+    "discreet.lab",
+)
 
 
 def test_bench_bh_compares_equal_sets():

@@ -7,13 +7,12 @@ import mpmath
 import numpy as np
 import pytest
 
+from budget import assert_frequencies, assert_mean_is, must_fail
 from discreet.errors import DiscreetError
 from discreet.noise import exact, gaussian
 from discreet.noise.gaussian import bernoulli_exp, discrete_gaussian
 from discreet.noise.laplace import discrete_laplace, floored_laplace, geometric
 from discreet.noise.uniform import scaled_below, uniform_below
-
-from budget import assert_frequencies, assert_mean_is, must_fail
 
 N = 400_000
 

@@ -9,7 +9,7 @@ from scipy.stats import beta
 
 from budget import assert_law, assert_mean_at_most, assert_mean_is, must_fail
 from discreet.decide.bounds import crossing_tail
-from discreet.lab.words import printed_constants
+from discreet.lab.words import limit_of_fdr_2, printed_constants
 
 M = 40
 RUNS = 20_000
@@ -28,26 +28,24 @@ def uniforms():
 
 
 @pytest.mark.statistical(2)
-@pytest.mark.parametrize("j", [1, 2, 20, 40])
+@pytest.mark.parametrize("j", [1, 5])
 def test_exponential_representation(sums, j):
-    """T_j / T_{m+1} has the law of U_(j), Beta(j, m+1-j); T_j / T_m has not."""
-    law = beta(j, M + 1 - j).cdf
-    assert_law(sums[:, j - 1] / sums[:, M], law)
-    must_fail(lambda: assert_law(sums[:, j - 1] / sums[:, M - 1] if j < M else sums[:, 0] / sums[:, M], law))
+    """T_j / T_{m+1} has the law of U_(j), Beta(j, m+1-j), here at m = 8; T_j / T_m has not."""
+    law = beta(j, 9 - j).cdf
+    assert_law(sums[:, j - 1] / sums[:, 8], law)
+    must_fail(lambda: assert_law(sums[:, j - 1] / sums[:, 7], law))
 
 
-@pytest.mark.statistical(3)
+@pytest.mark.statistical(2)
 @pytest.mark.parametrize(("i", "j"), [(1, 2), (3, 10)])
 def test_exponential_representation_is_joint(sums, uniforms, i, j):
-    """U_(i) / U_(j) is Beta(i, j-i) by either construction; Beta(i, j-i+1) must fail."""
-    law = beta(i, j - i).cdf
-    assert_law(sums[:, i - 1] / sums[:, j - 1], law)
-    assert_law(uniforms[:, i - 1] / uniforms[:, j - 1], law)
+    """T_i / T_j, like U_(i) / U_(j), is Beta(i, j-i); Beta(i, j-i+1) must fail."""
+    assert_law(sums[:, i - 1] / sums[:, j - 1], beta(i, j - i).cdf)
     must_fail(lambda: assert_law(uniforms[:, i - 1] / uniforms[:, j - 1], beta(i, j - i + 1).cdf))
 
 
 @pytest.mark.statistical(2)
-@pytest.mark.parametrize("j", [1, 2, 7])
+@pytest.mark.parametrize("j", [1, 7])
 def test_backward_submartingale_conditional_law(sums, j):
     """Lemma 3.2: given the future, T_j / T_{j+1} has law b^j, whatever T_{j+1} is; b^(j+1) must fail."""
     ratio = sums[:, j - 1] / sums[:, j]
@@ -72,20 +70,23 @@ def test_backward_submartingale_at_one():
 
 
 @pytest.mark.statistical(2)
-def test_lemma_behind_fdr_2(uniforms):
-    """Lemma 3.1: E max_{j>=2} j/(m U_(j)) <= C with C = 2.4314; C = 2 must fail."""
+def test_lemma_behind_fdr_2():
+    """Lemma 3.1: E max_{j>=2} j/(m U_(j)) <= C with C = 2.43; C = 2 must fail."""
     j = np.arange(2, M + 1)
-    largest = np.minimum(50.0, np.max(j / (M * uniforms[:, 1:]), axis=1))  # cut off: the variance is infinite
-    many = np.tile(largest, 1)
-    assert_mean_at_most(many, 2.4314, scale=50.0)
-    must_fail(lambda: assert_mean_at_most(many, 1.5, scale=50.0))
+    uniforms = np.sort(np.random.default_rng(3).random((5 * RUNS, M)), axis=1)
+    largest = np.max(j / (M * uniforms[:, 1:]), axis=1)
+    cut = np.minimum(20.0, largest)  # the variance of the maximum itself is infinite
+    assert_mean_at_most(cut, 2.43, scale=20.0)
+    must_fail(lambda: assert_mean_at_most(cut, 2.0, scale=20.0))
 
 
 def test_constant_of_lemma_3_1():
-    """Lemma 3.1: the exact constant is 1 + the integral of P(J_a >= 2)/a^2; C < 3 holds, C < 2 does not."""
+    """Lemma 3.1: the exact constant is 1 + the integral of P(J_a >= 2)/a^2 = 2.4287: below 3, above 2."""
     integral, _ = quad(lambda a: (crossing_tail(a, 2) - 1e-9) / a**2, 1e-3, 1, limit=200)
-    exact = 1 + integral + 2e-3  # P(J_a >= 2) <= 2 a^2 covers the rest
-    assert 2.43 < exact < 2.434 < 3
+    closed, _ = quad(lambda a: (1 - (1 - a) * math.exp(-a)) / a, 0, 1)  # P(J_a >= 2) = a - a(1-a)e^-a
+    assert 1 + integral + 2e-3 == pytest.approx(1 + closed, abs=1e-4)
+    assert 1 + closed == pytest.approx(limit_of_fdr_2())
+    assert limit_of_fdr_2() == pytest.approx(2.4287, abs=1e-4)
 
 
 def test_constants_of_the_printed_proof():
@@ -96,7 +97,7 @@ def test_constants_of_the_printed_proof():
     assert (round(fdr_2, 1), round(fdr, 1)) == (7.9, 10.1)
 
 
-@pytest.mark.statistical(3)
+@pytest.mark.statistical(2)
 @pytest.mark.parametrize("q", [0.05, 0.2])
 def test_lemma_3_3(uniforms, q):
     """Lemma 3.3: E min(1/ceil(m U_(1)/q), 1) <= q log(1/q) + C_0 q, C_0 = 1 + 2/sqrt(e); q must fail."""
@@ -106,12 +107,11 @@ def test_lemma_3_3(uniforms, q):
     exact = np.sum((above - np.append(above[1:], 0.0)) / reach)
     assert exact <= q * math.log(1 / q) + (1 + 2 / math.sqrt(math.e)) * q
     assert_mean_is(payoff, exact)
-    assert_mean_at_most(payoff, q * math.log(1 / q) + (1 + 2 / math.sqrt(math.e)) * q)
     must_fail(lambda: assert_mean_at_most(payoff, q))
 
 
 @pytest.mark.statistical(2)
-@pytest.mark.parametrize(("a", "k"), [(0.5, 1), (0.5, 2), (0.8, 5), (0.95, 30)])
+@pytest.mark.parametrize(("a", "k"), [(0.5, 1), (0.8, 5), (0.95, 30)])
 def test_last_crossing_in_simulation(uniforms, a, k):
     """Crossings at or after k happen as often as the exact law says; at a smaller slope the law must fail."""
     j = np.arange(1, M + 1)

@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 
 import discreet
+from budget import assert_mean_is, must_fail
 from discreet.errors import DiscreetError
 from discreet.privacy.account import account
 from discreet.privacy.events import Approximate, BoundedRange, Pure
 from discreet.select import plans
 from discreet.select.top_k import METHODS
 from discreet.select.values import lattice_for
-
-from budget import assert_mean_is, must_fail
 
 SCORES = np.array([5200.0, 410.0, 9800.0, 77.0, 8100.0])
 

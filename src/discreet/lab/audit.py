@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-ALPHA = 1e-8
+ALPHA = 1e-9
 """The chance that one sampled row says too much."""
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import numpy as np
 
 from discreet.decide.bounds import fdr_bound
@@ -30,5 +32,6 @@ def demo(m: int = 100_000, q: float = 0.1) -> str:
             f"{(found.count - false) / signals:.1%} of the real effects found."
         )
     lines += ["", "What holds when only the true nulls are independent:"]
-    lines += [f"- {fdr_bound(q)}", f"- {fdr_bound(q, k=10, given='rejections')}"]
+    for bound in (fdr_bound(q), fdr_bound(q, k=10, given="rejections")):
+        lines.append(textwrap.fill(f"- {bound}", width=100, subsequent_indent="  "))
     return "\n".join(lines)
