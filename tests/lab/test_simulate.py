@@ -75,11 +75,14 @@ def test_rates_follow_their_definitions(monkeypatch):
     assert none.power is None
 
 
-def test_a_seed_repeats_and_scenarios_do_not_disturb_each_other():
+def test_a_seed_repeats_and_runs_do_not_disturb_each_other(monkeypatch):
     """The same seed gives the same rates, alone or among others; another seed does not."""
     alone = simulate(["median"], ["step-up"], m=50, repetitions=40)
     among = simulate(["independent", "median"], ["step-up"], m=50, repetitions=40)
     assert alone == among[1:]
+    monkeypatch.setitem(PROCEDURES, "coin", lambda p, _q, rng: np.flatnonzero(rng.random(p.size) < 0.1))
+    both = simulate(["median"], ["step-up", "coin"], m=50, repetitions=40)
+    assert both[1:] == simulate(["median"], ["coin"], m=50, repetitions=40)
     assert alone != simulate(["median"], ["step-up"], m=50, repetitions=40, seed=2)
 
 
@@ -91,6 +94,7 @@ def test_a_seed_repeats_and_scenarios_do_not_disturb_each_other():
         ({"m": 3}, "m"),
         ({"repetitions": 1}, "repetitions"),
         ({"q": 1}, "q"),
+        ({"seed": -1}, "seed"),
         ({"k": 0}, "k"),
     ],
 )

@@ -67,6 +67,7 @@ def simulate(
     """Run every procedure on the same studies of every scenario; `tick` hears of finished repetitions."""
     q, k = check.level(q, "q"), check.whole(k, "k")
     m, repetitions = check.whole(m, "m", low=10), check.whole(repetitions, "repetitions", low=2)
+    seed = check.whole(seed, "seed", low=0)
     for name in scenarios:
         check.choice(name, "scenario", tuple(SCENARIOS))
     for name in procedures:
@@ -98,14 +99,15 @@ def _counts(
     tick: Callable[[int], None],
 ) -> np.ndarray[tuple[int, int, int], np.dtype[np.int64]]:
     """Return V, R, R - V and the number of false nulls; shape (procedures, 4, repetitions)."""
-    # A stream of its own for each scenario: a run of one scenario repeats its line in a run of all.
-    stream = np.random.SeedSequence([seed, list(SCENARIOS).index(scenario)])
-    draws, coins = (np.random.default_rng(child) for child in stream.spawn(2))
+    # A stream for each scenario, and for each procedure in it: alone or among others, a line is the same.
+    where = list(SCENARIOS).index(scenario)
+    draws = np.random.default_rng([seed, where])
+    coins = [np.random.default_rng([seed, where, list(PROCEDURES).index(name)]) for name in procedures]
     counts = np.zeros((len(procedures), 4, repetitions), dtype=np.int64)
     for run in range(repetitions):
         study = SCENARIOS[scenario].draw(draws, m)
         for i, procedure in enumerate(procedures):
-            rejected = PROCEDURES[procedure](study.p, q, coins)
+            rejected = PROCEDURES[procedure](study.p, q, coins[i])
             false = int(np.count_nonzero(study.null[rejected]))
             counts[i, :, run] = (false, rejected.size, rejected.size - false, np.count_nonzero(~study.null))
         tick(1)
@@ -123,7 +125,7 @@ def adversary(
     found: list[Worst] = []
     for k in ADVERSARY_COUNTS:
         for i, q in enumerate(ADVERSARY_LEVELS):
-            rng = np.random.default_rng(np.random.SeedSequence([seed, k, i]))
+            rng = np.random.default_rng([seed, k, i])
             simulated = estimate(worst_fdp(rng, repetitions, m, q, k))
             bounds = {v: fdr_bound(q, k, version=v).value for v in ("exact", "simple", "paper")}
             found.append(Worst(q, k, m, repetitions, simulated, **bounds))
