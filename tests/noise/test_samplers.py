@@ -18,13 +18,13 @@ N = 400_000
 
 
 def cells(sample, low, high):
-    """Counts of low..high-1, and of all else."""
+    """Count low..high-1, and all else."""
     inside = sample[(sample >= low) & (sample < high)]
     return np.append(np.bincount(inside - low, minlength=high - low), sample.size - inside.size)
 
 
 def with_rest(p):
-    """Probabilities, and what is left."""
+    """Append what is left of the probability."""
     return np.append(p, max(0.0, 1 - p.sum()))
 
 

@@ -1,4 +1,4 @@
-"""The contest's law is exact, however its bits are read: directly, through the sieve, or settled one by one."""
+"""The contest's law is exact, however its bits are read: at once, through the sieve, or settled singly."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ LAWS = {"gumbel": (GUMBEL, outcomes.softmax_orders), "laplace": (LAPLACE, outcom
 
 
 def counts_of(x, scale, k, law, keys, runs=RUNS):
-    """How often each outcome comes out of the real code."""
+    """Count how often each outcome comes out of the real code."""
     position = {key: i for i, key in enumerate(keys)}
     counts = np.zeros(len(keys))
     for _ in range(runs):
@@ -27,7 +27,7 @@ def counts_of(x, scale, k, law, keys, runs=RUNS):
 
 
 def check_law(name, k, x=X, scale=1.0, runs=RUNS):
-    """The code's frequencies fit the exact law and not that of half the scale."""
+    """Check that the code's frequencies fit the exact law and not that of half the scale."""
     law, exact = LAWS[name]
     p = exact(x, scale, k)
     counts = counts_of(x, scale, k, law, p, runs)
