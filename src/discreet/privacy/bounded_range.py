@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -48,7 +49,7 @@ def composed_delta(epsilon: float, e: float, rounds: int) -> float:
     objective by a function whose maximum has a closed form. Outside a moving window, delta is bounded by its
     value at the upper end and by a chord in exp(eps) below the lower end.
     """
-    if e == 0.0 or epsilon >= rounds * e:
+    if Fraction(epsilon) >= rounds * Fraction(e):
         return 0.0
     # Start a hair to the left, where delta is larger: by more than its float error moves it.
     origin = epsilon - 1e-14 * (epsilon + rounds * e)
@@ -143,5 +144,5 @@ def _cover(delta: NDArray[np.float64], start: int, low: int, high: int, h: float
     place = np.arange(low - start, high - start + 1)
     covered = delta[np.clip(place, 0, delta.size - 1)]
     below = max(0, start - low)
-    covered[:below] = 1.0 - (1.0 - delta[0]) * np.exp(h * place[:below])
+    covered[:below] = delta[0] - (1.0 - delta[0]) * np.expm1(h * place[:below])
     return covered
