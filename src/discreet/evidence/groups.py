@@ -1,0 +1,55 @@
+"""Two public groups, perhaps inside public strata: which row belongs where, and how many are in each cell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.errors import InputError
+from discreet.evidence.accumulate import codes
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from discreet.block import Block
+
+PUBLIC_GROUPS = "who is in which group is public, and so are the group sizes"
+
+
+def check_levels(levels: Any, name: str, least: int = 2, most: int | None = None) -> None:
+    """Refuse levels that are not a tuple of different values."""
+    if not isinstance(levels, (tuple, list)):
+        raise InputError(f"{name} must be a tuple of public values")
+    count = len(tuple(levels))
+    if count < least or (most is not None and count > most):
+        expected = f"{least}" if most == least else f"at least {least}"
+        raise InputError(f"{name} must hold {expected} values; got {count}")
+    if len(set(map(str, levels))) != count:
+        raise InputError(f"{name} must hold different values")
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """The cells of a comparison: 2*stratum for the first group, 2*stratum + 1 for the second."""
+
+    group: str
+    levels: tuple[Any, Any]
+    stratum: str | None = None
+    strata: tuple[Any, ...] = (None,)
+
+    def place(self, block: Block) -> NDArray[np.intp]:
+        """Return each row's cell, -1 for rows outside the declared levels; shape (rows,)."""
+        group = codes(block.labels[self.group], self.levels)
+        if self.stratum is None:
+            return group
+        stratum = codes(block.labels[self.stratum], self.strata)
+        return np.where((group < 0) | (stratum < 0), -1, 2 * stratum + group)
+
+
+def sizes(count: NDArray[np.float64]) -> tuple[int, int]:
+    """Return the public sizes of the two groups."""
+    if not np.all(count > 0):
+        raise InputError("both groups need people: check `group` and `levels`")
+    return int(count[0]), int(count[1])
