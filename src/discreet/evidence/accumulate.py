@@ -53,14 +53,15 @@ class Test(Protocol):
 
 @dataclass(slots=True, eq=False, repr=False)
 class Sums:
-    """Exact sums of whole-number contributions in each cell (group, stratum): memory O(cells * m).
+    """Exact weighted sums of whole-number contributions: memory O(cells * m).
 
-    `contribute` turns values (rows, m) into whole numbers; `place` gives each row's cell, -1 for none.
+    `contribute` turns values (rows, m) into whole numbers; `weigh` gives each row's whole-number weight in each
+    cell, (cells, rows): membership of a group, or a partner's value. Without it everyone weighs 1 in one cell.
     """
 
     names: tuple[str, ...]
     contribute: Callable[[NDArray[np.floating[Any]]], Numbers]
-    place: Callable[[Block], NDArray[np.intp]] | None
+    weigh: Callable[[Block], Numbers] | None
     conclude: Callable[[Sums], Evidence]
     cells: int = 1
     squared: bool = False
@@ -77,16 +78,15 @@ class Sums:
     def update(self, block: Block) -> None:
         """Add some people's contributions."""
         rows = block.values.shape[0]
-        cell = np.zeros(rows, dtype=np.intp) if self.place is None else self.place(block)
-        member = (np.arange(self.cells)[:, None] == cell).astype(np.float64)
-        self.count += member.sum(axis=1)
+        weight = np.ones((1, rows)) if self.weigh is None else self.weigh(block)
+        self.count += weight.sum(axis=1)
         stride = max(64, _CELLS // max(1, len(self.names)))
         for first in range(0, rows, stride):
             part = slice(first, first + stride)
             whole = self.contribute(block.values[part])
-            self.total += member[:, part] @ whole
+            self.total += weight[:, part] @ whole
             if self.squared:
-                self.square += member[:, part] @ (whole * whole)
+                self.square += weight[:, part] @ (whole * whole)
 
     def merge(self, other: Self) -> None:
         """Add another accumulator's sums: whole numbers below 2^53, so the order cannot matter."""
@@ -154,12 +154,11 @@ def codes(label: NDArray[Any], levels: Sequence[Any]) -> NDArray[np.intp]:
     Numbers are compared as numbers, also when they arrive as text; everything else as text.
     """
     numeric = all(isinstance(level, (int, float, np.number)) for level in levels)
-    if label.dtype.kind in "biuf":
+    found: NDArray[Any]
+    wanted: list[Any]
+    if numeric or label.dtype.kind in "biuf":
         wanted = [_number(level) for level in levels]
-        found = label.astype(np.float64)
-    elif numeric:
-        wanted = [_number(level) for level in levels]
-        found = np.array([_number(entry) for entry in label.tolist()], dtype=np.float64)
+        found = numbers(label)
     else:
         wanted = [str(level) for level in levels]
         found = np.array(["" if entry is None else str(entry) for entry in label.tolist()], dtype=np.str_)
@@ -167,6 +166,13 @@ def codes(label: NDArray[Any], levels: Sequence[Any]) -> NDArray[np.intp]:
     for position, level in enumerate(wanted):
         place[found == level] = position
     return place
+
+
+def numbers(label: NDArray[Any]) -> NDArray[np.float64]:
+    """Return a label column as numbers, NaN where it holds none; shape (rows,)."""
+    if label.dtype.kind in "biuf":
+        return label.astype(np.float64)
+    return np.array([_number(entry) for entry in label.tolist()], dtype=np.float64)
 
 
 def _number(entry: Any) -> float:

@@ -39,13 +39,14 @@ class Groups:
     stratum: str | None = None
     strata: tuple[Any, ...] = (None,)
 
-    def place(self, block: Block) -> NDArray[np.intp]:
-        """Return each row's cell, -1 for rows outside the declared levels; shape (rows,)."""
+    def weigh(self, block: Block) -> NDArray[np.float64]:
+        """Return who is in which cell, (cells, rows); rows outside the declared levels are in none."""
         group = codes(block.labels[self.group], self.levels)
-        if self.stratum is None:
-            return group
-        stratum = codes(block.labels[self.stratum], self.strata)
-        return np.where((group < 0) | (stratum < 0), -1, 2 * stratum + group)
+        cell = group
+        if self.stratum is not None:
+            stratum = codes(block.labels[self.stratum], self.strata)
+            cell = np.where((group < 0) | (stratum < 0), -1, 2 * stratum + group)
+        return (np.arange(2 * len(self.strata))[:, None] == cell).astype(np.float64)
 
 
 def sizes(count: NDArray[np.float64]) -> tuple[int, int]:

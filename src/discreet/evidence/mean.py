@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -77,7 +78,7 @@ class Mean:
         """Return an empty accumulator for the columns called `names`."""
         share = self._share(names)
         units = scale(self.bounds, names, share, FINE)
-        return Sums(tuple(names), units.whole, None, lambda sums: self._conclude(sums, share))
+        return Sums(tuple(names), units.whole, None, partial(self._conclude, share=share))
 
     def _share(self, names: Sequence[str]) -> NDArray[np.float64]:
         low, width = bounds_of(self.bounds, names)

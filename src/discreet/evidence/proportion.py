@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -62,7 +63,7 @@ class Proportion:
     def start(self, names: Sequence[str]) -> Sums:
         """Return an empty accumulator for the columns called `names`."""
         names = tuple(names)
-        return Sums((*names, *names), _yes_and_no, None, lambda sums: self._conclude(sums, names))
+        return Sums((*names, *names), _yes_and_no, None, partial(self._conclude, names=names))
 
     def _conclude(self, sums: Sums, names: tuple[str, ...]) -> Evidence:
         yes, no = np.split(sums.total[0], 2)

@@ -73,8 +73,8 @@ class Trend:
         """Return an empty accumulator for the columns called `names`."""
         low, width = bounds_of(self.bounds, names)
         units = scale(self.bounds, names, np.clip((self.missing - low) / width, 0, 1), COARSE)
-        place = Groups(self.group, self.levels).place
-        return Sums(tuple(names), units.whole, place, self._conclude, cells=2, squared=True)
+        weigh = Groups(self.group, self.levels).weigh
+        return Sums(tuple(names), units.whole, weigh, self._conclude, cells=2, squared=True)
 
     def _conclude(self, sums: Sums) -> Evidence:
         return pooled_evidence(

@@ -68,7 +68,7 @@ class TwoByTwo:
 
     def start(self, names: Sequence[str]) -> Sums:
         """Return an empty accumulator for the columns called `names`."""
-        return Sums(tuple(names), _yes, Groups(self.group, self.levels).place, self._conclude, cells=2)
+        return Sums(tuple(names), _yes, Groups(self.group, self.levels).weigh, self._conclude, cells=2)
 
     def _conclude(self, sums: Sums) -> Evidence:
         first, second = sizes(sums.count)

@@ -84,8 +84,8 @@ class TwoGroups:
         """Return an empty accumulator for the columns called `names`."""
         estimated = self.floor is not None
         units = scale(self.bounds, names, 0.5, COARSE if estimated else FINE)
-        place = Groups(self.group, self.levels).place
-        return Sums(tuple(names), units.whole, place, self._conclude, cells=2, squared=estimated)
+        weigh = Groups(self.group, self.levels).weigh
+        return Sums(tuple(names), units.whole, weigh, self._conclude, cells=2, squared=estimated)
 
     def _conclude(self, sums: Sums) -> Evidence:
         if self.floor is None:
@@ -143,8 +143,8 @@ class Stratified:
     def start(self, names: Sequence[str]) -> Sums:
         """Return an empty accumulator for the columns called `names`."""
         units = scale(self.bounds, names, 0.5, FINE)
-        place = Groups(self.group, self.levels, self.stratum, self.strata).place
-        return Sums(tuple(names), units.whole, place, self._conclude, cells=2 * len(self.strata))
+        weigh = Groups(self.group, self.levels, self.stratum, self.strata).weigh
+        return Sums(tuple(names), units.whole, weigh, self._conclude, cells=2 * len(self.strata))
 
     def _conclude(self, sums: Sums) -> Evidence:
         return contrast_evidence(sums, self.sd, self.sides, self.ceiling, self.tail)
