@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
@@ -11,7 +10,7 @@ import numpy as np
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -55,8 +54,9 @@ class Test(Protocol):
 class Sums:
     """Exact weighted sums of whole-number contributions: memory O(cells * m).
 
-    `contribute` turns values (rows, m) into whole numbers; `weigh` gives each row's whole-number weight in each
-    cell, (cells, rows): membership of a group, or a partner's value. Without it everyone weighs 1 in one cell.
+    `contribute` turns values (rows, m) into whole numbers; `weigh` gives each row's whole-number weight in
+    each cell, (cells, rows): membership of a group, or a partner's value. Without it everyone weighs 1 in
+    one cell.
     """
 
     names: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""One side of a test on a sum of [0, 1] contributions: the statistic, its ladder, and one person's pull on it."""
+"""One side of a test on a sum of [0, 1] contributions: the statistic, its ladder, one person's pull."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def size(adjacency: str, least: int | None, seen: float) -> Size:
 class Side:
     """z = (sum - n*rate) / (sd sqrt(max(n, people))), clipped and made into a score by the ladder.
 
-    A person added moves the score within [-fall, rise], removed within [-rise, fall]; one replaced moves it by
-    at most rise = fall.
+    A person added moves the score within [-fall, rise], removed within [-rise, fall]; one replaced moves it
+    by at most rise = fall.
     """
 
     rate: float

@@ -30,7 +30,8 @@ class Certificate:
         What neighbouring means: one person's data replaced by any other (the number of people is public), or
         one person added or removed.
     proof : str
-        The proof page, "enumerated" (every neighbour of every table was tried), or "declared" (by the caller).
+        The proof page, "enumerated" (every neighbour of every table was tried), or "declared" (by the
+        caller).
     """
 
     sup: float

@@ -1,4 +1,4 @@
-"""Does a column rise with a partner column? Kendall's rank correlation, and the bounded product-moment one."""
+"""Does a column rise with a partner column? Kendall's rank correlation, and the product-moment one."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Correlation:
-    """Test whether each column rises with `partner` (rises or falls, with sides=2). The partner is protected too.
+    """Test whether each column rises with `partner` (or falls, with sides=2). The partner is protected too.
 
     method="kendall": z = K / sqrt(n (n - 1)(2n + 5) / 18), K concordant minus discordant pairs. One person
     replaced, partner value and all, moves K by at most 2 (n - 1): z by 6 sqrt(2 (n - 1) / (n (2n + 5))).
-    method="product": z = sqrt(n - 1) C / sqrt(Vx Vy), the correlation coefficient times sqrt(n - 1), with sums of
-    squares Vx, Vy at least n floor^2 width^2; influence by the floor lemma.
+    method="product": z = sqrt(n - 1) C / sqrt(Vx Vy), the correlation times sqrt(n - 1), with sums of squares
+    Vx, Vy at least n floor^2 width^2; influence by the floor lemma.
 
     Parameters
     ----------

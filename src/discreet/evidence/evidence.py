@@ -137,7 +137,9 @@ class Evidence:
         return f"Evidence on {len(self):,} hypotheses; the scores are private. {self.certificate}"
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
-        raise TypeError("Evidence is private and is not pickled: release it, or measure again where you need it")
+        raise TypeError(
+            "Evidence is private and is not pickled: release it, or measure again where you need it"
+        )
 
 
 def _declared(sup: float, spread: float | None, adjacency: str, name: str) -> Certificate:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -22,11 +22,12 @@ def check_levels(levels: Any, name: str, least: int = 2, most: int | None = None
     """Refuse levels that are not a tuple of different values."""
     if not isinstance(levels, (tuple, list)):
         raise InputError(f"{name} must be a tuple of public values")
-    count = len(tuple(levels))
+    values = [str(level) for level in cast("tuple[Any, ...]", levels)]
+    count = len(values)
     if count < least or (most is not None and count > most):
         expected = f"{least}" if most == least else f"at least {least}"
         raise InputError(f"{name} must hold {expected} values; got {count}")
-    if len(set(map(str, levels))) != count:
+    if len(set(values)) != count:
         raise InputError(f"{name} must hold different values")
 
 

@@ -20,7 +20,7 @@ _OUTWARD = 1.0 + 1e-5  # covers the rounding of log-gamma
 
 @dataclass(frozen=True, slots=True)
 class Margins:
-    """The upper side for a group of `own` people beside `other` people; `floor` is the smallest sharp rate."""
+    """The upper side for a group of `own` beside `other` people; `floor` is the smallest sharp rate."""
 
     own: int
     other: int
@@ -46,8 +46,8 @@ class Margins:
         """Return the most z, clipped to [0, clip], moves when one person's answer changes; enumerated.
 
         One person's yes takes (T, S) to (T + 1, S + 1) in the group, to (T, S + 1) outside it. For each S the
-        change is piecewise linear in T, with corners where an end of the pair meets a clip, so corners and ends
-        of the range of T are enough.
+        change is piecewise linear in T, with corners where an end of the pair meets a clip, so corners and
+        ends of the range of T are enough.
         """
         worst = 0.0
         for start in range(0, self.people, _CHUNK):
@@ -59,7 +59,14 @@ class Margins:
                 (0.0, np.maximum(0, yes - self.other + 1), np.minimum(self.own, yes)),
             ):
                 step = gain - self.own / self.people
-                corners = (low, high, centre, centre + clip * before, centre - step, centre - step + clip * after)
+                corners = (
+                    low,
+                    high,
+                    centre,
+                    centre + clip * before,
+                    centre - step,
+                    centre - step + clip * after,
+                )
                 for corner in corners:
                     at = np.minimum(np.maximum(corner, low), high)
                     z = np.clip((at - centre) / before, 0, clip)
@@ -97,7 +104,7 @@ class Margins:
         return sorted({0, *rising, half, *(people - knot for knot in rising), people})
 
     def _tail(self, yes: int, clip: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the corners (z_T, log P(T or more)) of one margin with z from just under 0 to past the clip."""
+        """Return one margin's corners (z_T, log P(T or more)), from just under 0 to past the clip."""
         centre = self.own / self.people * yes
         deviation = float(self.deviation(np.array(float(yes))))
         low = max(0, yes - self.other, int(np.floor(centre)) - 1)

@@ -56,12 +56,12 @@ def ladder(
 
     `survival` bounds P(T >= t) under the null, and never rises; rounding t down keeps the score valid:
     P(score >= s) <= Phi_bar(s) for s > 0. The score climbs at most `SLOPE` as fast as t, so that one person's
-    influence grows by no more than that: a conservative tail is steep where it leaves 0, far below any cutoff,
-    and a light one is steep at its far end; without the limit everything would pay for them.
+    influence grows by no more than that: a conservative tail is steep where it leaves 0, far below any
+    cutoff, and a light one is steep at its far end; without the limit everything would pay for them.
     """
     step = influence * _ROOM / STEPS
     rungs = step * np.arange(1, int(np.ceil(ceiling / step)) + 1)
-    p = np.minimum(survival(rungs), 1.0)
+    p = np.minimum(survival(rungs.astype(np.float64)), 1.0)
     return Ladder(step, gentle(np.concatenate([[0.0], scores_of_p(p)]), SLOPE * step))
 
 

@@ -51,7 +51,8 @@ def truncated_sensitivity(sup: float, nu: float, *, sides: int = 1) -> float:
 def neighbour_sensitivity(sup: float, nu: float) -> float:
     """Return the smallest eta for which one-sided p-values are (eta, nu)-neighbours when z moves by `sup`.
 
-    The pair that binds straddles nu: eta = log(nu / Phi_bar(z_nu + sup)), larger than `truncated_sensitivity`.
+    The pair that binds straddles nu: eta = log(nu / Phi_bar(z_nu + sup)), larger than
+    `truncated_sensitivity`.
     """
     sup = check.positive(sup, "sup")
     nu = check.level(nu, "nu")

@@ -42,7 +42,9 @@ class Null:
             tail = -t
         else:
             # log_ndtr(-t), never log(1 - cdf(t)): the latter is -inf from t = 8.3 on.
-            tail = log_ndtr(-t) + (np.log(2.0) if self.law == "folded normal" else 0.0)
+            tail = np.asarray(log_ndtr(-t), dtype=np.float64)
+            if self.law == "folded normal":
+                tail = tail + np.log(2.0)
         inside = np.minimum(np.where(t <= 0, 0.0, tail), 0.0)
         return np.where(t > self.ceiling, -np.inf, inside)
 

@@ -22,7 +22,8 @@ class PValues:
     """Take p-values as they are; you promise that one person moves every log max(p, nu) by at most eta.
 
     The data is a vector of p-values (or a mapping, or a Series), or a table with a single row, one column for
-    each hypothesis. A missing p-value counts as 1: no evidence. Nothing is proved: the certificate is "declared".
+    each hypothesis. A missing p-value counts as 1: no evidence. Nothing is proved: the certificate is
+    "declared".
     """
 
     eta: float

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 def floor_influence(step: float, shrink: float, clip: float) -> float:
     """Return how far a ratio N/S clipped to [0, clip] moves: |N' - N| <= step * S', S <= (1 + shrink) * S'.
 
-    The floor lemma: z' - z = (N' - N)/S' + z (S - S')/S' <= step + clip * shrink, where z < clip is the smaller
-    of the two; if z < 0 the first term alone bounds the clipped move. The same holds for |z|.
+    The floor lemma: z' - z = (N' - N)/S' + z (S - S')/S' <= step + clip * shrink, where z < clip is the
+    smaller of the two; if z < 0 the first term alone bounds the clipped move. The same holds for |z|.
     """
     return step + clip * shrink
 
@@ -52,6 +52,4 @@ def pooled_evidence(
     survival = tails.normal if tail == "normal" else tails.bounded_sum(people, step, clip)
     steps = ladder(survival, influence, clip)
     score = steps(raw) if sides == 1 else np.maximum(steps(raw), steps(-raw))
-    return conclude(
-        sums.names, score, sides=sides, top=steps.top, sup=steps.move(influence), proof=proof
-    )
+    return conclude(sums.names, score, sides=sides, top=steps.top, sup=steps.move(influence), proof=proof)

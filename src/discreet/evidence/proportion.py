@@ -35,8 +35,8 @@ class Proportion:
     null : float
         The null rate, public, strictly between 0 and 1.
     sides, adjacency, least, ceiling
-        As for `Mean`. Under "add-remove" the number of people is private, the exact tail cannot be enumerated,
-        and the test is `Mean`'s with bounds (0, 1).
+        As for `Mean`. Under "add-remove" the number of people is private, the exact tail cannot be
+        enumerated, and the test is `Mean`'s with bounds (0, 1).
 
     Notes
     -----

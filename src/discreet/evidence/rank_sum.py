@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 class RankSum:
     """Test whether values of the second group tend to exceed the first's (differ, with sides=2).
 
-    z = (U - n1 n2 / 2) / sqrt(n1 n2 (N + 1) / 12), U the pairs in which the second group is larger, ties one half.
-    One person replaced, group kept, moves U by at most n_max, so z by at most sqrt(12 n_max / (n_min (N + 1))).
+    z = (U - n1 n2 / 2) / sqrt(n1 n2 (N + 1) / 12), U the pairs in which the second group is larger, ties
+    one half. One person replaced, group kept, moves U by at most n_max, so z by at most sqrt(12 n_max /
+    (n_min (N + 1))).
 
     Parameters
     ----------
@@ -37,8 +38,8 @@ class RankSum:
     Notes
     -----
     No bounds are needed: ranks do not care. A pair with a missing value counts one half: no evidence. Null
-    hypothesis: groups are as good as drawn by lot. All values are kept in memory until the end, and every column
-    is sorted. Proof: docs/proofs/ranks.md.
+    hypothesis: groups are as good as drawn by lot. All values are kept in memory until the end, and every
+    column is sorted. Proof: docs/proofs/ranks.md.
     """
 
     group: str

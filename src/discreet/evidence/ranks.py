@@ -1,4 +1,4 @@
-"""What rank tests share: ranks with missing values, a known null deviation, and the tail whatever the ties."""
+"""What rank tests share: ranks with missing values, a known deviation, a tail whatever the ties."""
 
 from __future__ import annotations
 

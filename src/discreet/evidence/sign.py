@@ -32,8 +32,8 @@ class Sign:
     Notes
     -----
     No bounds are needed. Ties with `null` and missing values count as neither: no evidence. Null hypothesis:
-    independent people, each as likely above as below (at most as likely, with sides=1). Under "add-remove" the
-    number of people is private and the test is `Mean`'s on the signs. Proof: docs/proofs/sign.md.
+    independent people, each as likely above as below (at most as likely, with sides=1). Under "add-remove"
+    the number of people is private and the test is `Mean`'s on the signs. Proof: docs/proofs/sign.md.
     """
 
     null: float = 0.0

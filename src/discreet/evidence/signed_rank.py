@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 class SignedRank:
     """Test whether values lie above `null` rather than symmetrically about it (differ, with sides=2).
 
-    z = W / sqrt(n (n + 1)(2n + 1) / 6), W = sum over pairs i <= j of sign(x_i + x_j), x = value - null: the sum of
-    signed ranks. One person replaced moves n of the terms by at most 2, so z by at most
-    2n / sqrt(n (n + 1)(2n + 1) / 6).
+    z = W / sqrt(n (n + 1)(2n + 1) / 6), W = sum over pairs i <= j of sign(x_i + x_j), x = value - null: the
+    sum of signed ranks. One person replaced moves n of the terms by at most 2, so z by at most 2n / sqrt(n
+    (n + 1)(2n + 1) / 6).
 
     Notes
     -----
-    No bounds are needed. A missing value takes no part: no evidence. Null hypothesis: independent people, each
-    value symmetric about `null`. Only "replace": the deviation holds the number of people. All values are kept
-    in memory until the end. Proof: docs/proofs/ranks.md.
+    No bounds are needed. A missing value takes no part: no evidence. Null hypothesis: independent people,
+    each value symmetric about `null`. Only "replace": the deviation holds the number of people. All values
+    are kept in memory until the end. Proof: docs/proofs/ranks.md.
     """
 
     null: float = 0.0

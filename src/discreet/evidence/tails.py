@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import log_ndtr, ndtr
+from scipy.special import ndtr
 from scipy.stats import binom, poisson
 
 if TYPE_CHECKING:
@@ -38,24 +38,27 @@ def normal_hinge(t: NDArray[np.float64]) -> NDArray[np.float64]:
     best = np.ones_like(t)
     for distance in _DISTANCES:
         h = t - distance / np.maximum(t, 0.5)
-        hinge = np.exp(-0.5 * h * h) / np.sqrt(2 * np.pi) - h * np.exp(log_ndtr(-h))
+        density = np.exp(-0.5 * h * h) / np.sqrt(2 * np.pi)
+        hinge = np.asarray(density - h * ndtr(-h), dtype=np.float64)
         best = np.minimum(best, np.maximum(hinge, 0.0) / (t - h))
     return np.minimum(best * _OUTWARD, 1.0)
 
 
 def bernoulli_sum(n: int, rate: float, top: float) -> Survival:
-    """Bound the tail of a standardised sum of n independent [0, 1] variables whose means average at most rate.
+    """Bound the tail of a standardised sum of n independent [0, 1] variables with mean at most `rate`.
 
-    Power 1 with Y binomial(n, rate), the largest such sum in convex order (Hoeffding 1956, 1963; Bentkus 2004).
+    Power 1 with Y binomial(n, rate), the largest such sum in convex order (Hoeffding 1956, 1963; Bentkus
+    2004).
     """
     step = 1.0 / np.sqrt(n * rate * (1 - rate))
     return _lattice_bound(lambda k: binom.logpmf(k, n, rate), n, n * rate, step, top, 1)
 
 
 def bounded_sum(n: int, bound: float, top: float) -> Survival:
-    """Bound the tail of a sum of n independent mean-zero terms, each at most `bound`, variances summing to <= 1.
+    """Bound the tail of a sum of n independent mean-zero terms, each at most `bound`, total variance 1.
 
-    Power 2 with Y the sum of n equal two-point variables: `bound` or -1/(n*bound) (Bentkus 2004, Theorem 1.1).
+    Power 2 with Y the sum of n equal two-point variables: `bound` or -1/(n*bound) (Bentkus 2004, Theorem
+    1.1).
     """
     variance = 1.0 / n
     rate = variance / (variance + bound * bound)
@@ -64,7 +67,7 @@ def bounded_sum(n: int, bound: float, top: float) -> Survival:
 
 
 def any_bounded_sum(bound: float, top: float) -> Survival:
-    """As `bounded_sum`, whatever the number of terms: Y is bound*(K - mean), K Poisson with mean 1/bound^2."""
+    """As `bounded_sum`, for any number of terms: Y is bound*(K - mean), K Poisson with mean 1/bound^2."""
     mean = 1.0 / (bound * bound)
     return _lattice_bound(lambda k: poisson.logpmf(k, mean), None, mean, bound, top, 2)
 

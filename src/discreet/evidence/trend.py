@@ -25,16 +25,17 @@ if TYPE_CHECKING:
 class Trend:
     """Test whether each column, such as a 0/1/2 genotype, is larger among cases (differs, with sides=2).
 
-    z = (T2 - f S) / sqrt(f (1 - f) V N / (N - 1)), the Armitage trend statistic, V the pooled sum of squares but
-    at least N floor^2 width^2. Without the floor a rare genotype lets one person move z whatever N is.
+    z = (T2 - f S) / sqrt(f (1 - f) V N / (N - 1)), the Armitage trend statistic, V the pooled sum of
+    squares but at least N floor^2 width^2. Without the floor a rare genotype lets one person move z
+    whatever N is.
 
     Parameters
     ----------
     group : str
         The column that says who is a case. Public: it is not protected.
     floor : float
-        Public: the smallest standard deviation the test is sharp at, as a share of the width. The default, 0.1,
-        is a minor allele frequency of 2%; rarer variants score lower, never higher.
+        Public: the smallest standard deviation the test is sharp at, as a share of the width. The default,
+        0.1, is a minor allele frequency of 2%; rarer variants score lower, never higher.
     bounds : (low, high)
         Public, (0, 2) for genotypes. A missing value counts as `missing`, 0 unless told: the common genotype.
     levels, sides, ceiling, tail

@@ -27,9 +27,10 @@ if TYPE_CHECKING:
 class TwoByTwo:
     """Test whether yes is more frequent in the second group (differs, with sides=2), for yes/no columns.
 
-    z = (T - f S) / sqrt(f (1 - f) max(S (N - S), floor) / (N - 1)): T yes in the second group, S in both, f the
-    second group's share of the N people, floor = N^2 r (1 - r) for a public smallest rate r. The certificate is
-    enumerated over S = 0..N and the worst T; the tail is the largest hypergeometric tail over nearby S.
+    z = (T - f S) / sqrt(f (1 - f) max(S (N - S), floor) / (N - 1)): T yes in the second group, S in both, f
+    the second group's share of the N people, floor = N^2 r (1 - r) for a public smallest rate r. The
+    certificate is enumerated over S = 0..N and the worst T; the tail is the largest hypergeometric tail
+    over nearby S.
 
     Parameters
     ----------
@@ -92,8 +93,9 @@ class Staircase:
     """One ladder at each knot of the number of yes; between knots, their weighted mean.
 
     The ladder at a knot is valid as far as the next knots, so the mean of two neighbouring ladders is valid
-    between them. One person moves z by the enumerated influence and the number of yes by one, hence the score by
-    at most the ladders' own move plus the largest gap between neighbouring ladders over their distance.
+    between them. One person moves z by the enumerated influence and the number of yes by one, hence the
+    score by at most the ladders' own move plus the largest gap between neighbouring ladders over their
+    distance.
     """
 
     margins: Margins

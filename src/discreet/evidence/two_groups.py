@@ -50,9 +50,9 @@ class TwoGroups:
 
     Notes
     -----
-    Null hypothesis: people are independent with equal means (with `floor`: the same law in both groups). People
-    with missing values pull both means to the middle; if one group misses more, that alone can be found.
-    For yes/no columns `TwoByTwo` is sharper. Proof: docs/proofs/two-groups.md.
+    Null hypothesis: people are independent with equal means (with `floor`: the same law in both groups).
+    People with missing values pull both means to the middle; if one group misses more, that alone can be
+    found. For yes/no columns `TwoByTwo` is sharper. Proof: docs/proofs/two-groups.md.
     """
 
     group: str
@@ -99,9 +99,9 @@ class TwoGroups:
 class Stratified:
     """Test whether the second group's mean exceeds the first's within public strata, all strata together.
 
-    z = sum_h (T2_h - f_h S_h) / (sd sqrt(sum_h n1_h n2_h / N_h)), T2_h the second group's sum in stratum h, S_h
-    everyone's, f_h the second group's share: the statistic of Cochran, Mantel and Haenszel with a known or
-    capped sd. One person replaced, group and stratum kept, moves one stratum's term only.
+    z = sum_h (T2_h - f_h S_h) / (sd sqrt(sum_h n1_h n2_h / N_h)), T2_h the second group's sum in stratum h,
+    S_h everyone's, f_h the second group's share: the statistic of Cochran, Mantel and Haenszel with a known
+    or capped sd. One person replaced, group and stratum kept, moves one stratum's term only.
 
     Parameters
     ----------
@@ -156,9 +156,7 @@ def check_share(value: Any, name: str) -> None:
         raise InputError(f"{name} is a share of the width, above 0 and at most 0.5; got {value:g}")
 
 
-def contrast_evidence(
-    sums: Sums, sd: float | None, sides: int, ceiling: float | None, tail: str
-) -> Evidence:
+def contrast_evidence(sums: Sums, sd: float | None, sides: int, ceiling: float | None, tail: str) -> Evidence:
     """Return the evidence of the stratified difference of means with known sd; one stratum is `TwoGroups`."""
     count = sums.count.reshape(-1, 2)
     used = np.flatnonzero(np.all(count > 0, axis=1))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +18,7 @@ from discreet.evidence.evidence import MOST
 from discreet.evidence.proportion import binomial_ladder
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -30,14 +29,15 @@ if TYPE_CHECKING:
 class Vote:
     """Run any test on disjoint blocks of people; a block votes for a column when its p-value is <= `level`.
 
-    The score is the z of P(Bin(blocks, level) >= votes). One person sits in one block, so votes move by at most
-    1 and the certificate is enumerated over 0..blocks, whatever the test does.
+    The score is the z of P(Bin(blocks, level) >= votes). One person sits in one block, so votes move by at
+    most 1 and the certificate is enumerated over 0..blocks, whatever the test does.
 
     Parameters
     ----------
     test : callable
-        test(values) -> p-values: values of shape (rows, m), p of shape (m,). With `reads`, test(values, labels),
-        labels a mapping from column to array. If it fails or returns no number, the block does not vote.
+        test(values) -> p-values: values of shape (rows, m), p of shape (m,). With `reads`, test(values,
+        labels), labels a mapping from column to array. If it fails or returns no number, the block does not
+        vote.
     blocks : int
         How many blocks. More blocks: a smaller certificate, weaker votes.
     level : float
@@ -49,9 +49,10 @@ class Vote:
 
     Notes
     -----
-    "add-remove" needs ids (measure(..., person=...)), since removing a row would move all later rows; with ids
-    and "replace", two blocks can change and the certificate says so. Null hypothesis: in each block P(p <= level)
-    <= level, and blocks are independent. All values are kept in memory; your function sees private data.
+    "add-remove" needs ids (measure(..., person=...)), since removing a row would move all later rows; with
+    ids and "replace", two blocks can change and the certificate says so. Null hypothesis: in each block P(p
+    <= level) <= level, and blocks are independent. All values are kept in memory; your function sees
+    private data.
     """
 
     test: Callable[..., Any] = field(repr=False)
@@ -83,7 +84,7 @@ class Vote:
         if people is not None:
             block = np.array([self._hashed(person) for person in people.tolist()], dtype=np.int64)
         elif self.adjacency == "replace":
-            block = np.arange(values.shape[0]) % self.blocks
+            block = np.arange(values.shape[0], dtype=np.int64) % np.int64(self.blocks)
         else:
             raise InputError('adjacency "add-remove" needs ids: name the column with person=')
         labels = {name: rows.label(name) for name in self.reads}
@@ -112,7 +113,9 @@ class Vote:
         try:
             with warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("ignore")
-                p = np.asarray(self.test(values, labels) if self.reads else self.test(values), dtype=np.float64)
+                p = np.asarray(
+                    self.test(values, labels) if self.reads else self.test(values), dtype=np.float64
+                )
         except Exception:  # noqa: BLE001 - whatever the test raises would speak of the block's people
             return silent
         return (p <= self.level).astype(np.float64) if p.shape == silent.shape else silent
