@@ -27,5 +27,11 @@ from discreet.evidence.two_groups import Stratified as Stratified
 from discreet.evidence.two_groups import TwoGroups as TwoGroups
 from discreet.evidence.vote import Vote as Vote
 from discreet.measure import measure as measure
+from discreet.privacy.account import account as account
+from discreet.privacy.promise import Privacy as Privacy
+from discreet.select.noisy_min import NoisyMin as NoisyMin
+from discreet.select.noisy_min import noisy_min as noisy_min
+from discreet.select.selection import Selection as Selection
+from discreet.select.top_k import top_k as top_k
 
 __version__ = "0.1.0"

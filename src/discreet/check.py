@@ -28,6 +28,14 @@ def positive(value: Any, name: str) -> float:
     return number
 
 
+def between(value: Any, name: str, low: float, high: float) -> float:
+    """Return `value` as a float in [low, high]."""
+    number = real(value, name)
+    if not low <= number <= high:
+        raise InputError(f"{name} must lie in [{low:g}, {high:g}]; got {number:g}")
+    return number
+
+
 def level(value: Any, name: str) -> float:
     """Return `value` as a float strictly between 0 and 1."""
     number = real(value, name)

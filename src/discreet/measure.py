@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from discreet.data.table import open_table
 from discreet.evidence.p_values import PValues
 
 if TYPE_CHECKING:
@@ -44,6 +43,8 @@ def measure(data: Any, test: Test, *, person: str | Person | None = None, column
     """
     if isinstance(test, PValues) and not _is_table(data):
         return test.of(data)
+    from discreet.data.table import open_table  # narwhals loads only when there is a table to read
+
     table = open_table(data, columns=columns, labels=test.labels, person=person)
     accumulator = test.start(table.names)
     for block in table.blocks():

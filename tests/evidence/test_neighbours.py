@@ -97,7 +97,13 @@ def test_product_correlation_comes_within_a_tenth():
     """Both variables at their floor, one person moved from a corner to the opposite side."""
     n, rate = 40_000, 0.1
     test = discreet.Correlation(
-        partner="y", method="product", bounds=BOUNDS, partner_bounds=BOUNDS, floor=0.3, ceiling=2, tail="normal"
+        partner="y",
+        method="product",
+        bounds=BOUNDS,
+        partner_bounds=BOUNDS,
+        floor=0.3,
+        ceiling=2,
+        tail="normal",
     )
     yes = round(n * rate)
     row, overlap = np.arange(n)[:, None], np.arange(380, 500, 6)
@@ -111,7 +117,10 @@ def test_product_correlation_comes_within_a_tenth():
 def test_kendall_comes_within_a_tenth():
     """The person on top of both orders falls to the bottom of one: every pair of theirs turns over."""
     n = 60
-    values, labels = np.repeat(np.arange(n, dtype=float)[:, None], 2, axis=1), {"y": np.arange(n, dtype=float)}
+    values, labels = (
+        np.repeat(np.arange(n, dtype=float)[:, None], 2, axis=1),
+        {"y": np.arange(n, dtype=float)},
+    )
     values[: n // 2, 1] = values[: n // 2, 1][::-1]
     moves = pair_moves(discreet.Correlation(partner="y", tail="normal"), values, n - 1, -1.0, labels)
     assert 0.9 < moves.max() <= ROOM

@@ -123,7 +123,14 @@ def tables_to_permute(size, seed):
     rare = (np.arange(size) < 2).astype(float)
     missing = rng.random(size)
     missing[: size // 3] = np.nan
-    return [rare, 1 - rare, rng.random(size) ** 4, rng.integers(0, 3, size) / 2, missing, np.linspace(0, 1, size)]
+    return [
+        rare,
+        1 - rare,
+        rng.random(size) ** 4,
+        rng.integers(0, 3, size) / 2,
+        missing,
+        np.linspace(0, 1, size),
+    ]
 
 
 @pytest.mark.parametrize(("first", "second"), [(9, 3), (3, 9), (6, 6)])
@@ -156,7 +163,9 @@ def test_correlations_are_valid_under_permutation():
             )
             assert excess(evidence_of(test, table[orders], {"y": partner}).score) <= ROOM
         every_third = table[orders[:, ::3]]
-        assert excess(evidence_of(discreet.Correlation(partner="y"), every_third, {"y": partner}).score) <= 1.1
+        assert (
+            excess(evidence_of(discreet.Correlation(partner="y"), every_third, {"y": partner}).score) <= 1.1
+        )
 
 
 def test_signed_rank_is_valid_for_symmetric_values():

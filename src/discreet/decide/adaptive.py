@@ -36,16 +36,23 @@ def is_adaptive(p: Any, rejected: Any, q: float | None = None, *, critical: Any 
     chosen = _positions(rejected, values.size)
     if (q is None) == (critical is None):
         raise InputError("give exactly one of q and critical")
-    if chosen.size == 0:
-        return True
+    count = int(chosen.size)
     if q is not None:
-        alpha = critical_value(int(chosen.size), check.level(q, "q"), values.size)
+        alpha = critical_value(count, check.level(q, "q"), values.size)
     else:
+        alpha = _given_value(critical, count, values.size)
+    return count == 0 or bool(values[chosen].max() <= alpha)
+
+
+def _given_value(critical: Any, count: int, m: int) -> float:
+    """Return alpha_count from a caller's own critical values, all of them checked."""
+    try:
         line = np.asarray(critical, dtype=np.float64)
-        if line.shape != values.shape or np.isnan(line).any():
-            raise InputError(f"critical must hold {values.size} numbers, one critical value for each count")
-        alpha = float(line[chosen.size - 1])
-    return bool(values[chosen].max() <= alpha)
+    except (TypeError, ValueError):
+        line = np.zeros(0)
+    if line.shape != (m,) or np.isnan(line).any():
+        raise InputError(f"critical must hold {m} numbers, one critical value for each count")
+    return float(line[count - 1])
 
 
 def _positions(rejected: Any, m: int) -> NDArray[np.int64]:

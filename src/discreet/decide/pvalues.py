@@ -28,7 +28,10 @@ def read_p(p: Any, names: Any = None) -> tuple[NDArray[np.float64], tuple[Any, .
     values = _checked(p)
     if names is None:
         return values, None
-    labels = tuple(names)
+    try:
+        labels = tuple(names)
+    except TypeError:
+        raise InputError("names must be a sequence with one entry for each p-value") from None
     if len(labels) != values.size:
         raise InputError(f"names must have one entry for each p-value: {values.size}; got {len(labels)}")
     return values, labels
@@ -39,9 +42,11 @@ def _checked(p: Any) -> NDArray[np.float64]:
         raise InputError("p has masked values: drop them, or set them to 1 (no evidence)")
     try:
         raw = np.asarray(p)
-    except ValueError:
+    except (TypeError, ValueError):
         raise InputError("p must be one-dimensional: one p-value for each hypothesis") from None
-    if raw.dtype.kind not in "biuf":
+    if raw.dtype.kind == "b":
+        raise InputError("p must hold p-values; got booleans, which look like a mask of rejections")
+    if raw.dtype.kind not in "iuf":
         raise InputError(f"p must hold numbers; got dtype {raw.dtype}: convert it, and set missing to 1")
     if raw.ndim != 1:
         raise InputError(f"p must be one-dimensional; got shape {raw.shape}: flatten it first")

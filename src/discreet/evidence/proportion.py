@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.stats import binom
+from scipy.special import betainc
 
 from discreet import check
 from discreet.evidence.accumulate import Sums
@@ -93,8 +93,9 @@ class Proportion:
 
 def binomial_ladder(n: int, rate: float, ceiling: float) -> Ladder:
     """Return the score of every count 0..n: the z of P(Bin(n, rate) >= count), inside [0, ceiling]."""
-    p = binom.sf(np.arange(-1, n), n, rate)
-    scores = gentle(scores_of_p(p), SLOPE / float(np.sqrt(n * rate * (1 - rate))))
+    count = np.arange(1, n + 1, dtype=np.float64)
+    p = np.asarray(betainc(count, n - count + 1, rate), dtype=np.float64)
+    scores = gentle(np.concatenate([[0.0], scores_of_p(p)]), SLOPE / float(np.sqrt(n * rate * (1 - rate))))
     return Ladder(1.0, np.minimum(scores, ceiling))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.stats import rankdata
 
 from discreet.evidence import tails
 from discreet.evidence.common import ceiling_for, conclude
@@ -19,7 +18,11 @@ if TYPE_CHECKING:
 
 def middle_ranks(column: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
     """Return ranks among the values present, ties sharing their mean rank, NaN where missing; shape (n,)."""
-    return np.asarray(rankdata(column, nan_policy="omit"), dtype=np.float64)
+    ranks = np.full(column.shape, np.nan)
+    present = ~np.isnan(column)
+    _, place, count = np.unique(column[present], return_inverse=True, return_counts=True)
+    ranks[present] = (np.cumsum(count) - (count - 1) / 2)[place]
+    return ranks
 
 
 def rank_evidence(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.stats import binom
+from scipy.special import betainc
 
 from discreet import check
 from discreet.evidence.accumulate import Sums
@@ -88,4 +88,6 @@ def sign_ladder(n: int, ceiling: float) -> Ladder:
 
 def _tail(n: int, v: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return P(S_n >= v): S_n = 2 Bin(n, 1/2) - n."""
-    return binom.sf(np.ceil((n + v) / 2) - 1, n, 0.5)
+    count = np.ceil((n + v) / 2)
+    inside = np.minimum(count, n)  # beyond n there is no tail at all
+    return np.where(count > n, 0.0, betainc(inside, n - inside + 1, 0.5))

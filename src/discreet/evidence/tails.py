@@ -13,8 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import ndtr
-from scipy.stats import binom, poisson
+from scipy.special import gammaln, ndtr, xlog1py, xlogy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,7 +50,7 @@ def bernoulli_sum(n: int, rate: float, top: float) -> Survival:
     2004).
     """
     step = 1.0 / np.sqrt(n * rate * (1 - rate))
-    return _lattice_bound(lambda k: binom.logpmf(k, n, rate), n, n * rate, step, top, 1)
+    return _lattice_bound(_binomial(n, rate), n, n * rate, step, top, 1)
 
 
 def bounded_sum(n: int, bound: float, top: float) -> Survival:
@@ -63,17 +62,29 @@ def bounded_sum(n: int, bound: float, top: float) -> Survival:
     variance = 1.0 / n
     rate = variance / (variance + bound * bound)
     step = bound + variance / bound
-    return _lattice_bound(lambda k: binom.logpmf(k, n, rate), n, n * rate, step, top, 2)
+    return _lattice_bound(_binomial(n, rate), n, n * rate, step, top, 2)
 
 
 def any_bounded_sum(bound: float, top: float) -> Survival:
     """As `bounded_sum`, for any number of terms: Y is bound*(K - mean), K Poisson with mean 1/bound^2."""
     mean = 1.0 / (bound * bound)
-    return _lattice_bound(lambda k: poisson.logpmf(k, mean), None, mean, bound, top, 2)
+
+    def log_mass(k: NDArray[np.float64]) -> NDArray[np.float64]:
+        return xlogy(k, mean) - mean - gammaln(k + 1)
+
+    return _lattice_bound(log_mass, None, mean, bound, top, 2)
+
+
+def _binomial(n: int, rate: float) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
+    def log_mass(k: NDArray[np.float64]) -> NDArray[np.float64]:
+        choose = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+        return choose + xlogy(k, rate) + xlog1py(n - k, -rate)
+
+    return log_mass
 
 
 def _lattice_bound(
-    log_mass: Callable[[NDArray[np.int64]], NDArray[np.float64]],
+    log_mass: Callable[[NDArray[np.float64]], NDArray[np.float64]],
     most: int | None,
     mean: float,
     step: float,
@@ -86,7 +97,7 @@ def _lattice_bound(
     high = int(np.ceil(mean + top / step + 60.0 / np.log1p(step * top))) + 60
     if most is not None:
         high = min(high, most)
-    k = np.arange(low, high + 1)
+    k = np.arange(low, high + 1, dtype=np.float64)
     mass = np.exp(log_mass(k))
     atoms = step * (k - mean)
     above = _from_the_right(mass) - mass  # P(Y > atom)

@@ -1,0 +1,163 @@
+"""`discreet bench topk`: private top-k against its non-private floor and its peers, ratios from one run."""
+
+from __future__ import annotations
+
+import tracemalloc
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.lab.bench.timing import median_seconds, verdict
+from discreet.lab.table import table
+from discreet.select.top_k import top_k
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+SIZES = (10_000, 100_000, 1_000_000)
+COUNTS = (1, 10, 100, 1000)
+_EPSILON, _DELTA = 1.0, 1e-6
+# Peers are run where their own cost, which grows like m (diffprivlib: m*k), leaves the run a few minutes.
+_OPENDP_MOST = 1_000_000
+_DIFFPRIVLIB_MOST = 1_000_000
+_PEEL_MOST = 2_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Times of each job over the floor's at one size; None where it was skipped."""
+
+    m: int
+    k: int
+    gumbel: float
+    oneshot: float
+    peel: float | None
+    numpy: float
+    opendp: float | None
+    diffprivlib: float | None
+
+
+def run(sizes: Sequence[int] = SIZES, counts: Sequence[int] = COUNTS, seed: int = 1) -> Iterator[Row]:
+    """Time every job on the same scores: standard normal, with k of them raised by 6."""
+    rng = np.random.default_rng(seed)
+    for m in sizes:
+        for k in counts:
+            x = rng.standard_normal(m)
+            x[rng.choice(m, k, replace=False)] += 6.0
+            yield _row(x, k)
+
+
+def _row(x: NDArray[np.float64], k: int) -> Row:
+    m = x.size
+    floor = median_seconds(lambda: np.argpartition(x, m - k)[m - k :])
+
+    def float_gumbel() -> object:
+        noisy = x + np.random.default_rng().gumbel(size=m)
+        return np.argpartition(noisy, m - k)[m - k :]
+
+    return Row(
+        m,
+        k,
+        gumbel=median_seconds(_ours(x, k, "gumbel")) / floor,
+        oneshot=median_seconds(_ours(x, k, "oneshot")) / floor,
+        peel=median_seconds(_ours(x, k, "peel"), budget=0.5) / floor if m * k <= _PEEL_MOST else None,
+        numpy=median_seconds(float_gumbel) / floor,
+        opendp=_once(_opendp(x, k), m * max(k, 100) <= 100 * _OPENDP_MOST or k == 1000, floor),
+        diffprivlib=_once(_diffprivlib(x, k), m * k <= _DIFFPRIVLIB_MOST, floor),
+    )
+
+
+def _ours(x: NDArray[np.float64], k: int, method: str) -> Callable[[], object]:
+    """Return our top-k at a sensitivity where the noise is comparable to the scores, already calibrated."""
+
+    def job() -> object:
+        return top_k(x, k, sensitivity=0.01, epsilon=_EPSILON, delta=_DELTA, method=method, largest=True)
+
+    job()  # calibration is public and cached
+    return job
+
+
+def _once(job: Callable[[], object] | None, affordable: bool, floor: float) -> float | None:
+    """Time a slow peer: one run where it takes seconds."""
+    if job is None or not affordable:
+        return None
+    return median_seconds(job, budget=0.0, least=1) / floor
+
+
+def _opendp(x: NDArray[np.float64], k: int) -> Callable[[], object] | None:
+    """Return OpenDP's noisy top-k under zCDP, as it is called from Python."""
+    try:
+        dp: Any = import_module("opendp.prelude")
+    except ImportError:
+        return None
+    dp.enable_features("contrib")
+    space = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.linf_distance(T=float)
+    measurement = dp.m.make_noisy_top_k(*space, dp.zero_concentrated_divergence(), k=k, scale=1.0)
+    scores = x.tolist()
+    return lambda: measurement(scores)
+
+
+def _diffprivlib(x: NDArray[np.float64], k: int) -> Callable[[], object] | None:
+    """Return peeling with diffprivlib's exponential mechanism: a new mechanism for what is left, k times."""
+    try:
+        mechanism: Any = import_module("diffprivlib.mechanisms").Exponential
+    except ImportError:
+        return None
+
+    def job() -> object:
+        left = x.tolist()
+        chosen: list[int] = []
+        for _ in range(k):
+            index = int(mechanism(epsilon=_EPSILON, sensitivity=0.01, utility=left).randomise())
+            chosen.append(index)
+            left.pop(index)
+        return chosen
+
+    return job
+
+
+def peak_arrays(m: int = 1_000_000, k: int = 1000) -> dict[str, float]:
+    """Return peak memory of one call beyond the scores, in float64 arrays of size m."""
+    x = np.random.default_rng(1).standard_normal(m)
+    peaks: dict[str, float] = {}
+    for method in ("gumbel", "oneshot"):
+        job = _ours(x, k, method)
+        tracemalloc.start()
+        job()
+        peaks[method] = tracemalloc.get_traced_memory()[1] / x.nbytes
+        tracemalloc.stop()
+    return peaks
+
+
+def in_words(rows: Sequence[Row]) -> str:
+    """Return the table of ratios and whether the targets are met."""
+    header = ["m", "k", "gumbel", "oneshot", "peel", "numpy Gumbel", "OpenDP zCDP", "diffprivlib"]
+    body = [
+        [f"{r.m:,}", f"{r.k:,}"]
+        + [_cell(v) for v in (r.gumbel, r.oneshot, r.peel, r.numpy, r.opendp, r.diffprivlib)]
+        for r in rows
+    ]
+    lines = [
+        "Time over that of np.argpartition on the same scores (not private), same run; - : skipped, too slow",
+        "",
+        table(header, body),
+        "",
+    ]
+    last = rows[-1]
+    if (last.m, last.k) == (SIZES[-1], COUNTS[-1]):
+        lines.append(verdict(last.gumbel <= 4, f"gumbel at most 4x the floor ({last.gumbel:.1f}x)"))
+        lines.append(verdict(last.oneshot <= 10, f"oneshot at most 10x the floor ({last.oneshot:.1f}x)"))
+        if last.opendp is not None:
+            ratio = last.opendp / last.gumbel
+            lines.append(verdict(ratio >= 1000, f"gumbel 1,000x faster than OpenDP zCDP ({ratio:,.0f}x)"))
+        for method, arrays in peak_arrays().items():
+            lines.append(verdict(arrays <= 3, f"{method} within 3 arrays of size m ({arrays:.2f})"))
+    return "\n".join(lines)
+
+
+def _cell(ratio: float | None) -> str:
+    return "-" if ratio is None else f"{ratio:,.1f}x"

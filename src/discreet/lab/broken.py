@@ -1,0 +1,114 @@
+"""Planted faults: mechanisms that claim more privacy than they give. The audit must catch every one.
+
+Plain NumPy, seeded, many runs at once; each mirrors a mistake that has been made in real code.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.random import Generator
+    from numpy.typing import NDArray
+
+    Sampler = Callable[[NDArray[np.float64], int, Generator], NDArray[np.int64]]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A mechanism with a false claim, and two neighbouring inputs that expose it."""
+
+    name: str
+    epsilon: float
+    delta: float
+    inputs: tuple[tuple[float, ...], tuple[float, ...]]
+    sample: Sampler
+    runs: int = 1_000_000
+
+
+def _rise(low: float, m: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Return (low, 0, .., 0) and (low + 1, -1, .., -1)."""
+    return (low, *[0.0] * (m - 1)), (low + 1.0, *[-1.0] * (m - 1))
+
+
+def _gumbel_choice(scale: float) -> Sampler:
+    def sample(x: NDArray[np.float64], runs: int, rng: Generator) -> NDArray[np.int64]:
+        return np.argmax(x + scale * rng.gumbel(size=(runs, x.size)), axis=1)
+
+    return sample
+
+
+def _noisy_max_with_value(scale: float, cut: float, *, fresh: bool) -> Sampler:
+    """Index of the largest noisy score, and whether its released value is at least `cut`."""
+
+    def sample(x: NDArray[np.float64], runs: int, rng: Generator) -> NDArray[np.int64]:
+        noisy = x + rng.laplace(scale=scale, size=(runs, x.size))
+        index = np.argmax(noisy, axis=1)
+        value = x[index] + rng.laplace(scale=scale, size=runs) if fresh else noisy.max(axis=1)
+        return 2 * index + (value >= cut)
+
+    return sample
+
+
+def _first_in_bucket(scale: float, step: float) -> Sampler:
+    """Exponential mechanism over buckets of rounded scores, then always the first member."""
+
+    def sample(x: NDArray[np.float64], runs: int, rng: Generator) -> NDArray[np.int64]:
+        buckets, first, count = np.unique(np.floor(x / step), return_index=True, return_counts=True)
+        weight = np.log(count) + buckets * step / scale
+        return first[np.argmax(weight + rng.gumbel(size=(runs, buckets.size)), axis=1)]
+
+    return sample
+
+
+def _nan_by_cast(scale: float) -> Sampler:
+    """Integer casts turn NaN into an extreme number, and here that wins."""
+
+    def sample(x: NDArray[np.float64], runs: int, rng: Generator) -> NDArray[np.int64]:
+        noisy = x + scale * rng.gumbel(size=(runs, x.size))
+        return np.argmax(np.where(np.isnan(noisy), np.inf, noisy), axis=1)
+
+    return sample
+
+
+def _always_zero(x: NDArray[np.float64], runs: int, rng: Generator) -> NDArray[np.int64]:
+    """No noise at all."""
+    del rng
+    return np.full(runs, int(np.argmax(x)))
+
+
+FAULTS = (
+    Fault("no noise", 1.0, 0.0, _rise(-0.5, 2), _always_zero, 100_000),
+    Fault("half noise", 1.0, 0.0, _rise(-3.0, 5), _gumbel_choice(1.0)),
+    Fault("10% less noise", 3.0, 0.0, _rise(-2.0, 10), _gumbel_choice(0.6), 2_000_000),
+    Fault("value from the same draw", 1.0, 0.0, _rise(0.0, 10), _noisy_max_with_value(3.0, 1.5, fresh=False)),
+    Fault(
+        "Lap(2/eps) with value",
+        1.0,
+        0.0,
+        _rise(-4.0, 10),
+        _noisy_max_with_value(2.0, -3.5, fresh=True),
+        4_000_000,
+    ),
+    Fault(
+        "first-in-bucket ties",
+        1.0,
+        0.0,
+        ((0.0, 0.0, 0.0), (0.0, 1.0, 0.0)),
+        _first_in_bucket(2.0, 1.0),
+        100_000,
+    ),
+    Fault(
+        "NaN always selected",
+        1.0,
+        0.0,
+        ((float("nan"), 0.0, 0.0), (float("-inf"), 0.0, 0.0)),
+        _nan_by_cast(2.0),
+        100_000,
+    ),
+)

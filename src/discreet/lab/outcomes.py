@@ -1,0 +1,103 @@
+"""Exact output laws of the selection mechanisms at small m, from their definitions alone.
+
+None of this shares code with the mechanisms: softmax products for Gumbel, quadrature for Laplace.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations, pairwise, permutations
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.polynomial.legendre import leggauss
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+Outcome = tuple[int, ...]
+Law = dict[Outcome, float]
+_NODES, _WEIGHTS = np.array(leggauss(40), dtype=np.float64)  # pyright: ignore[reportUnknownArgumentType]  numpy has no types here
+
+
+def softmax_orders(x: NDArray[np.float64], scale: float, k: int) -> Law:
+    """Return the law of k ordered choices by the exponential mechanism without replacement, largest first."""
+    weight = np.exp((x - x.max()) / scale)
+    law: Law = {}
+    for order in permutations(range(x.size), k):
+        left, chance = float(weight.sum()), 1.0
+        for i in order:
+            chance *= weight[i] / left
+            left -= weight[i]
+        law[order] = chance
+    return law
+
+
+def laplace_index(x: NDArray[np.float64], scale: float) -> Law:
+    """Return the law of the position of the largest x + Laplace noise."""
+    return {(i,): _separated(x, scale, (i,)) for i in range(x.size)}
+
+
+def laplace_orders(x: NDArray[np.float64], scale: float, k: int) -> Law:
+    """Return the law of k ordered choices by peeling: fresh Laplace noise each round, largest first."""
+    law: Law = {}
+    for order in permutations(range(x.size), k):
+        left, chance = list(range(x.size)), 1.0
+        for i in order:
+            chance *= _separated(x[left], scale, (left.index(i),))
+            left.remove(i)
+        law[order] = chance
+    return law
+
+
+def laplace_sets(x: NDArray[np.float64], scale: float, k: int) -> Law:
+    """Return the law of the unordered set of the k largest x + Laplace noise, noise drawn once."""
+    return {s: _separated(x, scale, s) for s in combinations(range(x.size), k)}
+
+
+def _separated(x: NDArray[np.float64], scale: float, chosen: Outcome) -> float:
+    """Return P(all chosen noisy values exceed all others), by quadrature over the least chosen one."""
+    others = [j for j in range(x.size) if j not in chosen]
+
+    def density(t: NDArray[np.float64]) -> NDArray[np.float64]:
+        below = np.prod([_cdf((t - x[j]) / scale) for j in others], axis=0) if others else np.ones_like(t)
+        total = np.zeros_like(t)
+        for i in chosen:
+            rest = [_cdf((x[l] - t) / scale) for l in chosen if l != i]
+            total += 0.5 / scale * np.exp(-np.abs(t - x[i]) / scale) * np.prod(rest, axis=0)
+        return below * total
+
+    return _integrate(density, x, scale)
+
+
+def _cdf(z: NDArray[np.float64]) -> NDArray[np.float64]:
+    tail = 0.5 * np.exp(-np.abs(z))
+    return np.where(z < 0, tail, 1.0 - tail)
+
+
+def _integrate(
+    f: Callable[[NDArray[np.float64]], NDArray[np.float64]], x: NDArray[np.float64], scale: float
+) -> float:
+    """Integrate over the line in pieces of at most two scales between the kinks at x."""
+    kinks = np.unique(x)
+    ends = np.concatenate(([kinks[0] - 60 * scale], kinks, [kinks[-1] + 60 * scale]))
+    total = 0.0
+    for a, b in pairwise(ends):
+        edges = np.linspace(float(a), float(b), math.ceil((b - a) / (2 * scale)) + 1)
+        middle, half = (edges[1:] + edges[:-1]) / 2, (edges[1:] - edges[:-1]) / 2
+        points = middle[:, None] + half[:, None] * _NODES
+        total += float((f(points.ravel()).reshape(points.shape) @ _WEIGHTS * half).sum())
+    return total
+
+
+def loss(p: Law, q: Law) -> float:
+    """Return the largest |log p(o)/q(o)| over outcomes: the pure epsilon of this pair."""
+    return max(abs(float(np.log(p[o] / q[o]))) for o in p)
+
+
+def excess(p: Law, q: Law, epsilon: float) -> float:
+    """Return the smallest delta for which this pair, in both directions, is (epsilon, delta)-close."""
+    factor = float(np.exp(epsilon))
+    return max(sum(max(0.0, a[o] - factor * b[o]) for o in p) for a, b in ((p, q), (q, p)))

@@ -1,0 +1,86 @@
+"""Exact coins with irrational odds: compare random bits with the binary digits of a probability, lazily.
+
+A uniform real U falls below p exactly when its binary expansion does. Sixteen bits of each decide all but one
+in 65,536 comparisons; the rest read on, to as many digits as it takes, computed from rational enclosures of
+exp by the standard library's correctly rounded decimal arithmetic. No coin is ever rounded
+(docs/proofs/samplers.md).
+"""
+
+from __future__ import annotations
+
+import decimal
+from collections.abc import Callable
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+
+from discreet.noise import entropy
+
+FIRST = 16  # bits compared at once for every coin
+_MORE = 64  # bits added each time the digits so far agree
+
+Digits = Callable[[int], int]
+"""Maps a number of bits to floor(p * 2**bits)."""
+
+
+def floor_of_exp(x: Fraction, bits: int) -> int:
+    """Return floor(exp(-x) * 2**bits) exactly, for rational x > 0."""
+    return _floor(x, bits, lambda e: 1 / e)
+
+
+def floor_of_odds(x: Fraction, bits: int) -> int:
+    """Return floor(2**bits / (1 + exp(x))) exactly, for rational x > 0."""
+    return _floor(x, bits, lambda e: 1 / (1 + e))
+
+
+def floor_of_tanh_half(x: Fraction, bits: int) -> int:
+    """Return floor(tanh(x/2) * 2**bits) exactly, for rational x > 0."""
+    return _floor(x, bits, lambda e: (e - 1) / (e + 1))
+
+
+@lru_cache(maxsize=4096)
+def _enclosure(x: Fraction, digits: int) -> tuple[Fraction, Fraction]:
+    """Return rationals around exp(x), apart by a relative 10**-digits or less."""
+    with decimal.localcontext() as context:
+        # exp(x(1+u)) = exp(x) exp(xu): the quotient needs the digits of x in front of the point as well.
+        context.prec = digits + len(str(int(x))) + 5
+        context.Emax, context.Emin = decimal.MAX_EMAX, decimal.MIN_EMIN
+        value = Fraction((decimal.Decimal(x.numerator) / decimal.Decimal(x.denominator)).exp())
+    slack = value / 10 ** (digits + 1)
+    return value - slack, value + slack
+
+
+def _floor(x: Fraction, bits: int, of_exp: Callable[[Fraction], Fraction]) -> int:
+    """Return floor(f(exp(x)) * 2**bits), doubling the precision until both ends of the enclosure agree.
+
+    f is monotone and exp(x) is irrational for rational x > 0, so the loop ends.
+    """
+    digits = 25 + bits * 31 // 100
+    while True:
+        ends = [int(of_exp(e) * (1 << bits)) for e in _enclosure(x, digits)]
+        if ends[0] == ends[1]:
+            return ends[0]
+        digits *= 2
+
+
+def resolve(digits: Digits, seen: int = FIRST) -> bool:
+    """Finish one comparison whose first `seen` bits agreed with the digits of p: return U < p."""
+    bits = seen
+    while True:
+        known = digits(bits) << _MORE
+        bits += _MORE
+        word = entropy.integer(_MORE)
+        target = digits(bits) - known
+        if word != target:
+            return word < target
+
+
+def coins(digits: Digits, count: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Return `count` independent coins that are True with exactly the probability behind `digits`."""
+    first = digits(FIRST)
+    drawn = entropy.words(count, np.uint16)
+    heads = drawn < first
+    for i in np.flatnonzero(drawn == first):
+        heads[i] = resolve(digits)
+    return heads

@@ -1,0 +1,125 @@
+"""Exact geometric and Laplace noise on the integers, without rejection.
+
+The binary digits of a geometric variable are independent coins: with r = exp(-1/scale), digit j is 1 with
+probability 1 / (1 + r**-(2**j)). Each digit is an exact coin (`exact`), so the law is exact at any scale.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet import check
+from discreet.noise import entropy
+from discreet.noise.exact import (
+    FIRST,
+    Digits,
+    coins,
+    floor_of_exp,
+    floor_of_odds,
+    floor_of_tanh_half,
+    resolve,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+LARGEST = 1 << 61
+"""No draw exceeds this in size; clamping at it is exact (docs/proofs/samplers.md)."""
+SCALES = (2.0**-10, 2.0**50)
+"""Smallest and largest scale in lattice steps: finer or coarser lattices are the caller's to choose."""
+_RARE = 40  # digits of weight 2**j * scale > 40 become one overflow coin of probability below exp(-40)
+_CHUNK = 1 << 15  # draws worked on at once, so that their words stay in the cache
+
+
+@dataclass(frozen=True, slots=True)
+class _Digits:
+    """The coins of one scale: one for each binary digit, the last for overflow."""
+
+    first: tuple[int, ...]
+    exact: tuple[Digits, ...]
+    places: int
+
+
+@lru_cache(maxsize=256)
+def _digits(scale: Fraction) -> _Digits:
+    places = max(0, math.ceil(math.log2(_RARE * scale)))
+    exact: list[Digits] = [partial(floor_of_odds, 2**j / scale) for j in range(places)]
+    exact.append(partial(floor_of_exp, 2**places / scale))
+    return _Digits(tuple(digits(FIRST) for digits in exact), tuple(exact), places)
+
+
+def geometric(scale: float | Fraction, count: int) -> NDArray[np.int64]:
+    """Return `count` draws with P(G = g) proportional to exp(-g/scale), g = 0, 1, ...; shape (count,)."""
+    digits = _digits(_fraction(scale))
+    out = np.empty(count, dtype=np.int64)
+    for start in range(0, count, _CHUNK):
+        part = out[start : start + _CHUNK]
+        _fill(part, digits)
+    return out
+
+
+def _fill(out: NDArray[np.int64], digits: _Digits) -> None:
+    size = out.size
+    words = entropy.words((digits.places + 1) * size, np.uint16).reshape(-1, size)
+    coin, tied, byte = (
+        np.empty(size, dtype=np.bool_),
+        np.empty(size, dtype=np.bool_),
+        np.zeros(size, np.uint8),
+    )
+    bits = coin.view(np.uint8)
+    out[:] = 0
+    for place, row in enumerate(words):
+        np.less(row, digits.first[place], out=coin)
+        if np.equal(row, digits.first[place], out=tied).any():
+            for i in np.flatnonzero(tied):
+                coin[i] = resolve(digits.exact[place])
+        if place == digits.places:
+            break
+        np.bitwise_or(byte, np.left_shift(bits, place % 8, out=bits), out=byte)
+        if place % 8 == 7 or place == digits.places - 1:
+            out |= byte.astype(np.int64) << (place - place % 8)
+            byte[:] = 0
+    for i in np.flatnonzero(coin):
+        # Overflow. Memoryless: past it the draw starts again.
+        rest = np.zeros(1, dtype=np.int64)
+        if 1 << digits.places < LARGEST:
+            _fill(rest, digits)
+        out[i] = min(LARGEST, (1 << digits.places) + int(rest[0]))
+
+
+def discrete_laplace(scale: float | Fraction, count: int) -> NDArray[np.int64]:
+    """Return `count` draws with P(X = x) proportional to exp(-|x|/scale); shape (count,).
+
+    Zero with probability tanh(1/(2 scale)), else a fair sign on 1 + geometric.
+    """
+    exact_scale = _fraction(scale)
+    size = geometric(exact_scale, count) + 1
+    size[coins(partial(floor_of_tanh_half, 1 / exact_scale), count)] = 0
+    return np.where(_fair(count), size, -size)
+
+
+def floored_laplace(scale: float | Fraction, count: int) -> NDArray[np.int64]:
+    """Return `count` draws of floor(L), L continuous Laplace of this scale; shape (count,).
+
+    floor(E) of an exponential E is geometric, so this is geometric G or -1 - G with a fair sign: on integer
+    scores it is exactly the paper's continuous noise seen through the lattice.
+    """
+    size = geometric(scale, count)
+    return np.where(_fair(count), size, ~size)
+
+
+def _fair(count: int) -> NDArray[np.bool_]:
+    bits = np.unpackbits(entropy.words(-(-count // 8), np.uint8), count=count)
+    return bits.view(np.bool_)
+
+
+def _fraction(scale: float | Fraction) -> Fraction:
+    exact = scale if isinstance(scale, Fraction) else Fraction(check.between(scale, "scale", *SCALES))
+    check.between(exact, "scale", *SCALES)
+    return exact

@@ -1,0 +1,196 @@
+"""Any list of events, composed adaptively, as one (epsilon, delta)."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from discreet import check
+from discreet.errors import InputError
+from discreet.privacy import curves
+from discreet.privacy.bounded_range import MOST_ROUNDS, composed_delta
+from discreet.privacy.events import ZCDP, Approximate, BoundedRange, Event, Gaussian, Pure
+from discreet.privacy.search import log_excess, smallest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+_TOLERANCE = 1e-9
+_RECURSION_TOLERANCE = 1e-6
+_UP = 1 + 1e-14
+_LEAST = 1e-100
+
+
+def account(events: Iterable[Event], *, delta: float | None = None, epsilon: float | None = None) -> float:
+    """Return the smallest certified epsilon at `delta`, or the smallest certified delta at `epsilon`.
+
+    The promise: releases with these events, made in any order, each chosen after seeing the ones before, are
+    together (epsilon, delta)-DP.
+
+    Parameters
+    ----------
+    events : iterable of events
+        What was spent, in any order; n equal events are the same as one with `count` n.
+    delta : float, optional
+        In [0, 1). The answer is then epsilon; infinity where no epsilon is certified at this delta.
+    epsilon : float, optional
+        At least 0. The answer is then delta; 1 where none below is certified.
+
+    Notes
+    -----
+    The best of the bounds that apply, each rounded outward: basic composition; advanced composition; zCDP
+    with the tight conversion; exact composition of pure events (at most two different epsilons); the exact
+    Gaussian curve; the exact adaptive recursion for equal bounded-range events (up to 5,000 of them; beyond,
+    zCDP). Where pure events stand beside zCDP or Gaussian ones, also the sum of the former on top of the
+    curve of the latter. Proofs: docs/proofs/accounting.
+
+    Examples
+    --------
+    >>> from discreet.privacy.account import account
+    >>> from discreet.privacy.events import BoundedRange
+    >>> round(account([BoundedRange(0.05, count=100)], delta=1e-6), 3)
+    1.062
+    """
+    if (delta is None) == (epsilon is None):
+        raise InputError("give exactly one of delta (to learn epsilon) and epsilon (to learn delta)")
+    spent = _Spent.of(events)
+    if epsilon is not None:
+        target = check.real(epsilon, "epsilon")
+        if target < 0:
+            raise InputError(f"epsilon must be at least 0; got {target:g}")
+        least = 0.0 if target >= spent.basic else min(bound(target) for bound, _ in spent.bounds())
+        return min(1.0, _add_up(least, spent.slip))
+    left = check.delta(delta) - spent.slip
+    if left < 0:
+        return math.inf
+    return spent.epsilon(math.nextafter(left, 0.0) if spent.slip else left)
+
+
+@dataclass(frozen=True, slots=True)
+class _Spent:
+    """Events of one list gathered by kind: {parameter: count}."""
+
+    pure: Counter[float] = field(default_factory=Counter[float])
+    ranged: Counter[float] = field(default_factory=Counter[float])
+    zcdp: Counter[float] = field(default_factory=Counter[float])
+    gaussian: Counter[float] = field(default_factory=Counter[float])
+    slips: Counter[float] = field(default_factory=Counter[float])
+
+    @classmethod
+    def of(cls, events: Iterable[Event]) -> _Spent:
+        spent = cls()
+        for event in events:
+            match event:
+                case Pure(epsilon, count):
+                    spent.pure[_lifted(epsilon)] += count
+                case BoundedRange(epsilon, count):
+                    spent.ranged[_lifted(epsilon)] += count
+                case ZCDP(rho, count):
+                    spent.zcdp[_lifted(rho)] += count
+                case Gaussian(mu, count):
+                    spent.gaussian[_lifted(mu)] += count
+                case Approximate(epsilon, delta, count):
+                    # Pure except on an event of probability delta, which does not depend on the data.
+                    spent.pure[_lifted(epsilon)] += count
+                    spent.slips[delta] += count
+                case _:  # pyright: ignore[reportUnnecessaryComparison]  # callers without a type checker
+                    raise InputError(f"events must hold privacy events; got {type(event).__name__}")
+        for counter in (spent.pure, spent.ranged, spent.zcdp, spent.gaussian):
+            del counter[0.0]
+        return spent
+
+    @property
+    def slip(self) -> float:
+        """The sum of all delta of approximate events."""
+        return _total(self.slips)
+
+    @property
+    def as_pure(self) -> Counter[float]:
+        """Everything that is pure, bounded range included."""
+        return self.pure + self.ranged
+
+    @property
+    def basic(self) -> float:
+        """Basic composition: the epsilon that holds at delta = 0."""
+        return math.inf if self.zcdp or self.gaussian else _total(self.as_pure)
+
+    @property
+    def smooth_rho(self) -> float:
+        """The rho of the events that are never pure."""
+        squares = [count * mu * mu / 2 for mu, count in self.gaussian.items()]
+        return math.fsum([rho * count for rho, count in self.zcdp.items()] + squares) * _UP
+
+    @property
+    def rho(self) -> float:
+        """The rho of everything."""
+        pure = [count * curves.pure_rho(e) for e, count in self.pure.items()]
+        ranged = [count * curves.range_rho(e) for e, count in self.ranged.items()]
+        return math.fsum([self.smooth_rho, *pure, *ranged]) * _UP
+
+    def bounds(self) -> list[tuple[Callable[[float], float], float]]:
+        """Return every bound that applies, as a function from epsilon to delta, with a search tolerance."""
+        rho, smooth_rho = self.rho, self.smooth_rho
+        pure = self.as_pure
+        found: list[tuple[Callable[[float], float], float]] = []
+        found.append((lambda epsilon: curves.zcdp_delta(epsilon, rho), _TOLERANCE))
+        if self.zcdp:
+            found.append((_shifted(lambda epsilon: curves.zcdp_delta(epsilon, smooth_rho), pure), _TOLERANCE))
+        elif self.gaussian:
+            mu = math.sqrt(math.fsum(m * m * count for m, count in self.gaussian.items())) * _UP
+            found.append((_shifted(lambda epsilon: curves.gaussian_delta(epsilon, mu), pure), _TOLERANCE))
+        elif pure:
+            drift = math.fsum(count * curves.pure_rho(e) for e, count in pure.items()) * _UP
+            squares = math.fsum(count * e * e for e, count in pure.items()) * _UP
+            found.append((lambda epsilon: curves.advanced_delta(epsilon, drift, squares), _TOLERANCE))
+            groups = sorted(pure.items())
+            if len(groups) <= 2 and math.prod(count + 1 for _, count in groups) <= curves.MOST_TERMS:
+                found.append((lambda epsilon: curves.pure_delta(epsilon, groups), _TOLERANCE))
+            if len(self.ranged) == 1 and not self.pure:
+                ((e, rounds),) = self.ranged.items()
+                if rounds <= MOST_ROUNDS:
+                    found.append((lambda epsilon: composed_delta(epsilon, e, rounds), _RECURSION_TOLERANCE))
+        return found
+
+    def epsilon(self, delta: float) -> float:
+        """Return the smallest epsilon any bound certifies at `delta`."""
+        best = self.basic
+        if delta == 0.0 or best == 0.0:
+            return best
+        rho = self.rho
+        best = min(best, (rho + 2 * math.sqrt(-rho * math.log(delta))) * _UP)
+        for bound, tolerance in self.bounds():
+
+            def excess(epsilon: float, bound: Callable[[float], float] = bound) -> float:
+                return log_excess(bound(epsilon), delta)
+
+            if excess(best) <= 0:
+                # Bounds differ by little as a rule: try just below before the whole range.
+                low = 0.8 * best if excess(0.8 * best) > 0 else 0.0
+                best = smallest(excess, low, best, tolerance)
+        return best
+
+
+def _shifted(bound: Callable[[float], float], pure: Counter[float]) -> Callable[[float], float]:
+    """Return the bound for what `bound` covers together with pure events, which simply add up."""
+    base = _total(pure)
+    return lambda epsilon: bound(math.nextafter(epsilon - base, -math.inf)) if epsilon > base else 1.0
+
+
+def _lifted(parameter: float) -> float:
+    """Return `parameter`, raised to where its square is still a number."""
+    return max(parameter, _LEAST) if parameter else 0.0
+
+
+def _total(counter: Counter[float]) -> float:
+    """Return the sum of value*count, exact and then rounded up."""
+    exact = sum((Fraction(value) * count for value, count in counter.items()), Fraction(0))
+    rounded = float(exact)
+    return rounded if Fraction(rounded) >= exact else math.nextafter(rounded, math.inf)
+
+
+def _add_up(a: float, b: float) -> float:
+    """Return a + b, rounded up where it is not exact."""
+    return a + b if a == 0.0 or b == 0.0 else math.nextafter(a + b, math.inf)

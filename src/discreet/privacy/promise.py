@@ -1,0 +1,55 @@
+"""The promise a release carries: epsilon, delta, for which neighbours, and what was spent."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from discreet import check
+from discreet.errors import InputError
+
+if TYPE_CHECKING:
+    from discreet.privacy.events import Event
+
+_NEIGHBOURS = {
+    "replace": "one person's data replaced by another's (the number of people is public)",
+    "add-remove": "one person added or removed",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Privacy:
+    """(epsilon, delta)-differential privacy for `neighbours`, earned by `events`. Holds nothing private.
+
+    P(S) <= e^epsilon P'(S) + delta for every outcome set S and every two neighbouring inputs. `neighbours` is
+    "replace", "add-remove", or words that say which two inputs are neighbours.
+    """
+
+    epsilon: float
+    delta: float
+    events: tuple[Event, ...]
+    neighbours: str
+
+    def __post_init__(self) -> None:
+        if not self.epsilon >= 0:
+            raise InputError(f"epsilon must be at least 0; got {self.epsilon}")
+        check.delta(self.delta)
+
+    def __str__(self) -> str:
+        words = _NEIGHBOURS.get(self.neighbours, self.neighbours)
+        head = f"({self.epsilon:.6g}, {self.delta:.3g})-differential privacy; neighbours: {words}."
+        return "\n".join([head, self._meaning(), *self._list()])
+
+    def _meaning(self) -> str:
+        if math.isinf(self.epsilon):
+            return "No limit on what the output can reveal about one person."
+        factor = math.exp(min(self.epsilon, 700.0))
+        rest = f", up to a probability of delta = {self.delta:.3g}" if self.delta else ""
+        words = f"no outcome becomes more than e^epsilon = {factor:.4g} times as likely"
+        return f"Between neighbours, {words}{rest}."
+
+    def _list(self) -> list[str]:
+        if not self.events:
+            return ["Nothing was spent."]
+        return ["Spent:", *(f"  - {event}" for event in self.events)]

@@ -1,0 +1,90 @@
+"""The k largest of scores plus independent continuous noise, in exact law and one pass.
+
+Every item i owns a uniform real V_i, a stream of random bits read only as far as needed. Sixteen bits rule
+out almost every item; eighty give the others' noise in floats with an error bound; where two error intervals
+overlap, more bits and decimals decide. So the order that comes out is the order of x_i/scale + noise(V_i) for
+true uniforms: no lattice, no ties, no rounding of the law (docs/proofs/contest.md).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.noise import entropy
+from discreet.select.drawn import Drawn, in_scales
+from discreet.select.settle import exact_order
+from discreet.select.sieve import sieve
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from discreet.noise.laws import Law
+
+_SMALL = 1 << 12  # below this many items the sieve costs more than it saves
+_ULPS = 2.0**-44  # 512 units in the last place: far more than log, log1p and a few additions can lose
+
+
+def largest(scores: NDArray[np.float64], scale: float, k: int, law: Law) -> NDArray[np.int64]:
+    """Return the positions of the k largest scores + scale * noise, largest first; shape (k,).
+
+    NaN counts as minus infinity, and infinities as +-RANGE * scale, so every item can be chosen.
+    """
+    m = scores.size
+    if m > _SMALL and 4 * k < m:
+        drawn, line, words = sieve(scores, scale, k, law)
+        chosen = _leaders(scores, scale, k, law, drawn, line)
+        if chosen is not None:
+            return chosen
+        # Too few cleared the line. Everyone's bits are read on, none is drawn anew: the law stays exact.
+        low = entropy.words(m, np.uint64)
+        low[drawn.index] = drawn.low
+    else:
+        words, low = entropy.words(m, np.uint16), entropy.words(m, np.uint64)
+    everyone = Drawn(np.arange(m), words, low)
+    chosen = _leaders(scores, scale, k, law, everyone, -np.inf)
+    assert chosen is not None  # noqa: S101  everyone is in, and k <= m
+    return chosen
+
+
+def _leaders(
+    scores: NDArray[np.float64], scale: float, k: int, law: Law, drawn: Drawn, line: float
+) -> NDArray[np.int64] | None:
+    """Return the k leaders among the drawn items, or None if fewer than k surely clear the line."""
+    level = in_scales(scores[drawn.index], scale)
+    v, w, doubt = _uniforms(drawn)
+    noise = law.isf(v, w)
+    key = level + noise
+    slack = _ULPS * (8.0 + np.abs(level) + np.abs(noise)) + doubt
+    low, high = key - slack, key + slack
+    if np.count_nonzero(low > line) < k:
+        return None
+    kth = np.partition(low, low.size - k)[low.size - k]
+    front = np.flatnonzero(high >= kth)
+    front = front[np.argsort(-key[front])]
+    # A gap separates two neighbours when every interval before it lies above every interval after it.
+    lowest_before = np.minimum.accumulate(low[front])[:-1]
+    highest_after = np.maximum.accumulate(high[front][::-1])[::-1][1:]
+    gaps = np.flatnonzero(lowest_before > highest_after) + 1
+    starts = np.concatenate(([0], gaps))
+    ends = np.concatenate((gaps, [front.size]))
+    for start, end in zip(starts, ends, strict=True):
+        if end - start > 1 and start < k:
+            group = front[start:end]
+            front[start:end] = group[exact_order(scores, scale, law, drawn, group)]
+    return drawn.index[front[:k]]
+
+
+def _uniforms(
+    drawn: Drawn,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return V, 1 - V and how far noise(V) can move within the 80 bits known, as floats.
+
+    For both laws |noise'(v)| <= 2 / min(v, 1 - v). Where the leading bits are all alike, nothing is known.
+    """
+    high, low = drawn.high.astype(np.float64), drawn.low.astype(np.float64)
+    v = high * 2.0**-16 + (low + 0.5) * 2.0**-80
+    w = (65535.0 - high) * 2.0**-16 + ((~drawn.low).astype(np.float64) + 0.5) * 2.0**-80
+    tail = np.minimum(v, w)
+    return v, w, np.where(tail < 2.0**-76, np.inf, 2.0**-78 / tail)

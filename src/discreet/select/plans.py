@@ -1,0 +1,98 @@
+"""Noise scales of the top-k methods: public functions of public parameters, and the events they cost."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from discreet.privacy.calibrate import bounded_range_step, smallest_scale
+from discreet.privacy.events import ZCDP, Approximate, BoundedRange, Pure
+
+if TYPE_CHECKING:
+    from discreet.privacy.events import Event
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Selection noise of scale `scale * unit`; what each value then costs; the events; is order private."""
+
+    scale: float
+    events: tuple[Event, ...]
+    ordered: bool = True
+    value_epsilon: float | None = None
+    value_rho: float | None = None
+
+
+@lru_cache(maxsize=1024)
+def gumbel_plan(k: int, epsilon: float, delta: float, width: float, values: bool) -> Plan:
+    """Plan k rounds of the exponential mechanism: each is (width/scale)-bounded-range.
+
+    With values, half of the cost goes to them: Gaussian when delta > 0, Laplace otherwise.
+    """
+    if not values:
+        step = bounded_range_step(epsilon, delta, k)
+        return Plan(rounded_up(width / step), (BoundedRange(step, k),))
+    if delta == 0:
+        share = rounded_down(epsilon / (2 * k))
+        return Plan(rounded_up(width / share), (BoundedRange(share, k), Pure(share, k)), value_epsilon=share)
+
+    def events_at(u: float) -> tuple[Event, ...]:
+        return BoundedRange(1 / u, k), ZCDP(1 / (8 * u * u), k)
+
+    u = smallest_scale(events_at, epsilon=epsilon, delta=delta, start=math.sqrt(k) / epsilon)
+    return Plan(rounded_up(width * u), events_at(u), value_rho=1 / (8 * u * u))
+
+
+@lru_cache(maxsize=1024)
+def peel_plan(k: int, epsilon: float, delta: float, width: float, sup: float, values: bool) -> Plan:
+    """Plan k rounds of Report Noisy Min: each costs width/scale for the index, sup/scale for the value."""
+
+    def events_at(scale: float) -> tuple[Event, ...]:
+        index = Pure(width / scale, k)
+        return (index, Pure(sup / scale, k)) if values else (index,)
+
+    basic = rounded_up(k * (width + (sup if values else 0.0)) / epsilon)
+    scale = basic
+    if delta > 0:
+        scale = min(basic, smallest_scale(events_at, epsilon=epsilon, delta=delta, start=basic))
+    return Plan(scale, events_at(scale), value_epsilon=sup / scale if values else None)
+
+
+@lru_cache(maxsize=1024)
+def oneshot_plan(
+    k: int, epsilon: float, delta: float, width: float, sup: float, values: bool, m: int
+) -> Plan:
+    """Plan Algorithm 5 at the smaller of two proved scales; with values, half of the budget goes to them.
+
+    Pure: k*width/epsilon, and then the order is private too. Qiao, Su and Zhang (ICML 2021):
+    8 sup sqrt(k log(m/delta))/epsilon for epsilon <= 0.2 and delta <= 0.05, as a set without order.
+    """
+    share = 0.5 if values else 1.0
+    eps, dlt = epsilon * share, delta * share
+    pure = k * width / eps
+    plan = Plan(rounded_up(pure), (Pure(rounded_down(width / pure), k),))
+    if dlt > 0:
+        used_eps, used_delta = min(eps, 0.2), min(dlt, 0.05)
+        root = 8 * sup * math.sqrt(k * math.log(m / used_delta)) / used_eps
+        if root < pure:
+            plan = Plan(rounded_up(root), (Approximate(used_eps, used_delta),), ordered=False)
+    if not values:
+        return plan
+
+    def events_at(scale: float) -> tuple[Event, ...]:
+        return (Pure(sup / scale, k),)
+
+    scale = smallest_scale(events_at, epsilon=eps, delta=dlt, start=k * sup / eps)
+    return Plan(plan.scale, (*plan.events, *events_at(scale)), plan.ordered, value_epsilon=sup / scale)
+
+
+def rounded_up(x: float) -> float:
+    """Return a little more than x: more than the rounding of the formula that made it."""
+    return math.nextafter(x * (1 + 2.0**-50), math.inf)
+
+
+def rounded_down(x: float) -> float:
+    """Return a little less than x."""
+    return math.nextafter(x * (1 - 2.0**-50), 0.0)

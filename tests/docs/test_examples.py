@@ -1,0 +1,39 @@
+"""Examples in docstrings and README do what they show."""
+
+import doctest
+import importlib
+import pkgutil
+import re
+from pathlib import Path
+
+import discreet
+
+README = Path(__file__).parents[2] / "README.md"
+
+
+def test_docstring_examples():
+    """Every doctest of the package passes, and there are some."""
+    tried = 0
+    for module in pkgutil.walk_packages(discreet.__path__, "discreet."):
+        if not module.name.endswith("__main__"):
+            result = doctest.testmod(importlib.import_module(module.name))
+            assert result.failed == 0, module.name
+            tried += result.attempted
+    assert tried >= 4
+
+
+def test_readme_example(capsys):
+    """The README's Python example prints what the README says it prints."""
+    code, printed = re.search(
+        r"```python\n(.*?)```\n\n```text\n(.*?)```", README.read_text(), re.DOTALL
+    ).groups()
+    exec(compile(code, "README.md", "exec"), {})  # noqa: S102 (our own README)
+    assert capsys.readouterr().out == printed
+
+
+def test_readme_shows_the_real_demo():
+    """The output under `make demo` is what the demo prints."""
+    from discreet.lab.demo import demo
+
+    shown = re.search(r"\$ make demo\n(.*?)```", README.read_text(), re.DOTALL).group(1)
+    assert shown.strip() == demo().strip()

@@ -1,0 +1,108 @@
+"""The audit holds for what ships, and bites what does not."""
+
+import dataclasses
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from discreet.lab import audit, errata, outcomes
+from discreet.lab.broken import FAULTS
+from discreet.lab.clopper import epsilon_found, lower, upper
+
+MECHANISMS = {mechanism.name: mechanism for mechanism in audit.mechanisms()}
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_exact_law_keeps_the_claim_and_nearly_spends_it(name):
+    """The largest loss found is within the claim; for pure claims, within 1% of it: no noise is wasted."""
+    row = audit.exact_row(MECHANISMS[name])
+    assert row.verdict == "holds", row
+    if row.delta == 0:
+        assert row.found > 0.99 * row.epsilon
+
+
+def test_exact_audit_refuses_ten_percent_less_noise():
+    """Wrong twin: the same law at 0.9 of the scale breaks the claim."""
+    right = MECHANISMS["gumbel, k = 2"]
+    wrong = dataclasses.replace(right, law=lambda x: outcomes.softmax_orders(x, 0.9 * 4.0, 2))
+    assert audit.exact_row(wrong).verdict == "VIOLATED"
+
+
+@pytest.mark.statistical(1)
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_samples_of_the_real_code_keep_the_claim(name):
+    """A lower bound on epsilon from the code itself does not exceed the claim."""
+    assert audit.sampled_row(MECHANISMS[name], 1500).verdict == "holds"
+
+
+def test_every_planted_fault_is_caught():
+    """Half noise, less noise, reused draws, wrong constants, ties, NaN and leaked order are all found."""
+    rows = list(audit.fault_rows())
+    assert len(rows) == len(FAULTS) + 1
+    assert [row.mechanism for row in rows if row.verdict != "caught"] == []
+    assert "every planted fault was caught" in audit.in_words(rows)
+    bad = dataclasses.replace(rows[0], verdict="MISSED")
+    assert "1 rows are WRONG" in audit.in_words([bad])
+
+
+def test_exact_laws_add_up():
+    """Each law is a probability distribution."""
+    x = np.array([0.3, -1.0, 2.0, 0.3])
+    for law in (
+        outcomes.softmax_orders(x, 0.7, 2),
+        outcomes.laplace_orders(x, 0.7, 2),
+        outcomes.laplace_sets(x, 0.7, 2),
+        outcomes.laplace_index(x, 0.7),
+    ):
+        assert math.fsum(law.values()) == pytest.approx(1, abs=1e-10)
+
+
+def test_clopper_pearson_bounds_cover():
+    """The bounds have their defining tail probabilities, checked against the binomial law."""
+    from scipy.stats import binom
+
+    low, high = lower(7, 50, 0.01), upper(7, 50, 0.01)
+    assert binom.sf(6, 50, low) == pytest.approx(0.01)
+    assert binom.cdf(7, 50, high) == pytest.approx(0.01)
+    assert lower(0, 50, 0.01) == 0
+    assert upper(50, 50, 0.01) == 1
+
+
+def test_epsilon_found_is_zero_for_equal_laws_and_finds_a_difference():
+    """Identical samples show nothing; coins of 0.2 and 0.8 show nearly log 4."""
+    rng = np.random.default_rng(5)
+    coins = rng.random((2, 100_000))
+    same = (coins < 0.5).astype(int)
+    assert epsilon_found(same[0], same[1], 0.0, 1e-8) < 0.1
+    apart = (coins < np.array([[0.2], [0.8]])).astype(int)
+    assert 1.2 < epsilon_found(apart[0], apart[1], 0.0, 1e-8) < math.log(4)
+    assert epsilon_found(apart[0], apart[1], 0.9, 1e-8) == 0
+
+
+def test_errata_numbers():
+    """The numbers quoted in docs/errata.md come out."""
+    found = {}
+    for finding in errata.findings():
+        found.setdefault(finding.number, []).append(finding.found)
+    assert found[1] == pytest.approx([1.5, 1.0, 1.0], abs=1e-3)
+    assert 4.3 < found[2][0] < 4.6
+    assert 2.5 < found[2][1] < 3
+    assert found[2][3] == pytest.approx(8.2e-6, rel=0.02)
+    assert all(spent <= eps for spent, eps in zip(found[2][4:], (0.5, 1, 2), strict=True))
+    assert found[3] == pytest.approx([0.316, 0.300, 0.791, 2.53, 0.988], abs=2e-3)
+    assert found[4] == pytest.approx([16, 64])
+    assert found[5][1] > 0.5 > found[5][0]
+    assert found[6][:2] == pytest.approx([7.91, 10.12], abs=0.01)
+    assert "as printed" in errata.in_words(list(errata._noisy_min()))
+
+
+def test_every_mechanism_has_its_proof_page():
+    """Code, event, proof, audit: a mechanism without a page, or a page without its sections, fails here."""
+    docs = Path(__file__).parents[2] / "docs" / "proofs"
+    pages = {mechanism.page for mechanism in MECHANISMS.values()} | {"samplers", "contest", "accounting"}
+    for page in sorted(pages):
+        text = (docs / f"{page}.md").read_text(encoding="utf-8")
+        for section in ("## Statement", "## Proof", "## What the code does", "## Audit"):
+            assert section in text, f"{page}.md has no section {section}"

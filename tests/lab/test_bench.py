@@ -1,0 +1,56 @@
+"""The benchmarks run, and `import discreet` stays light."""
+
+import subprocess
+import sys
+
+from discreet.lab.bench import bh, imports
+from discreet.lab.bench.timing import median_seconds, verdict
+
+HEAVY = (
+    "typer",
+    "rich",
+    "matplotlib",
+    "pandas",
+    "cryptography",
+    "scipy.stats",
+    "statsmodels",
+    "discreet.lab",
+)
+
+
+def test_bench_bh_compares_equal_sets():
+    """The benchmark yields a row for each size and share, and prints ratios with a verdict."""
+    rows = list(bh.run(sizes=(10_000,), shares=(0.0, 0.1)))
+    assert [(row.m, row.share) for row in rows] == [(10_000, 0.0), (10_000, 0.1)]
+    text = bh.in_words(rows)
+    assert "x" in text
+    assert "never slower at m = 10^4" in text
+
+
+def test_verdicts_can_be_bad():
+    """A target that is missed says so."""
+    slow = bh.Row(10_000, 0.0, step_up=2.0, step_up_indices=2.0, step_down=2.0, statsmodels=1.0, scipy=1.0)
+    assert "NOT MET" in bh.in_words([slow])
+    assert verdict(True, "fast") == "target met: fast"
+
+
+def test_the_stopwatch_takes_several_runs():
+    """At least three runs are timed, and more while the budget lasts."""
+    runs = []
+    assert median_seconds(lambda: runs.append(1), budget=0.0) >= 0
+    assert len(runs) == 3
+
+
+def test_import_loads_no_heavy_module():
+    """`import discreet` brings in numpy and its own modules, nothing heavy."""
+    script = "import sys, discreet; print(*sorted(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    loaded = done.stdout.split()
+    assert [name for name in HEAVY if name in loaded] == []
+
+
+def test_import_cost_is_printed():
+    """The check prints the cost beside its target."""
+    assert "target met" in imports.in_words(0.01)
+    assert "NOT MET" in imports.in_words(0.5)
+    assert imports.seconds(repeats=3) < 2 * imports.TARGET

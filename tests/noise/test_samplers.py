@@ -1,0 +1,138 @@
+"""Exact samplers: their laws, the exactness of their coins, and twins at the wrong scale."""
+
+from fractions import Fraction
+from functools import partial
+
+import mpmath
+import numpy as np
+import pytest
+
+from budget import assert_frequencies, assert_mean_is, must_fail
+from discreet.errors import DiscreetError
+from discreet.noise import exact, gaussian
+from discreet.noise.gaussian import bernoulli_exp, discrete_gaussian
+from discreet.noise.laplace import discrete_laplace, floored_laplace, geometric
+from discreet.noise.uniform import scaled_below, uniform_below
+
+N = 400_000
+
+
+def cells(sample, low, high):
+    """Counts of low..high-1, and of all else."""
+    inside = sample[(sample >= low) & (sample < high)]
+    return np.append(np.bincount(inside - low, minlength=high - low), sample.size - inside.size)
+
+
+def with_rest(p):
+    """Probabilities, and what is left."""
+    return np.append(p, max(0.0, 1 - p.sum()))
+
+
+def geometric_law(scale, low, high):
+    return with_rest(-np.expm1(-1 / scale) * np.exp(-np.arange(low, high) / scale))
+
+
+def laplace_law(scale, low, high):
+    return with_rest(np.tanh(0.5 / scale) * np.exp(-np.abs(np.arange(low, high)) / scale))
+
+
+def floored_law(scale, low, high):
+    def cdf(t):
+        return np.where(t < 0, 0.5 * np.exp(-np.abs(t) / scale), 1 - 0.5 * np.exp(-np.abs(t) / scale))
+
+    edges = np.arange(low, high + 1)
+    return with_rest(np.diff(cdf(edges)))
+
+
+def gaussian_law(sigma, low, high):
+    mass = np.exp(-(np.arange(-60, 61) ** 2) / (2 * sigma**2))
+    return with_rest((mass / mass.sum())[low + 60 : high + 60])
+
+
+@pytest.mark.statistical(12)
+@pytest.mark.parametrize(
+    ("draw", "law", "low"),
+    [
+        (geometric, geometric_law, 0),
+        (discrete_laplace, laplace_law, -12),
+        (floored_laplace, floored_law, -12),
+        (discrete_gaussian, gaussian_law, -12),
+    ],
+)
+@pytest.mark.parametrize("scale", [0.7, 3.3])
+def test_laws_and_wrong_twins(draw, law, low, scale):
+    """Each sampler has its law, and not the law of a scale 3% off."""
+    counts = cells(draw(scale, N), low, 13)
+    assert_frequencies(counts, law(scale, low, 13))
+    must_fail(lambda: assert_frequencies(counts, law(scale * 1.03, low, 13)))
+
+
+@pytest.mark.statistical(2)
+def test_large_scales_keep_their_law():
+    """At a scale of 10**6 the quartiles are where they should be."""
+    sample = discrete_laplace(1e6, N)
+    assert_mean_is(np.abs(sample) > 1e6 * np.log(2), 0.5)
+    must_fail(lambda: assert_mean_is(np.abs(sample) > 1.02e6 * np.log(2), 0.5))
+
+
+def test_floors_are_exact():
+    """Binary digits of exp(-x), 1/(1+exp(x)) and tanh(x/2) agree with mpmath at 400 digits."""
+    with mpmath.workdps(400):
+        for x in (Fraction(1, 10**9), Fraction(1, 3), Fraction(7, 2), Fraction(355, 113), Fraction(60)):
+            value = mpmath.mpf(x.numerator) / x.denominator
+            for bits in (16, 80, 144, 400):
+                one = mpmath.mpf(2) ** bits
+                assert exact.floor_of_exp(x, bits) == int(mpmath.floor(mpmath.exp(-value) * one))
+                assert exact.floor_of_odds(x, bits) == int(mpmath.floor(one / (1 + mpmath.exp(value))))
+                assert exact.floor_of_tanh_half(x, bits) == int(mpmath.floor(mpmath.tanh(value / 2) * one))
+
+
+@pytest.mark.statistical(4)
+def test_undecided_coins_read_on_correctly():
+    """Past an agreeing prefix of 4 bits a coin is the fractional part of p * 2**4."""
+    for x in (Fraction(1, 3), Fraction(2)):
+        digits = partial(exact.floor_of_exp, x)
+        rest = float(np.exp(-float(x)) * 16) % 1
+        sample = [exact.resolve(digits, 4) for _ in range(20_000)]
+        assert_mean_is(sample, rest)
+        must_fail(lambda sample=sample, rest=rest: assert_mean_is(sample, rest + 0.05))
+
+
+@pytest.mark.statistical(4)
+@pytest.mark.parametrize("doubt", [gaussian._DOUBT, 1.0])
+def test_bernoulli_exp(monkeypatch, doubt):
+    """Coins of probability exp(-x), by floats and with every coin settled exactly."""
+    monkeypatch.setattr(gaussian, "_DOUBT", doubt)
+    n = N if doubt < 1 else 20_000
+    x = np.full(n, 0.75)
+    sample = bernoulli_exp(x, lambda _i: Fraction(3, 4))
+    assert_mean_is(sample, np.exp(-0.75))
+    must_fail(lambda: assert_mean_is(sample, np.exp(-0.65)))
+    assert bernoulli_exp(np.zeros(5), lambda _i: Fraction(0)).all()
+
+
+@pytest.mark.statistical(3)
+def test_uniform_integers():
+    """No modulo bias where a modulus would show it: 3 * 2**62 values from 64 bits."""
+    assert_frequencies(np.bincount(uniform_below(7, N).astype(int)), np.full(7, 1 / 7))
+    big = uniform_below(3 << 62, N)
+    assert_mean_is(big < np.uint64(1 << 62), 1 / 3)
+    assert_frequencies(np.bincount([scaled_below(5) for _ in range(20_000)]), np.full(5, 0.2))
+    assert uniform_below(1, 3).tolist() == [0, 0, 0]
+    assert uniform_below(1 << 64, 3).shape == (3,)
+
+
+@pytest.mark.parametrize("scale", [0, -1, float("nan"), float("inf"), "wide", 1e-30, 1e30])
+def test_scales_out_of_range_are_refused(scale):
+    """A scale that is not a sensible positive number is an error that names it."""
+    for draw in (geometric, discrete_laplace, floored_laplace, discrete_gaussian):
+        with pytest.raises(DiscreetError, match=r"scale|sigma"):
+            draw(scale, 3)
+
+
+def test_extreme_scales_work():
+    """The smallest and largest allowed scales draw without trouble, and no draws gives no array."""
+    for draw in (geometric, discrete_laplace, floored_laplace, discrete_gaussian):
+        assert np.abs(draw(2.0**-10, 100)).max() <= 1
+        assert np.abs(draw(2.0**49, 100)).max() > 2**40
+        assert draw(1.0, 0).shape == (0,)

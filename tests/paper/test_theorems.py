@@ -1,0 +1,77 @@
+"""Theorems 1 and 5 against the worst adaptive procedure, and against honest procedures under dependence."""
+
+import math
+
+import numpy as np
+import pytest
+
+from budget import assert_mean_at_most, must_fail
+from discreet import fdr_bound
+from discreet.decide.step_up import step_up_positions
+from discreet.lab.adversary import worst_fdp
+from discreet.lab.scenarios import SCENARIOS
+
+Q = 0.1
+
+
+def rng(seed):
+    return np.random.default_rng(seed)
+
+
+def least_bound(q, k, given="false"):
+    """Return the least of the bounds, which is the exact one."""
+    return min(fdr_bound(q, k, given=given, version=v).value for v in ("paper", "simple", "exact"))
+
+
+@pytest.mark.statistical(2)
+@pytest.mark.parametrize("k", [2, 10])
+def test_theorem_1(k):
+    """The adversary's FDR_k stays below every bound of Theorem 1, and is shown to exceed q itself."""
+    fdp = worst_fdp(rng(k), 20_000, 5000, Q, k, share=0.03)
+    assert_mean_at_most(fdp, least_bound(Q, k))
+    must_fail(lambda: assert_mean_at_most(fdp, Q))
+
+
+@pytest.mark.statistical(2)
+@pytest.mark.parametrize(("q", "reached"), [(0.05, 0.16), (0.1, 0.27), (0.2, 0.45)])
+def test_theorem_1_at_its_supremum(q, reached):
+    """The adversary's FDR is near .18, .30 and .48: below every bound, shown above nine tenths of that."""
+    fdp = worst_fdp(rng(9), 20_000, 5000, q, share=0.02)
+    assert_mean_at_most(fdp, least_bound(q, None))
+    must_fail(lambda: assert_mean_at_most(fdp, reached))
+
+
+@pytest.mark.statistical(2)
+@pytest.mark.parametrize("k", [5, 50])
+def test_theorem_5(k):
+    """E max of V_j/j over j >= k, which bounds FDR^k, stays below every bound and is shown to exceed q."""
+    m = 2000
+    draws = rng(k)
+    worst = np.empty(20_000)
+    for run in range(worst.size):
+        crossed = np.ceil(np.sort(draws.random(m)) * m / Q)  # the first j with U_(i) <= q*j/m
+        false = np.searchsorted(crossed, np.arange(k, m + 1), side="right")
+        worst[run] = min(1.0, np.max(false / np.arange(k, m + 1)))
+    assert_mean_at_most(worst, least_bound(Q, k, "rejections"))
+    must_fail(lambda: assert_mean_at_most(worst, Q))
+
+
+@pytest.mark.statistical(2)
+def test_theorem_1_in_the_papers_example():
+    """False nulls tied to the median of the nulls: FDR within the bound; rejecting all p <= q is not."""
+    draws = rng(3)
+    studies = [SCENARIOS["median"].draw(draws, 200) for _ in range(3000)]
+    bound = fdr_bound(Q).value
+
+    def fdp(study, rejected):
+        return np.count_nonzero(study.null[rejected]) / max(rejected.size, 1)
+
+    assert_mean_at_most([fdp(s, step_up_positions(s.p, Q)) for s in studies], bound)
+    must_fail(lambda: assert_mean_at_most([fdp(s, np.flatnonzero(s.p <= Q)) for s in studies], bound))
+
+
+def test_fdr_k_needs_qk_to_grow():
+    """FDR_k <= (1 + o(1)) q of Corollary 4.2 needs qk -> infinity: at fixed k it stays above q."""
+    for k in (2, 3, 10):
+        assert fdr_bound(1e-6, k).value > 1.3 * 1e-6
+    assert fdr_bound(0.1, 10**6).value < 0.1 * (1 + 2 / math.sqrt(0.1 * 10**6))

@@ -1,0 +1,132 @@
+"""The contest's law is exact, however its bits are read: directly, through the sieve, or settled one by one."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from budget import assert_frequencies, must_fail
+from discreet.lab import outcomes
+from discreet.noise.laws import GUMBEL, LAPLACE
+from discreet.select import contest, sieve
+
+X = np.array([0.0, 0.7, -0.4, 1.1, 0.7])
+RUNS = 8_000
+LAWS = {"gumbel": (GUMBEL, outcomes.softmax_orders), "laplace": (LAPLACE, outcomes.laplace_sets)}
+
+
+def counts_of(x, scale, k, law, keys, runs=RUNS):
+    """How often each outcome comes out of the real code."""
+    position = {key: i for i, key in enumerate(keys)}
+    counts = np.zeros(len(keys))
+    for _ in range(runs):
+        chosen = contest.largest(x, scale, k, law).tolist()
+        counts[position[tuple(chosen) if law is GUMBEL else tuple(sorted(chosen))]] += 1
+    return counts
+
+
+def check_law(name, k, x=X, scale=1.0, runs=RUNS):
+    """The code's frequencies fit the exact law and not that of half the scale."""
+    law, exact = LAWS[name]
+    p = exact(x, scale, k)
+    counts = counts_of(x, scale, k, law, p, runs)
+    assert_frequencies(counts, p.values())
+    wrong = exact(x, scale / 2, k)
+    must_fail(lambda: assert_frequencies(counts, wrong.values()))
+
+
+@pytest.mark.statistical(2)
+@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize("k", [1, 2])
+def test_law_when_everyone_is_drawn(name, k):
+    """Small inputs: all uniforms are read to 80 bits."""
+    check_law(name, k)
+
+
+@pytest.mark.statistical(2)
+@pytest.mark.parametrize("name", LAWS)
+def test_law_through_the_sieve(monkeypatch, name):
+    """The sieve changes the work, not the law."""
+    monkeypatch.setattr(contest, "_SMALL", 0)
+    monkeypatch.setattr(sieve, "_SAFE", 0.01)
+    check_law(name, 1)
+
+
+@pytest.mark.statistical(2)
+@pytest.mark.parametrize("name", LAWS)
+def test_law_when_the_sieve_keeps_too_few(monkeypatch, name):
+    """A line far too high is missed often; reading on, rather than drawing anew, keeps the law."""
+    monkeypatch.setattr(contest, "_SMALL", 0)
+    missed = []
+    original = contest._leaders
+
+    def spy(*args):
+        chosen = original(*args)
+        missed.append(chosen is None)
+        return chosen
+
+    monkeypatch.setattr(contest, "_leaders", spy)
+    monkeypatch.setattr(sieve, "_line", lambda *_: 2.0)
+    check_law(name, 1)
+    assert 0.05 < np.mean(missed) < 0.6
+
+
+@pytest.mark.statistical(2)
+@pytest.mark.parametrize("name", LAWS)
+def test_law_when_every_comparison_is_settled_exactly(monkeypatch, name):
+    """With all float intervals overlapping, decimals and fresh bits decide every order."""
+    monkeypatch.setattr(contest, "_ULPS", 1e6)
+    check_law(name, 2, scale=0.5, runs=3000)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    arrays(np.float64, st.integers(1, 40), elements=st.floats(allow_nan=True, allow_infinity=True)),
+    st.data(),
+)
+def test_any_scores_give_k_distinct_positions(x, data):
+    """NaN, infinities, ties and huge numbers: always k distinct positions."""
+    k = data.draw(st.integers(1, x.size))
+    for law in (GUMBEL, LAPLACE):
+        chosen = contest.largest(x, 1.0, k, law)
+        assert chosen.shape == (k,)
+        assert len(set(chosen.tolist())) == k
+        assert chosen.min() >= 0
+        assert chosen.max() < x.size
+
+
+@pytest.mark.parametrize("law", [GUMBEL, LAPLACE])
+@pytest.mark.parametrize("m", [50, 5000, 100_000])
+def test_little_noise_gives_the_true_order(law, m):
+    """Scores far apart in units of the noise come out in their true order, NaN and -inf last."""
+    rng = np.random.default_rng(m)
+    x = rng.permutation(m).astype(float)
+    expected = np.argsort(-x)[:20]
+    assert contest.largest(x, 1e-4, 20, law).tolist() == expected.tolist()
+    x[expected[:3]] = [np.nan, -np.inf, np.nan]
+    assert contest.largest(x, 1e-4, 17, law).tolist() == expected[3:].tolist()
+
+
+@pytest.mark.parametrize("scale", [1e-3, 0.05, 1.0, 1e3])
+def test_sieve_keeps_enough_and_not_much_more(scale):
+    """At m = 200,000 the sieve lets through more than k and far fewer than m, whatever the noise."""
+    rng = np.random.default_rng(3)
+    x = rng.standard_normal(200_000)
+    x[:300] += 8
+    for law in (GUMBEL, LAPLACE):
+        drawn, _line, words = sieve.sieve(x, scale, 500, law)
+        assert 500 <= drawn.index.size < 8000
+        assert words.size == x.size
+
+
+def test_everyone_ruled_out_is_below_the_line():
+    """Nobody the sieve drops could have cleared the line: its first word alone forbids it."""
+    rng = np.random.default_rng(4)
+    x = rng.standard_normal(50_000)
+    for law in (GUMBEL, LAPLACE):
+        drawn, line, words = sieve.sieve(x, 0.3, 5, law)
+        out = np.setdiff1d(np.arange(x.size), drawn.index)
+        least = words[out] / 65536.0  # V is at least this
+        strongest = law.isf(np.maximum(least, 2.0**-60), 1 - least)
+        assert (x[out] / 0.3 + strongest < line).all()
