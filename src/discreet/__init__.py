@@ -1,5 +1,6 @@
 """Find what is real in data about people, without exposing anyone in it."""
 
+from discreet.data.person import Person as Person
 from discreet.decide.adaptive import is_adaptive as is_adaptive
 from discreet.decide.bounds import Bound as Bound
 from discreet.decide.bounds import fdr_bound as fdr_bound
@@ -8,6 +9,24 @@ from discreet.decide.step_down import step_down as step_down
 from discreet.decide.step_up import benjamini_yekutieli as benjamini_yekutieli
 from discreet.decide.step_up import step_up as step_up
 from discreet.errors import DiscreetError as DiscreetError
+from discreet.evidence.certificate import Certificate as Certificate
+from discreet.evidence.correlation import Correlation as Correlation
+from discreet.evidence.evidence import Evidence as Evidence
+from discreet.evidence.log_p import are_neighbours as are_neighbours
+from discreet.evidence.log_p import truncated_sensitivity as truncated_sensitivity
+from discreet.evidence.mean import Mean as Mean
+from discreet.evidence.null import Null as Null
+from discreet.evidence.p_values import PValues as PValues
+from discreet.evidence.proportion import Proportion as Proportion
+from discreet.evidence.rank_sum import RankSum as RankSum
+from discreet.evidence.sign import Sign as Sign
+from discreet.evidence.signed_rank import SignedRank as SignedRank
+from discreet.evidence.trend import Trend as Trend
+from discreet.evidence.two_by_two import TwoByTwo as TwoByTwo
+from discreet.evidence.two_groups import Stratified as Stratified
+from discreet.evidence.two_groups import TwoGroups as TwoGroups
+from discreet.evidence.vote import Vote as Vote
+from discreet.measure import measure as measure
 from discreet.privacy.account import account as account
 from discreet.privacy.promise import Privacy as Privacy
 from discreet.select.noisy_min import NoisyMin as NoisyMin

@@ -1,0 +1,1 @@
+"""People in: tables of any make, read in blocks, one row for each person."""

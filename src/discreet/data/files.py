@@ -1,0 +1,167 @@
+"""Files larger than memory: CSV (also gzip), Parquet, and folders of Parquet, read in blocks with pyarrow."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import re
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+
+from discreet.data.frame import column_of, to_array
+from discreet.data.source import Column, rows_at_a_time, unique
+from discreet.errors import InputError, missing_extra
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+_BLOCK = 2**23  # bytes of CSV parsed at a time
+
+
+def open_file(path: Path) -> ParquetSource | CsvSource:
+    """Return the source a path names, by its ending."""
+    if not path.exists():
+        raise InputError(f"{path}: no such file or folder")
+    if path.is_dir():
+        parts = tuple(sorted(path.rglob("*.parquet")))
+        if not parts:
+            raise InputError(f"{path}: the folder holds no .parquet file")
+        return ParquetSource(parts)
+    name = path.name.lower()
+    if name.endswith((".parquet", ".pq")):
+        return ParquetSource((path,))
+    if name.endswith((".csv", ".csv.gz")):
+        return CsvSource(path)
+    raise InputError(
+        f"{path}: the name must end in .parquet, .csv or .csv.gz, or be a folder of .parquet files"
+    )
+
+
+def _arrow(module: str) -> Any:
+    try:
+        return import_module(module)
+    except ImportError:
+        raise missing_extra("files", "Reading CSV and Parquet files") from None
+
+
+def _arrays(batch: Any, wanted: Sequence[str]) -> dict[str, NDArray[Any]]:
+    table = nw.from_native(_arrow("pyarrow").Table.from_batches([batch]), eager_only=True)
+    return {name: to_array(table[name]) for name in wanted}
+
+
+def _kinds(schema: Any, names: Sequence[str]) -> tuple[Column, ...]:
+    """Return the public faces of an Arrow schema's columns."""
+    empty = schema.empty_table().rename_columns(list(names))
+    types = dict(nw.from_native(empty, eager_only=True).schema)
+    return tuple(column_of(name, types[name]) for name in names)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ParquetSource:
+    """One Parquet file or many with the same columns."""
+
+    paths: tuple[Path, ...]
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """All columns of the first file."""
+        schema = self._open(self.paths[0]).schema_arrow
+        if len(set(schema.names)) != len(schema.names):
+            raise InputError(f"{self.paths[0]}: two columns have the same name; rename one")
+        return _kinds(schema, schema.names)
+
+    def batches(self, wanted: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
+        """Yield the wanted columns in batches of rows, file after file."""
+        invalid = _arrow("pyarrow").ArrowException
+        for path in self.paths:
+            file = self._open(path)
+            absent = [name for name in wanted if name not in file.schema_arrow.names]
+            if absent:
+                raise InputError(f"{path}: no column {absent[0]!r}, which another file of the folder has")
+            try:
+                for batch in file.iter_batches(batch_size=rows_at_a_time(len(wanted)), columns=list(wanted)):
+                    yield _arrays(batch, wanted)
+            except (invalid, OSError):
+                raise InputError(f"{path}: the file is damaged or truncated") from None
+
+    @staticmethod
+    def _open(path: Path) -> Any:
+        parquet = _arrow("pyarrow.parquet")
+        try:
+            return parquet.ParquetFile(path)
+        except (_arrow("pyarrow").ArrowException, OSError):
+            raise InputError(f"{path}: not a Parquet file, or damaged, truncated or empty") from None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CsvSource:
+    """A CSV file with a header; kinds are read off its first block, empty entries are missing."""
+
+    path: Path
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """All columns."""
+        arrow = _arrow("pyarrow")
+        names = self._names()
+        try:
+            with self._open(names, None, {}) as reader:
+                schema = reader.schema
+        except (arrow.ArrowException, OSError) as error:
+            raise self._damaged(error, names) from None
+        # A column empty in the first block has no kind yet: taken for numbers.
+        fields = [(f.name, arrow.float64() if arrow.types.is_null(f.type) else f.type) for f in schema]
+        return _kinds(arrow.schema(fields), names)
+
+    def batches(self, wanted: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
+        """Yield the wanted columns in blocks."""
+        arrow = _arrow("pyarrow")
+        names = self._names()
+        # Whole numbers in the first block may be followed by fractions: all numbers are read as floats.
+        types = {
+            one.name: arrow.string() if one.kind == "text" else arrow.float64()
+            for one in self.columns
+            if one.kind in ("int", "float", "text")
+        }
+        try:
+            with self._open(names, list(wanted), types) as reader:
+                for batch in reader:
+                    yield _arrays(batch, wanted)
+        except (arrow.ArrowException, OSError, EOFError) as error:
+            raise self._damaged(error, names) from None
+
+    def _names(self) -> tuple[str, ...]:
+        opener = gzip.open if self.path.name.lower().endswith(".gz") else open
+        try:
+            with opener(self.path, "rt", encoding="utf-8-sig", newline="") as text:
+                header = next(csv.reader(text), list[str]())
+        except (OSError, EOFError, UnicodeDecodeError, csv.Error):
+            raise InputError(f"{self.path}: not readable as CSV text") from None
+        if not header:
+            raise InputError(f"{self.path}: the file is empty; a header line with column names is needed")
+        return unique(header)
+
+    def _open(self, names: Sequence[str], wanted: list[str] | None, types: dict[str, Any]) -> Any:
+        text = _arrow("pyarrow.csv")
+        return text.open_csv(
+            self.path,
+            read_options=text.ReadOptions(block_size=_BLOCK, column_names=list(names), skip_rows=1),
+            parse_options=text.ParseOptions(newlines_in_values=True),
+            convert_options=text.ConvertOptions(
+                include_columns=wanted, column_types=types, strings_can_be_null=True
+            ),
+        )
+
+    def _damaged(self, error: Exception, names: Sequence[str]) -> InputError:
+        """Return an error that names the column, if the reader did, and nothing it held."""
+        found = re.search(r"column #(\d+)", str(error))
+        if found and int(found.group(1)) < len(names):
+            column = names[int(found.group(1))]
+            return InputError(f"{self.path}: column {column!r} holds something other than its first rows do")
+        return InputError(f"{self.path}: damaged, truncated, or rows of different lengths")

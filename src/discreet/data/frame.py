@@ -1,0 +1,101 @@
+"""Data frames of any make: pandas, polars eager and lazy, pyarrow, through narwhals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+import narwhals as nw
+import numpy as np
+
+from discreet.data.source import Column, is_missing, rows_at_a_time, unique
+from discreet.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+_SMALL = (nw.Int8, nw.Int16, nw.UInt8, nw.UInt16, nw.Float32, nw.Boolean)
+
+
+def is_frame(data: Any) -> bool:
+    """Say whether narwhals knows this kind of table."""
+    return isinstance(nw.from_native(data, pass_through=True), (nw.DataFrame, nw.LazyFrame))
+
+
+def column_of(name: str, dtype: Any) -> Column:
+    """Return a column's public face from its narwhals type."""
+    if dtype == nw.Boolean:
+        kind = "bool"
+    elif dtype.is_integer():
+        kind = "int"
+    elif dtype.is_float() or dtype.is_decimal():
+        kind = "float"
+    elif dtype in {nw.String, nw.Categorical, nw.Enum, nw.Object} or isinstance(dtype, nw.Enum):
+        kind = "text"
+    else:
+        kind = "other"
+    return Column(name, kind, dtype in _SMALL)
+
+
+def to_array(series: Any) -> NDArray[Any]:
+    """Return a column as floats with NaN, or as objects with None, where missing."""
+    dtype = series.dtype
+    if dtype.is_float():
+        return np.asarray(series.to_numpy(), dtype=np.float32 if dtype == nw.Float32 else np.float64)
+    if dtype.is_numeric() or dtype == nw.Boolean:
+        wide = series.cast(nw.Float32 if dtype in _SMALL else nw.Float64)
+        return np.asarray(wide.to_numpy(), dtype=np.float32 if dtype in _SMALL else np.float64)
+    entries = [None if is_missing(entry) else entry for entry in series.to_list()]
+    result = np.empty(len(entries), dtype=object)
+    result[:] = entries
+    return result
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class FrameSource:
+    """A data frame in memory, or a polars query run in batches."""
+
+    frame: Any
+
+    @classmethod
+    def of(cls, data: Any) -> FrameSource:
+        """Wrap a native frame; repeated names get a number."""
+        native = data
+        if hasattr(native, "columns") and hasattr(native, "set_axis"):
+            # pandas allows any object as a name, any number of times; narwhals does not.
+            native = native.set_axis(list(unique(native.columns)), axis=1)
+        elif hasattr(native, "rename_columns"):
+            native = native.rename_columns(list(unique(native.column_names)))
+        try:
+            return cls(nw.from_native(native))
+        except (TypeError, ValueError):
+            raise InputError("this table cannot be read: convert it to pandas, polars or pyarrow") from None
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """All columns."""
+        schema = cast("dict[str, Any]", dict(self.frame.collect_schema()))
+        return tuple(column_of(name, dtype) for name, dtype in schema.items())
+
+    def batches(self, wanted: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
+        """Yield the wanted columns in batches of rows."""
+        frame = self.frame.select(list(wanted))
+        rows = rows_at_a_time(len(wanted))
+        for piece in _pieces(frame, rows):
+            for first in range(0, len(piece), rows):
+                part = piece[first : first + rows]
+                yield {name: to_array(part[name]) for name in wanted}
+
+
+def _pieces(frame: Any, rows: int) -> Iterator[Any]:
+    if isinstance(frame, nw.DataFrame):
+        yield frame
+        return
+    native = frame.to_native()
+    if hasattr(native, "collect_batches"):
+        for batch in native.collect_batches(chunk_size=rows, maintain_order=True):
+            yield nw.from_native(batch, eager_only=True)
+    else:
+        yield frame.collect()

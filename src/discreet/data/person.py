@@ -1,0 +1,82 @@
+"""Several rows of one person become one, before anything is counted: privacy is per person."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet import check
+from discreet.data.source import is_missing
+from discreet.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+REDUCTIONS = ("mean", "first", "any")
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Which column says who, and how several rows of one person become one.
+
+    Parameters
+    ----------
+    column : str
+        The identifier. Rows without one are left out: nobody could say whose they are.
+    reduce : {"mean", "first", "any"}, optional
+        The mean of the values present, the first row's values, or whether any value present is above 0. When
+        absent, each person must have one row.
+    """
+
+    column: str
+    reduce: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.reduce is not None:
+            check.choice(self.reduce, "reduce", REDUCTIONS)
+
+
+def one_row_each(
+    values: NDArray[np.floating[Any]],
+    labels: Mapping[str, NDArray[Any]],
+    people: NDArray[Any],
+    how: str | None,
+) -> tuple[NDArray[np.floating[Any]], dict[str, NDArray[Any]], NDArray[Any]]:
+    """Return one row for each person, in order of first appearance; labels are those of the first row."""
+    named = np.array([not is_missing(person) for person in people.tolist()], dtype=bool)
+    values, people = values[named], people[named]
+    labels = {name: label[named] for name, label in labels.items()}
+    _, first, member = np.unique(people.astype(np.str_), return_index=True, return_inverse=True)
+    if first.size == people.size:
+        return values, labels, people
+    if how is None:
+        raise InputError(
+            "some people have several rows: say how they become one, person=Person(column, reduce=...), "
+            f"with reduce one of {', '.join(map(repr, REDUCTIONS))}"
+        )
+    order = np.argsort(first)
+    kept = first[order]
+    reduced = values[kept] if how == "first" else _grouped(values, member, first.size, how)[order]
+    return reduced, {name: label[kept] for name, label in labels.items()}, people[kept]
+
+
+def _grouped(
+    values: NDArray[np.floating[Any]], member: NDArray[np.intp], size: int, how: str
+) -> NDArray[np.float64]:
+    present = ~np.isnan(values)
+    filled = np.where(present, values, 0.0)
+    if how == "any":
+        filled = (filled > 0).astype(np.float64)
+    count = np.zeros((size, values.shape[1]))
+    total = np.zeros((size, values.shape[1]))
+    np.add.at(count, member, present)
+    np.add.at(total, member, filled)
+    if how == "any":
+        total = (total > 0).astype(np.float64)
+        return np.where(count > 0, total, np.nan)
+    with np.errstate(all="ignore"):
+        return np.where(count > 0, total / np.maximum(count, 1), np.nan)

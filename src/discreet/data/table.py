@@ -1,0 +1,128 @@
+"""The front door of data: any table, read as blocks of people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from discreet.block import Block
+from discreet.data.choose import Chosen, choose
+from discreet.data.files import open_file
+from discreet.data.frame import FrameSource, is_frame
+from discreet.data.person import Person, one_row_each
+from discreet.data.source import ArraySource, is_missing
+from discreet.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from discreet.data.source import Source
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """Chosen columns of a source, the label columns beside them, and who each row belongs to."""
+
+    source: Source
+    chosen: tuple[Chosen, ...]
+    labels: tuple[str, ...]
+    person: Person | None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The hypotheses: one for each number column, one for each declared level."""
+        return tuple(name for one in self.chosen for name in one.names)
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield people in blocks, one row each.
+
+        With `person`, all chosen values are held in memory at once, since a person's rows may lie anywhere.
+        """
+        if self.person is None:
+            yield from self._rows()
+            return
+        parts = list(self._rows())
+        if not parts:
+            return
+        values, labels, people = one_row_each(
+            np.concatenate([part.values for part in parts]),
+            {name: np.concatenate([part.labels[name] for part in parts]) for name in self.labels},
+            np.concatenate([part.people for part in parts if part.people is not None]),
+            self.person.reduce,
+        )
+        yield Block(values, labels, people)
+
+    def _rows(self) -> Iterator[Block]:
+        wanted = [one.column.name for one in self.chosen] + list(self.labels)
+        if self.person is not None:
+            wanted.append(self.person.column)
+        kind = (
+            np.float32
+            if all(one.column.small or one.levels is not None for one in self.chosen)
+            else np.float64
+        )
+        first = 0
+        for batch in self.source.batches(list(dict.fromkeys(wanted))):
+            rows = next(iter(batch.values())).size
+            # Columns contiguous: they arrive one by one, and sums run down them.
+            values = np.empty((len(self.names), rows), dtype=kind)
+            at = 0
+            for one in self.chosen:
+                for array in _columns(batch[one.column.name], one.levels):
+                    values[at] = array
+                    at += 1
+            people = None if self.person is None else batch[self.person.column]
+            yield Block(values.T, {name: batch[name] for name in self.labels}, people, first)
+            first += rows
+
+
+def open_table(data: Any, *, columns: Any, labels: Sequence[str], person: str | Person | None) -> Table:
+    """Return the table behind `data`: an array, a data frame of any make, or a path."""
+    source = _source(data)
+    known = {one.name for one in source.columns}
+    who = Person(person) if isinstance(person, str) else person
+    reserved = list(labels) + ([who.column] if who else [])
+    for name in reserved:
+        if name not in known:
+            raise InputError(f"the table has no column {name!r}")
+    return Table(source, choose(source.columns, columns, reserved), tuple(labels), who)
+
+
+def _source(data: Any) -> Source:
+    if isinstance(data, (str, Path)):
+        return open_file(Path(data))
+    if isinstance(data, np.ndarray):
+        return ArraySource(cast("NDArray[Any]", data))
+    if is_frame(data):
+        return FrameSource.of(data)
+    raise InputError(
+        f"data must be a path, a NumPy array, or a pandas, polars or pyarrow table; got {type(data).__name__}"
+    )
+
+
+def _columns(array: NDArray[Any], levels: tuple[Any, ...] | None) -> Iterator[NDArray[Any]]:
+    """Yield a number column, or one indicator for each level and for "other"; missing stays missing."""
+    if levels is None:
+        yield array
+        return
+    entries = array.tolist()
+    missing = np.array([is_missing(entry) for entry in entries], dtype=bool)
+    text = np.array([_text(entry) for entry in entries], dtype=np.str_)
+    rest = ~missing
+    for level in levels:
+        match = (text == _text(level)) & ~missing
+        rest &= ~match
+        yield np.where(missing, np.nan, match)
+    yield np.where(missing, np.nan, rest)
+
+
+def _text(entry: Any) -> str:
+    """Return the text a level is compared by; 1, 1.0 and True are the same number."""
+    if isinstance(entry, (bool, int, float, np.number)):
+        return repr(float(cast("float", entry)))
+    return str(entry)

@@ -1,0 +1,117 @@
+"""One side of a test on a sum of [0, 1] contributions: the statistic, its ladder, one person's pull."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet import check
+from discreet.errors import InputError
+from discreet.evidence import tails
+from discreet.evidence.certificate import ADJACENCIES
+from discreet.evidence.common import ceiling_for, conclude, enough
+from discreet.evidence.ladder import Ladder, ladder
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from discreet.evidence.evidence import Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How many people the statistic is scaled for: all of them (public), or at least some public number."""
+
+    people: int
+    adjacency: str
+
+    @property
+    def public(self) -> bool:
+        """Whether the number of people itself is public."""
+        return self.adjacency == "replace"
+
+
+def check_size(adjacency: Any, least: Any) -> None:
+    """Refuse an adjacency without what it needs."""
+    check.choice(adjacency, "adjacency", ADJACENCIES)
+    if adjacency == "add-remove":
+        if least is None:
+            raise InputError('adjacency "add-remove" keeps the number of people private: give `least`')
+        check.whole(least, "least", 2)
+    elif least is not None:
+        raise InputError('least is for adjacency "add-remove": leave it out, the number of people is public')
+
+
+def size(adjacency: str, least: int | None, seen: float) -> Size:
+    """Return the public size of a test on `seen` people."""
+    return Size(enough(seen, 2, "people") if least is None else least, adjacency)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Side:
+    """z = (sum - n*rate) / (sd sqrt(max(n, people))), clipped and made into a score by the ladder.
+
+    A person added moves the score within [-fall, rise], removed within [-rise, fall]; one replaced moves it
+    by at most rise = fall.
+    """
+
+    rate: float
+    sd: float
+    size: Size
+    steps: Ladder
+    rise: float
+    fall: float
+
+    def score(self, total: NDArray[np.float64], n: float) -> NDArray[np.float64]:
+        """Return the scores of sums of contributions, shape (m,)."""
+        return self.steps((total - n * self.rate) / (self.sd * np.sqrt(max(n, self.size.people))))
+
+
+def side(rate: float, sd: float | None, size: Size, ceiling: float | None, tail: str) -> Side:
+    """Return the test of mean <= rate for contributions in [0, 1]; docs/proofs/mean.md.
+
+    `sd` None stands for sqrt(rate(1 - rate)), which assumes nothing.
+    """
+    scale = float(np.sqrt(rate * (1 - rate))) if sd is None else sd
+    people = size.people
+    clip = ceiling_for(ceiling, people)
+    root = scale * float(np.sqrt(people))
+    if size.public:
+        rise = fall = 1 / root
+    else:
+        rise = (1 - rate) / root
+        # Adding a person who pulls down also lengthens the denominator, which costs z its share.
+        longer = scale * float(np.sqrt(people + 1))
+        fall = max(rate / root, rate / longer + clip * (1 - root / longer))
+    if tail == "normal":
+        survival = tails.normal
+    elif not size.public:
+        survival = tails.any_bounded_sum((1 - rate) / root, clip)
+    elif sd is None:
+        survival = tails.bernoulli_sum(people, rate, clip)
+    else:
+        survival = tails.bounded_sum(people, (1 - rate) / root, clip)
+    steps = ladder(survival, max(rise, fall), clip)
+    return Side(rate, scale, size, steps, steps.move(rise), steps.move(fall))
+
+
+def combine(
+    names: tuple[str, ...], score: NDArray[np.float64], used: Sequence[Side], *, sides: int, proof: str
+) -> Evidence:
+    """Return the evidence of scores that are each the largest of some of the sides used."""
+    rise, fall = max(one.rise for one in used), max(one.fall for one in used)
+    return conclude(
+        names,
+        score,
+        sides=sides,
+        top=max(one.steps.top for one in used),
+        sup=max(rise, fall),
+        spread=rise + fall,
+        adjacency=used[0].size.adjacency,
+        proof=proof,
+    )

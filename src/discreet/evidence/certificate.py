@@ -1,0 +1,58 @@
+"""How far one person can move the scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+from discreet import check
+from discreet.errors import InputError
+
+ADJACENCIES = ("replace", "add-remove")
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """A bound on what one person can do to all scores at once. Public.
+
+    For every pair of neighbouring tables with scores x, x' and d = x' - x:
+
+        max_i |d_i| <= sup,    max(d, 0) - min(d, 0) <= spread,    sup <= spread <= 2 sup.
+
+    Both hold for the scores as they are used, after every clipping. The zeros in `spread` matter: a common
+    shift becomes a spread once some scores sit at a clip.
+
+    Attributes
+    ----------
+    sup, spread : float
+        The two bounds.
+    adjacency : {"replace", "add-remove"}
+        What neighbouring means: one person's data replaced by any other (the number of people is public), or
+        one person added or removed.
+    proof : str
+        The proof page, "enumerated" (every neighbour of every table was tried), or "declared" (by the
+        caller).
+    """
+
+    sup: float
+    spread: float
+    adjacency: str
+    proof: str
+
+    def __post_init__(self) -> None:
+        sup = check.positive(self.sup, "sup")
+        spread = check.positive(self.spread, "spread")
+        if not sup <= spread <= 2 * sup:
+            raise InputError(f"spread must lie between sup and 2*sup; got {spread:g} with sup {sup:g}")
+        check.choice(self.adjacency, "adjacency", ADJACENCIES)
+        if not isinstance(cast("object", self.proof), str) or not self.proof:
+            raise InputError('proof must name a proof page, or be "enumerated" or "declared"')
+        object.__setattr__(self, "sup", sup)
+        object.__setattr__(self, "spread", spread)
+
+    def __str__(self) -> str:
+        neighbour = "replaced" if self.adjacency == "replace" else "added or removed"
+        return (
+            f"One person {neighbour} moves every score by at most {self.sup:.4g}, "
+            f"and scores against one another by at most {self.spread:.4g} (proof: {self.proof})."
+        )

@@ -1,0 +1,64 @@
+"""Public arguments shared by tests, and the last step from scores to evidence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet import check
+from discreet.errors import InputError
+from discreet.evidence.certificate import ADJACENCIES, Certificate
+from discreet.evidence.evidence import MOST, Evidence
+from discreet.evidence.null import Null
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+TAILS = ("safe", "normal")
+
+
+def check_common(sides: Any, ceiling: Any, tail: Any = "safe") -> None:
+    """Refuse impossible values of the arguments every test has."""
+    check.whole(sides, "sides", 1, 2)
+    check.choice(tail, "tail", TAILS)
+    if ceiling is not None and not 1 <= check.real(ceiling, "ceiling") <= MOST:
+        raise InputError(f"ceiling must lie between 1 and {MOST:g}; got {ceiling:g}")
+
+
+def only_replace(adjacency: Any, why: str) -> None:
+    """Refuse add-remove where it contradicts what the test holds public."""
+    if check.choice(adjacency, "adjacency", ADJACENCIES) != "replace":
+        raise InputError(f'adjacency must be "replace" for this test: {why}')
+
+
+def ceiling_for(ceiling: float | None, n: float) -> float:
+    """Return the clip asked for, or a third of the largest z that n people can reach, within [8, 20].
+
+    Near that largest z one person weighs far more than elsewhere, and beyond 20 scores only cost noise.
+    """
+    return float(ceiling) if ceiling is not None else float(np.clip(np.sqrt(n) / 3, 8.0, 20.0))
+
+
+def enough(count: float, least: int, what: str) -> int:
+    """Return the public count, refusing one the test cannot work with."""
+    if count < least:
+        raise InputError(f"{what} must number at least {least} for this test")
+    return int(count)
+
+
+def conclude(
+    names: tuple[str, ...],
+    score: NDArray[np.float64],
+    *,
+    sides: int,
+    top: float,
+    sup: float,
+    proof: str,
+    adjacency: str = "replace",
+    spread: float | None = None,
+) -> Evidence:
+    """Wrap scores into evidence; a spread that is not certified separately is 2*sup."""
+    null = Null("normal" if sides == 1 else "folded normal", top)
+    widest = 2 * sup if spread is None else min(max(spread, sup), 2 * sup)
+    return Evidence(names, score, null, Certificate(sup, widest, adjacency, proof))

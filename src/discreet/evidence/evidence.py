@@ -1,0 +1,167 @@
+"""The central record: scores of all hypotheses, with their null law and their certificate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NoReturn, Self
+
+import numpy as np
+
+from discreet import check
+from discreet.errors import InputError
+from discreet.evidence.certificate import Certificate
+from discreet.evidence.null import Null
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+# Beyond this a normal tail is no longer a normal float.
+MOST = 37.0
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Evidence:
+    """One score for each hypothesis, larger is stronger. Private: it never leaves your process by itself.
+
+    Attributes
+    ----------
+    names : tuple of str, length m
+        The hypotheses; public.
+    score : array of float64, shape (m,)
+        Inside [0, null.ceiling], without NaN, read-only; private. Printing and pickling never show it.
+    null : Null
+        P(score_i >= t) <= null.survival(t) for every null hypothesis i; public.
+    certificate : Certificate
+        How far one person can move `score`; public.
+    """
+
+    names: tuple[str, ...]
+    score: NDArray[np.float64] = field(repr=False)
+    null: Null
+    certificate: Certificate
+
+    def __post_init__(self) -> None:
+        score = np.array(self.score, dtype=np.float64)
+        if score.ndim != 1 or score.size == 0:
+            raise InputError("score must be one-dimensional with at least one entry")
+        if not (score.min() >= 0 and score.max() <= self.null.ceiling):
+            raise InputError("score must lie in [0, null.ceiling] with no NaN: clip it first")
+        names = tuple(str(name) for name in self.names)
+        if len(names) != score.size:
+            raise InputError(f"names must have one entry for each score: {score.size}; got {len(names)}")
+        score.flags.writeable = False
+        object.__setattr__(self, "names", names)
+        object.__setattr__(self, "score", score)
+
+    @classmethod
+    def from_p(
+        cls,
+        p: Any,
+        *,
+        eta: float,
+        nu: float,
+        spread: float | None = None,
+        adjacency: str = "add-remove",
+        names: Iterable[Any] | None = None,
+    ) -> Self:
+        """Hold p-values the way the paper does: score = -log max(p, nu), null Exp(1), certificate declared.
+
+        Parameters
+        ----------
+        p : array-like, shape (m,)
+            p-values in [0, 1], or a mapping from name to p-value; no NaN: set missing p-values to 1 yourself.
+        eta : float
+            Your promise: one person moves every log max(p_i, nu) by at most eta. (eta, nu)-neighbours, the
+            paper's Definition, are enough for it.
+        nu : float
+            p-values under nu count as nu.
+        spread : float, optional
+            A tighter promise on max(d, 0) - min(d, 0); 2*eta when absent.
+        adjacency : {"replace", "add-remove"}
+            What your promise is about; the paper's definition adds or removes a person.
+        """
+        nu = check.level(nu, "nu")
+        values, found = _vector(p, "p")
+        if not (values.min() >= 0 and values.max() <= 1):
+            raise InputError("p must lie in [0, 1] with no NaN: set missing p-values to 1 (no evidence)")
+        null = Null("exponential", -float(np.log(nu)))
+        score = np.clip(-np.log(np.maximum(values, nu)), 0.0, null.ceiling)
+        return cls(_names(names, found, score.size), score, null, _declared(eta, spread, adjacency, "eta"))
+
+    @classmethod
+    def from_z(
+        cls,
+        z: Any,
+        *,
+        sup: float,
+        spread: float | None = None,
+        adjacency: str,
+        sides: int = 1,
+        ceiling: float = MOST,
+        names: Iterable[Any] | None = None,
+    ) -> Self:
+        """Hold z scores: z (or |z| with sides=2) clipped to [0, ceiling], null normal, certificate declared.
+
+        Parameters
+        ----------
+        z : array-like, shape (m,)
+            Scores that are standard normal, or stochastically smaller, under the null; a mapping gives names.
+        sup : float
+            Your promise: one person moves every z_i by at most sup.
+        spread : float, optional
+            A tighter promise on max(d, 0) - min(d, 0), zeros included so that it survives the clipping;
+            2*sup when absent. With sides=2 it must hold for |z|.
+        adjacency : {"replace", "add-remove"}
+            What your promise is about.
+        """
+        values, found = _vector(z, "z")
+        sides = check.whole(sides, "sides", 1, 2)
+        null = Null("normal" if sides == 1 else "folded normal", ceiling)
+        if np.isnan(values).any():
+            raise InputError("z has NaN: set scores that could not be computed to 0 (no evidence)")
+        score = np.clip(values if sides == 1 else np.abs(values), 0.0, null.ceiling)
+        return cls(_names(names, found, score.size), score, null, _declared(sup, spread, adjacency, "sup"))
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __repr__(self) -> str:
+        return (
+            f"Evidence({len(self):,} hypotheses, scores private, null={self.null}, "
+            f"certificate={self.certificate})"
+        )
+
+    def __str__(self) -> str:
+        return f"Evidence on {len(self):,} hypotheses; the scores are private. {self.certificate}"
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        raise TypeError(
+            "Evidence is private and is not pickled: release it, or measure again where you need it"
+        )
+
+
+def _declared(sup: float, spread: float | None, adjacency: str, name: str) -> Certificate:
+    sup = check.positive(sup, name)
+    return Certificate(sup, 2 * sup if spread is None else spread, adjacency, "declared")
+
+
+def _names(given: Iterable[Any] | None, found: Iterable[Any] | None, size: int) -> tuple[str, ...]:
+    chosen = given if given is not None else found
+    return tuple(map(str, range(size) if chosen is None else chosen))
+
+
+def _vector(values: Any, name: str) -> tuple[NDArray[np.float64], Iterable[Any] | None]:
+    names: Any = None
+    if hasattr(values, "items") and hasattr(values, "values") and not hasattr(values, "to_numpy"):
+        names, values = list(values), list(values.values())
+    elif hasattr(values, "index") and hasattr(values, "to_numpy"):
+        names = list(values.index)
+    try:
+        vector = np.ma.filled(np.ma.asarray(values, dtype=np.float64), np.nan)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must hold numbers, one for each hypothesis") from None
+    if vector.ndim != 1 or vector.size == 0:
+        raise InputError(f"{name} must be one-dimensional with at least one entry")
+    return np.asarray(vector, dtype=np.float64), names

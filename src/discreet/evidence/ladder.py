@@ -1,0 +1,81 @@
+"""A public staircase from a raw statistic to a score: the same numbers give the score and its certificate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import ndtri
+
+from discreet.evidence.evidence import MOST
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+STEPS = 16  # steps to one person's largest move; rounding down loses at most a sixteenth of it
+SLOPE = 1.15  # costs nothing from z = 4.6 on for a normal-like statistic
+_ROOM = 1.0 + 1e-9  # a real move of exactly the influence must not cross one step more in floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ladder:
+    """The score of a raw statistic t is scores[floor(t / step)], ends included; scores never fall.
+
+    A move of t by at most j steps changes the score by at most max_k scores[k + j] - scores[k]: the
+    certificate is read off the staircase itself, rounding and all.
+    """
+
+    step: float
+    scores: NDArray[np.float64]
+
+    def __call__(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the scores of raw statistics, shape (m,)."""
+        place = np.clip(np.floor(raw / self.step), 0, self.scores.size - 1)
+        return self.scores[place.astype(np.int64)]
+
+    def move(self, raw_move: float) -> float:
+        """Return the most a score changes when the raw statistic moves by at most `raw_move`."""
+        steps = int(np.ceil(raw_move / self.step / _ROOM - 1e-9))
+        if steps >= self.scores.size:
+            return float(self.scores[-1] - self.scores[0])
+        return float(np.max(self.scores[steps:] - self.scores[: self.scores.size - steps]))
+
+    @property
+    def top(self) -> float:
+        """The largest score."""
+        return float(self.scores[-1])
+
+
+def ladder(
+    survival: Callable[[NDArray[np.float64]], NDArray[np.float64]], influence: float, ceiling: float
+) -> Ladder:
+    """Return the staircase for a statistic clipped at `ceiling`, score = Phi_bar^-1(survival(t)), at least 0.
+
+    `survival` bounds P(T >= t) under the null, and never rises; rounding t down keeps the score valid:
+    P(score >= s) <= Phi_bar(s) for s > 0. The score climbs at most `SLOPE` as fast as t, so that one person's
+    influence grows by no more than that: a conservative tail is steep where it leaves 0, far below any
+    cutoff, and a light one is steep at its far end; without the limit everything would pay for them.
+    """
+    step = influence * _ROOM / STEPS
+    rungs = step * np.arange(1, int(np.ceil(ceiling / step)) + 1)
+    p = np.minimum(survival(rungs.astype(np.float64)), 1.0)
+    return Ladder(step, gentle(np.concatenate([[0.0], scores_of_p(p)]), SLOPE * step))
+
+
+def gentle(scores: NDArray[np.float64], climb: float) -> NDArray[np.float64]:
+    """Return the largest non-decreasing staircase at most `scores` that climbs at most `climb` a step.
+
+    Needs scores that never fall, up to rounding; lowering a score only makes its p-value larger.
+    """
+    rising = np.maximum.accumulate(scores)
+    slope = climb * np.arange(scores.size)
+    limited = np.minimum.accumulate(rising - slope) + slope
+    return np.maximum.accumulate(np.maximum(limited, 0.0))
+
+
+def scores_of_p(p: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the z scores of one-sided p-values, inside [0, 37]."""
+    return np.clip(-ndtri(p), 0.0, MOST)

@@ -1,0 +1,59 @@
+"""The paper's scale: neighbouring p-values, and the sensitivity of -log max(p, nu)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import log_ndtr, ndtri
+
+from discreet import check
+from discreet.errors import InputError
+
+
+def are_neighbours(p: Any, p2: Any, eta: float, nu: float) -> bool:
+    """Say whether two tuples of p-values are (eta, nu)-neighbours, the paper's Definition.
+
+    For every i: both p_i and p2_i are below nu, or exp(-eta) p_i <= p2_i <= exp(eta) p_i.
+
+    This is not the same as |log max(p, nu) - log max(p2, nu)| <= eta, which is what privacy needs and what
+    `truncated_sensitivity` bounds: neighbours imply it, it does not imply neighbours (p = nu and p2 far
+    below nu are not neighbours, and are the same after truncation).
+    """
+    eta = check.positive(eta, "eta")
+    nu = check.level(nu, "nu")
+    first, second = np.asarray(p, dtype=np.float64), np.asarray(p2, dtype=np.float64)
+    if first.shape != second.shape:
+        raise InputError(f"p and p2 must have the same shape; got {first.shape} and {second.shape}")
+    below = (first < nu) & (second < nu)
+    close = (np.exp(-eta) * first <= second) & (second <= np.exp(eta) * first)
+    return bool(np.all(below | close))
+
+
+def truncated_sensitivity(sup: float, nu: float, *, sides: int = 1) -> float:
+    """Return how far -log max(p, nu) moves when a normal score moves by at most `sup`; exact.
+
+    One-sided, p = Phi_bar(z):   eta = log(Phi_bar(z_nu - sup) / nu), z_nu the upper nu point.
+    Two-sided, p = 2 Phi_bar(|z|): eta = log(2 Phi_bar(max(0, z_{nu/2} - sup)) / nu).
+
+    log Phi_bar is concave, so the ratio is largest where truncation stops it. The paper's approximation is
+    eta ~ B sqrt(2 log(1/nu) / n) / sigma.
+    """
+    sup = check.positive(sup, "sup")
+    nu = check.level(nu, "nu")
+    sides = check.whole(sides, "sides", 1, 2)
+    start = float(-ndtri(nu / sides)) - sup
+    if sides == 1:
+        return float(log_ndtr(-start)) - float(np.log(nu))
+    return float(log_ndtr(-max(0.0, start))) + float(np.log(2.0)) - float(np.log(nu))
+
+
+def neighbour_sensitivity(sup: float, nu: float) -> float:
+    """Return the smallest eta for which one-sided p-values are (eta, nu)-neighbours when z moves by `sup`.
+
+    The pair that binds straddles nu: eta = log(nu / Phi_bar(z_nu + sup)), larger than
+    `truncated_sensitivity`.
+    """
+    sup = check.positive(sup, "sup")
+    nu = check.level(nu, "nu")
+    return float(np.log(nu)) - float(log_ndtr(float(ndtri(nu)) - sup))

@@ -1,0 +1,114 @@
+"""Is a column's mean above its null value? Bounded values, a tail valid at every n."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from discreet import check
+from discreet.errors import InputError
+from discreet.evidence.accumulate import Sums
+from discreet.evidence.bounded import Side, check_size, combine, side, size
+from discreet.evidence.common import check_common
+from discreet.evidence.contribution import FINE, bounds_of, check_bounds, scale
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from discreet.evidence.evidence import Evidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mean:
+    """Test whether each column's mean exceeds `null` (differs from it, with sides=2).
+
+    The statistic is z = sum(t - null) / (sqrt(n) s), t the value clipped to the bounds. One person replaced
+    moves z by at most (high - low) / (sqrt(n) s), and the score by at most 1.15 times that.
+
+    Parameters
+    ----------
+    bounds : (low, high), or a mapping from column to such a pair
+        Public. Values outside are clipped silently, since an exception would speak of the data.
+    null : float, or a mapping from column to float
+        Public, strictly inside the bounds. A missing value counts as `null`: no evidence.
+    sd : float, optional
+        Public upper bound on the root mean square of value - null under the null, as a share of the width
+        high - low. When absent, the largest possible, sqrt((null - low)(high - null)): nothing is assumed.
+    least : int, optional
+        For add-remove only: the number of people from which on the test is sharp.
+    tail : {"safe", "normal"}
+        "safe" is valid at every n for independent people; "normal" is the textbook approximation.
+
+    Notes
+    -----
+    Null hypothesis: people are independent and the mean is at most `null` (equal to it, with sides=2).
+    Under "replace" the number of people is public; under "add-remove" it is not, and the sum is divided by
+    s sqrt(max(n, least)). Values are rounded to 2^-20 of the width and the null moves by as much against the
+    finding. Proof: docs/proofs/mean.md, docs/proofs/tails.md.
+    """
+
+    bounds: Any
+    null: Any
+    sides: int = 1
+    sd: float | None = None
+    adjacency: str = "replace"
+    least: int | None = None
+    ceiling: float | None = None
+    tail: str = "safe"
+
+    def __post_init__(self) -> None:
+        check_common(self.sides, self.ceiling, self.tail)
+        check_bounds(self.bounds)
+        if self.sd is not None and not 0 < check.real(self.sd, "sd") <= 0.5:
+            raise InputError(f"sd is a share of the width, above 0 and at most 0.5; got {self.sd:g}")
+        check_size(self.adjacency, self.least)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """No column beside the measurements."""
+        return ()
+
+    def start(self, names: Sequence[str]) -> Sums:
+        """Return an empty accumulator for the columns called `names`."""
+        share = self._share(names)
+        units = scale(self.bounds, names, share, FINE)
+        return Sums(tuple(names), units.whole, None, partial(self._conclude, share=share))
+
+    def _share(self, names: Sequence[str]) -> NDArray[np.float64]:
+        low, width = bounds_of(self.bounds, names)
+        if isinstance(self.null, Mapping):
+            given = cast("Mapping[str, Any]", self.null)
+            absent = [name for name in names if name not in given]
+            if absent:
+                raise InputError(f"null must cover every column tested; {absent[0]!r} has none")
+            null = np.array([check.real(given[name], f"null[{name!r}]") for name in names])
+        else:
+            null = np.full(len(names), check.real(self.null, "null"))
+        share = (null - low) / width
+        if not np.all((share > 2 / FINE) & (share < 1 - 2 / FINE)):
+            raise InputError("null must lie strictly inside the bounds")
+        return share
+
+    def _conclude(self, sums: Sums, share: NDArray[np.float64]) -> Evidence:
+        n = float(sums.count[0])
+        people = size(self.adjacency, self.least, n)
+        score = np.zeros(len(sums.names))
+        used: list[Side] = []
+        for rate in np.unique(share):
+            columns = share == rate
+            total = sums.total[0, columns] / FINE
+            # Rounding can raise a mean by one part: the null moves by as much, against the finding.
+            up = side(float(rate) + 1 / FINE, self.sd, people, self.ceiling, self.tail)
+            used.append(up)
+            score[columns] = up.score(total, n)
+            if self.sides == 2:
+                down = side(1 - float(rate) + 1 / FINE, self.sd, people, self.ceiling, self.tail)
+                used.append(down)
+                score[columns] = np.maximum(score[columns], down.score(n - total, n))
+        return combine(sums.names, score, used, sides=self.sides, proof="docs/proofs/mean.md")

@@ -1,0 +1,62 @@
+"""The law of a score when there is nothing to find, as an upper bound on its survival function."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.special import log_ndtr, ndtri
+
+from discreet import check
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+LAWS = ("normal", "folded normal", "exponential")
+
+
+@dataclass(frozen=True, slots=True)
+class Null:
+    """P(score >= t) <= survival(t) for every t, when the hypothesis is null. Public.
+
+    Attributes
+    ----------
+    law : {"normal", "folded normal", "exponential"}
+        One-sided z scores; |z|; -log p.
+    ceiling : float
+        Scores are clipped to [0, ceiling]. Nothing is evidence at or below 0: survival is 1 there.
+    """
+
+    law: str
+    ceiling: float
+
+    def __post_init__(self) -> None:
+        check.choice(self.law, "law", LAWS)
+        object.__setattr__(self, "ceiling", check.positive(self.ceiling, "ceiling"))
+
+    def log_survival(self, t: Any) -> NDArray[np.float64]:
+        """Return log P(score >= t), accurate far into the tail; same shape as t."""
+        t = np.asarray(t, dtype=np.float64)
+        if self.law == "exponential":
+            tail = -t
+        else:
+            # log_ndtr(-t), never log(1 - cdf(t)): the latter is -inf from t = 8.3 on.
+            tail = np.asarray(log_ndtr(-t), dtype=np.float64)
+            if self.law == "folded normal":
+                tail = tail + np.log(2.0)
+        inside = np.minimum(np.where(t <= 0, 0.0, tail), 0.0)
+        return np.where(t > self.ceiling, -np.inf, inside)
+
+    def survival(self, t: Any) -> NDArray[np.float64]:
+        """Return the bound on P(score >= t); same shape as t."""
+        return np.exp(self.log_survival(t))
+
+    def cutoff(self, level: float) -> float:
+        """Return the smallest t with survival(t+) <= level: a score above it has a p-value under `level`."""
+        level = check.level(level, "level")
+        if self.law == "exponential":
+            t = -np.log(level)
+        else:
+            t = -ndtri(level / 2 if self.law == "folded normal" else level)
+        return float(min(max(t, 0.0), self.ceiling))

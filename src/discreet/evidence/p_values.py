@@ -1,0 +1,55 @@
+"""p-values computed elsewhere, with a declared sensitivity: the paper's own input."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet import check
+from discreet.errors import InputError
+from discreet.evidence.accumulate import Rows
+from discreet.evidence.certificate import ADJACENCIES
+from discreet.evidence.evidence import Evidence
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PValues:
+    """Take p-values as they are; you promise that one person moves every log max(p, nu) by at most eta.
+
+    The data is a vector of p-values (or a mapping, or a Series), or a table with a single row, one column for
+    each hypothesis. A missing p-value counts as 1: no evidence. Nothing is proved: the certificate is
+    "declared".
+    """
+
+    eta: float
+    nu: float
+    adjacency: str = "add-remove"
+
+    def __post_init__(self) -> None:
+        check.positive(self.eta, "eta")
+        check.level(self.nu, "nu")
+        check.choice(self.adjacency, "adjacency", ADJACENCIES)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """No column beside the p-values."""
+        return ()
+
+    def start(self, names: Sequence[str]) -> Rows:
+        """Return an empty accumulator for the hypotheses called `names`."""
+        return Rows(tuple(names), (), self._conclude)
+
+    def _conclude(self, rows: Rows) -> Evidence:
+        values = rows.values
+        if values.shape[0] != 1:
+            raise InputError("a table of p-values must have a single row, one column for each hypothesis")
+        return self.of(np.where(np.isnan(values[0]), 1.0, values[0]), rows.names)
+
+    def of(self, p: Any, names: Sequence[str] | None = None) -> Evidence:
+        """Return the evidence of a vector of p-values."""
+        return Evidence.from_p(p, eta=self.eta, nu=self.nu, adjacency=self.adjacency, names=names)

@@ -1,0 +1,104 @@
+"""Is a yes/no column's rate above its null value? The exact binomial tail."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.special import betainc
+
+from discreet import check
+from discreet.evidence.accumulate import Sums
+from discreet.evidence.bounded import check_size, combine, side, size
+from discreet.evidence.common import ceiling_for, check_common, conclude, enough
+from discreet.evidence.ladder import SLOPE, Ladder, gentle, scores_of_p
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from discreet.evidence.evidence import Evidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proportion:
+    """Test whether each yes/no column's rate exceeds `null` (differs from it, with sides=2).
+
+    The score is the z of the exact binomial tail of the number of yes. Its certificate is enumerated: the
+    largest step between neighbouring counts, over all counts 0..n.
+
+    Parameters
+    ----------
+    null : float
+        The null rate, public, strictly between 0 and 1.
+    sides, adjacency, least, ceiling
+        As for `Mean`. Under "add-remove" the number of people is private, the exact tail cannot be
+        enumerated, and the test is `Mean`'s with bounds (0, 1).
+
+    Notes
+    -----
+    A value of at least one half is a yes. A missing value is a no for the upper side and a yes for the lower:
+    never evidence. Null hypothesis: independent people, rate <= null (= null with sides=2).
+    """
+
+    null: float
+    sides: int = 1
+    adjacency: str = "replace"
+    least: int | None = None
+    ceiling: float | None = None
+
+    def __post_init__(self) -> None:
+        check.level(self.null, "null")
+        check_common(self.sides, self.ceiling)
+        check_size(self.adjacency, self.least)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """No column beside the measurements."""
+        return ()
+
+    def start(self, names: Sequence[str]) -> Sums:
+        """Return an empty accumulator for the columns called `names`."""
+        names = tuple(names)
+        return Sums((*names, *names), _yes_and_no, None, partial(self._conclude, names=names))
+
+    def _conclude(self, sums: Sums, names: tuple[str, ...]) -> Evidence:
+        yes, no = np.split(sums.total[0], 2)
+        n = float(sums.count[0])
+        if self.adjacency == "add-remove":
+            people = size(self.adjacency, self.least, n)
+            up = side(self.null, None, people, self.ceiling, "safe")
+            down = side(1 - self.null, None, people, self.ceiling, "safe")
+            score = up.score(yes, n)
+            if self.sides == 2:
+                score = np.maximum(score, down.score(no, n))
+            used = [up, down][: self.sides]
+            return combine(names, score, used, sides=self.sides, proof="docs/proofs/mean.md")
+        people = enough(n, 2, "people")
+        clip = ceiling_for(self.ceiling, people)
+        steps = [binomial_ladder(people, rate, clip) for rate in (self.null, 1 - self.null)][: self.sides]
+        score = np.max([one(count) for one, count in zip(steps, (yes, no), strict=False)], axis=0)
+        return conclude(
+            names,
+            score,
+            sides=self.sides,
+            top=max(one.top for one in steps),
+            sup=max(one.move(1.0) for one in steps),
+            proof="enumerated",
+        )
+
+
+def binomial_ladder(n: int, rate: float, ceiling: float) -> Ladder:
+    """Return the score of every count 0..n: the z of P(Bin(n, rate) >= count), inside [0, ceiling]."""
+    count = np.arange(1, n + 1, dtype=np.float64)
+    p = np.asarray(betainc(count, n - count + 1, rate), dtype=np.float64)
+    scores = gentle(np.concatenate([[0.0], scores_of_p(p)]), SLOPE / float(np.sqrt(n * rate * (1 - rate))))
+    return Ladder(1.0, np.minimum(scores, ceiling))
+
+
+def _yes_and_no(values: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+    """Return who said yes and who said no, side by side; (rows, 2m). A missing value is neither."""
+    return np.concatenate([values >= 0.5, values < 0.5], axis=1).astype(np.float64)

@@ -1,0 +1,93 @@
+"""Are values above the null more often than below it? The sign test, exact."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.special import betainc
+
+from discreet import check
+from discreet.evidence.accumulate import Sums
+from discreet.evidence.bounded import check_size, combine, side, size
+from discreet.evidence.common import ceiling_for, check_common, conclude, enough
+from discreet.evidence.ladder import SLOPE, Ladder, gentle, scores_of_p
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from discreet.evidence.evidence import Evidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sign:
+    """Test whether values exceed `null` more often than they fall below it (differ, with sides=2).
+
+    With v = #above - #below, P(v >= t) <= max(P(S_n >= t), P(S_{n-1} >= t)), S_k a sum of k fair signs; the
+    score is its z. One person replaced moves v by at most 2, so the certificate is enumerated over v = -n..n.
+
+    Notes
+    -----
+    No bounds are needed. Ties with `null` and missing values count as neither: no evidence. Null hypothesis:
+    independent people, each as likely above as below (at most as likely, with sides=1). Under "add-remove"
+    the number of people is private and the test is `Mean`'s on the signs. Proof: docs/proofs/sign.md.
+    """
+
+    null: float = 0.0
+    sides: int = 1
+    adjacency: str = "replace"
+    least: int | None = None
+    ceiling: float | None = None
+
+    def __post_init__(self) -> None:
+        check.real(self.null, "null")
+        check_common(self.sides, self.ceiling)
+        check_size(self.adjacency, self.least)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """No column beside the measurements."""
+        return ()
+
+    def start(self, names: Sequence[str]) -> Sums:
+        """Return an empty accumulator for the columns called `names`."""
+        return Sums(tuple(names), self._signs, None, self._conclude)
+
+    def _signs(self, values: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+        return (values > self.null).astype(np.float64) - (values < self.null)
+
+    def _conclude(self, sums: Sums) -> Evidence:
+        difference, n = sums.total[0], float(sums.count[0])
+        both = (difference, -difference)[: self.sides]
+        if self.adjacency == "add-remove":
+            one = side(0.5, None, size(self.adjacency, self.least, n), self.ceiling, "safe")
+            score = np.max([one.score((v + n) / 2, n) for v in both], axis=0)
+            return combine(sums.names, score, [one], sides=self.sides, proof="docs/proofs/mean.md")
+        people = enough(n, 2, "people")
+        steps = sign_ladder(people, ceiling_for(self.ceiling, people))
+        return conclude(
+            sums.names,
+            np.max([steps(v) for v in both], axis=0),
+            sides=self.sides,
+            top=steps.top,
+            sup=steps.move(2.0),
+            proof="enumerated",
+        )
+
+
+def sign_ladder(n: int, ceiling: float) -> Ladder:
+    """Return the score of every difference 0..n (below 0 it is 0)."""
+    v = np.arange(1, n + 1)
+    p = np.maximum(_tail(n, v), _tail(n - 1, v))
+    scores = gentle(np.concatenate([[0.0], scores_of_p(p)]), SLOPE / float(np.sqrt(n)))
+    return Ladder(1.0, np.minimum(scores, ceiling))
+
+
+def _tail(n: int, v: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return P(S_n >= v): S_n = 2 Bin(n, 1/2) - n."""
+    count = np.ceil((n + v) / 2)
+    inside = np.minimum(count, n)  # beyond n there is no tail at all
+    return np.where(count > n, 0.0, betainc(inside, n - inside + 1, 0.5))

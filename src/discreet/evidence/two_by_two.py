@@ -1,0 +1,133 @@
+"""Is yes more frequent in the second public group? The 2x2 table with a variance floor and an exact tail."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.evidence import tails
+from discreet.evidence.accumulate import Sums
+from discreet.evidence.common import ceiling_for, check_common, conclude, only_replace
+from discreet.evidence.groups import PUBLIC_GROUPS, Groups, check_levels, sizes
+from discreet.evidence.hypergeometric import Margins
+from discreet.evidence.ladder import Ladder, ladder
+from discreet.evidence.two_groups import check_share
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from discreet.evidence.evidence import Evidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TwoByTwo:
+    """Test whether yes is more frequent in the second group (differs, with sides=2), for yes/no columns.
+
+    z = (T - f S) / sqrt(f (1 - f) max(S (N - S), floor) / (N - 1)): T yes in the second group, S in both, f
+    the second group's share of the N people, floor = N^2 r (1 - r) for a public smallest rate r. The
+    certificate is enumerated over S = 0..N and the worst T; the tail is the largest hypergeometric tail
+    over nearby S.
+
+    Parameters
+    ----------
+    group : str
+        The column that says who is in which group. Public: it is not protected, and neither are group sizes.
+    floor : float
+        Public: the smallest overall rate of yes (or of no) the test is sharp at. Rarer columns score lower,
+        never higher. Without a floor one person could move z by sqrt(n_max/n_min) whatever N is.
+    levels, sides, ceiling, tail
+        As for `TwoGroups`.
+
+    Notes
+    -----
+    A value of at least one half is a yes; a missing value is a no, whatever the group. Null hypothesis: given
+    who says yes, groups are as good as drawn by lot (Fisher's). Proof: docs/proofs/two-by-two.md.
+    """
+
+    group: str
+    levels: tuple[Any, Any] = (0, 1)
+    floor: float = 0.05
+    sides: int = 1
+    ceiling: float | None = None
+    tail: str = "safe"
+    adjacency: str = "replace"
+
+    def __post_init__(self) -> None:
+        check_common(self.sides, self.ceiling, self.tail)
+        only_replace(self.adjacency, PUBLIC_GROUPS)
+        check_levels(self.levels, "levels", 2, 2)
+        check_share(self.floor, "floor")
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The group column."""
+        return (self.group,)
+
+    def start(self, names: Sequence[str]) -> Sums:
+        """Return an empty accumulator for the columns called `names`."""
+        return Sums(tuple(names), _yes, Groups(self.group, self.levels).weigh, self._conclude, cells=2)
+
+    def _conclude(self, sums: Sums) -> Evidence:
+        first, second = sizes(sums.count)
+        clip = ceiling_for(self.ceiling, first + second)
+        yes = sums.total.sum(axis=0)
+        groups = ((second, first, sums.total[1]), (first, second, sums.total[0]))[: self.sides]
+        used = [staircase(Margins(own, other, self.floor), clip, self.tail) for own, other, _ in groups]
+        score = np.max([one(total, yes) for one, (_, _, total) in zip(used, groups, strict=True)], axis=0)
+        return conclude(
+            sums.names,
+            score,
+            sides=self.sides,
+            top=max(step.top for one in used for step in one.ladders),
+            sup=max(one.move for one in used),
+            proof="docs/proofs/two-by-two.md",
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Staircase:
+    """One ladder at each knot of the number of yes; between knots, their weighted mean.
+
+    The ladder at a knot is valid as far as the next knots, so the mean of two neighbouring ladders is valid
+    between them. One person moves z by the enumerated influence and the number of yes by one, hence the
+    score by at most the ladders' own move plus the largest gap between neighbouring ladders over their
+    distance.
+    """
+
+    margins: Margins
+    knots: NDArray[np.float64]
+    ladders: tuple[Ladder, ...]
+    move: float
+
+    def __call__(self, own_yes: NDArray[np.float64], yes: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the scores for counts of yes in the group and in all, shape (m,)."""
+        z = self.margins.statistic(own_yes, yes)
+        at = np.clip(np.searchsorted(self.knots, yes, side="right") - 1, 0, self.knots.size - 2)
+        weight = (yes - self.knots[at]) / (self.knots[at + 1] - self.knots[at])
+        each = np.stack([one(z) for one in self.ladders])
+        column = np.arange(z.size)
+        return (1 - weight) * each[at, column] + weight * each[at + 1, column]
+
+
+def staircase(margins: Margins, clip: float, tail: str) -> Staircase:
+    """Return the staircase of one side."""
+    influence = margins.influence(clip)
+    knots = margins.knots()
+    ladders: list[Ladder] = []
+    for place in range(len(knots)):
+        reach = knots[max(place - 1, 0)], knots[min(place + 1, len(knots) - 1)]
+        survival = tails.normal if tail == "normal" else margins.survival(clip, *reach)
+        ladders.append(ladder(survival, influence, clip))
+    height = np.stack([one.scores for one in ladders])
+    gap = np.max(np.abs(np.diff(height, axis=0)), axis=1) / np.diff(knots)
+    move = max(one.move(influence) for one in ladders) + float(np.max(gap))
+    # Rounding in the weighted mean is far below one part in 10^12.
+    return Staircase(margins, np.array(knots, dtype=np.float64), tuple(ladders), move * (1 + 1e-12))
+
+
+def _yes(values: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+    return (values >= 0.5).astype(np.float64)

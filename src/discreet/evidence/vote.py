@@ -1,0 +1,121 @@
+"""Any test at all: let disjoint blocks of people vote, and count the votes."""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet import check
+from discreet.errors import InputError
+from discreet.evidence.accumulate import Rows
+from discreet.evidence.certificate import ADJACENCIES
+from discreet.evidence.common import check_common, conclude
+from discreet.evidence.evidence import MOST
+from discreet.evidence.proportion import binomial_ladder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from discreet.evidence.evidence import Evidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vote:
+    """Run any test on disjoint blocks of people; a block votes for a column when its p-value is <= `level`.
+
+    The score is the z of P(Bin(blocks, level) >= votes). One person sits in one block, so votes move by at
+    most 1 and the certificate is enumerated over 0..blocks, whatever the test does.
+
+    Parameters
+    ----------
+    test : callable
+        test(values) -> p-values: values of shape (rows, m), p of shape (m,). With `reads`, test(values,
+        labels), labels a mapping from column to array. If it fails or returns no number, the block does not
+        vote.
+    blocks : int
+        How many blocks. More blocks: a smaller certificate, weaker votes.
+    level : float
+        The level at which a block votes.
+    reads : tuple of str
+        Columns to hand over beside the measurements.
+    key : bytes
+        Blocks are drawn by a keyed hash of the person's id where the table has ids, else by row number.
+
+    Notes
+    -----
+    "add-remove" needs ids (measure(..., person=...)), since removing a row would move all later rows; with
+    ids and "replace", two blocks can change and the certificate says so. Null hypothesis: in each block P(p
+    <= level) <= level, and blocks are independent. All values are kept in memory; your function sees
+    private data.
+    """
+
+    test: Callable[..., Any] = field(repr=False)
+    blocks: int = 100
+    level: float = 0.1
+    reads: tuple[str, ...] = ()
+    adjacency: str = "replace"
+    key: bytes = field(default=b"discreet", repr=False)
+
+    def __post_init__(self) -> None:
+        check_common(1, None)
+        check.whole(self.blocks, "blocks", 2)
+        check.level(self.level, "level")
+        check.choice(self.adjacency, "adjacency", ADJACENCIES)
+        if not callable(self.test):
+            raise InputError("test must be a function of the values of a block")
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The columns handed over beside the measurements."""
+        return self.reads
+
+    def start(self, names: Sequence[str]) -> Rows:
+        """Return an empty accumulator for the columns called `names`."""
+        return Rows(tuple(names), self.labels, self._conclude)
+
+    def _conclude(self, rows: Rows) -> Evidence:
+        values, people = rows.values, rows.people
+        if people is not None:
+            block = np.array([self._hashed(person) for person in people.tolist()], dtype=np.int64)
+        elif self.adjacency == "replace":
+            block = np.arange(values.shape[0], dtype=np.int64) % np.int64(self.blocks)
+        else:
+            raise InputError('adjacency "add-remove" needs ids: name the column with person=')
+        labels = {name: rows.label(name) for name in self.reads}
+        votes = np.zeros(values.shape[1])
+        for number in range(self.blocks):
+            chosen = block == number
+            votes += self._votes(values[chosen], {name: label[chosen] for name, label in labels.items()})
+        steps = binomial_ladder(self.blocks, self.level, MOST)
+        moved = 2.0 if people is not None and self.adjacency == "replace" else 1.0
+        return conclude(
+            rows.names,
+            steps(votes),
+            sides=1,
+            top=steps.top,
+            sup=steps.move(moved),
+            adjacency=self.adjacency,
+            proof="enumerated",
+        )
+
+    def _hashed(self, person: Any) -> int:
+        digest = hashlib.blake2b(str(person).encode(), digest_size=8, key=self.key).digest()
+        return int.from_bytes(digest, "big") % self.blocks
+
+    def _votes(self, values: NDArray[Any], labels: dict[str, NDArray[Any]]) -> NDArray[np.float64]:
+        silent = np.zeros(values.shape[1])
+        try:
+            with warnings.catch_warnings(), np.errstate(all="ignore"):
+                warnings.simplefilter("ignore")
+                p = np.asarray(
+                    self.test(values, labels) if self.reads else self.test(values), dtype=np.float64
+                )
+        except Exception:  # noqa: BLE001 - whatever the test raises would speak of the block's people
+            return silent
+        return (p <= self.level).astype(np.float64) if p.shape == silent.shape else silent

@@ -1,0 +1,57 @@
+"""From raw data about people to evidence: the first half of every release."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from discreet.evidence.p_values import PValues
+
+if TYPE_CHECKING:
+    from discreet.data.person import Person
+    from discreet.evidence.accumulate import Test
+    from discreet.evidence.evidence import Evidence
+
+
+def measure(data: Any, test: Test, *, person: str | Person | None = None, columns: Any = None) -> Evidence:
+    """Test every hypothesis in a table of people; the evidence is private and carries its certificate.
+
+    Parameters
+    ----------
+    data : path, array or table
+        CSV (.csv, .csv.gz), Parquet, or a folder of Parquet files, read in blocks; a NumPy array (n, m); or a
+        pandas, polars (eager or lazy) or pyarrow table. One row for each person, unless `person` is given.
+    test : Mean, Proportion, TwoGroups, ...
+        What to test, with its public arguments.
+    person : str or Person, optional
+        The column that says whose row it is; Person(column, reduce="mean") when people have several rows.
+    columns : optional
+        What to test: a list of names, a pattern such as "lab_*", a type (bool, int, float), or a mapping from
+        column to its declared levels (None for numbers). All number and yes/no columns when absent.
+
+    Returns
+    -------
+    Evidence
+        One score for each hypothesis. Never print or ship its scores: hand it to a release.
+
+    Examples
+    --------
+    >>> import numpy as np, discreet
+    >>> people = np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 0.0], [1.0, 0.0]])
+    >>> print(discreet.measure(people, discreet.Proportion(null=0.5)))
+    Evidence on 2 hypotheses; the scores are private. One person replaced moves every score by at most 1.15,
+    ...
+    """
+    if isinstance(test, PValues) and not _is_table(data):
+        return test.of(data)
+    from discreet.data.table import open_table  # narwhals loads only when there is a table to read
+
+    table = open_table(data, columns=columns, labels=test.labels, person=person)
+    accumulator = test.start(table.names)
+    for block in table.blocks():
+        accumulator.update(block)
+    return accumulator.finish()
+
+
+def _is_table(data: Any) -> bool:
+    """Say whether p-values come as a table with one row, rather than as a vector or a mapping."""
+    return isinstance(data, str) or hasattr(data, "suffix") or len(getattr(data, "shape", ())) == 2

@@ -1,0 +1,180 @@
+"""Certificates against brute force: every neighbouring pair of every table over a small alphabet."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from neighbour_tables import add_moves, all_tables, evidence_of, replace_moves
+
+import discreet
+
+NAN = np.nan
+ROOM = 1 + 1e-9
+
+
+def groups(first, second):
+    """Return the labels of a table with so many people in each public group."""
+    return {"g": np.array([0] * first + [1] * second)}
+
+
+def means(people):
+    """Return a block's mean of each column: a "p-value" one person can move across any level."""
+    return people.mean(axis=0)
+
+
+STRATA = {"g": np.array([0, 1, 0, 1, 1, 0, 1, 1]), "s": np.array(list("aabbbccc"))}
+CASES = {
+    "mean": (discreet.Mean(bounds=(0, 1), null=0.5), [-9, 0, 0.5, 1, NAN], 6, None),
+    "mean two-sided": (discreet.Mean(bounds=(0, 1), null=0.2, sides=2), [0, 0.3, 1], 8, None),
+    "mean known sd": (discreet.Mean(bounds=(0, 1), null=0.3, sd=0.2), [0, 1, NAN], 8, None),
+    "mean normal": (discreet.Mean(bounds=(0, 1), null=0.5, tail="normal"), [0, 1, NAN], 8, None),
+    "proportion": (discreet.Proportion(null=0.3), [0, 1, NAN], 8, None),
+    "proportion two-sided": (discreet.Proportion(null=0.3, sides=2), [0, 1, NAN], 8, None),
+    "sign": (discreet.Sign(), [-1, 0, 1, NAN], 7, None),
+    "sign two-sided": (discreet.Sign(sides=2), [-1, 1], 14, None),
+    "two groups": (discreet.TwoGroups(group="g", bounds=(0, 1)), [0, 1, NAN], 8, groups(2, 6)),
+    "two groups two-sided": (
+        discreet.TwoGroups(group="g", bounds=(0, 1), sd=0.2, sides=2),
+        [0, 0.4, 1, NAN],
+        6,
+        groups(3, 3),
+    ),
+    "two groups normal": (
+        discreet.TwoGroups(group="g", bounds=(0, 1), tail="normal"),
+        [0, 1],
+        14,
+        groups(7, 7),
+    ),
+    "stratified": (
+        discreet.Stratified(group="g", stratum="s", strata=tuple("abc"), bounds=(0, 1)),
+        [0, 1, NAN],
+        8,
+        STRATA,
+    ),
+    "trend": (discreet.Trend(group="g", floor=0.3, ceiling=2), [0, 1, 2, NAN], 8, groups(2, 6)),
+    "two by two": (discreet.TwoByTwo(group="g", floor=0.2, tail="normal"), [0, 1], 14, groups(7, 7)),
+    "two by two unequal": (
+        discreet.TwoByTwo(group="g", floor=0.2, tail="normal", sides=2),
+        [0, 1, NAN],
+        8,
+        groups(2, 6),
+    ),
+    "rank sum": (discreet.RankSum(group="g", tail="normal"), [0, 1, 2, NAN], 6, groups(3, 3)),
+    "signed rank": (discreet.SignedRank(), [-2, -1, 1, 2], 6, None),
+    "signed rank zeros": (discreet.SignedRank(sides=2, tail="normal"), [-2, -1, 0, 1, NAN], 5, None),
+    "vote": (discreet.Vote(test=means, blocks=4, level=0.3), [0, 0.25, 0.9, NAN], 6, None),
+}
+# Here the certificate is far from reached on so few people; test_neighbours.py shows a close pair for each.
+LOOSE = {
+    "two groups floor": (
+        discreet.TwoGroups(group="g", bounds=(0, 1), floor=0.3, ceiling=3, sides=2),
+        [0, 0.6, 1],
+        8,
+        groups(2, 6),
+    ),
+    "two by two safe": (discreet.TwoByTwo(group="g", floor=0.2, sides=2), [0, 1], 14, groups(7, 7)),
+    "two by two small": (discreet.TwoByTwo(group="g", floor=0.1), [0, 1, NAN], 8, groups(6, 2)),
+    "rank sum safe": (discreet.RankSum(group="g", sides=2), [0, 1, 2], 7, groups(4, 3)),
+    "signed rank safe": (discreet.SignedRank(sides=2), [-2, -1, 0, 1, 2, NAN], 5, None),
+    "trend two-sided": (
+        discreet.Trend(group="g", floor=0.3, ceiling=2, tail="normal", sides=2),
+        [0, 1, 2],
+        8,
+        groups(4, 4),
+    ),
+}
+
+
+def covers(certificate, moves):
+    """Say whether a certificate covers the largest moves of each person in turn."""
+    # Columns move independently of one another: one can rise by the most while another falls by the most.
+    return bool(moves.max() <= certificate.sup * ROOM and 2 * moves.max() <= certificate.spread * ROOM)
+
+
+@pytest.mark.parametrize("name", [*CASES, *LOOSE])
+def test_no_neighbouring_table_exceeds_the_certificate(name):
+    """Over all tables and all replacements of one person, no score moves by more than the certificate."""
+    test, alphabet, n, labels = (CASES | LOOSE)[name]
+    evidence = evidence_of(test, all_tables(alphabet, n), labels)
+    assert covers(evidence.certificate, replace_moves(evidence.score, len(alphabet), n))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_certificate_shrunk_by_a_tenth_is_refused(name):
+    """Some neighbouring pair comes within 10% of the certificate: it is not wasteful, and the check can fail."""
+    test, alphabet, n, labels = CASES[name]
+    evidence = evidence_of(test, all_tables(alphabet, n), labels)
+    true = evidence.certificate
+    shrunk = discreet.Certificate(0.9 * true.sup, 0.9 * true.spread, true.adjacency, "declared")
+    assert not covers(shrunk, replace_moves(evidence.score, len(alphabet), n))
+
+
+ADDING = {
+    "mean": (discreet.Mean, {"bounds": (0, 1), "null": 0.2}, [0, 0.5, 1, NAN]),
+    "mean known sd": (discreet.Mean, {"bounds": (0, 1), "null": 0.6, "sd": 0.3}, [0, 1, NAN]),
+    "mean two-sided": (discreet.Mean, {"bounds": (0, 1), "null": 0.5, "sides": 2}, [0, 1, NAN]),
+    "mean normal": (discreet.Mean, {"bounds": (0, 1), "null": 0.3, "tail": "normal"}, [0, 1]),
+    "proportion": (discreet.Proportion, {"null": 0.2, "sides": 2}, [0, 1, NAN]),
+    "sign": (discreet.Sign, {}, [-1, 0, 1]),
+}
+
+
+@pytest.mark.parametrize("name", ADDING)
+@pytest.mark.parametrize("least", [2, 5, 6, 7, 12])
+def test_nobody_joining_or_leaving_exceeds_the_certificate(name, least):
+    """Over all tables and all people who could join or leave, sup and spread hold on both sides of `least`."""
+    kind, arguments, alphabet = ADDING[name]
+    n = 6
+    test = kind(adjacency="add-remove", least=least, **arguments)
+    small = evidence_of(test, all_tables(alphabet, n))
+    large = evidence_of(test, all_tables(alphabet, n + 1))
+    assert small.certificate == large.certificate  # it cannot depend on who is there
+    rise, fall = add_moves(small.score, large.score, len(alphabet), n)
+    assert max(rise, fall) <= small.certificate.sup * ROOM
+    assert rise + fall <= small.certificate.spread * ROOM
+
+
+def test_adding_reaches_its_certificate():
+    """With `least` at the number of people, sup and spread are both reached within 10%: shrunk, they would fail."""
+    n = 400
+    test = discreet.Mean(bounds=(0, 1), null=0.2, adjacency="add-remove", least=n, tail="normal")
+    values = (np.arange(n)[:, None] < np.arange(n + 1)).astype(float)  # every number of yes
+    before = evidence_of(test, values)
+    rise = np.max(evidence_of(test, np.vstack([values, np.ones(n + 1)])).score - before.score)
+    fall = np.max(before.score - evidence_of(test, np.vstack([values, np.zeros(n + 1)])).score)
+    assert 0.9 * before.certificate.sup < max(rise, fall) <= before.certificate.sup * ROOM
+    assert 0.9 * before.certificate.spread < rise + fall <= before.certificate.spread * ROOM
+
+
+CORRELATIONS = {
+    "kendall": (discreet.Correlation(partner="y", sides=2), [0, 1]),
+    "kendall missing": (discreet.Correlation(partner="y"), [0, NAN]),
+    "product": (
+        discreet.Correlation(
+            partner="y", method="product", bounds=(0, 1), partner_bounds=(0, 1), floor=0.4, ceiling=2
+        ),
+        [0, 0.5, 1],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CORRELATIONS)
+def test_a_person_and_their_partner_value_replaced_stay_within_the_certificate(name):
+    """The partner's value changes along with the person's: over all pairs of tables, the certificate holds."""
+    test, alphabet = CORRELATIONS[name]
+    n, letters = 5, len(alphabet)
+    tables = all_tables(alphabet, n)
+    each = [evidence_of(test, tables, {"y": tables[:, column]}) for column in range(tables.shape[1])]
+    cube = np.array([evidence.score for evidence in each]).reshape((letters,) * (2 * n))
+    worst = max(float(np.max(np.ptp(cube, axis=(person, n + person)))) for person in range(n))
+    assert worst <= each[0].certificate.sup * ROOM
+
+
+def test_vote_with_identifiers_counts_two_blocks_for_a_replacement():
+    """Blocks drawn by identifier: adding a person moves one vote, replacing one moves two."""
+    people = np.arange(6)
+    values = all_tables([0, 1], 6)
+    one = evidence_of(discreet.Vote(test=means, blocks=4, adjacency="add-remove"), values, people=people)
+    two = evidence_of(discreet.Vote(test=means, blocks=4), values, people=people)
+    assert one.certificate.sup < two.certificate.sup
+    assert two.certificate.sup <= 2 * one.certificate.sup * ROOM

@@ -1,0 +1,241 @@
+"""Safe tails against exact laws: no score is more frequent under the null than its p-value says."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from neighbour_tables import all_tables, evidence_of
+from scipy.special import ndtr
+from scipy.stats import binom, hypergeom
+
+import discreet
+from discreet.evidence import ranks, tails
+from discreet.evidence.hypergeometric import Margins
+from discreet.evidence.ladder import SLOPE, gentle, ladder
+
+ROOM = 1 + 1e-9
+
+
+def excess(score, weight=None):
+    """Return the largest ratio of P(score >= s) to the normal tail at s, over the positive scores s."""
+    weight = np.full(score.size, 1 / score.size) if weight is None else weight
+    order = np.argsort(-score)
+    tail = np.cumsum(weight[order])
+    ordered = score[order]
+    last = np.append(ordered[1:] < ordered[:-1], True)
+    use = last & (ordered > 0)
+    return float(np.max(tail[use] / ndtr(-ordered[use]), initial=0.0))
+
+
+@pytest.mark.parametrize(("n", "rate"), [(5, 0.5), (50, 0.5), (200, 0.02), (5000, 0.02), (5000, 0.98)])
+def test_bernoulli_sums_stay_under_their_bounds(n, rate):
+    """All three bounds hold at every count of a binomial, for the same bound on one person's term."""
+    count = np.arange(int(n * rate) + 1, n + 1)
+    z = (count - n * rate) / np.sqrt(n * rate * (1 - rate))
+    use = z <= 30
+    exact, z = binom.sf(count - 1, n, rate)[use], z[use]
+    bound = (1 - rate) / np.sqrt(n * rate * (1 - rate))
+    assert np.all(exact <= tails.bernoulli_sum(n, rate, 30.0)(z) * ROOM)
+    assert np.all(exact <= tails.bounded_sum(n, bound, 30.0)(z) * ROOM)
+    assert np.all(exact <= tails.any_bounded_sum(bound, 30.0)(z) * ROOM)
+
+
+def test_bounds_cost_no_more_than_they_must():
+    """On a smooth law the price is close to the factors known from theory: e, and e^2/2."""
+    n, rate = 10**6, 0.5
+    z = np.linspace(1, 8, 50)
+    exact = binom.sf(np.ceil(n * rate + z * 500) - 1, n, rate)
+    assert np.all(tails.bernoulli_sum(n, rate, 30.0)(z) <= 1.02 * np.e * exact)
+    assert np.all(tails.bounded_sum(n, 1 / 1000, 30.0)(z) <= 1.02 * np.e**2 / 2 * exact)
+    assert np.all(tails.normal_hinge(z) <= 1.02 * np.e * ndtr(-z))
+
+
+def test_the_normal_tail_is_refused_where_it_fails():
+    """The wrong twin: for 5,000 people at rate 2% the normal tail is below the exact one by a factor above 2."""
+    n, rate = 5000, 0.02
+    count = np.arange(101, 200)
+    z = (count - n * rate) / np.sqrt(n * rate * (1 - rate))
+    assert np.max(binom.sf(count - 1, n, rate) / tails.normal(z)) > 2
+
+
+@pytest.mark.parametrize("rate", [0.5, 0.2, 0.03])
+def test_mean_is_valid_for_every_two_point_law(rate):
+    """Laws on {low, 1} with mean `rate`: P(score >= s) <= normal tail, for the mean with and without a known sd."""
+    n = 60
+    for low in (0.0, rate / 2, rate * 0.9):
+        p = (rate - low) / (1 - low)
+        ones = np.arange(n + 1)
+        values = np.where(np.arange(n)[:, None] < ones, 1.0, low)
+        weight = binom.pmf(ones, n, p)
+        deviation = float(np.sqrt(p * (1 - p)) * (1 - low))
+        for sd in (None, min(0.5, deviation)):
+            test = discreet.Mean(bounds=(0, 1), null=rate, sd=sd)
+            assert excess(evidence_of(test, values).score, weight) <= ROOM
+
+
+def test_proportion_and_sign_are_exact():
+    """Their scores never exceed the exact p-value, and reach it to within the limit on the slope."""
+    n = 200
+    values = (np.arange(n)[:, None] < np.arange(n + 1)).astype(float)
+    for rate in (0.5, 0.1):
+        score = evidence_of(discreet.Proportion(null=rate), values).score
+        assert 0.8 < excess(score, binom.pmf(np.arange(n + 1), n, rate)) <= ROOM
+    for zeros in (0, 1, 2, 50):
+        signs = 2 * values - 1
+        signs[:zeros] = 0
+        k = n - zeros
+        score = evidence_of(discreet.Sign(), signs[:, zeros:]).score
+        assert 0.5 < excess(score, binom.pmf(np.arange(k + 1), k, 0.5)) <= ROOM
+
+
+@pytest.mark.parametrize(("own", "other", "floor"), [(3, 9, 0.2), (60, 240, 0.05), (500, 500, 0.02)])
+def test_two_by_two_is_valid_at_every_margin(own, other, floor):
+    """Fisher's null, every number of yes: P(score >= s) <= normal tail; close to it where rates are common."""
+    labels = {"g": np.array([1] * own + [0] * other)}
+    test = discreet.TwoByTwo(group="g", floor=floor)
+    people = own + other
+    worst = []
+    for yes in np.unique(np.linspace(1, people - 1, 25).astype(int)):
+        inside = np.arange(max(0, yes - other), min(own, yes) + 1)
+        row = np.arange(people)[:, None]
+        values = np.where(row < own, row < inside, row - own < yes - inside).astype(float)
+        worst.append(excess(evidence_of(test, values, labels).score, hypergeom.pmf(inside, people, yes, own)))
+    assert max(worst) <= ROOM
+    assert max(worst) > 0.6
+
+
+def test_margins_between_those_tried_are_covered():
+    """The tail is computed at 200 margins of a range; all the others lie under it too."""
+    margins = Margins(300, 2700, 0.02)
+    t = np.linspace(0.1, 8, 300)
+    bound = margins.survival(8.0, 60, 1500)(t)
+    for yes in range(60, 1500, 7):
+        z, log_tail = margins._tail(yes, 8.0)
+        stair = np.exp(log_tail)[np.minimum(np.searchsorted(z, t), z.size - 1)]
+        assert np.all(np.where(t > z[-1], 0, stair) <= bound * (1 + 1e-4))
+
+
+def tables_to_permute(size, seed):
+    """Return tables that are hard on a tail: skewed, tied, rare, and with missing values."""
+    rng = np.random.default_rng(seed)
+    rare = (np.arange(size) < 2).astype(float)
+    missing = rng.random(size)
+    missing[: size // 3] = np.nan
+    return [
+        rare,
+        1 - rare,
+        rng.random(size) ** 4,
+        rng.integers(0, 3, size) / 2,
+        missing,
+        np.linspace(0, 1, size),
+    ]
+
+
+@pytest.mark.parametrize(("first", "second"), [(9, 3), (3, 9), (6, 6)])
+def test_group_tests_are_valid_under_permutation(first, second):
+    """Over all ways to draw the groups by lot, no group test scores more often than its p-value says."""
+    size = first + second
+    labels = {"g": np.array([0] * first + [1] * second)}
+    tests = [
+        discreet.TwoGroups(group="g", bounds=(0, 1)),
+        discreet.TwoGroups(group="g", bounds=(0, 1), floor=0.1),
+        discreet.TwoGroups(group="g", bounds=(0, 1), floor=0.4),
+        discreet.Trend(group="g", bounds=(0, 1), floor=0.2),
+        discreet.TwoByTwo(group="g", floor=0.2),
+        discreet.RankSum(group="g"),
+    ]
+    draws = [list(draw) for draw in itertools.combinations(range(size), second)]
+    for table in tables_to_permute(size, 1):
+        columns = [np.append(np.delete(table, draw), table[draw]) for draw in draws]
+        for test in tests:
+            assert excess(evidence_of(test, np.array(columns).T, labels).score) <= ROOM
+
+
+def test_correlations_are_valid_under_permutation():
+    """Over all orders of the partner, neither correlation scores more often than its p-value says."""
+    orders = np.array(list(itertools.permutations(range(6)))).T
+    for table, partner in itertools.product(tables_to_permute(6, 2), tables_to_permute(6, 3)[:4]):
+        for floor in (0.1, 0.4):
+            test = discreet.Correlation(
+                partner="y", method="product", bounds=(0, 1), partner_bounds=(0, 1), floor=floor
+            )
+            assert excess(evidence_of(test, table[orders], {"y": partner}).score) <= ROOM
+        every_third = table[orders[:, ::3]]
+        assert (
+            excess(evidence_of(discreet.Correlation(partner="y"), every_third, {"y": partner}).score) <= 1.1
+        )
+
+
+def test_signed_rank_is_valid_for_symmetric_values():
+    """Over all signs of fixed sizes, tied, zero or missing, it scores no more often than its p-value says."""
+    signs = all_tables([-1, 1], 10)
+    for sizes in tables_to_permute(10, 4):
+        assert excess(evidence_of(discreet.SignedRank(), signs * sizes[:, None]).score) <= ROOM
+
+
+def signed_rank_law(n):
+    """Return the exact law of the signed rank statistic without ties, standardised."""
+    mass = np.ones(1)
+    for rank in range(1, n + 1):
+        mass = np.concatenate([mass, np.zeros(2 * rank)]) / 2 + np.concatenate([np.zeros(2 * rank), mass]) / 2
+    centred = np.arange(mass.size) - (mass.size - 1) / 2
+    return centred / np.sqrt(n * (n + 1) * (2 * n + 1) / 6), mass
+
+
+def kendall_law(n):
+    """Return the exact law of concordant minus discordant pairs without ties, standardised."""
+    mass = np.ones(1)
+    for terms in range(2, n + 1):
+        mass = np.convolve(mass, np.full(terms, 1 / terms))
+    return (2 * np.arange(mass.size) - n * (n - 1) / 2) / np.sqrt(n * (n - 1) * (2 * n + 5) / 18), mass
+
+
+def rank_sum_law(first, second):
+    """Return the exact law of U without ties, standardised: coefficients of a Gaussian binomial."""
+    counts = np.ones(1)
+    for i in range(1, first + 1):
+        factor = np.zeros(second + i + 1)
+        factor[[0, -1]] = 1, -1
+        counts = np.convolve(counts, factor)
+        for k in range(i, counts.size):
+            counts[k] += counts[k - i]
+    mass = np.maximum(counts[: first * second + 1], 0)
+    deviation = np.sqrt(first * second * (first + second + 1) / 12)
+    return (np.arange(mass.size) - first * second / 2) / deviation, mass / mass.sum()
+
+
+RANK_LAWS = [signed_rank_law(n) for n in (4, 5, 8, 15, 40)]
+RANK_LAWS += [kendall_law(n) for n in (5, 6, 10, 30)]
+RANK_LAWS += [rank_sum_law(a, b) for a, b in ((3, 3), (3, 4), (3, 30), (5, 5), (12, 12))]
+
+
+@pytest.mark.parametrize("law", RANK_LAWS, ids=lambda law: f"{law[1].size}-points")
+def test_the_safe_rank_tail_covers_the_exact_power_one_bound(law):
+    """What ties and missing values need: the exact best E(Y - h)_+ / (t - h) lies under the safe tail used."""
+    z, mass = law
+    step = z[1] - z[0]
+    above = np.cumsum(mass[::-1])[::-1] - mass
+    moment = step * np.cumsum(above[::-1])[::-1]
+    for t in z[(z > 0) & (above > 1e-12)]:
+        left = z < t - 1e-12
+        assert min(1.0, np.min(moment[left] / (t - z[left]))) <= ranks._safe(np.array([t]))[0] * ROOM
+
+
+def test_a_ladder_is_gentle_and_valid():
+    """A score never climbs faster than the limit, never falls, and never beats its p-value."""
+    survival = tails.bernoulli_sum(400, 0.5, 12.0)
+    steps = ladder(survival, 0.1, 12.0)
+    assert steps.move(0.1) <= SLOPE * 0.1 * ROOM**2
+    assert steps.move(0.05) <= SLOPE * 0.05 * ROOM**2
+    assert np.all(np.diff(steps.scores) >= 0)
+    t = np.linspace(0.01, 12, 999)
+    assert np.all(ndtr(-steps(t)) >= np.where(steps(t) > 0, survival(t), 0) / ROOM)
+
+
+def test_gentle_keeps_what_already_climbs_slowly():
+    """Scores that climb within the limit are returned as they are."""
+    scores = np.array([0.0, 0.5, 1.0, 1.0, 1.9])
+    assert np.allclose(gentle(scores, 1.0), scores)
+    assert np.allclose(gentle(np.array([0.0, 0.0, 5.0, 5.0]), 1.0), [0, 0, 1, 2])
