@@ -114,6 +114,16 @@ def test_better_than_zcdp(rounds):
     assert composed_delta(1.0, e, rounds) < 0.4 * zcdp_delta(1.0, rounds * range_rho(e))
 
 
+@pytest.mark.parametrize("rounds", [1, 2, 9, 10, 99, 1000, 1001, bounded_range.MOST_ROUNDS])
+@pytest.mark.parametrize("e", [1e-6, 0.3, 8.0])
+def test_cells_cover_the_whole_range(e, rounds):
+    """For any number of rounds the cells are ascending and tile [0, n]."""
+    edges, n = bounded_range._cells(e, rounds)
+    assert edges[0] == 0
+    assert edges[-1] == n
+    assert np.all(np.diff(edges) > 0)
+
+
 def test_limits():
     """Nothing is lost at epsilon >= k*e, nor at e = 0; beyond the largest e the answer is 1."""
     assert composed_delta(1.25, 0.125, 10) == 0.0

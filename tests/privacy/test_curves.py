@@ -7,7 +7,7 @@ import math
 import mpmath
 import numpy as np
 import pytest
-from exact import hockey_stick, renyi, responses, two_points
+from exact import hockey_stick, laplace_max, renyi, responses, two_points
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -52,6 +52,17 @@ def test_bounded_range_is_zcdp(e):
     """eps^2/8 covers every two-point bounded-range pair; three quarters of it does not."""
     assert above_two_points(curves.range_rho(e), e)
     assert not above_two_points(0.75 * curves.range_rho(e), e)
+
+
+def test_laplace_noisy_max_is_pure_and_not_bounded_range():
+    """Four equal scores, two moved by w: pure w/b covers it; range w/b, and rho = (w/b)^2/8, do not."""
+    w = 0.1
+    p, q = laplace_max([w, w, 0.0, 0.0]), laplace_max([0.0] * 4)
+    losses = np.log(p / q)
+    assert np.ptp(losses) == pytest.approx(7 / 6 * w, rel=1e-2)
+    assert np.abs(losses).max() <= w
+    divergence = renyi(p, q, 1.0 + 1e-6)
+    assert curves.range_rho(w) < divergence <= curves.pure_rho(w)
 
 
 @settings(max_examples=60, deadline=None)

@@ -111,8 +111,9 @@ def _cells(e: float, rounds: int) -> tuple[NDArray[np.int64], int]:
     and a cell as wide as twice its distance from there still has its maximum at its inner end: so cells may
     widen outward.
     """
-    half = max(9, round(96 / math.sqrt(rounds)))
-    steps = list(range(round(half * min(1.0, 3.5 / math.sqrt(rounds) + e / 4)) + 1))
+    half = max(9 if rounds <= 1000 else 5, round(96 / math.sqrt(rounds)))
+    fine = max(1, round(half * min(1.0, 3.5 / math.sqrt(rounds) + e / 4)))
+    steps = list(range(fine + 1))
     while steps[-1] < half:
         steps.append(min(half, 3 * steps[-1]))
     outward = np.array(steps)
