@@ -7,10 +7,10 @@ score, P(X0 + s_r G >= t_r) = level * r/m, and the margin M pays for the noise o
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import ndtri
 
 from discreet.decide.cells import Cells, NullLaw, cells
 
@@ -31,28 +31,25 @@ class Aware:
     inside: float
 
 
-def candidate_counts(m: int, depth: int) -> NDArray[np.int64]:
-    """Return at most 2**depth - 1 counts from 1 to m: all of them when few, geometric beyond."""
-    size = min(m, 2**depth - 1)
-    if size == m:
-        return np.arange(1, m + 1)
-    for ratio_points in range(size, 4 * size):
-        grid = np.unique(np.round(np.geomspace(1, m, ratio_points)).astype(np.int64))
-        if grid.size >= size:
-            break
-    keep = np.unique(np.round(np.linspace(0, grid.size - 1, size)).astype(np.int64))
-    return grid[keep]
+def candidate_counts(most: int, ratio: float) -> NDArray[np.int64]:
+    """Return counts from 1 to `most`, each within a factor of about 1 + ratio of the last."""
+    counts = [1]
+    while counts[-1] < most:
+        counts.append(min(most, counts[-1] + max(1, int(counts[-1] * ratio))))
+    return np.array(counts)
 
 
 def noisy_tail(null: Cells, scale: NDArray[np.float64], t: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return P(X0 + scale * G >= t) for each pair of scale and t; G standard Gumbel."""
     gap = (t[:, None] - null.at) / scale[:, None]
-    return -np.expm1(-np.exp(np.minimum(-gap, 700.0))) @ null.mass
+    tail: NDArray[np.float64] = -np.expm1(-np.exp(np.minimum(-gap, 700.0)))
+    return np.sum(tail * null.mass, axis=1)
 
 
 def cutoffs(null: Cells, scale: NDArray[np.float64], chance: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return t with P(X0 + scale * G >= t) = chance, for each scale; approximate, which costs no validity."""
-    low, high = -50 * scale, null.at[-1] + 60 * scale
+    low: NDArray[np.float64] = -50 * scale
+    high: NDArray[np.float64] = float(null.at[-1]) + 60 * scale
     for _ in range(42):
         middle = (low + high) / 2
         over = noisy_tail(null, scale, middle) > chance
@@ -90,8 +87,7 @@ def inflation(
 
 
 def largest_of(sigma_steps: float, depth: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the points (in units of sigma) and distribution function of the largest of `depth` discrete
-    Gaussians."""
+    """Return points, in units of sigma, and P(the largest of `depth` discrete Gaussians is below them)."""
     reach = int(np.ceil(10 * sigma_steps))
     k = np.arange(-reach, reach + 1, dtype=np.float64)
     mass = np.exp(-0.5 * (k / sigma_steps) ** 2)
@@ -114,30 +110,20 @@ def expected_growth(
     return float(chance @ np.append(np.minimum(1.0, growth), 1.0))
 
 
-@lru_cache(maxsize=64)
 def proved(
-    null: NullLaw,
-    m: int,
-    q: float,
-    beta: float,
-    depth: int,
-    unit: float,
-    sigma: float,
-    step: float,
-    dependence: str,
+    null: NullLaw, m: int, q: float, search: Shape, unit: float, sigma: float, step: float, dependence: str
 ) -> Aware:
     """Return the plan whose FDR is at most q: `unit` is s_1, sigma and step those of the search noise.
 
     FDR <= E min(1, m * sup E[P(s_R G >= t_R - max Z - X0)/R]) + beta <= q, the sup from `inflation`. The
     cutoffs are set at a level below q that makes it so; it is found by trial, and only a checked one is used.
     """
-    level = q - beta
-    counts = candidate_counts(m, depth)
+    level, counts = q - search.beta, search.counts
     scale = unit * np.sqrt(counts)
     rough, fine = (cells(null, width, _NEGLIGIBLE * level / m) for width in (_COARSE, _FINE))
     steepness = sigma * _hazard(null, level / m)
     nodes = np.linspace(-5.0, 9.0, int(np.clip(14 * steepness / 0.03, 17, 113)))
-    largest = largest_of(sigma / step, depth)
+    largest = largest_of(sigma / step, search.depth)
     monotone = dependence == "positive"
 
     def bound(inside: float) -> tuple[float, NDArray[np.float64]]:
@@ -146,15 +132,66 @@ def proved(
         return expected_growth(growth, nodes, largest), t
 
     inside = level / float(np.exp(1.4 * steepness + 0.5 * steepness**2)) / (1.0 if monotone else 5.0)
+    reached, t = bound(inside)
     for _ in range(12):
-        reached, t = bound(inside)
         if 0.99 * level <= reached <= level:
             break
         inside *= min(0.995 * level / reached, 20.0)
-    else:
-        if reached > level:
-            t = np.full(counts.size, np.inf)
+        reached, t = bound(inside)
+    if reached > level:
+        t = np.full(counts.size, 1e3 * null.ceiling)  # out of reach: nothing is released
     return Aware(counts, scale, t, inside)
+
+
+def calibrated(null: NullLaw, m: int, q: float, search: Shape, unit: float, sigma: float) -> Aware:
+    """Return the plan of the calibrated mode: cutoffs at q and a margin that simulations show to suffice.
+
+    M_r = max(kappa sigma^2/2, -sigma Phi^-1(.02/depth) - d_r), d_r = t_r - (t_r at q = 1) and
+    kappa = log(1/q)/d_r.
+    """
+    counts = search.counts
+    scale = unit * np.sqrt(counts)
+    null_cells = cells(null, _COARSE / 5, _NEGLIGIBLE * q / m)
+    t = cutoffs(null_cells, scale, q * counts / m)
+    room = np.maximum(t - cutoffs(null_cells, scale, counts / m), 1e-12)
+    margin = np.maximum(
+        np.log(1 / q) / room * sigma**2 / 2, -sigma * float(ndtri(0.02 / search.depth)) - room
+    )
+    return Aware(counts, scale, t + margin, q)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shape:
+    """Which counts to consider, how many comparisons that takes, and the shortfall to allow. Public."""
+
+    counts: NDArray[np.int64]
+    depth: int
+    beta: float
+
+
+def shape(null: NullLaw, m: int, q: float, unit: float, sigma_one: float) -> Shape:
+    """Return the search for this much noise: `unit` is s_1, `sigma_one` the noise of a single comparison.
+
+    Little noise affords a finer grid of counts and needs less room for a shortfall. Counts so large that even
+    twice as many perfect scores could not reach their cutoff are left out.
+    """
+    steepness = float(sigma_one * np.sqrt(8.0) * _hazard(null, q / m))
+    ratio, share = next(
+        (ratio, share)
+        for limit, ratio, share in (
+            (0.01, 0.01, 0.02),
+            (0.05, 0.015, 0.04),
+            (0.2, 0.02, 0.04),
+            (np.inf, 0.03, 0.08),
+        )
+        if steepness < limit
+    )
+    trial = np.unique(np.round(np.geomspace(1, m, 60)).astype(np.int64))
+    scale = unit * np.sqrt(trial)
+    t = cutoffs(cells(null, _COARSE, _NEGLIGIBLE * q / m), scale, q * trial / m)
+    within = trial[t <= null.ceiling + scale * np.log(2.0)]
+    counts = candidate_counts(int(within.max()) if within.size else 1, ratio)
+    return Shape(counts, int(counts.size).bit_length(), q * share)
 
 
 def _hazard(null: NullLaw, chance: float) -> float:
@@ -162,4 +199,5 @@ def _hazard(null: NullLaw, chance: float) -> float:
     t = np.linspace(0.0, null.ceiling, 4001)[1:-1]
     depth = -null.log_survival(t)
     i = min(int(np.searchsorted(depth, -np.log(chance))), t.size - 2)
-    return float((depth[i + 1] - depth[max(i - 1, 0)]) / (t[i + 1] - t[max(i - 1, 0)]))
+    before = max(i - 1, 0)
+    return (float(depth[i + 1]) - float(depth[before])) / (float(t[i + 1]) - float(t[before]))

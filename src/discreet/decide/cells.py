@@ -1,4 +1,4 @@
-"""A null law cut into cells, each pushed to its upper edge: a law that is stochastically larger, never less."""
+"""A null law cut into cells, each pushed to its upper edge: stochastically larger, never smaller."""
 
 from __future__ import annotations
 
