@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from discreet.privacy.events import Event
 
 METHODS = ("aware", "peel", "oneshot")
-_SEARCH_SHARE = {"proved": 0.35, "calibrated": 0.25}
+_SEARCH_SHARE = {"proved": 0.25, "calibrated": 0.2}
 _MISS = 0.01
 _FIRST_K = 16
 
@@ -84,7 +84,7 @@ def release(
         k = check.whole(k, "k", 1, m)
     if delta > 0.01:
         warnings.warn(
-            f"delta = {delta:g} may expose one person in {1 / delta:.0f} outright: take it far below 1/people",
+            f"delta = {delta:g} may expose one person in {1 / delta:.0f}: take it far below 1/people",
             stacklevel=2,
         )
     if method == "aware":
@@ -263,5 +263,5 @@ def _record(
     fdr: FdrPromise,
     parameters: Mapping[str, object],
 ) -> Release:
-    names = tuple(evidence.names[i] for i in indices.tolist())
+    names = tuple(str(evidence.names[int(i)]) for i in indices)
     return Release(method, len(evidence), q, indices, names, True, privacy, fdr, parameters)

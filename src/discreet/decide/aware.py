@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _COARSE, _FINE = 0.05, 0.01
 _NEGLIGIBLE = 1e-7
+# How steep the null is over the search noise; then the ratio of the grid of counts, and beta/q.
+_SHAPES = ((0.01, 0.01, 0.02), (0.05, 0.015, 0.04), (0.2, 0.02, 0.05), (1.0, 0.03, 0.1), (np.inf, 0.05, 0.15))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,20 +96,32 @@ def largest_of(sigma_steps: float, depth: int) -> tuple[NDArray[np.float64], NDA
     return k / sigma_steps, np.minimum(1.0, np.cumsum(mass) / mass.sum()) ** depth
 
 
-def expected_growth(
+def margin_for(
     growth: NDArray[np.float64],
     nodes: NDArray[np.float64],
     largest: tuple[NDArray[np.float64], NDArray[np.float64]],
+    level: float,
 ) -> float:
-    """Return an upper bound on E min(1, growth(max Z)), max Z and the nodes in units of sigma.
+    """Return the smallest margin M >= 0 with E min(1, growth(max Z - M)) <= level; all in units of sigma.
 
     `growth` increases and is known at the nodes: between two it is taken at the upper one, beyond them as 1.
+    Infinite when no margin up to 8 is enough.
     """
     points, below = largest
-    index = np.searchsorted(points, nodes + 1e-9, side="right") - 1
-    cdf = np.where(index >= 0, below[np.maximum(index, 0)], 0.0)
-    chance = np.diff(np.concatenate(([0.0], cdf, [1.0])))
-    return float(chance @ np.append(np.minimum(1.0, growth), 1.0))
+    capped = np.append(np.minimum(1.0, growth), 1.0)
+
+    def expected(margin: float) -> float:
+        index = np.searchsorted(points, nodes + margin + 1e-9, side="right") - 1
+        cdf = np.where(index >= 0, below[np.maximum(index, 0)], 0.0)
+        return float(np.diff(np.concatenate(([0.0], cdf, [1.0]))) @ capped)
+
+    low, high = 0.0, 8.0
+    if expected(high) > level:
+        return np.inf
+    while high - low > 1e-3:
+        middle = (low + high) / 2
+        low, high = (low, middle) if expected(middle) <= level else (middle, high)
+    return high
 
 
 def proved(
@@ -115,32 +129,37 @@ def proved(
 ) -> Aware:
     """Return the plan whose FDR is at most q: `unit` is s_1, sigma and step those of the search noise.
 
-    FDR <= E min(1, m * sup E[P(s_R G >= t_R - max Z - X0)/R]) + beta <= q, the sup from `inflation`. The
-    cutoffs are set at a level below q that makes it so; it is found by trial, and only a checked one is used.
+    FDR <= E min(1, m * sup E[P(s_R G >= t_R + M - max Z - X0)/R]) + beta <= q, the sup from `inflation`.
+    Noise can be paid for by the level inside t_r or by the margin M; a few levels are tried, each with the
+    margin that makes the inequality true, and the one with the lowest cutoffs is taken.
     """
     level, counts = q - search.beta, search.counts
     scale = unit * np.sqrt(counts)
     rough, fine = (cells(null, width, _NEGLIGIBLE * level / m) for width in (_COARSE, _FINE))
     steepness = sigma * _hazard(null, level / m)
-    nodes = np.linspace(-5.0, 9.0, int(np.clip(14 * steepness / 0.03, 17, 113)))
+    nodes = np.linspace(-8.0, 8.0, int(np.clip(16 * steepness / 0.04, 17, 97)))
     largest = largest_of(sigma / step, search.depth)
-    monotone = dependence == "positive"
-
-    def bound(inside: float) -> tuple[float, NDArray[np.float64]]:
+    best = Aware(counts, scale, np.full(counts.size, 1e3 * null.ceiling), 0.0)  # out of reach
+    for inside in level * _levels(steepness, dependence):
         t = cutoffs(rough, scale, inside * counts / m)
-        growth = m * inflation(fine, counts, scale, t, nodes * sigma, monotone=monotone) + 1e-9
-        return expected_growth(growth, nodes, largest), t
+        growth = m * inflation(fine, counts, scale, t, nodes * sigma, monotone=dependence == "positive")
+        margin = sigma * margin_for(growth + 1e-9, nodes, largest, level)
+        if np.isfinite(margin) and _cost(counts, t + margin) < _cost(counts, best.level):
+            best = Aware(counts, scale, t + margin, float(inside))
+    return best
 
-    inside = level / float(np.exp(1.4 * steepness + 0.5 * steepness**2)) / (1.0 if monotone else 5.0)
-    reached, t = bound(inside)
-    for _ in range(12):
-        if 0.99 * level <= reached <= level:
-            break
-        inside *= min(0.995 * level / reached, 20.0)
-        reached, t = bound(inside)
-    if reached > level:
-        t = np.full(counts.size, 1e3 * null.ceiling)  # out of reach: nothing is released
-    return Aware(counts, scale, t, inside)
+
+def _levels(steepness: float, dependence: str) -> NDArray[np.float64]:
+    """Return the shares of q to try inside the cutoffs."""
+    full = min(1.4 * steepness + 0.5 * steepness**2, 3.0)
+    shares = np.exp(-np.array([0.0, 0.3 * full, full]) - 0.005)
+    return shares if dependence == "positive" else shares / 6.0
+
+
+def _cost(counts: NDArray[np.int64], level: NDArray[np.float64]) -> float:
+    """Return the average cutoff over the scale of log r, small r first: lower means more discoveries."""
+    weight = (np.gradient(np.log(counts)) if counts.size > 1 else np.ones(1)) / np.sqrt(counts)
+    return float(weight @ level / weight.sum())
 
 
 def calibrated(null: NullLaw, m: int, q: float, search: Shape, unit: float, sigma: float) -> Aware:
@@ -176,22 +195,13 @@ def shape(null: NullLaw, m: int, q: float, unit: float, sigma_one: float) -> Sha
     twice as many perfect scores could not reach their cutoff are left out.
     """
     steepness = float(sigma_one * np.sqrt(8.0) * _hazard(null, q / m))
-    ratio, share = next(
-        (ratio, share)
-        for limit, ratio, share in (
-            (0.01, 0.01, 0.02),
-            (0.05, 0.015, 0.04),
-            (0.2, 0.02, 0.04),
-            (np.inf, 0.03, 0.08),
-        )
-        if steepness < limit
-    )
+    ratio, share = next((ratio, share) for limit, ratio, share in _SHAPES if steepness < limit)
     trial = np.unique(np.round(np.geomspace(1, m, 60)).astype(np.int64))
     scale = unit * np.sqrt(trial)
     t = cutoffs(cells(null, _COARSE, _NEGLIGIBLE * q / m), scale, q * trial / m)
-    within = trial[t <= null.ceiling + scale * np.log(2.0)]
-    counts = candidate_counts(int(within.max()) if within.size else 1, ratio)
-    return Shape(counts, int(counts.size).bit_length(), q * share)
+    within = np.flatnonzero(t <= null.ceiling + scale * np.log(2.0))
+    counts = candidate_counts(int(trial[within[-1]]) if within.size else 1, ratio)
+    return Shape(counts, len(counts).bit_length(), q * share)
 
 
 def _hazard(null: NullLaw, chance: float) -> float:

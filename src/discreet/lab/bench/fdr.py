@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SIZES = (100_000, 1_000_000, 10_000_000)
-_CALL = {"q": 0.1, "epsilon": 0.5, "delta": 1e-3}
 
 
 def in_words(sizes: tuple[int, ...] = SIZES) -> str:
@@ -57,4 +56,4 @@ def _study(m: int) -> NDArray[np.float64]:
 
 
 def _private(p: NDArray[np.float64], eta: float) -> object:
-    return private_bh(p, eta=eta, nu=0.05 / p.size, **_CALL)
+    return private_bh(p, eta=eta, nu=0.05 / p.size, q=0.1, epsilon=0.5, delta=1e-3)

@@ -66,8 +66,9 @@ def in_words(rates: Rates) -> str:
     ]
     needed = {method: _needed([float(mean[n, method][1]) / base for n in PEOPLE]) for method in METHODS}
     title = (
-        f"FDR/power, m = {M:,}, {SIGNALS} signals z ~ U(5, 20), sensitivity 2/sqrt(n), epsilon = {EPSILON:g}, "
-        f"delta = {DELTA:g}, q = {Q:g}; BH without privacy {mean[0, 'BH'][0]:.3f}/{base:.3f}"
+        f"FDR/power, m = {M:,}, {SIGNALS} signals z ~ U(5, 20), sensitivity 2/sqrt(n), "
+        f"epsilon = {EPSILON:g}, delta = {DELTA:g}, q = {Q:g}; "
+        f"BH without privacy {mean[0, 'BH'][0]:.3f}/{base:.3f}"
     )
     lines = [
         title,

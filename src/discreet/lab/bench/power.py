@@ -6,7 +6,7 @@ import csv
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import ndtr
@@ -72,9 +72,9 @@ def study(seed: int, points: Sequence[Point] = POINTS) -> Study:
 
 def _private(p: NDArray[np.float64], point: Point, method: str) -> NDArray[np.int64]:
     name, _, guarantee = method.partition(", ")
-    extra = {"guarantee": guarantee} if guarantee else {"k": K}
-    budget = {"q": Q, "epsilon": point.epsilon, "delta": point.delta}
-    return private_bh(p, eta=point.eta, nu=0.5 * Q / M, method=name, **budget, **extra).indices
+    extra: dict[str, Any] = {"guarantee": guarantee} if guarantee else {"k": K}
+    extra |= {"eta": point.eta, "nu": 0.5 * Q / M, "epsilon": point.epsilon, "delta": point.delta}
+    return private_bh(p, q=Q, method=name, **extra).indices
 
 
 def _rates(indices: NDArray[np.int64]) -> tuple[float, float]:
@@ -112,10 +112,10 @@ def in_words(studies: Sequence[Study], points: Sequence[Point] = POINTS) -> str:
             rates = np.array([s[point, method] for s in studies if (point, method) in s])
             error = rates[:, 0].std() / np.sqrt(len(rates))
             cells.append(f"{rates[:, 0].mean():.3f}({error:.3f})/{rates[:, 1].mean():.3f}")
-        sweep = ("epsilon", point.epsilon) if point in EPSILONS else ("eta", point.eta)
+        sweep, value = ("epsilon", point.epsilon) if point in EPSILONS else ("eta", point.eta)
         known = point.delta == 1e-3 and (point in EPSILONS or point in ETAS)
         for method in ("DP-BH", "DP-AdaPT"):
-            figure = theirs.get((*sweep, method)) if known else None
+            figure = theirs.get((sweep, value, method)) if known else None
             cells.append(f"{figure[0]:.3f}/{figure[1]:.3f}" if figure else "-")
         body.append(cells)
     title = f"FDR (standard error)/power, m = {M:,}, {SIGNALS} signals, q = {Q:g}, {len(studies)} repetitions"
