@@ -28,9 +28,7 @@ _ULPS = 2.0**-44  # 512 units in the last place: far more than log, log1p and a 
 _LEVEL_ULPS = 2.0**-50  # a level goes through one division and two additions: three roundings of 2**-53
 
 
-@np.errstate(
-    all="ignore"
-)  # a warning, or an error where the caller asked for those, would tell of the scores
+@np.errstate(all="ignore")  # a warning, or an error in its place, would tell of the scores
 def largest(scores: NDArray[np.float64], scale: float, k: int, law: Law) -> NDArray[np.int64]:
     """Return the positions of the k largest scores + scale * noise, largest first; shape (k,).
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from discreet import check
 from discreet.errors import InputError
 
-
 _SENSITIVITIES = (2.0**-900, 2.0**900)  # a lattice of values fits around each, far from the ends of floats
 _EPSILONS = (2.0**-300, 2.0**300)  # what one event can record
 

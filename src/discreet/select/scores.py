@@ -46,7 +46,7 @@ def read_scores(scores: Any, name: str, *, largest: bool) -> NDArray[np.float64]
         raise InputError(f"{name} must hold numbers; got {_WORDS.get(kind, 'something else')}")
     if kind == "f" and size > 8:
         raise InputError(
-            f"{name} must be float64 or narrower; got floats of {size} bytes: convert them to float64, and let "
+            f"{name} must be float64 or narrower; got floats of {size} bytes: convert them, and let "
             "sensitivity cover the rounding"
         )
     if raw.ndim != 1 or raw.size == 0:

@@ -51,8 +51,8 @@ class ValueNoise:
         low, high = SCALES[0], SCALES[1] / 2
         if not low <= self.spread <= high:
             raise InputError(
-                f"epsilon leaves released values with noise of {float(self.spread):g} steps of sensitivity/2**10 "
-                f"or so, outside [{low:g}, {high:g}]: change epsilon, or do without values"
+                f"epsilon leaves released values with noise of {float(self.spread):g} steps, 2**10 to 2**11 of "
+                f"them to one sensitivity, outside [{low:g}, {high:g}]: change epsilon, or do without values"
             )
 
     @property
@@ -63,8 +63,8 @@ class ValueNoise:
     def added_to(self, better: NDArray[np.float64], *, largest: bool) -> NDArray[np.float64]:
         """Return scores, given so that larger is better, with noise and in the caller's direction.
 
-        NaN is at the worse end, as in the selection. The clamp is a function of the exact sum: noise is itself
-        cut only at twice the clamp, beyond any score (docs/proofs/samplers.md).
+        NaN is at the worse end, as in the selection. The clamp is a function of the exact sum: noise is
+        itself cut only at twice the clamp, beyond any score (docs/proofs/samplers.md).
         """
         size = better.size
         noise = (
