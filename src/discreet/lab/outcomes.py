@@ -60,7 +60,7 @@ def laplace_index_and_value(
 def _lattice_cells(edges: NDArray[np.float64], scale: float) -> list[float]:
     """Return the discrete Laplace chances of (-inf, e_0], (e_0, e_1], .., (e_last, inf), whole e ascending.
 
-    With r = exp(-1/scale), P(X <= -t) = P(X >= t) = r^t/(1 + r) for whole t >= 0 but t = 0 counts X = 0.
+    With r = exp(-1/scale), P(X <= -t) = P(X >= t) = r^t/(1 + r) for whole t >= 0.
     """
     total = 1.0 + math.exp(-1.0 / scale)
 

@@ -81,7 +81,7 @@ def _look(scores: NDArray[np.float64], scale: float, k: int) -> _Pilot:
     size = min(m, max(_LEAST, min(_USUAL, m // 16), m // 64))
     level = in_scales(scores if size == m else scores[uniform_below(m, size)], scale)
     top = float(level.max())
-    rank = min(size - 1, int(_wanted(k) * size / m) + 4 * int(_SAFE))
+    rank = min(size - 1, int(np.ceil(_wanted(_wanted(k) * size / m))))  # enough for `_line` to find a line
     kth = float(np.partition(level, size - 1 - rank)[size - 1 - rank])
     if kth < top - (_BINS - 64) / _PER_SCALE:
         top = kth + _BINS / _PER_SCALE / 2
@@ -94,10 +94,10 @@ def _look(scores: NDArray[np.float64], scale: float, k: int) -> _Pilot:
     return _Pilot(counts, edge - margin, upper, margin, m / size)
 
 
-def _wanted(k: int) -> float:
+def _wanted(k: float) -> float:
     """Return a mean M such that a sum of independent coins falls below k with chance exp(-_SAFE) at most.
 
-    Chernoff: P(sum < k) <= exp(-(M - k)**2 / (2 M)).
+    Chernoff: P(sum < k) <= exp(-(M - k)**2 / (2 M)), so M solves M - sqrt(2 M _SAFE) = k.
     """
     return k + _SAFE + float(np.sqrt(_SAFE * (_SAFE + 2.0 * k)))
 
