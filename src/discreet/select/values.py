@@ -51,8 +51,8 @@ class ValueNoise:
         low, high = SCALES[0], SCALES[1] / 2
         if not low <= self.spread <= high:
             raise InputError(
-                f"epsilon leaves released values with noise of {float(self.spread):g} steps (2**10 or more to "
-                f"one sensitivity), outside [{low:g}, {high:g}]: change epsilon, or do without values"
+                f"epsilon leaves released values with noise of {float(self.spread):g} steps (2**10 or more "
+                f"to one sensitivity), outside [{low:g}, {high:g}]: change epsilon, or do without values"
             )
 
     @property
