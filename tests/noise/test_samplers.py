@@ -63,7 +63,7 @@ def gaussian_law(sigma, low, high):
 @pytest.mark.parametrize("scale", [0.7, 3.3])
 def test_laws_and_wrong_twins(draw, law, low, scale):
     """Each sampler has its law, and not the law of a scale 3% off."""
-    counts = cells(draw(scale, N), low, 13)
+    counts = cells(draw(scale, 3 * N), low, 13)
     assert_frequencies(counts, law(scale, low, 13))
     must_fail(lambda: assert_frequencies(counts, law(scale * 1.03, low, 13)))
 
