@@ -94,7 +94,8 @@ class ParquetSource:
     def _open(path: Path) -> Any:
         parquet = _arrow("pyarrow.parquet")
         try:
-            return parquet.ParquetFile(path)
+            # Without checksums a flipped bit is just another number.
+            return parquet.ParquetFile(path, page_checksum_verification=True)
         except (_arrow("pyarrow").ArrowException, OSError):
             raise InputError(f"{path}: not a Parquet file, or damaged, truncated or empty") from None
 

@@ -11,7 +11,7 @@ import numpy as np
 from discreet.block import Block
 from discreet.data.choose import Chosen, choose
 from discreet.data.files import open_file
-from discreet.data.frame import FrameSource, is_frame
+from discreet.data.frame import frame_source
 from discreet.data.person import Person, one_row_each
 from discreet.data.source import ArraySource, is_missing
 from discreet.errors import InputError
@@ -98,8 +98,9 @@ def _source(data: Any) -> Source:
         return open_file(Path(data))
     if isinstance(data, np.ndarray):
         return ArraySource(cast("NDArray[Any]", data))
-    if is_frame(data):
-        return FrameSource.of(data)
+    frame = frame_source(data)
+    if frame is not None:
+        return frame
     raise InputError(
         f"data must be a path, a NumPy array, or a pandas, polars or pyarrow table; got {type(data).__name__}"
     )
