@@ -42,7 +42,7 @@ def column_of(name: str, dtype: Any) -> Column:
         kind = "text"
     else:
         kind = "other"
-    return Column(name, kind, dtype in _SMALL)
+    return Column(name, kind)
 
 
 def to_array(series: Any) -> NDArray[Any]:

@@ -61,23 +61,12 @@ class Table:
         wanted = [one.column.name for one in self.chosen] + list(self.labels)
         if self.person is not None:
             wanted.append(self.person.column)
-        kind = (
-            np.float32
-            if all(one.column.small or one.levels is not None for one in self.chosen)
-            else np.float64
-        )
         first = 0
         for batch in self.source.batches(list(dict.fromkeys(wanted))):
             rows = next(iter(batch.values())).size
-            # Columns contiguous: they arrive one by one, and sums run down them.
-            values = np.empty((len(self.names), rows), dtype=kind)
-            at = 0
-            for one in self.chosen:
-                for array in _columns(batch[one.column.name], one.levels):
-                    values[at] = array
-                    at += 1
+            columns = [part for one in self.chosen for part in _columns(batch[one.column.name], one.levels)]
             people = None if self.person is None else batch[self.person.column]
-            yield Block(values.T, {name: batch[name] for name in self.labels}, people, first)
+            yield Block(columns, {name: batch[name] for name in self.labels}, people, first)
             first += rows
 
 

@@ -129,5 +129,5 @@ def staircase(margins: Margins, clip: float, tail: str) -> Staircase:
     return Staircase(margins, np.array(knots, dtype=np.float64), tuple(ladders), move * (1 + 1e-12))
 
 
-def _yes(values: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+def _yes(values: NDArray[np.floating[Any]], _: slice) -> NDArray[np.float64]:
     return (values >= 0.5).astype(np.float64)
