@@ -51,7 +51,12 @@ CASES = {
         8,
         STRATA,
     ),
-    "trend": (discreet.Trend(group="g", floor=0.3, ceiling=2), [0, 1, 2, NAN], 8, groups(2, 6)),
+    "trend": (
+        discreet.Trend(group="g", floor=0.3, ceiling=2, tail="normal"),
+        [0, 1, 2, NAN],
+        8,
+        groups(2, 6),
+    ),
     "two by two": (discreet.TwoByTwo(group="g", floor=0.2, tail="normal"), [0, 1], 14, groups(7, 7)),
     "two by two unequal": (
         discreet.TwoByTwo(group="g", floor=0.2, tail="normal", sides=2),
@@ -76,6 +81,7 @@ LOOSE = {
     "two by two small": (discreet.TwoByTwo(group="g", floor=0.1), [0, 1, NAN], 8, groups(6, 2)),
     "rank sum safe": (discreet.RankSum(group="g", sides=2), [0, 1, 2], 7, groups(4, 3)),
     "signed rank safe": (discreet.SignedRank(sides=2), [-2, -1, 0, 1, 2, NAN], 5, None),
+    "trend safe": (discreet.Trend(group="g", floor=0.5), [0, 1, 2], 8, groups(2, 6)),
     "trend two-sided": (
         discreet.Trend(group="g", floor=0.3, ceiling=2, tail="normal", sides=2),
         [0, 1, 2],
