@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+import numpy as np
 
-    import numpy as np
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
     from numpy.typing import NDArray
+
+TILE = 2**16  # values handled at a time: small enough for the processor's cache
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -18,7 +21,7 @@ class Block:
 
     Attributes
     ----------
-    values : array of float32 or float64, shape (rows, m)
+    columns : sequence of m arrays of float32 or float64, shape (rows,) each; or an array, shape (rows, m)
         The measurements; NaN marks a missing one.
     labels : mapping from column name to array, shape (rows,)
         The columns a test names beside the measurements: groups, strata, a partner.
@@ -28,10 +31,40 @@ class Block:
         The slot of the first row: how many rows of the table come before it.
     """
 
-    values: NDArray[np.floating[Any]]
+    columns: NDArray[np.floating[Any]] | Sequence[NDArray[np.floating[Any]]]
     labels: Mapping[str, NDArray[Any]] = field(default_factory=dict[str, "NDArray[Any]"])
     people: NDArray[Any] | None = None
     first: int = 0
+
+    @property
+    def values(self) -> NDArray[np.floating[Any]]:
+        """All measurements as one array, shape (rows, m)."""
+        if isinstance(self.columns, np.ndarray):
+            return self.columns
+        return np.stack(self.columns, dtype=np.result_type(*self.columns)).T
+
+    @property
+    def rows(self) -> int:
+        """How many people."""
+        return len(self.columns if isinstance(self.columns, np.ndarray) else self.columns[0])
+
+    def tiles(self) -> Iterator[tuple[slice, slice, NDArray[np.floating[Any]]]]:
+        """Yield which rows, which columns, and their values, in pieces that fit the cache."""
+        if isinstance(self.columns, np.ndarray):
+            # An array is cut into bands of whole rows, which lie together in memory.
+            width = max(1, self.columns.shape[1])
+            high = max(1, TILE // width)
+            for top in range(0, self.rows, high):
+                yield slice(top, top + high), slice(0, width), self.columns[top : top + high]
+            return
+        high = min(self.rows, TILE // 4)
+        wide = max(1, TILE // max(1, high))
+        # One precision for all columns: rounding must not depend on which of them share a tile.
+        kind = np.result_type(*self.columns)
+        for top in range(0, self.rows, max(1, high)):
+            for left in range(0, len(self.columns), wide):
+                few = [column[top : top + high] for column in self.columns[left : left + wide]]
+                yield slice(top, top + high), slice(left, left + wide), np.stack(few, dtype=kind).T
 
     def __repr__(self) -> str:
         return "Block(private)"

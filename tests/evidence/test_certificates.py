@@ -51,7 +51,12 @@ CASES = {
         8,
         STRATA,
     ),
-    "trend": (discreet.Trend(group="g", floor=0.3, ceiling=2), [0, 1, 2, NAN], 8, groups(2, 6)),
+    "trend": (
+        discreet.Trend(group="g", floor=0.3, ceiling=2, tail="normal"),
+        [0, 1, 2, NAN],
+        8,
+        groups(2, 6),
+    ),
     "two by two": (discreet.TwoByTwo(group="g", floor=0.2, tail="normal"), [0, 1], 14, groups(7, 7)),
     "two by two unequal": (
         discreet.TwoByTwo(group="g", floor=0.2, tail="normal", sides=2),
@@ -76,6 +81,7 @@ LOOSE = {
     "two by two small": (discreet.TwoByTwo(group="g", floor=0.1), [0, 1, NAN], 8, groups(6, 2)),
     "rank sum safe": (discreet.RankSum(group="g", sides=2), [0, 1, 2], 7, groups(4, 3)),
     "signed rank safe": (discreet.SignedRank(sides=2), [-2, -1, 0, 1, 2, NAN], 5, None),
+    "trend safe": (discreet.Trend(group="g", floor=0.5), [0, 1, 2], 8, groups(2, 6)),
     "trend two-sided": (
         discreet.Trend(group="g", floor=0.3, ceiling=2, tail="normal", sides=2),
         [0, 1, 2],
@@ -101,7 +107,7 @@ def test_no_neighbouring_table_exceeds_the_certificate(name):
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_certificate_shrunk_by_a_tenth_is_refused(name):
-    """Some neighbouring pair comes within 10% of the certificate: it is not wasteful, and the check can fail."""
+    """Some neighbouring pair comes within 10% of the certificate: not wasteful, and the check can fail."""
     test, alphabet, n, labels = CASES[name]
     evidence = evidence_of(test, all_tables(alphabet, n), labels)
     true = evidence.certificate
@@ -122,7 +128,7 @@ ADDING = {
 @pytest.mark.parametrize("name", ADDING)
 @pytest.mark.parametrize("least", [2, 5, 6, 7, 12])
 def test_nobody_joining_or_leaving_exceeds_the_certificate(name, least):
-    """Over all tables and all people who could join or leave, sup and spread hold on both sides of `least`."""
+    """Over all tables and all people who could join, sup and spread hold on both sides of `least`."""
     kind, arguments, alphabet = ADDING[name]
     n = 6
     test = kind(adjacency="add-remove", least=least, **arguments)
@@ -135,7 +141,7 @@ def test_nobody_joining_or_leaving_exceeds_the_certificate(name, least):
 
 
 def test_adding_reaches_its_certificate():
-    """With `least` at the number of people, sup and spread are both reached within 10%: shrunk, they would fail."""
+    """With `least` at the number of people, sup and spread are reached within 10%: shrunk, they fail."""
     n = 400
     test = discreet.Mean(bounds=(0, 1), null=0.2, adjacency="add-remove", least=n, tail="normal")
     values = (np.arange(n)[:, None] < np.arange(n + 1)).astype(float)  # every number of yes
@@ -160,7 +166,7 @@ CORRELATIONS = {
 
 @pytest.mark.parametrize("name", CORRELATIONS)
 def test_a_person_and_their_partner_value_replaced_stay_within_the_certificate(name):
-    """The partner's value changes along with the person's: over all pairs of tables, the certificate holds."""
+    """The partner's value changes along with the person's: over all pairs of tables, it holds."""
     test, alphabet = CORRELATIONS[name]
     n, letters = 5, len(alphabet)
     tables = all_tables(alphabet, n)

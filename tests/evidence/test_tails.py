@@ -53,7 +53,7 @@ def test_bounds_cost_no_more_than_they_must():
 
 
 def test_the_normal_tail_is_refused_where_it_fails():
-    """The wrong twin: for 5,000 people at rate 2% the normal tail is below the exact one by a factor above 2."""
+    """The wrong twin: for 5,000 people at rate 2% the normal tail is below the exact one by half."""
     n, rate = 5000, 0.02
     count = np.arange(101, 200)
     z = (count - n * rate) / np.sqrt(n * rate * (1 - rate))
@@ -62,7 +62,7 @@ def test_the_normal_tail_is_refused_where_it_fails():
 
 @pytest.mark.parametrize("rate", [0.5, 0.2, 0.03])
 def test_mean_is_valid_for_every_two_point_law(rate):
-    """Laws on {low, 1} with mean `rate`: P(score >= s) <= normal tail, for the mean with and without a known sd."""
+    """Laws on {low, 1} with mean `rate`: P(score >= s) <= normal tail, with and without a known sd."""
     n = 60
     for low in (0.0, rate / 2, rate * 0.9):
         p = (rate - low) / (1 - low)
@@ -92,7 +92,7 @@ def test_proportion_and_sign_are_exact():
 
 @pytest.mark.parametrize(("own", "other", "floor"), [(3, 9, 0.2), (60, 240, 0.05), (500, 500, 0.02)])
 def test_two_by_two_is_valid_at_every_margin(own, other, floor):
-    """Fisher's null, every number of yes: P(score >= s) <= normal tail; close to it where rates are common."""
+    """Fisher's null, every number of yes: P(score >= s) <= normal tail; close where rates are common."""
     labels = {"g": np.array([1] * own + [0] * other)}
     test = discreet.TwoByTwo(group="g", floor=floor)
     people = own + other
@@ -213,7 +213,7 @@ RANK_LAWS += [rank_sum_law(a, b) for a, b in ((3, 3), (3, 4), (3, 30), (5, 5), (
 
 @pytest.mark.parametrize("law", RANK_LAWS, ids=lambda law: f"{law[1].size}-points")
 def test_the_safe_rank_tail_covers_the_exact_power_one_bound(law):
-    """What ties and missing values need: the exact best E(Y - h)_+ / (t - h) lies under the safe tail used."""
+    """What ties and missing values need: the exact best E(Y - h)_+ / (t - h) lies under the safe tail."""
     z, mass = law
     step = z[1] - z[0]
     above = np.cumsum(mass[::-1])[::-1] - mass

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _BLOCK = 2**23  # bytes of CSV parsed at a time
+_WHOLE = 2**26  # values of a row group read at once: 256 MB of 32-bit floats
+_BUFFER = 2**18  # bytes of a Parquet column read at a time; by default whole row groups stay in memory
 
 
 def open_file(path: Path) -> ParquetSource | CsvSource:
@@ -51,8 +53,17 @@ def _arrow(module: str) -> Any:
 
 
 def _arrays(batch: Any, wanted: Sequence[str]) -> dict[str, NDArray[Any]]:
-    table = nw.from_native(_arrow("pyarrow").Table.from_batches([batch]), eager_only=True)
-    return {name: to_array(table[name]) for name in wanted}
+    """Return the columns of a record batch as arrays, without a copy where Arrow already holds floats."""
+    arrow = _arrow("pyarrow")
+    floats = (arrow.float32(), arrow.float64())
+    arrays: dict[str, NDArray[Any]] = {}
+    for name in wanted:
+        column = batch.column(batch.schema.get_field_index(name))
+        if column.type in floats:
+            arrays[name] = column.to_numpy(zero_copy_only=False)
+        else:
+            arrays[name] = to_array(nw.from_native(arrow.chunked_array([column]), series_only=True))
+    return arrays
 
 
 def _kinds(schema: Any, names: Sequence[str]) -> tuple[Column, ...]:
@@ -60,6 +71,16 @@ def _kinds(schema: Any, names: Sequence[str]) -> tuple[Column, ...]:
     empty = schema.empty_table().rename_columns(list(names))
     types = dict(nw.from_native(empty, eager_only=True).schema)
     return tuple(column_of(name, types[name]) for name in names)
+
+
+def _record_batches(file: Any, wanted: list[str]) -> Iterator[Any]:
+    """Yield record batches; row groups that fit are read whole, at half the cost of reading piecemeal."""
+    rows = rows_at_a_time(len(wanted))
+    for group in range(file.num_row_groups):
+        if file.metadata.row_group(group).num_rows * len(wanted) <= _WHOLE:
+            yield from file.read_row_group(group, columns=wanted).to_batches(max_chunksize=rows)
+        else:
+            yield from file.iter_batches(batch_size=rows, row_groups=[group], columns=wanted)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,11 +102,12 @@ class ParquetSource:
         invalid = _arrow("pyarrow").ArrowException
         for path in self.paths:
             file = self._open(path)
-            absent = [name for name in wanted if name not in file.schema_arrow.names]
+            present = set(file.schema_arrow.names)
+            absent = [name for name in wanted if name not in present]
             if absent:
                 raise InputError(f"{path}: no column {absent[0]!r}, which another file of the folder has")
             try:
-                for batch in file.iter_batches(batch_size=rows_at_a_time(len(wanted)), columns=list(wanted)):
+                for batch in _record_batches(file, list(wanted)):
                     yield _arrays(batch, wanted)
             except (invalid, OSError):
                 raise InputError(f"{path}: the file is damaged or truncated") from None
@@ -94,7 +116,10 @@ class ParquetSource:
     def _open(path: Path) -> Any:
         parquet = _arrow("pyarrow.parquet")
         try:
-            return parquet.ParquetFile(path)
+            # Without checksums a flipped bit is just another number.
+            return parquet.ParquetFile(
+                path, page_checksum_verification=True, pre_buffer=False, buffer_size=_BUFFER
+            )
         except (_arrow("pyarrow").ArrowException, OSError):
             raise InputError(f"{path}: not a Parquet file, or damaged, truncated or empty") from None
 

@@ -9,7 +9,6 @@ import narwhals as nw
 import numpy as np
 
 from discreet.data.source import Column, is_missing, rows_at_a_time, unique
-from discreet.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,9 +18,16 @@ if TYPE_CHECKING:
 _SMALL = (nw.Int8, nw.Int16, nw.UInt8, nw.UInt16, nw.Float32, nw.Boolean)
 
 
-def is_frame(data: Any) -> bool:
-    """Say whether narwhals knows this kind of table."""
-    return isinstance(nw.from_native(data, pass_through=True), (nw.DataFrame, nw.LazyFrame))
+def frame_source(data: Any) -> FrameSource | None:
+    """Return the source behind a data frame of any make, or None; repeated names get a number."""
+    native = data
+    if hasattr(native, "set_axis") and getattr(native, "ndim", 0) == 2:
+        # pandas allows any object as a name, any number of times; narwhals does not.
+        native = native.set_axis(list(unique(native.columns)), axis=1)
+    elif hasattr(native, "rename_columns"):
+        native = native.rename_columns(list(unique(native.column_names)))
+    frame = nw.from_native(native, pass_through=True)
+    return FrameSource(frame) if isinstance(frame, (nw.DataFrame, nw.LazyFrame)) else None
 
 
 def column_of(name: str, dtype: Any) -> Column:
@@ -36,7 +42,7 @@ def column_of(name: str, dtype: Any) -> Column:
         kind = "text"
     else:
         kind = "other"
-    return Column(name, kind, dtype in _SMALL)
+    return Column(name, kind)
 
 
 def to_array(series: Any) -> NDArray[Any]:
@@ -58,20 +64,6 @@ class FrameSource:
     """A data frame in memory, or a polars query run in batches."""
 
     frame: Any
-
-    @classmethod
-    def of(cls, data: Any) -> FrameSource:
-        """Wrap a native frame; repeated names get a number."""
-        native = data
-        if hasattr(native, "columns") and hasattr(native, "set_axis"):
-            # pandas allows any object as a name, any number of times; narwhals does not.
-            native = native.set_axis(list(unique(native.columns)), axis=1)
-        elif hasattr(native, "rename_columns"):
-            native = native.rename_columns(list(unique(native.column_names)))
-        try:
-            return cls(nw.from_native(native))
-        except (TypeError, ValueError):
-            raise InputError("this table cannot be read: convert it to pandas, polars or pyarrow") from None
 
     @property
     def columns(self) -> tuple[Column, ...]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy as np
-
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
@@ -20,11 +18,10 @@ CELLS = 2**23  # values read at a time: tens of megabytes, whatever the number o
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column's public face: its unique name, its kind, and whether 24 bits hold its values exactly."""
+    """A column's public face: its unique name and its kind."""
 
     name: str
     kind: str
-    small: bool = False
 
 
 class Source(Protocol):
@@ -92,7 +89,7 @@ class ArraySource:
         else:
             dtypes = [(name, self.table.dtype[name]) for name in self.table.dtype.names]
         return tuple(
-            Column(name, kinds.get(kind.kind, "text" if kind.kind in "UO" else "other"), _small(kind))
+            Column(name, kinds.get(kind.kind, "text" if kind.kind in "UO" else "other"))
             for name, kind in dtypes
         )
 
@@ -102,7 +99,3 @@ class ArraySource:
         for first in range(0, self.table.shape[0], rows_at_a_time(len(wanted))):
             part = self.table[first : first + rows_at_a_time(len(wanted))]
             yield {name: part[name] if structured else part[:, int(name)] for name in wanted}
-
-
-def _small(dtype: np.dtype[Any]) -> bool:
-    return dtype.kind == "b" or (dtype.kind in "iu" and dtype.itemsize <= 2) or dtype == np.float32

@@ -11,7 +11,7 @@ import numpy as np
 from discreet.block import Block
 from discreet.data.choose import Chosen, choose
 from discreet.data.files import open_file
-from discreet.data.frame import FrameSource, is_frame
+from discreet.data.frame import frame_source
 from discreet.data.person import Person, one_row_each
 from discreet.data.source import ArraySource, is_missing
 from discreet.errors import InputError
@@ -61,23 +61,12 @@ class Table:
         wanted = [one.column.name for one in self.chosen] + list(self.labels)
         if self.person is not None:
             wanted.append(self.person.column)
-        kind = (
-            np.float32
-            if all(one.column.small or one.levels is not None for one in self.chosen)
-            else np.float64
-        )
         first = 0
         for batch in self.source.batches(list(dict.fromkeys(wanted))):
             rows = next(iter(batch.values())).size
-            # Columns contiguous: they arrive one by one, and sums run down them.
-            values = np.empty((len(self.names), rows), dtype=kind)
-            at = 0
-            for one in self.chosen:
-                for array in _columns(batch[one.column.name], one.levels):
-                    values[at] = array
-                    at += 1
+            columns = [part for one in self.chosen for part in _columns(batch[one.column.name], one.levels)]
             people = None if self.person is None else batch[self.person.column]
-            yield Block(values.T, {name: batch[name] for name in self.labels}, people, first)
+            yield Block(columns, {name: batch[name] for name in self.labels}, people, first)
             first += rows
 
 
@@ -98,8 +87,9 @@ def _source(data: Any) -> Source:
         return open_file(Path(data))
     if isinstance(data, np.ndarray):
         return ArraySource(cast("NDArray[Any]", data))
-    if is_frame(data):
-        return FrameSource.of(data)
+    frame = frame_source(data)
+    if frame is not None:
+        return frame
     raise InputError(
         f"data must be a path, a NumPy array, or a pandas, polars or pyarrow table; got {type(data).__name__}"
     )

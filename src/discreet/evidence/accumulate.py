@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from discreet.evidence.evidence import Evidence
 
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
-_CELLS = 2**16  # values handled at a time: small enough for the processor's cache
 
 
 class Accumulator(Protocol):
@@ -60,7 +59,7 @@ class Sums:
     """
 
     names: tuple[str, ...]
-    contribute: Callable[[NDArray[np.floating[Any]]], Numbers]
+    contribute: Callable[[NDArray[np.floating[Any]], slice], Numbers]
     weigh: Callable[[Block], Numbers] | None
     conclude: Callable[[Sums], Evidence]
     cells: int = 1
@@ -77,16 +76,13 @@ class Sums:
 
     def update(self, block: Block) -> None:
         """Add some people's contributions."""
-        rows = block.values.shape[0]
-        weight = np.ones((1, rows)) if self.weigh is None else self.weigh(block)
+        weight = np.ones((1, block.rows)) if self.weigh is None else self.weigh(block)
         self.count += weight.sum(axis=1)
-        stride = max(64, _CELLS // max(1, len(self.names)))
-        for first in range(0, rows, stride):
-            part = slice(first, first + stride)
-            whole = self.contribute(block.values[part])
-            self.total += weight[:, part] @ whole
+        for part, columns, values in block.tiles():
+            whole = self.contribute(values, columns)
+            self.total[:, columns] += weight[:, part] @ whole
             if self.squared:
-                self.square += weight[:, part] @ (whole * whole)
+                self.square[:, columns] += weight[:, part] @ (whole * whole)
 
     def merge(self, other: Self) -> None:
         """Add another accumulator's sums: whole numbers below 2^53, so the order cannot matter."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FINE = 2**20  # parts of the width, for sums; exact up to 2^33 people
+_ALL = slice(None)
 COARSE = 2**10  # the same where squares are summed too
 
 
@@ -29,19 +30,21 @@ class Scale:
     missing: NDArray[np.float64]
     parts: int
 
-    def whole(self, values: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
-        """Return round(parts * (value - low) / width), clipped to 0..parts, missing replaced; (rows, m).
+    def whole(self, values: NDArray[np.floating[Any]], columns: slice = _ALL) -> NDArray[np.float64]:
+        """Return round(parts * (value - low) / width), clipped to 0..parts, missing replaced; same shape.
+
+        `values` are those of the columns named by the slice.
 
         Whatever the value, infinite or absurd, the result is a whole number in 0..parts: nothing is raised
         and nothing is warned of, since either would speak of the data.
         """
         kind = values.dtype
         with np.errstate(all="ignore"):
-            scaled = values - self.low.astype(kind)
-            scaled *= (self.parts / self.width).astype(kind)
+            scaled = values - self.low[columns].astype(kind)
+            scaled *= (self.parts / self.width[columns]).astype(kind)
             np.rint(scaled, out=scaled)
             np.clip(scaled, 0, self.parts, out=scaled)
-            np.copyto(scaled, self.missing.astype(kind), where=np.isnan(scaled))
+            np.copyto(scaled, self.missing[columns].astype(kind), where=np.isnan(scaled))
         return scaled.astype(np.float64)
 
 

@@ -10,7 +10,7 @@ from discreet.evidence import tails
 from discreet.evidence.common import ceiling_for, conclude
 from discreet.evidence.contribution import COARSE
 from discreet.evidence.groups import sizes
-from discreet.evidence.ladder import ladder
+from discreet.evidence.staircase import staircase
 
 if TYPE_CHECKING:
     from discreet.evidence.accumulate import Sums
@@ -49,7 +49,16 @@ def pooled_evidence(
     step = max(share, 1 - share) / float(np.sqrt(factor * least))
     shrink = float(np.sqrt(1 + (people - 1) / people / least)) - 1
     influence = floor_influence(step, shrink, clip)
-    survival = tails.normal if tail == "normal" else tails.bounded_sum(people, step, clip)
-    steps = ladder(survival, influence, clip)
-    score = steps(raw) if sides == 1 else np.maximum(steps(raw), steps(-raw))
-    return conclude(sums.names, score, sides=sides, top=steps.top, sup=steps.move(influence), proof=proof)
+    knots = [least, 2 * least]
+    while knots[-1] < people / 4:  # no sum of squares about the mean is larger
+        knots.append(2 * knots[-1])
+    # A bound for one sum of squares holds for all larger ones: one person then weighs less.
+    bounds = [step * float(np.sqrt(least / knot)) for knot in (knots[0], *knots[:-1])]
+    survivals = [
+        tails.normal if tail == "normal" else tails.bounded_sum(people, bound, clip) for bound in bounds
+    ]
+    steps = staircase(knots, survivals, influence, clip)
+    score = steps(raw, variation)
+    if sides == 2:
+        score = np.maximum(score, steps(-raw, variation))
+    return conclude(sums.names, score, sides=sides, top=steps.top, sup=steps.move, proof=proof)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -62,11 +61,11 @@ class Proportion:
 
     def start(self, names: Sequence[str]) -> Sums:
         """Return an empty accumulator for the columns called `names`."""
-        names = tuple(names)
-        return Sums((*names, *names), _yes_and_no, None, partial(self._conclude, names=names))
+        return Sums(tuple(names), _yes_or_no, None, self._conclude, squared=True)
 
-    def _conclude(self, sums: Sums, names: tuple[str, ...]) -> Evidence:
-        yes, no = np.split(sums.total[0], 2)
+    def _conclude(self, sums: Sums) -> Evidence:
+        names = sums.names
+        yes, no = (sums.square[0] + sums.total[0]) / 2, (sums.square[0] - sums.total[0]) / 2
         n = float(sums.count[0])
         if self.adjacency == "add-remove":
             people = size(self.adjacency, self.least, n)
@@ -99,6 +98,6 @@ def binomial_ladder(n: int, rate: float, ceiling: float) -> Ladder:
     return Ladder(1.0, np.minimum(scores, ceiling))
 
 
-def _yes_and_no(values: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
-    """Return who said yes and who said no, side by side; (rows, 2m). A missing value is neither."""
-    return np.concatenate([values >= 0.5, values < 0.5], axis=1).astype(np.float64)
+def _yes_or_no(values: NDArray[np.floating[Any]], _: slice) -> NDArray[np.float64]:
+    """Return 1 for yes, -1 for no, 0 for missing: sums and sums of squares give both counts."""
+    return (values >= 0.5).astype(np.float64) - (values < 0.5)

@@ -56,7 +56,7 @@ class Sign:
         """Return an empty accumulator for the columns called `names`."""
         return Sums(tuple(names), self._signs, None, self._conclude)
 
-    def _signs(self, values: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+    def _signs(self, values: NDArray[np.floating[Any]], _: slice) -> NDArray[np.float64]:
         return (values > self.null).astype(np.float64) - (values < self.null)
 
     def _conclude(self, sums: Sums) -> Evidence:

@@ -12,7 +12,7 @@ from discreet.evidence.accumulate import Sums
 from discreet.evidence.common import ceiling_for, check_common, conclude, only_replace
 from discreet.evidence.groups import PUBLIC_GROUPS, Groups, check_levels, sizes
 from discreet.evidence.hypergeometric import Margins
-from discreet.evidence.ladder import Ladder, ladder
+from discreet.evidence.staircase import Staircase, staircase
 from discreet.evidence.two_groups import check_share
 
 if TYPE_CHECKING:
@@ -76,58 +76,30 @@ class TwoByTwo:
         clip = ceiling_for(self.ceiling, first + second)
         yes = sums.total.sum(axis=0)
         groups = ((second, first, sums.total[1]), (first, second, sums.total[0]))[: self.sides]
-        used = [staircase(Margins(own, other, self.floor), clip, self.tail) for own, other, _ in groups]
-        score = np.max([one(total, yes) for one, (_, _, total) in zip(used, groups, strict=True)], axis=0)
+        sides = [Margins(own, other, self.floor) for own, other, _ in groups]
+        used = [_steps(margins, clip, self.tail) for margins in sides]
+        totals = [total for _, _, total in groups]
+        scores = [
+            one(margins.statistic(total, yes), yes)
+            for one, margins, total in zip(used, sides, totals, strict=True)
+        ]
         return conclude(
             sums.names,
-            score,
+            np.max(scores, axis=0),
             sides=self.sides,
-            top=max(step.top for one in used for step in one.ladders),
+            top=max(one.top for one in used),
             sup=max(one.move for one in used),
             proof="docs/proofs/two-by-two.md",
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Staircase:
-    """One ladder at each knot of the number of yes; between knots, their weighted mean.
-
-    The ladder at a knot is valid as far as the next knots, so the mean of two neighbouring ladders is valid
-    between them. One person moves z by the enumerated influence and the number of yes by one, hence the
-    score by at most the ladders' own move plus the largest gap between neighbouring ladders over their
-    distance.
-    """
-
-    margins: Margins
-    knots: NDArray[np.float64]
-    ladders: tuple[Ladder, ...]
-    move: float
-
-    def __call__(self, own_yes: NDArray[np.float64], yes: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the scores for counts of yes in the group and in all, shape (m,)."""
-        z = self.margins.statistic(own_yes, yes)
-        at = np.clip(np.searchsorted(self.knots, yes, side="right") - 1, 0, self.knots.size - 2)
-        weight = (yes - self.knots[at]) / (self.knots[at + 1] - self.knots[at])
-        each = np.stack([one(z) for one in self.ladders])
-        column = np.arange(z.size)
-        return (1 - weight) * each[at, column] + weight * each[at + 1, column]
-
-
-def staircase(margins: Margins, clip: float, tail: str) -> Staircase:
-    """Return the staircase of one side."""
-    influence = margins.influence(clip)
+def _steps(margins: Margins, clip: float, tail: str) -> Staircase:
+    """Return the scores of one side, for every number of yes."""
     knots = margins.knots()
-    ladders: list[Ladder] = []
-    for place in range(len(knots)):
-        reach = knots[max(place - 1, 0)], knots[min(place + 1, len(knots) - 1)]
-        survival = tails.normal if tail == "normal" else margins.survival(clip, *reach)
-        ladders.append(ladder(survival, influence, clip))
-    height = np.stack([one.scores for one in ladders])
-    gap = np.max(np.abs(np.diff(height, axis=0)), axis=1) / np.diff(knots)
-    move = max(one.move(influence) for one in ladders) + float(np.max(gap))
-    # Rounding in the weighted mean is far below one part in 10^12.
-    return Staircase(margins, np.array(knots, dtype=np.float64), tuple(ladders), move * (1 + 1e-12))
+    reach = zip([knots[0], *knots[:-1]], [*knots[1:], knots[-1]], strict=True)
+    survivals = [tails.normal if tail == "normal" else margins.survival(clip, *ends) for ends in reach]
+    return staircase(knots, survivals, margins.influence(clip), clip)
 
 
-def _yes(values: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+def _yes(values: NDArray[np.floating[Any]], _: slice) -> NDArray[np.float64]:
     return (values >= 0.5).astype(np.float64)

@@ -1,0 +1,275 @@
+"""Every way to hold the same table gives the same evidence."""
+
+from __future__ import annotations
+
+import gzip
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import discreet
+from discreet.data import files, source
+from discreet.data.table import open_table
+
+N = 5000
+
+
+@pytest.fixture(scope="module")
+def frame():
+    """Return a pandas table with numbers, booleans, text, missing values and a public group."""
+    rng = np.random.default_rng(0)
+    whole = rng.integers(0, 5, N).astype(float)
+    whole[::7] = np.nan
+    return pd.DataFrame(
+        {
+            "treated": rng.integers(0, 2, N),
+            "score": rng.random(N).astype(np.float32),
+            "count": rng.integers(0, 9, N).astype(np.int16),
+            "gaps": whole,
+            "yes": rng.random(N) < 0.3,
+            "city": rng.choice(["Ulm", "Bonn", "Kiel"], N),
+            "when": pd.date_range("2020-01-01", periods=N, freq="h"),
+        }
+    )
+
+
+TEST = discreet.TwoGroups(group="treated", bounds=(0, 9), sides=2)
+
+
+@pytest.fixture(scope="module")
+def expected(frame):
+    """Return the evidence from plain arrays."""
+    names = ["score", "count", "gaps", "yes"]
+    block = discreet.block.Block(
+        frame[names].to_numpy(dtype=np.float64), {"treated": frame["treated"].to_numpy()}
+    )
+    accumulator = TEST.start(names)
+    accumulator.update(block)
+    return accumulator.finish()
+
+
+def same(evidence, expected):
+    """Say whether two pieces of evidence agree in names, certificate and scores."""
+    close = np.allclose(evidence.score, expected.score, atol=1e-3)
+    return evidence.names == expected.names and evidence.certificate == expected.certificate and close
+
+
+def written(frame, folder, kind):
+    """Write the table in one of the file formats and return its path."""
+    if kind == "csv":
+        frame.to_csv(folder / "people.csv", index=False)
+        return folder / "people.csv"
+    if kind == "csv.gz":
+        with gzip.open(folder / "people.csv.gz", "wt") as out:
+            frame.to_csv(out, index=False)
+        return folder / "people.csv.gz"
+    if kind == "parquet":
+        pq.write_table(pa.Table.from_pandas(frame), folder / "people.parquet", row_group_size=700)
+        return folder / "people.parquet"
+    for part in range(3):
+        pq.write_table(pa.Table.from_pandas(frame[part::3]), folder / f"part-{part}.parquet")
+    return folder
+
+
+@pytest.mark.parametrize("kind", ["csv", "csv.gz", "parquet", "folder"])
+def test_files_of_every_kind_agree(frame, expected, tmp_path, monkeypatch, kind):
+    """CSV, gzip, Parquet and a folder of Parquet, read in many small blocks, give the same evidence."""
+    monkeypatch.setattr(source, "CELLS", 2048)
+    monkeypatch.setattr(files, "_BLOCK", 5000)
+    path = written(frame, tmp_path, kind)
+    table = open_table(path, columns=None, labels=("treated",), person=None)
+    assert sum(1 for _ in table.blocks()) > 2
+    for given in (path, str(path)):
+        assert same(discreet.measure(given, TEST), expected)
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [
+        lambda frame: frame,
+        lambda frame: frame.convert_dtypes(),
+        lambda frame: frame.convert_dtypes(dtype_backend="pyarrow"),
+        pl.from_pandas,
+        lambda frame: pl.from_pandas(frame).lazy(),
+        lambda frame: pl.from_pandas(frame).lazy().filter(pl.col("count") >= 0),
+        pa.Table.from_pandas,
+        nw.from_native,
+    ],
+    ids=["pandas", "nullable", "arrow-backed", "polars", "lazy", "query", "pyarrow", "narwhals"],
+)
+def test_frames_of_every_make_agree(frame, expected, convert):
+    """The same table in pandas, polars eager and lazy, pyarrow and narwhals gives the same evidence."""
+    assert same(discreet.measure(convert(frame), TEST), expected)
+
+
+def test_arrays_are_read_by_position_or_field(frame, expected):
+    """A plain array names its columns 0, 1, ...; a structured one by its fields."""
+    names = ["treated", "score", "count", "gaps", "yes"]
+    plain = frame[names].to_numpy(dtype=np.float64)
+    test = discreet.TwoGroups(group="0", bounds=(0, 9), sides=2)
+    evidence = discreet.measure(plain, test)
+    assert evidence.names == ("1", "2", "3", "4")
+    assert np.allclose(evidence.score, expected.score, atol=1e-3)
+    structured = np.rec.fromarrays([frame[name].to_numpy() for name in names], names=names)
+    assert same(discreet.measure(np.asarray(structured), TEST), expected)
+
+
+def test_columns_are_chosen_by_name_pattern_type_and_level(frame):
+    """Each way picks what it says, and never the group column."""
+    assert discreet.measure(frame, TEST, columns=["gaps", "score"]).names == ("gaps", "score")
+    assert discreet.measure(frame, TEST, columns="*s*").names == ("score", "gaps", "yes")
+    assert discreet.measure(frame, TEST, columns=bool).names == ("yes",)
+    assert discreet.measure(frame, TEST, columns=int).names == ("count",)
+    assert discreet.measure(frame, TEST, columns=float).names == ("score", "gaps")
+    chosen = discreet.measure(frame, TEST, columns={"city": ["Ulm", "Rome"], "yes": None, "count": [1, 2.0]})
+    assert chosen.names[:3] == ("city=Ulm", "city=Rome", "city=other")
+    assert chosen.names[3:] == ("yes", "count=1", "count=2.0", "count=other")
+
+
+def test_undeclared_levels_go_to_other_and_missing_stays_missing():
+    """Every row is in one level or in "other"; a missing entry is in none."""
+    frame = pd.DataFrame({"city": ["Ulm", "Bonn", None, "Kiel"], "n": [1, 2, 3, 4]})
+    table = open_table(frame, columns={"city": ["Ulm"]}, labels=(), person=None)
+    block = next(iter(table.blocks()))
+    assert np.array_equal(block.values, [[1, 0], [0, 1], [np.nan, np.nan], [0, 1]], equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    ("columns", "reason"),
+    [
+        (["nope"], "no column 'nope'"),
+        (["city"], "declare its levels"),
+        (["when"], "declare its levels"),
+        (["treated"], "not tested"),
+        ("zzz*", "selects nothing"),
+        (str, "bool, int or float"),
+        (3, "columns must be"),
+        ({"city": []}, "levels"),
+        ({"city": ["Ulm", "Ulm"]}, "levels"),
+    ],
+)
+def test_a_choice_that_cannot_be_is_refused(frame, columns, reason):
+    """The message names the column and the remedy."""
+    with pytest.raises(discreet.DiscreetError, match=reason):
+        discreet.measure(frame, TEST, columns=columns)
+
+
+@pytest.mark.parametrize("data", [3, [1, 2], np.zeros(3), np.array([["a"]]), None, {"a": [1]}])
+def test_what_is_not_a_table_is_refused(data):
+    """A number, a list, a vector, text: refused by type or shape alone."""
+    with pytest.raises(discreet.DiscreetError, match=r"array|data must be"):
+        discreet.measure(data, TEST)
+
+
+def test_a_label_column_that_is_not_there_is_named(frame):
+    """The group and person columns must exist."""
+    with pytest.raises(discreet.DiscreetError, match="'arm'"):
+        discreet.measure(frame, discreet.RankSum(group="arm"))
+    with pytest.raises(discreet.DiscreetError, match="'who'"):
+        discreet.measure(frame, TEST, person="who")
+
+
+def test_hostile_and_repeated_names_are_kept_apart(tmp_path):
+    """Repeated, empty, numeric, dotted, quoted and line-broken names each stay one column of their own."""
+    names = ["a", "a", "", "x.y", 'quo"te', "nul\x00l", "=1+1", "a (2)"]
+    values = np.random.default_rng(0).random((50, len(names)))
+    test = discreet.Mean(bounds=(0, 1), null=0.3)
+    wanted = discreet.measure(values, test).score
+    pandas = pd.DataFrame(values, columns=names)
+    arrow = pa.Table.from_arrays([pa.array(column) for column in values.T], names=names)
+    csv = tmp_path / "hostile.csv"
+    pandas.drop(columns=["nul\x00l"]).to_csv(csv, index=False)
+    for data in (pandas, arrow):
+        evidence = discreet.measure(data, test)
+        assert len(set(evidence.names)) == len(names)
+        assert np.array_equal(evidence.score, wanted)
+    evidence = discreet.measure(csv, test)
+    assert len(set(evidence.names)) == len(names) - 1
+    assert np.array_equal(evidence.score, np.delete(wanted, 5))
+    assert discreet.measure(pd.DataFrame({1: [0.5, 0.2], ("t", 2): [1.0, 0.0]}), test).names == (
+        "1",
+        "('t', 2)",
+    )
+
+
+PRIVATE = "31415926"
+
+
+def corrupt(folder, kind):
+    """Write a broken file and return its path."""
+    good = pa.table({"treated": np.arange(4000) % 2, "score": np.random.default_rng(0).random(4000)})
+    pq.write_table(good, folder / "good.parquet", write_page_checksum=True)
+    whole = (folder / "good.parquet").read_bytes()
+    head = "treated,score\n" + "0,1\n1,2\n" * 2000
+    content = {
+        "truncated.parquet": whole[: len(whole) // 2],
+        "flipped.parquet": whole[:200] + bytes(b ^ 255 for b in whole[200:9000]) + whole[9000:],
+        "empty.parquet": b"",
+        "text.parquet": b"not parquet at all",
+        "empty.csv": b"",
+        "typed.csv": (head + f"0,{PRIVATE}x\n").encode(),
+        "ragged.csv": (head + f"0,1,{PRIVATE}\n").encode(),
+        "binary.csv": bytes(range(256)) * 9,
+        "cut.csv.gz": gzip.compress(head.encode() * 50)[:-400],
+        "not.csv.gz": head.encode(),
+    }[kind]
+    (folder / kind).write_bytes(content)
+    return folder / kind
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "truncated.parquet",
+        "flipped.parquet",
+        "empty.parquet",
+        "text.parquet",
+        "empty.csv",
+        "typed.csv",
+        "ragged.csv",
+        "binary.csv",
+        "cut.csv.gz",
+        "not.csv.gz",
+    ],
+)
+def test_broken_files_are_refused_by_name_and_without_values(tmp_path, monkeypatch, kind):
+    """Damaged, truncated, empty and wrongly typed files raise one clear error, with no value in it."""
+    monkeypatch.setattr(files, "_BLOCK", 4096)
+    path = corrupt(tmp_path, kind)
+    with pytest.raises(discreet.DiscreetError) as refusal:
+        discreet.measure(path, discreet.TwoGroups(group="treated", bounds=(0, 1)))
+    message = str(refusal.value)
+    assert kind in message
+    assert PRIVATE not in message
+    assert refusal.value.__cause__ is None
+    assert refusal.value.__suppress_context__ or refusal.value.__context__ is None
+    if kind == "typed.csv":
+        assert "'score'" in message
+
+
+def test_paths_that_lead_nowhere_are_refused(tmp_path):
+    """Missing files, empty folders, unknown endings, and folders whose files disagree."""
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "people.xlsx").write_bytes(b"")
+    mixed = tmp_path / "mixed"
+    mixed.mkdir()
+    pq.write_table(pa.table({"treated": [0, 1], "score": [0.1, 0.2]}), mixed / "a.parquet")
+    pq.write_table(pa.table({"treated": [0, 1]}), mixed / "b.parquet")
+    for path in (tmp_path / "gone.csv", tmp_path / "empty", tmp_path / "people.xlsx", mixed):
+        with pytest.raises(discreet.DiscreetError, match=path.name):
+            discreet.measure(path, discreet.TwoGroups(group="treated", bounds=(0, 1)))
+
+
+def test_an_empty_table_is_refused():
+    """No rows, or no columns to test."""
+    with pytest.raises(discreet.DiscreetError, match="people"):
+        discreet.measure(np.zeros((0, 3)), discreet.Proportion(null=0.5))
+    with pytest.raises(discreet.DiscreetError, match="no rows"):
+        discreet.measure(np.zeros((0, 3)), discreet.SignedRank())
+    with pytest.raises(discreet.DiscreetError, match="selects nothing"):
+        discreet.measure(np.zeros((5, 0)), discreet.Proportion(null=0.5))
