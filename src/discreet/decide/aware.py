@@ -199,15 +199,15 @@ def shape(null: NullLaw, m: int, q: float, unit: float, sigma_one: float) -> Sha
     trial = np.unique(np.round(np.geomspace(1, m, 60)).astype(np.int64))
     scale = unit * np.sqrt(trial)
     t = cutoffs(cells(null, _COARSE, _NEGLIGIBLE * q / m), scale, q * trial / m)
-    within = np.flatnonzero(t <= null.ceiling + scale * np.log(2.0))
-    counts = candidate_counts(int(trial[within[-1]]) if within.size else 1, ratio)
+    within = t <= null.ceiling + scale * np.log(2.0)
+    counts = candidate_counts(int(np.max(trial, where=within, initial=1)), ratio)
     return Shape(counts, len(counts).bit_length(), q * share)
 
 
 def _hazard(null: NullLaw, chance: float) -> float:
     """Return d(-log survival)/dt where the survival is `chance`."""
-    t = np.linspace(0.0, null.ceiling, 4001)[1:-1]
-    depth = -null.log_survival(t)
-    i = min(int(np.searchsorted(depth, -np.log(chance))), t.size - 2)
+    t: NDArray[np.float64] = np.linspace(0.0, null.ceiling, 4001)[1:-1]
+    depth: NDArray[np.float64] = -null.log_survival(t)
+    i = min(int(np.count_nonzero(depth < -np.log(chance))), t.size - 2)
     before = max(i - 1, 0)
     return (float(depth[i + 1]) - float(depth[before])) / (float(t[i + 1]) - float(t[before]))
