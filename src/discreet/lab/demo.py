@@ -24,7 +24,7 @@ def demo(people: int = 50_000, measures: int = 400, q: float = 0.1) -> str:
     private = release(evidence, q=q, epsilon=1.0, delta=1e-6)
     plain = step_up_positions(evidence.null.survival(evidence.score), q)
     lines = [
-        f"A synthetic cohort: {people:,} people, two groups, {measures} measures, {_EFFECTS} really different.",
+        f"A synthetic cohort: {people:,} people, two groups, {measures} measures, {_EFFECTS} really differ.",
         f"Each method is asked for at most {q:.0%} false discoveries on average.",
         "",
         _score("Without privacy, step-up BHq", plain),
