@@ -20,10 +20,10 @@ from discreet.privacy.calibrate import smallest_scale
 from discreet.privacy.events import ZCDP
 from discreet.privacy.promise import Privacy
 from discreet.report.release import FdrPromise, Release
-from discreet.select import count
+from discreet.select import count, plans
 from discreet.select.contest import largest
 from discreet.select.top_k import top_k
-from discreet.select.values import lattice_for
+from discreet.select.values import laplace_noise, lattice_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from discreet.data.person import Person
     from discreet.evidence.accumulate import Test
+    from discreet.evidence.certificate import Certificate
     from discreet.evidence.null import Null
     from discreet.privacy.events import Event
 
@@ -170,8 +171,10 @@ def _public(
 ) -> _Public:
     """Return the public constants of an aware release; they take up to a second, so they are kept."""
     search, select = _split(rho, guarantee)
-    # On the lattice of steps sup/STEPS the spread is at most this.
-    width = min(2.0, (math.ceil(spread / sup * count.STEPS) + 1) / count.STEPS) * sup
+    if null.ceiling * count.STEPS / sup > 2.0**36:
+        raise InputError(f"the sensitivity {sup:g} is too small for scores up to {null.ceiling:g}: give more")
+    # On the lattice the spread is at most this many steps, and the scores' step is sup/STEPS or a hair more.
+    width = min(2 * count.STEPS, math.ceil(count.STEPS * spread / sup) + 1) * count.step_of(sup)
     unit = width / math.sqrt(8 * select) * (1 + 2.0**-40)
     lattice = lattice_for(sup)
     shape = aware.shape(null, m, q, unit, sup / math.sqrt(2 * search))
@@ -238,32 +241,45 @@ def _paper(
     m, certificate = len(evidence), evidence.certificate
     sizes = [k] if k is not None else _doubling(m)
     share = 1 / len(sizes)
+    budget = (epsilon * share, delta * share)
+    scales = [_value_scale(method, size, budget, certificate, m) for size in sizes]
+    lines = [
+        cutoffs.cutoffs(evidence.null, m, size, q, scale, cutoff, _MISS)
+        for size, scale in zip(sizes, scales, strict=True)
+    ]
     events: list[Event] = []
     indices = np.zeros(0, dtype=np.int64)
-    worst = 0.0
-    for size in sizes:
+    for size, line in zip(sizes, lines, strict=True):
         chosen = top_k(
             evidence.score,
             size,
             sensitivity=certificate.sup,
             spread=certificate.spread,
-            epsilon=epsilon * share,
-            delta=delta * share,
+            epsilon=budget[0],
+            delta=budget[1],
             method=method,
             largest=True,
             values=True,
         )
         events.extend(chosen.privacy.events)
-        scale = float(chosen.value_scale or 0.0)
-        line = cutoffs.cutoffs(evidence.null, m, size, q, scale, cutoff, _MISS)
-        worst = max(worst, line.fdr)
         kept = cutoffs.step_down_scores(np.asarray(chosen.values), line.score)
         indices = chosen.indices[kept]
         if indices.size < size:
             break
+    # Which round is the last depends on the data, so the promise is that of the worst one.
+    worst = max(line.fdr for line in lines)
     privacy = Privacy(epsilon, delta, tuple(events), certificate.adjacency)
     parameters = {"k": k, "cutoff": cutoff, "certificate": str(certificate)}
     return _record(f"the paper's {method}", evidence, q, indices, privacy, _paper_promise(worst), parameters)
+
+
+def _value_scale(
+    method: str, size: int, budget: tuple[float, float], certificate: Certificate, m: int
+) -> float:
+    """Return the noise scale of the values that `top_k` will release, before it does."""
+    public = (size, *budget, certificate.spread, certificate.sup, True)
+    plan = plans.peel_plan(*public) if method == "peel" else plans.oneshot_plan(*public, m)
+    return laplace_noise(certificate.sup, float(plan.value_epsilon or math.inf)).scale
 
 
 def _doubling(m: int) -> list[int]:

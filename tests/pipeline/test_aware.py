@@ -133,6 +133,82 @@ def test_expected_shortfall_bounds_the_truth():
         assert exact * (1 - 1e-12) <= found <= exact * 1.1 + 1e-9
 
 
+def test_the_shortfall_falls_in_every_chance_however_many_coins():
+    """Ten thousand coins: raising all of them past the weak limit lowers the shortfall, at every step."""
+    holders = np.array([10_000])
+    values = [
+        count.expected_shortfall(np.array([p]), holders, 50) for p in (0.001, 0.0199, 0.0201, 0.05, 0.1, 0.9)
+    ]
+    assert all(later <= earlier for earlier, later in itertools.pairwise(values))
+
+
+def test_thousands_of_ties_move_a_comparison_by_sup_at_most():
+    """M = 20,000 with 3,040 of 17,000 tied scores raised by sup: Q_r moves by sup at most."""
+    sup, r, scale = 0.03, 330, 2.85
+    x = np.concatenate((np.full(17_000, 10.77), np.zeros(3000)))
+    y = x.copy()
+    y[:3040] += sup
+    assert 0 <= q_r(y, r, scale, sup, 0.01) - q_r(x, r, scale, sup, 0.01) <= sup * (1 + 1e-6)
+
+
+@pytest.mark.parametrize(("r", "beta"), [(1000, 0.002), (50, 0.04), (500, 0.004), (2000, 0.005)])
+def test_no_answer_is_left_to_rounding(r, beta):
+    """Exactly beta*r items missing and all others certain: every grouping of them gets one answer."""
+    rng = np.random.default_rng(3)
+    sup, scale = 1e-4, 1e-3
+    missing = round(beta * r)
+    answers_seen = set()
+    for _ in range(60):
+        x = 5.0 + sup * rng.integers(0, 16, r) / 16 * (rng.random(r) < rng.random())
+        x[:missing] = 0.0
+        scores = count.rounded(count.to_steps(x, sup), sup)
+        answers_seen.add(count.passes(scores, r, scale, 4.9, beta))
+    assert len(answers_seen) == 1
+    assert count.threshold(r, beta) <= (beta * r if r <= 500 else math.log(beta))
+
+
+@pytest.mark.statistical(1)
+def test_hopeless_noise_releases_nothing_false():
+    """Epsilon = 0.001 at sensitivity 4: where no margin is enough nothing is released."""
+    rng = np.random.default_rng(4)
+    released = [
+        len(discreet.private_bh(rng.random(200), eta=4.0, nu=math.exp(-30), q=0.1, epsilon=0.001, delta=1e-6))
+        > 0
+        for _ in range(150)
+    ]
+    assert_mean_at_most(released, 0.1)
+
+
+def test_any_dependence_has_power_at_little_noise():
+    """Twenty strong effects among 1,000 at sensitivity 1e-4 are found without assumptions on dependence."""
+    rng = np.random.default_rng(5)
+    z = rng.standard_normal(1000)
+    z[:20] = 10.0
+    evidence = Evidence.from_z(z, sup=1e-4, adjacency="replace")
+    assert len(discreet.release(evidence, q=0.1, epsilon=1, delta=1e-6, dependence="any")) >= 18
+
+
+def test_public_limits_of_the_release():
+    """A sensitivity too small for the lattice is refused; cutoffs beyond the ceiling find nothing."""
+    evidence = Evidence.from_z(np.ones(10), sup=1e-12, adjacency="replace")
+    with pytest.raises(DiscreetError, match="too small"):
+        discreet.release(evidence, q=0.1, epsilon=1, delta=1e-6)
+    p = np.linspace(0.1, 1, 1000)
+    found = discreet.private_bh(
+        p, eta=0.01, nu=1e-2, q=0.1, epsilon=1, delta=1e-6, method="peel", k=5, cutoff="conservative"
+    )
+    assert len(found) == 0
+
+
+def test_doubling_promises_the_worst_of_its_rounds():
+    """Which round is last depends on the data, so the stated level is that of all sizes up to m."""
+    p = np.linspace(0.01, 1, 1000)
+    found = discreet.private_bh(p, eta=1e-4, nu=1e-7, q=0.1, epsilon=1, delta=1e-6, method="peel")
+    assert found.fdr.guarantee == "none"
+    fixed = discreet.private_bh(p, eta=1e-4, nu=1e-7, q=0.1, epsilon=1, delta=1e-6, method="peel", k=16)
+    assert 0.33 < fixed.fdr.level < 0.6
+
+
 CONFIGURATIONS = {
     "all null": lambda _m: np.zeros(0),
     "five infinite": lambda _m: np.full(5, 1e9),

@@ -139,8 +139,12 @@ def proved(
     steepness = sigma * _hazard(null, level / m)
     nodes = np.linspace(-8.0, 8.0, int(np.clip(16 * steepness / 0.04, 17, 97)))
     largest = largest_of(sigma / step, search.depth)
-    best = Aware(counts, scale, np.full(counts.size, 1e3 * null.ceiling), 0.0)  # out of reach
-    for inside in level * _levels(steepness, dependence):
+    best = Aware(counts, scale, np.full(counts.size, np.inf), 0.0)  # out of reach: nothing is released
+    base = level
+    if dependence == "any":
+        t = cutoffs(rough, scale, level * counts / m)
+        base *= level / (m * float(inflation(fine, counts, scale, t, np.zeros(1), monotone=False)[0]))
+    for inside in base * _levels(steepness):
         t = cutoffs(rough, scale, inside * counts / m)
         growth = m * inflation(fine, counts, scale, t, nodes * sigma, monotone=dependence == "positive")
         margin = sigma * margin_for(growth + 1e-9, nodes, largest, level)
@@ -149,17 +153,16 @@ def proved(
     return best
 
 
-def _levels(steepness: float, dependence: str) -> NDArray[np.float64]:
-    """Return the shares of q to try inside the cutoffs."""
+def _levels(steepness: float) -> NDArray[np.float64]:
+    """Return the shares of the level to try inside the cutoffs."""
     full = min(1.4 * steepness + 0.5 * steepness**2, 3.0)
-    shares = np.exp(-np.array([0.0, 0.3 * full, full]) - 0.005)
-    return shares if dependence == "positive" else shares / 6.0
+    return np.exp(-np.array([0.0, 0.3 * full, full]) - 0.02)
 
 
 def _cost(counts: NDArray[np.int64], level: NDArray[np.float64]) -> float:
     """Return the average cutoff over the scale of log r, small r first: lower means more discoveries."""
     weight = (np.gradient(np.log(counts)) if counts.size > 1 else np.ones(1)) / np.sqrt(counts)
-    return float(weight @ level / weight.sum())
+    return float(weight @ level / weight.sum()) if np.isfinite(level).all() else np.inf
 
 
 def calibrated(null: NullLaw, m: int, q: float, search: Shape, unit: float, sigma: float) -> Aware:

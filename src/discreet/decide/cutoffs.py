@@ -67,7 +67,8 @@ def cutoffs(null: NullLaw, m: int, k: int, q: float, scale: float, kind: str, mi
         score = score + slack
     reached = np.exp(null.log_survival(np.where(np.isfinite(score), score - slack, null.ceiling * 2)))
     earned = float(np.max(reached * m / j))
-    fdr = 1.0 if earned >= 1.0 else min(1.0, float(fdr_bound(earned)) + miss)
+    bound = 1.0 if earned >= 1.0 else float(fdr_bound(earned)) if earned > 0.0 else 0.0
+    fdr = min(1.0, bound + miss)
     return Cutoffs(score, earned, miss, fdr)
 
 

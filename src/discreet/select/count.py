@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -45,12 +46,17 @@ def to_steps(scores: NDArray[np.float64], sup: float) -> NDArray[np.float64]:
     return np.floor(scores * ((STEPS - _SLACK) / sup))
 
 
+def step_of(sup: float) -> float:
+    """Return the step of the lattice of scores: sup/STEPS, or a hair more."""
+    return sup / (STEPS - _SLACK)
+
+
 def rounded(steps: NDArray[np.float64], sup: float) -> Rounded:
     """Return the histogram of rounded scores."""
     ordered = np.sort(steps)
     first = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
     holders = np.diff(np.append(first, ordered.size))
-    return Rounded(sup / (STEPS - _SLACK), ordered[first].astype(np.int64), holders)
+    return Rounded(step_of(sup), ordered[first].astype(np.int64), holders)
 
 
 def search(
@@ -74,7 +80,7 @@ def search(
     at, found = 0, -1
     for depth_left, z in zip(range(depth - 1, -1, -1), noise, strict=True):
         middle = at + (1 << depth_left) - 1
-        if middle < counts.size:
+        if middle < counts.size and math.isfinite(level[middle]):
             # The level sits on the noise's lattice, so the answer is a function of floor(Q_r) + Z.
             reach = (math.ceil(float(level[middle]) / step) - int(z)) * step
             if passes(scores, int(counts[middle]), float(scale[middle]), reach, beta):
@@ -93,25 +99,51 @@ def passes(scores: Rounded, r: int, scale: float, reach: float, beta: float | No
     if int(holders.sum()) < r * (1.0 - beta):
         return False
     if r <= _EXACT_UP_TO:
-        return expected_shortfall(chance, holders, r) <= beta * r
+        return expected_shortfall(chance, holders, r) <= threshold(r, beta)
     logs = holders @ np.log1p(-np.multiply.outer(chance, -np.expm1(-_LAMBDAS)))
-    return bool(np.min(logs + _LAMBDAS * r + _log_weight(r)) <= math.log(beta))
+    return bool(np.min(logs + _LAMBDAS * r + _log_weight(r)) <= threshold(r, beta))
+
+
+@lru_cache(maxsize=4096)
+def threshold(r: int, beta: float) -> float:
+    """Return what the shortfall, or for r > 500 the log of its bound, must not exceed: beta*r, or log beta.
+
+    When every chance is 0 or 1 the value does not change with the level, and equals that of a whole number j
+    of items missing. A threshold on such a plateau would leave the answer to rounding, so it keeps clear of
+    all of them.
+    """
+    missing = np.arange(1, max(2, math.ceil(beta * r) + 2), dtype=np.float64)
+    if r <= _EXACT_UP_TO:
+        plateau, most, clear = missing, beta * r, 0.01
+    else:
+        plateau, most, clear = (
+            np.min(missing[:, None] * _LAMBDAS + _log_weight(r), axis=1),
+            math.log(beta),
+            1e-3,
+        )
+    # Plateaus ascend. Stay clear of the one above, and of the one below by going under it.
+    for at in plateau[::-1]:
+        gap = float(np.min(np.diff(plateau), initial=clear)) / 4
+        if abs(most - at) < min(clear, gap):
+            most = float(at) - min(clear, gap)
+    return most
 
 
 def expected_shortfall(chance: NDArray[np.float64], holders: NDArray[np.int64], r: int) -> float:
     """Return an upper bound on E(r - N)^+, N the number of successes of independent coins.
 
-    Coins of chance above _WEAK enter exactly. The weaker ones enter as one Poisson variable of the same mean,
-    which is larger in the convex order (Hoeffding 1956), so E(r - N)^+ can only grow. Decreasing in every
-    chance, also across _WEAK: there a Poisson becomes a coin, and the bound falls.
+    The strongest 8r + 400 coins of chance above _WEAK enter exactly. All others enter as one Poisson variable
+    of the same mean, which is larger in the convex order (Hoeffding 1956), so E(r - N)^+ can only grow.
+    `chance` ascends. Decreasing in every chance: as one rises, coins change places, or a Poisson part becomes
+    a coin, and the bound falls.
     """
     strong = chance > _WEAK
-    coins = np.repeat(chance[strong], holders[strong])
-    rate = float(holders[~strong] @ chance[~strong])
+    coins = np.repeat(chance[strong], holders[strong])  # ascending, as chance is
+    exact = min(coins.size, 8 * r + 400)
+    rate = float(holders[~strong] @ chance[~strong]) + float(coins[: coins.size - exact].sum())
+    coins = coins[coins.size - exact :]
     k = np.arange(r + 1)
     law = np.exp(k * math.log(rate) - rate - gammaln(k + 1)) if rate > 0 else (k == 0).astype(np.float64)
-    if coins.size > 8 * r + 400:  # so many coins that r of them is no question
-        coins = np.sort(coins)[-(8 * r + 400) :]
     for p in coins[::-1]:
         law[1:] = law[1:] * (1.0 - p) + law[:-1] * p
         law[0] *= 1.0 - p
