@@ -43,12 +43,11 @@ def measure(data: Any, test: Test, *, person: str | Person | None = None, column
     """
     if isinstance(test, PValues) and not _is_table(data):
         return test.of(data)
-    from discreet.data.ahead import ahead
     from discreet.data.table import open_table  # narwhals loads only when there is a table to read
 
     table = open_table(data, columns=columns, labels=test.labels, person=person)
     accumulator = test.start(table.names)
-    for block in ahead(table.blocks()):
+    for block in table.blocks():
         accumulator.update(block)
     return accumulator.finish()
 
