@@ -129,3 +129,10 @@ def test_float32_columns_give_nearly_the_same_scores():
     test = discreet.Mean(bounds=BOUNDS, null=0.45)
     single, double = evidence_of(test, values.astype(np.float32)), evidence_of(test, values)
     assert np.max(np.abs(single.score - double.score)) <= double.certificate.sup / 8
+
+
+def test_float32_far_from_zero_keeps_its_precision():
+    """Bounds far from 0 are not rounded to single precision: no shift of every contribution."""
+    values = (2.0**20 + np.random.default_rng(3).integers(0, 17, (900, 4)) / 16).astype(np.float32)
+    test = discreet.Mean(bounds=(2**20 + 0.01, 2**20 + 1.01), null=2**20 + 0.47)
+    assert np.array_equal(evidence_of(test, values).score, evidence_of(test, values.astype(np.float64)).score)

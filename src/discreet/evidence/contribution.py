@@ -38,6 +38,8 @@ class Scale:
         Whatever the value, infinite or absurd, the result is a whole number in 0..parts: nothing is raised
         and nothing is warned of, since either would speak of the data.
         """
+        if np.any(np.abs(self.low) > self.width):
+            values = values.astype(np.float64)  # in single precision the low end itself would be rounded
         kind = values.dtype
         with np.errstate(all="ignore"):
             values -= self.low[columns].astype(kind)
