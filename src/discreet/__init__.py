@@ -27,8 +27,12 @@ from discreet.evidence.two_groups import Stratified as Stratified
 from discreet.evidence.two_groups import TwoGroups as TwoGroups
 from discreet.evidence.vote import Vote as Vote
 from discreet.measure import measure as measure
+from discreet.pipeline import private_bh as private_bh
+from discreet.pipeline import release as release
 from discreet.privacy.account import account as account
 from discreet.privacy.promise import Privacy as Privacy
+from discreet.report.release import FdrPromise as FdrPromise
+from discreet.report.release import Release as Release
 from discreet.select.noisy_min import NoisyMin as NoisyMin
 from discreet.select.noisy_min import noisy_min as noisy_min
 from discreet.select.selection import Selection as Selection

@@ -191,3 +191,37 @@ def bench_type_one(
     from discreet.lab import type_one
 
     typer.echo(type_one.in_words(list(type_one.run(columns))))
+
+
+@bench.command("power")
+def bench_power(
+    repetitions: int = typer.Option(100, help="Simulated studies."),
+    quick: bool = typer.Option(False, help="Only the five settings with a target."),
+) -> None:
+    """Print FDR and power of every private method in the published setting, beside the published figures."""
+    from discreet.lab.bench import power
+    from discreet.lab.progress import progress
+
+    points = tuple(power.TARGETS) if quick else power.POINTS
+    with progress("studies", repetitions) as tick:
+        studies = power.run(repetitions, points, tick)
+    typer.echo(power.in_words(studies, points))
+
+
+@bench.command("people")
+def bench_people(repetitions: int = typer.Option(40, help="Simulated studies.")) -> None:
+    """Print power against the number of people, and how many each method needs."""
+    from discreet.lab.bench import people
+    from discreet.lab.progress import progress
+
+    with progress("studies", repetitions * len(people.PEOPLE)) as tick:
+        rates = people.run(repetitions, tick)
+    typer.echo(people.in_words(rates))
+
+
+@bench.command("fdr")
+def bench_fdr() -> None:
+    """Compare the time of private discovery with scipy's non-private procedure on the same p-values."""
+    from discreet.lab.bench import fdr
+
+    typer.echo(fdr.in_words())

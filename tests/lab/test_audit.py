@@ -10,6 +10,7 @@ import pytest
 from discreet.lab import audit, errata, outcomes
 from discreet.lab.broken import FAULTS
 from discreet.lab.clopper import epsilon_found, lower, upper
+from discreet.select import plans
 
 MECHANISMS = {mechanism.name: mechanism for mechanism in audit.mechanisms()}
 
@@ -28,6 +29,39 @@ def test_exact_audit_refuses_ten_percent_less_noise():
     right = MECHANISMS["gumbel, k = 2"]
     wrong = dataclasses.replace(right, law=lambda x: outcomes.softmax_orders(x, 0.9 * 4.0, 2))
     assert audit.exact_row(wrong).verdict == "VIOLATED"
+
+
+def test_exact_audit_refuses_the_printed_scale_with_a_value():
+    """Wrong twin: Lap(2/eps) for position and value loses 1.5 in the joint law, not 1."""
+    right = MECHANISMS["noisy min, position and value"]
+    cuts = np.arange(-16.0, 46.0)
+    wrong = dataclasses.replace(
+        right, law=lambda x: outcomes.laplace_index_and_value(-x, 2.0, 2.0**-10, 2.0, cuts)
+    )
+    row = audit.exact_row(wrong)
+    assert row.verdict == "VIOLATED"
+    assert row.found == pytest.approx(1.5, abs=1e-3)
+
+
+def test_the_audit_takes_its_scales_from_the_plans(monkeypatch):
+    """A plan with 10% less noise is noticed by the exact law of its mechanism."""
+    plan = plans.peel_plan
+    monkeypatch.setattr(
+        plans, "peel_plan", lambda *a: dataclasses.replace(plan(*a), scale=0.9 * plan(*a).scale)
+    )
+    short = next(m for m in audit.mechanisms() if m.name == "peel, k = 2")
+    assert audit.exact_row(short).verdict == "VIOLATED"
+
+
+def test_losses_of_impossible_outcomes():
+    """Impossible under both laws is no loss, under one of them an infinite one, and NaN is no law."""
+    assert outcomes.loss({(0,): 1.0, (1,): 0.0}, {(0,): 1.0, (1,): 0.0}) == 0
+    assert outcomes.loss({(0,): 1.0, (1,): 0.0}, {(0,): 0.5, (1,): 0.5}) == math.inf
+    assert outcomes.loss({(0,): 1.0}, {(0,): 0.5, (1,): 0.5}) == math.inf
+    assert outcomes.excess({(0,): 1.0}, {(0,): 0.5, (1,): 0.5}, 10.0) == 0.5
+    for measure in (outcomes.loss, lambda p, q: outcomes.excess(p, q, 1.0)):
+        with pytest.raises(ArithmeticError):
+            measure({(0,): math.nan}, {(0,): 1.0})
 
 
 @pytest.mark.statistical(1)
@@ -55,6 +89,8 @@ def test_exact_laws_add_up():
         outcomes.laplace_orders(x, 0.7, 2),
         outcomes.laplace_sets(x, 0.7, 2),
         outcomes.laplace_index(x, 0.7),
+        outcomes.laplace_index_and_value(x, 0.7, 0.25, 1.3, np.array([-1.0, -0.3, 0.3, 2.0])),
+        outcomes.laplace_index_and_value(x, 0.7, 0.25, 1.3, np.array([5.0])),
     ):
         assert math.fsum(law.values()) == pytest.approx(1, abs=1e-10)
 
@@ -101,7 +137,13 @@ def test_errata_numbers():
 def test_every_mechanism_has_its_proof_page():
     """Code, event, proof, audit: a mechanism without a page, or a page without its sections, fails here."""
     docs = Path(__file__).parents[2] / "docs" / "proofs"
-    pages = {mechanism.page for mechanism in MECHANISMS.values()} | {"samplers", "contest", "accounting"}
+    pages = {mechanism.page for mechanism in MECHANISMS.values()} | {
+        "samplers",
+        "contest",
+        "aware-privacy",
+        "aware-fdr",
+    }
+    assert (docs / "accounting.md").exists()
     for page in sorted(pages):
         text = (docs / f"{page}.md").read_text(encoding="utf-8")
         for section in ("## Statement", "## Proof", "## What the code does", "## Audit"):

@@ -19,7 +19,7 @@ MECHANISMS = {mechanism.name: mechanism for mechanism in audit.mechanisms()}
 
 
 def h(u):
-    """The function of Bennett's inequality."""
+    """Return h(u) of Bennett's inequality."""
     return (1 + u) * math.log1p(u) - u
 
 
@@ -92,8 +92,9 @@ def test_closeness_of_laplace_distribution_functions():
 
 
 def test_close_inclusion_is_private():
-    """Definition 5.4 and Lemma 5.5 on half of the chances raised and half lowered, exactly; C_1 = 2 is enough
-    here, and a c four times too large is not.
+    """Definition 5.4 and Lemma 5.5, exactly, on half of the chances raised and half lowered.
+
+    C_1 = 2 is enough here, and a c four times too large is not.
     """
     half, k, epsilon, delta = 200, 40, 0.5, 1e-3
     q = k / (2 * half)

@@ -1,4 +1,8 @@
-"""The contest's law is exact, however its bits are read: directly, through the sieve, or settled one by one."""
+"""The contest's law is exact, however its bits are read: at once, through the sieve, or settled singly."""
+
+import decimal
+from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,7 +13,8 @@ from hypothesis.extra.numpy import arrays
 from budget import assert_frequencies, must_fail
 from discreet.lab import outcomes
 from discreet.noise.laws import GUMBEL, LAPLACE
-from discreet.select import contest, sieve
+from discreet.select import contest, settle, sieve
+from discreet.select.drawn import RANGE, SCALES
 
 X = np.array([0.0, 0.7, -0.4, 1.1, 0.7])
 RUNS = 8_000
@@ -17,7 +22,7 @@ LAWS = {"gumbel": (GUMBEL, outcomes.softmax_orders), "laplace": (LAPLACE, outcom
 
 
 def counts_of(x, scale, k, law, keys, runs=RUNS):
-    """How often each outcome comes out of the real code."""
+    """Count how often each outcome comes out of the real code."""
     position = {key: i for i, key in enumerate(keys)}
     counts = np.zeros(len(keys))
     for _ in range(runs):
@@ -27,7 +32,7 @@ def counts_of(x, scale, k, law, keys, runs=RUNS):
 
 
 def check_law(name, k, x=X, scale=1.0, runs=RUNS):
-    """The code's frequencies fit the exact law and not that of half the scale."""
+    """Check that the code's frequencies fit the exact law and not that of half the scale."""
     law, exact = LAWS[name]
     p = exact(x, scale, k)
     counts = counts_of(x, scale, k, law, p, runs)
@@ -130,3 +135,60 @@ def test_everyone_ruled_out_is_below_the_line():
         least = words[out] / 65536.0  # V is at least this
         strongest = law.isf(np.maximum(least, 2.0**-60), 1 - least)
         assert (x[out] / 0.3 + strongest < line).all()
+
+
+ODD = {
+    "no evidence": np.full(6000, np.nan),
+    "one end": np.full(6000, -np.inf),
+    "near the lower end": np.concatenate((np.full(3000, -np.inf), np.linspace(-RANGE, -RANGE + 300, 3000))),
+    "near the upper end": np.concatenate((np.full(3000, np.inf), np.linspace(RANGE - 300, RANGE, 3000))),
+    "around zero": np.linspace(-1e-9, 1e-9, 6000),
+    "wide": np.linspace(-1e7, 1e7, 6000),
+}
+
+
+@pytest.mark.parametrize("law", [GUMBEL, LAPLACE])
+@pytest.mark.parametrize("name", ODD)
+@pytest.mark.parametrize("scale", [SCALES[0], SCALES[0] * 1.3, 0.7, SCALES[1] / 1.3, SCALES[1]])
+def test_the_threshold_before_the_sieve_is_safe(law, name, scale):
+    """In exact arithmetic, a score not above any threshold has a level below that split's upper edge."""
+    x = ODD[name] * scale
+    drawn, line, words = sieve.sieve(x, scale, 5, law)
+    out = np.setdiff1d(np.arange(x.size), drawn.index)
+    assert (words[out] / 65536.0 > law.sf(line - sieve.in_scales(x[out], scale))).all()
+    pilot = sieve._look(x, scale, 5)
+    for upper in pilot.upper[:: sieve._BINS // 16].tolist():
+        edge = (upper - pilot.margin) * scale
+        assert np.isfinite(edge)
+        assert Fraction(edge) / Fraction(scale) <= Fraction(upper) - Fraction(pilot.margin) / 4
+        assert upper - pilot.margin / 4 >= -RANGE
+
+
+@pytest.mark.parametrize("law", [GUMBEL, LAPLACE])
+def test_uniforms_of_which_nothing_is_known_are_settled(monkeypatch, law):
+    """Eighty equal leading bits leave the noise unknown; with k = m everyone is still put in order."""
+    monkeypatch.setattr(contest, "entropy", SimpleNamespace(words=lambda n, dtype: np.zeros(n, dtype=dtype)))
+    for k in (1, 4):
+        chosen = contest.largest(np.zeros(4), 1.0, k, law)
+        assert len(set(chosen.tolist())) == k
+
+
+def test_few_are_settled_in_decimals_at_large_levels(monkeypatch):
+    """At 2**36 noise scales some ten of 200 leaders need decimals; a slack of 2**-44 |level| sent all."""
+    settled = []
+    monkeypatch.setattr(
+        contest, "exact_order", lambda *args: settled.append(args[-1].size) or settle.exact_order(*args)
+    )
+    contest.largest(np.full(400, 2.0**36), 1.0, 200, GUMBEL)
+    assert sum(settled) < 100
+
+
+@pytest.mark.parametrize("law", [GUMBEL, LAPLACE])
+def test_the_callers_decimals_do_not_enter(monkeypatch, law):
+    """Three digits, rounding up, narrow exponents, every trap set: comparisons are settled all the same."""
+    monkeypatch.setattr(contest, "_ULPS", 1e6)
+    hostile = decimal.Context(
+        prec=3, rounding=decimal.ROUND_UP, Emin=-3, Emax=3, traps=list(decimal.Context().flags)
+    )
+    with decimal.localcontext(hostile):
+        assert contest.largest(np.array([0.0, 1e6, -1e6]), 1.0, 3, law).tolist() == [1, 0, 2]

@@ -34,7 +34,7 @@ def test_events_never_cost_more_than_asked(method, delta, values, k):
 
 @pytest.mark.parametrize(("k", "largest_scale"), [(1, 2.0), (10, 13.1), (100, 42.3), (1000, 134.0)])
 def test_reference_scales(k, largest_scale):
-    """At epsilon 1, delta 1e-6, sensitivity 1: the scales of the exact bounded-range recursion, or smaller."""
+    """At epsilon 1, delta 1e-6, sensitivity 1: the scales of the exact recursion, or smaller."""
     plan = plans.gumbel_plan(k, 1.0, 1e-6, 2.0, False)
     assert plan.scale <= largest_scale * (1 + 1e-9)
     assert account(plan.events, delta=1e-6) <= 1.0

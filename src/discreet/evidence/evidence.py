@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self, overload
 
 import numpy as np
 
@@ -27,7 +28,7 @@ class Evidence:
 
     Attributes
     ----------
-    names : tuple of str, length m
+    names : sequence of str, length m
         The hypotheses; public.
     score : array of float64, shape (m,)
         Inside [0, null.ceiling], without NaN, read-only; private. Printing and pickling never show it.
@@ -37,7 +38,7 @@ class Evidence:
         How far one person can move `score`; public.
     """
 
-    names: tuple[str, ...]
+    names: Sequence[str]
     score: NDArray[np.float64] = field(repr=False)
     null: Null
     certificate: Certificate
@@ -48,7 +49,7 @@ class Evidence:
             raise InputError("score must be one-dimensional with at least one entry")
         if not (score.min() >= 0 and score.max() <= self.null.ceiling):
             raise InputError("score must lie in [0, null.ceiling] with no NaN: clip it first")
-        names = tuple(str(name) for name in self.names)
+        names = self.names if isinstance(self.names, Numbered) else tuple(str(name) for name in self.names)
         if len(names) != score.size:
             raise InputError(f"names must have one entry for each score: {score.size}; got {len(names)}")
         score.flags.writeable = False
@@ -147,9 +148,27 @@ def _declared(sup: float, spread: float | None, adjacency: str, name: str) -> Ce
     return Certificate(sup, 2 * sup if spread is None else spread, adjacency, "declared")
 
 
-def _names(given: Iterable[Any] | None, found: Iterable[Any] | None, size: int) -> tuple[str, ...]:
+def _names(given: Iterable[Any] | None, found: Iterable[Any] | None, size: int) -> Sequence[str]:
     chosen = given if given is not None else found
-    return tuple(map(str, range(size) if chosen is None else chosen))
+    return Numbered(size) if chosen is None else tuple(map(str, chosen))
+
+
+@dataclass(frozen=True, slots=True)
+class Numbered(Sequence[str]):
+    """The names "0", "1", ... of hypotheses that came without; a million of them cost nothing."""
+
+    size: int
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[str, ...]: ...
+    def __getitem__(self, index: int | slice) -> str | tuple[str, ...]:
+        at = range(self.size)[index]
+        return str(at) if isinstance(at, int) else tuple(map(str, at))
+
+    def __len__(self) -> int:
+        return self.size
 
 
 def _vector(values: Any, name: str) -> tuple[NDArray[np.float64], Iterable[Any] | None]:

@@ -16,6 +16,7 @@ from discreet.lab.table import table
 from discreet.select import plans
 from discreet.select.noisy_min import noisy_min
 from discreet.select.top_k import top_k
+from discreet.select.values import lattice_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -55,7 +56,6 @@ class Mechanism:
     m: int
     law: Callable[[NDArray[np.float64]], outcomes.Law]
     run: Callable[[NDArray[np.float64]], int]
-    value_loss: float = 0.0
 
 
 def _code(indices: NDArray[np.int64], m: int) -> int:
@@ -78,45 +78,64 @@ def _min_with_value(x: NDArray[np.float64]) -> int:
     return 2 * found.index + int(found.value is not None and found.value <= 3.0)
 
 
+def _min_with_value_law() -> Callable[[NDArray[np.float64]], outcomes.Law]:
+    """Return the joint law of position and value, at the scales that the code reports it has used.
+
+    The likelihood ratio of a value is constant below both scores and above both, and extreme there; cutting
+    at every whole number, where all scores of `neighbours` lie, leaves these two in cells of their own.
+    """
+    ran = noisy_min([0.0], sensitivity=1, epsilon=1)
+    scale, value_scale, step = ran.scale, float(ran.value_scale or 0.0), lattice_for(1.0).step
+    cuts = np.arange(-16.0, 46.0)
+    return lambda x: outcomes.laplace_index_and_value(-x, scale, step, value_scale, cuts)
+
+
 def mechanisms() -> tuple[Mechanism, ...]:
     """Return every selection mechanism at a size whose law can be written down."""
-    gumbel, root = plans.gumbel_plan, plans.gumbel_plan(3, 1.0, 1e-3, 2.0, False).scale
-    peel = plans.peel_plan(2, 1.0, 1e-3, 2.0, 1.0, False).scale
+
+    def gumbel(k: int, delta: float) -> float:
+        return plans.gumbel_plan(k, 1.0, delta, 2.0, False).scale
+
+    def peel(delta: float) -> float:
+        return plans.peel_plan(2, 1.0, delta, 2.0, 1.0, False).scale
+
+    oneshot = plans.oneshot_plan(2, 1.0, 0.0, 2.0, 1.0, False, 5).scale
+    alone = noisy_min([0.0], sensitivity=1, epsilon=1, release_value=False).scale
     return (
         Mechanism(
             "noisy min, position only", "noisy-min", 1, 0, 5,
-            lambda x: outcomes.laplace_index(x, 2.0),
+            lambda x: outcomes.laplace_index(x, alone),
             lambda x: noisy_min(-x, sensitivity=1, epsilon=1, release_value=False).index,
         ),
         Mechanism(
             "noisy min, position and value", "noisy-min", 1, 0, 5,
-            lambda x: outcomes.laplace_index(x, 3.0), _min_with_value, value_loss=1 / 3,
+            _min_with_value_law(), _min_with_value,
         ),
         Mechanism(
             "peel, k = 2", "peel", 1, 0, 5,
-            lambda x: outcomes.laplace_orders(x, 4.0, 2), _top(2, 1, 0, "peel"),
+            lambda x: outcomes.laplace_orders(x, peel(0.0), 2), _top(2, 1, 0, "peel"),
         ),
         Mechanism(
             "peel, k = 2, delta", "peel", 1, 1e-3, 4,
-            lambda x: outcomes.laplace_orders(x, peel, 2), _top(2, 1, 1e-3, "peel"),
+            lambda x: outcomes.laplace_orders(x, peel(1e-3), 2), _top(2, 1, 1e-3, "peel"),
         ),
         Mechanism(
             "one-shot, k = 2", "oneshot", 1, 0, 5,
-            lambda x: outcomes.laplace_sets(x, 4.0, 2), _top(2, 1, 0, "oneshot"),
+            lambda x: outcomes.laplace_sets(x, oneshot, 2), _top(2, 1, 0, "oneshot"),
         ),
         Mechanism(
             "gumbel, k = 1", "gumbel", 1, 0, 10,
-            lambda x: outcomes.softmax_orders(x, gumbel(1, 1.0, 0.0, 2.0, False).scale, 1),
+            lambda x: outcomes.softmax_orders(x, gumbel(1, 0.0), 1),
             _top(1, 1, 0, "gumbel"),
         ),
         Mechanism(
             "gumbel, k = 2", "gumbel", 1, 0, 5,
-            lambda x: outcomes.softmax_orders(x, gumbel(2, 1.0, 0.0, 2.0, False).scale, 2),
+            lambda x: outcomes.softmax_orders(x, gumbel(2, 0.0), 2),
             _top(2, 1, 0, "gumbel"),
         ),
         Mechanism(
             "gumbel, k = 3, delta", "gumbel", 1, 1e-3, 5,
-            lambda x: outcomes.softmax_orders(x, root, 3), _top(3, 1, 1e-3, "gumbel"),
+            lambda x: outcomes.softmax_orders(x, gumbel(3, 1e-3), 3), _top(3, 1, 1e-3, "gumbel"),
         ),
     )  # fmt: skip
 
@@ -172,7 +191,7 @@ def exact_row(mechanism: Mechanism) -> Row:
         if mechanism.delta > 0:
             found = max(found, outcomes.excess(p, q, mechanism.epsilon))
         else:
-            found = max(found, outcomes.loss(p, q) + mechanism.value_loss)
+            found = max(found, outcomes.loss(p, q))
     claim = mechanism.delta or mechanism.epsilon
     unit = "delta" if mechanism.delta else "epsilon"
     verdict = "holds" if found <= claim * (1 + 1e-9) else "VIOLATED"

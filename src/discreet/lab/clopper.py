@@ -45,7 +45,7 @@ def _worst_event(a: NDArray[np.int64], b: NDArray[np.int64], delta: float) -> ND
     count_a, count_b = _tally(a, outcomes), _tally(b, outcomes)
     order = np.argsort(-(count_a + 1) / (count_b + 1))
     hits_a, hits_b = np.cumsum(count_a[order]), np.cumsum(count_b[order])
-    # Two standard errors off each side stand in for the confidence bounds.
+    # Four standard errors off each side stand in for the confidence bounds.
     p = (hits_a - 4 * np.sqrt(hits_a + 1)) / a.size - delta
     q = (hits_b + 4 * np.sqrt(hits_b + 1)) / b.size
     return outcomes[order[: int(np.argmax(np.maximum(p, 1e-12) / q)) + 1]]

@@ -40,6 +40,47 @@ def laplace_index(x: NDArray[np.float64], scale: float) -> Law:
     return {(i,): _separated(x, scale, (i,)) for i in range(x.size)}
 
 
+def laplace_index_and_value(
+    x: NDArray[np.float64], scale: float, step: float, value_scale: float, cuts: NDArray[np.float64]
+) -> Law:
+    """Return the law of (position of the least x + Laplace noise, cell of its value with fresh noise).
+
+    The value is x rounded down to a multiple of `step` plus discrete Laplace noise of scale `value_scale`;
+    cell c holds the values above cuts[c - 1] and up to cuts[c].
+    """
+    edges = np.floor(cuts / step)
+    law: Law = {}
+    for i in range(x.size):
+        index = _separated(-x, scale, (i,))
+        for c, chance in enumerate(_lattice_cells(edges - np.floor(x[i] / step), value_scale / step)):
+            law[i, c] = index * chance
+    return law
+
+
+def _lattice_cells(edges: NDArray[np.float64], scale: float) -> list[float]:
+    """Return the discrete Laplace chances of (-inf, e_0], (e_0, e_1], .., (e_last, inf), whole e ascending.
+
+    With r = exp(-1/scale), P(X <= -t) = P(X >= t) = r^t/(1 + r) for whole t >= 0.
+    """
+    total = 1.0 + math.exp(-1.0 / scale)
+
+    def below(e: float) -> float:
+        return math.exp(e / scale) / total
+
+    def above(e: float) -> float:
+        return math.exp(-(e + 1.0) / scale) / total
+
+    def between(a: float, b: float) -> float:
+        if b <= 0:
+            return below(b) - below(a)
+        return above(a) - above(b) if a >= 0 else 1.0 - below(a) - above(b)
+
+    ends = [float(e) for e in edges]
+    first = below(ends[0]) if ends[0] <= 0 else 1.0 - above(ends[0])
+    last = above(ends[-1]) if ends[-1] >= 0 else 1.0 - below(ends[-1])
+    return [first, *(between(a, b) for a, b in pairwise(ends)), last]
+
+
 def laplace_orders(x: NDArray[np.float64], scale: float, k: int) -> Law:
     """Return the law of k ordered choices by peeling: fresh Laplace noise each round, largest first."""
     law: Law = {}
@@ -93,11 +134,29 @@ def _integrate(
 
 
 def loss(p: Law, q: Law) -> float:
-    """Return the largest |log p(o)/q(o)| over outcomes: the pure epsilon of this pair."""
-    return max(abs(float(np.log(p[o] / q[o]))) for o in p)
+    """Return the largest |log p(o)/q(o)| over outcomes: the pure epsilon of this pair.
+
+    An outcome that neither law allows loses nothing; one that a single law allows, everything.
+    """
+    found = 0.0
+    for a, b in _together(p, q):
+        if a != b:
+            found = max(found, abs(math.log(a) - math.log(b)) if a > 0 and b > 0 else math.inf)
+    return found
 
 
 def excess(p: Law, q: Law, epsilon: float) -> float:
     """Return the smallest delta for which this pair, in both directions, is (epsilon, delta)-close."""
-    factor = float(np.exp(epsilon))
-    return max(sum(max(0.0, a[o] - factor * b[o]) for o in p) for a, b in ((p, q), (q, p)))
+    factor = math.exp(epsilon)
+    pairs = _together(p, q)
+    there = math.fsum(max(0.0, a - factor * b) for a, b in pairs)
+    back = math.fsum(max(0.0, b - factor * a) for a, b in pairs)
+    return max(there, back)
+
+
+def _together(p: Law, q: Law) -> list[tuple[float, float]]:
+    """Return the chances of every outcome under both laws; refuse what is no chance, for NaN hides a loss."""
+    pairs = [(p.get(o, 0.0), q.get(o, 0.0)) for o in p.keys() | q.keys()]
+    if not all(0 <= chance <= 1 + 1e-9 for pair in pairs for chance in pair):
+        raise ArithmeticError("a law has a chance that is not between 0 and 1")
+    return pairs

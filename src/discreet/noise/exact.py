@@ -39,13 +39,24 @@ def floor_of_tanh_half(x: Fraction, bits: int) -> int:
     return _floor(x, bits, lambda e: (e - 1) / (e + 1))
 
 
+def decimals(digits: int) -> decimal.Context:
+    """Return a context of this precision that takes nothing from the caller's, whose traps may bite."""
+    return decimal.Context(
+        prec=digits,
+        rounding=decimal.ROUND_HALF_EVEN,
+        Emin=decimal.MIN_EMIN,
+        Emax=decimal.MAX_EMAX,
+        clamp=0,
+        flags=[],
+        traps=[],
+    )
+
+
 @lru_cache(maxsize=4096)
 def _enclosure(x: Fraction, digits: int) -> tuple[Fraction, Fraction]:
     """Return rationals around exp(x), apart by a relative 10**-digits or less."""
-    with decimal.localcontext() as context:
-        # exp(x(1+u)) = exp(x) exp(xu): the quotient needs the digits of x in front of the point as well.
-        context.prec = digits + len(str(int(x))) + 5
-        context.Emax, context.Emin = decimal.MAX_EMAX, decimal.MIN_EMIN
+    # exp(x(1+u)) = exp(x) exp(xu): the quotient needs the digits of x in front of the point as well.
+    with decimal.localcontext(decimals(digits + len(str(int(x))) + 5)):
         value = Fraction((decimal.Decimal(x.numerator) / decimal.Decimal(x.denominator)).exp())
     slack = value / 10 ** (digits + 1)
     return value - slack, value + slack

@@ -17,7 +17,7 @@ def uniform_below(bound: int, count: int) -> NDArray[np.uint64]:
     """Return `count` independent integers, exactly uniform on [0, bound), bound <= 2**64; shape (count,).
 
     Words of just enough bits, drawn again where they reach `bound`: how often depends on `bound` and chance,
-    so give it public bounds only. Selection inside a bucket of private size uses `scaled_below`.
+    so give it public bounds only.
     """
     bound = check.whole(bound, "bound", 1, 1 << 64)
     shift = np.uint64(64 - max(1, (bound - 1).bit_length()))
@@ -30,12 +30,3 @@ def uniform_below(bound: int, count: int) -> NDArray[np.uint64]:
         values[again] = entropy.words(again.size, np.uint64) >> shift
         again = again[values[again] > last]
     return values
-
-
-def scaled_below(bound: int, extra_bits: int = 128) -> int:
-    """Return an integer in [0, bound), each value with probability (1/bound)(1 + u), |u| <= 2**-extra_bits.
-
-    One multiplication and no retry, so neither time nor randomness used depends on a private `bound`.
-    """
-    bits = bound.bit_length() + extra_bits
-    return (entropy.integer(bits) * bound) >> bits

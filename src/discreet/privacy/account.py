@@ -176,7 +176,7 @@ class _Spent:
 def _shifted(bound: Callable[[float], float], pure: Counter[float]) -> Callable[[float], float]:
     """Return the bound for what `bound` covers together with pure events, which simply add up."""
     base = _total(pure)
-    return lambda epsilon: bound(math.nextafter(epsilon - base, -math.inf)) if epsilon > base else 1.0
+    return lambda epsilon: bound(math.nextafter(epsilon - base, -math.inf)) if epsilon >= base else 1.0
 
 
 def _lifted(parameter: float) -> float:

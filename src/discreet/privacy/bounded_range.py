@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -48,7 +49,7 @@ def composed_delta(epsilon: float, e: float, rounds: int) -> float:
     objective by a function whose maximum has a closed form. Outside a moving window, delta is bounded by its
     value at the upper end and by a chord in exp(eps) below the lower end.
     """
-    if e == 0.0 or epsilon >= rounds * e:
+    if Fraction(epsilon) >= rounds * Fraction(e):
         return 0.0
     # Start a hair to the left, where delta is larger: by more than its float error moves it.
     origin = epsilon - 1e-14 * (epsilon + rounds * e)
@@ -110,8 +111,9 @@ def _cells(e: float, rounds: int) -> tuple[NDArray[np.int64], int]:
     and a cell as wide as twice its distance from there still has its maximum at its inner end: so cells may
     widen outward.
     """
-    half = max(9, round(96 / math.sqrt(rounds)))
-    steps = list(range(round(half * min(1.0, 3.5 / math.sqrt(rounds) + e / 4)) + 1))
+    half = max(9 if rounds <= 1000 else 5, round(96 / math.sqrt(rounds)))
+    fine = max(1, round(half * min(1.0, 3.5 / math.sqrt(rounds) + e / 4)))
+    steps = list(range(fine + 1))
     while steps[-1] < half:
         steps.append(min(half, 3 * steps[-1]))
     outward = np.array(steps)
@@ -143,5 +145,5 @@ def _cover(delta: NDArray[np.float64], start: int, low: int, high: int, h: float
     place = np.arange(low - start, high - start + 1)
     covered = delta[np.clip(place, 0, delta.size - 1)]
     below = max(0, start - low)
-    covered[:below] = 1.0 - (1.0 - delta[0]) * np.exp(h * place[:below])
+    covered[:below] = delta[0] - (1.0 - delta[0]) * np.expm1(h * place[:below])
     return covered

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+# A bracket narrower than this is closed, whatever the tolerance: the answer may be 0.
+_LEAST = 1e-300
+
 
 def smallest(excess: Callable[[float], float], low: float, high: float, tolerance: float) -> float:
     """Return x in [low, high] with excess(x) <= 0, within relative `tolerance` of the smallest such x.
@@ -20,7 +23,7 @@ def smallest(excess: Callable[[float], float], low: float, high: float, toleranc
         return low
     below = excess(high)
     slow = side = 0
-    while (gap := high - low) > (step := tolerance * high):
+    while (gap := high - low) > (step := max(tolerance * high, _LEAST)):
         if slow < 3 and math.isfinite(above) and math.isfinite(below) and below < 0:
             x = low + gap * above / (above - below)
         else:

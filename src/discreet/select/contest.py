@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.errors import InputError
 from discreet.noise import entropy
-from discreet.select.drawn import Drawn, in_scales
+from discreet.select.drawn import SCALES, Drawn, in_scales
 from discreet.select.settle import exact_order
 from discreet.select.sieve import sieve
 
@@ -24,13 +25,21 @@ if TYPE_CHECKING:
 
 _SMALL = 1 << 12  # below this many items the sieve costs more than it saves
 _ULPS = 2.0**-44  # 512 units in the last place: far more than log, log1p and a few additions can lose
+_LEVEL_ULPS = 2.0**-50  # a level goes through one division and two additions: three roundings of 2**-53
 
 
+@np.errstate(all="ignore")  # a warning, or an error in its place, would tell of the scores
 def largest(scores: NDArray[np.float64], scale: float, k: int, law: Law) -> NDArray[np.int64]:
     """Return the positions of the k largest scores + scale * noise, largest first; shape (k,).
 
-    NaN counts as minus infinity, and infinities as +-RANGE * scale, so every item can be chosen.
+    NaN counts as minus infinity, and infinities as +-RANGE * scale, so every item can be chosen. A scale
+    outside SCALES is refused before anything is drawn.
     """
+    if not SCALES[0] <= scale <= SCALES[1]:
+        raise InputError(
+            f"sensitivity and epsilon ask for noise of scale {scale:g}, outside [{SCALES[0]:g}, "
+            f"{SCALES[1]:g}]: measure the scores and sensitivity in another unit, or change epsilon"
+        )
     m = scores.size
     if m > _SMALL and 4 * k < m:
         drawn, line, words = sieve(scores, scale, k, law)
@@ -56,9 +65,9 @@ def _leaders(
     v, w, doubt = _uniforms(drawn)
     noise = law.isf(v, w)
     key = level + noise
-    slack = _ULPS * (8.0 + np.abs(level) + np.abs(noise)) + doubt
+    slack = _ULPS * (8.0 + np.abs(noise)) + _LEVEL_ULPS * np.abs(level) + doubt
     low, high = key - slack, key + slack
-    if np.count_nonzero(low > line) < k:
+    if line > -np.inf and np.count_nonzero(low > line) < k:
         return None
     kth = np.partition(low, low.size - k)[low.size - k]
     front = np.flatnonzero(high >= kth)

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 RANGE = 2.0**40
 """Scores are clipped to this many noise scales around 0: public, and it keeps infinities in the contest."""
 
+SCALES = (2.0**-900, 2.0**900)
+"""Noise scales in use: RANGE of them neither overflows nor underflows. Public, like the scale."""
+
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
@@ -25,5 +28,5 @@ class Drawn:
 
 def in_scales(scores: NDArray[np.float64], scale: float) -> NDArray[np.float64]:
     """Return scores in units of the noise scale, NaN at the bottom, clipped to +-RANGE."""
-    with np.errstate(over="ignore"):
+    with np.errstate(all="ignore"):
         return np.fmax(np.clip(scores / scale, -RANGE, RANGE), -RANGE)

@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from discreet import check
 from discreet.noise.laws import LAPLACE
 from discreet.privacy.events import Pure
 from discreet.privacy.promise import Privacy
 from discreet.select.contest import largest
-from discreet.select.neighbours import read_spread, words
-from discreet.select.plans import rounded_up
+from discreet.select.neighbours import read_epsilon, read_sensitivity, read_spread, words
+from discreet.select.plans import ratio_up, rounded_up
 from discreet.select.scores import read_scores
-from discreet.select.values import laplace_values, lattice_for
+from discreet.select.values import laplace_noise
 
 if TYPE_CHECKING:
     from discreet.privacy.events import Event
@@ -27,6 +26,7 @@ class NoisyMin:
     value: float | None
     scale: float
     privacy: Privacy
+    value_scale: float | None = None
 
     def __str__(self) -> str:
         value = "" if self.value is None else f", value about {self.value:.6g}"
@@ -51,7 +51,8 @@ def noisy_min(
     Parameters
     ----------
     values : array-like, shape (m,)
-        NaN means "no evidence": never preferred to a number.
+        NaN means "no evidence": it stands at 2**40 noise scales above 0, where larger values are clipped, so
+        in effect it loses to every number below that.
     sensitivity : float
         One person moves each value by at most this.
     epsilon : float
@@ -64,19 +65,23 @@ def noisy_min(
     Notes
     -----
     Neighbours: any two inputs whose values differ by at most `sensitivity` each, within `spread` together.
+    The value is clipped to 2**50 steps around 0, at least 2**39 sensitivities, before it gets its noise.
     Proof: docs/proofs/noisy-min.md.
     """
     scores = read_scores(values, "values", largest=False)
-    sup = check.positive(sensitivity, "sensitivity")
+    sup, epsilon = read_sensitivity(sensitivity), read_epsilon(epsilon)
     width = read_spread(spread, sup)
-    epsilon = check.positive(epsilon, "epsilon")
+    # Everything public is settled, or refused, before anything is drawn.
     scale = rounded_up((width + (sup if release_value else 0.0)) / epsilon)
-    index = int(largest(scores, scale, 1, LAPLACE)[0])
-    events: list[Event] = [Pure(width / scale)]
-    value = None
+    events: tuple[Event, ...] = (Pure(ratio_up(width, scale)),)
+    noise = None
     if release_value:
-        share = sup / scale
-        noisy, _ = laplace_values(-scores[[index]], lattice_for(sup), share)
-        value = float(noisy[0])
-        events.append(Pure(share))
-    return NoisyMin(index, value, scale, Privacy(epsilon, 0.0, tuple(events), words(sup, width)))
+        share = ratio_up(sup, scale)
+        noise = laplace_noise(sup, share)
+        events += (Pure(share),)
+    privacy = Privacy(epsilon, 0.0, events, words(sup, width))
+    index = int(largest(scores, scale, 1, LAPLACE)[0])
+    if noise is None:
+        return NoisyMin(index, None, scale, privacy)
+    value = float(noise.added_to(scores[[index]], largest=False)[0])
+    return NoisyMin(index, value, scale, privacy, noise.scale)

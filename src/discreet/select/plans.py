@@ -29,20 +29,24 @@ class Plan:
 def gumbel_plan(k: int, epsilon: float, delta: float, width: float, values: bool) -> Plan:
     """Plan k rounds of the exponential mechanism: each is (width/scale)-bounded-range.
 
-    With values, half of the cost goes to them: Gaussian when delta > 0, Laplace otherwise.
+    With values, half of the cost goes to them: Gaussian when delta > 0 and that needs less noise, Laplace
+    otherwise.
     """
     if not values:
         step = bounded_range_step(epsilon, delta, k)
         return Plan(rounded_up(width / step), (BoundedRange(step, k),))
+    share = rounded_down(epsilon / (2 * k))
+    pure = Plan(rounded_up(width / share), (BoundedRange(share, k), Pure(share, k)), value_epsilon=share)
     if delta == 0:
-        share = rounded_down(epsilon / (2 * k))
-        return Plan(rounded_up(width / share), (BoundedRange(share, k), Pure(share, k)), value_epsilon=share)
+        return pure
 
     def events_at(u: float) -> tuple[Event, ...]:
         return BoundedRange(1 / u, k), ZCDP(1 / (8 * u * u), k)
 
     u = smallest_scale(events_at, epsilon=epsilon, delta=delta, start=math.sqrt(k) / epsilon)
-    return Plan(rounded_up(width * u), events_at(u), value_rho=1 / (8 * u * u))
+    plan = Plan(rounded_up(width * u), events_at(u), value_rho=1 / (8 * u * u))
+    # Where this holds the Gaussian's sigma, 2 u sup, exceeds the Laplace noise's deviation too.
+    return pure if pure.scale <= plan.scale else plan
 
 
 @lru_cache(maxsize=1024)
@@ -50,14 +54,14 @@ def peel_plan(k: int, epsilon: float, delta: float, width: float, sup: float, va
     """Plan k rounds of Report Noisy Min: each costs width/scale for the index, sup/scale for the value."""
 
     def events_at(scale: float) -> tuple[Event, ...]:
-        index = Pure(width / scale, k)
-        return (index, Pure(sup / scale, k)) if values else (index,)
+        index = Pure(ratio_up(width, scale), k)
+        return (index, Pure(ratio_up(sup, scale), k)) if values else (index,)
 
     basic = rounded_up(k * (width + (sup if values else 0.0)) / epsilon)
     scale = basic
     if delta > 0:
         scale = min(basic, smallest_scale(events_at, epsilon=epsilon, delta=delta, start=basic))
-    return Plan(scale, events_at(scale), value_epsilon=sup / scale if values else None)
+    return Plan(scale, events_at(scale), value_epsilon=ratio_up(sup, scale) if values else None)
 
 
 @lru_cache(maxsize=1024)
@@ -71,26 +75,35 @@ def oneshot_plan(
     """
     share = 0.5 if values else 1.0
     eps, dlt = epsilon * share, delta * share
-    pure = k * width / eps
-    plan = Plan(rounded_up(pure), (Pure(rounded_down(width / pure), k),))
+    pure = rounded_up(k * width / eps)
+    plan = Plan(pure, (Pure(ratio_up(width, pure), k),))
     if dlt > 0:
         used_eps, used_delta = min(eps, 0.2), min(dlt, 0.05)
-        root = 8 * sup * math.sqrt(k * math.log(m / used_delta)) / used_eps
+        root = rounded_up(8 * sup * math.sqrt(k * math.log(m / used_delta)) / used_eps)
         if root < pure:
-            plan = Plan(rounded_up(root), (Approximate(used_eps, used_delta),), ordered=False)
+            plan = Plan(root, (Approximate(used_eps, used_delta),), ordered=False)
     if not values:
         return plan
 
     def events_at(scale: float) -> tuple[Event, ...]:
-        return (Pure(sup / scale, k),)
+        return (Pure(ratio_up(sup, scale), k),)
 
     scale = smallest_scale(events_at, epsilon=eps, delta=dlt, start=k * sup / eps)
-    return Plan(plan.scale, (*plan.events, *events_at(scale)), plan.ordered, value_epsilon=sup / scale)
+    share = ratio_up(sup, scale)
+    return Plan(plan.scale, (*plan.events, *events_at(scale)), plan.ordered, value_epsilon=share)
 
 
 def rounded_up(x: float) -> float:
-    """Return a little more than x: more than the rounding of the formula that made it."""
+    """Return a little more than x: more than the rounding of the formula that made it, and of `ratio_up`."""
     return math.nextafter(x * (1 + 2.0**-50), math.inf)
+
+
+def ratio_up(part: float, scale: float) -> float:
+    """Return the cost part/scale as an event must record it: never less than the exact quotient.
+
+    At most 3 * 2**-53 above it, which a scale that was `rounded_up` by 8 * 2**-53 makes good.
+    """
+    return math.nextafter(part / scale, math.inf)
 
 
 def rounded_down(x: float) -> float:

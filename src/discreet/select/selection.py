@@ -23,7 +23,8 @@ class Selection:
     ordered : bool
         Whether the order of `indices` is part of the private release.
     values : array of float or None
-        Freshly noised scores of the chosen, in the order of `indices`, when asked for.
+        Freshly noised scores of the chosen, in the order of `indices`, when asked for; clipped to 2**39
+        sensitivities or a little more around 0 before the noise, with NaN at the worse end.
     scale : float
         Scale of the selection noise, in the units of the scores.
     value_scale : float or None

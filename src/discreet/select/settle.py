@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.noise import entropy
+from discreet.noise.exact import decimals
 from discreet.select.drawn import RANGE
 
 if TYPE_CHECKING:
@@ -60,8 +61,7 @@ def _enclosure(law: Law, value: int, bits: int, level: Fraction) -> tuple[Decima
     tail = min(value, (1 << bits) - 1 - value)
     if tail < 16:
         return Decimal("-Infinity"), Decimal("Infinity")
-    with decimal.localcontext() as context:
-        context.prec = bits // 3 + 40
+    with decimal.localcontext(decimals(bits // 3 + 40)):
         noise = law.isf_decimal((value + Decimal("0.5")) / Decimal(1 << bits))
         middle = Decimal(level.numerator) / Decimal(level.denominator) + noise
         reach = 4 / Decimal(tail) + (1 + abs(middle)) / Decimal(10) ** (bits // 3)

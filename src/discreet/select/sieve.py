@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.noise import entropy
 from discreet.noise.uniform import uniform_below
-from discreet.select.drawn import Drawn, in_scales
+from discreet.select.drawn import RANGE, Drawn, in_scales
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,11 +27,15 @@ _SAFE = 60.0  # too few items clear the line with probability below exp(-58); th
 
 @dataclass(frozen=True, slots=True)
 class _Pilot:
-    """A histogram of sampled scores in units of the noise scale; bin 0 reaches down without end."""
+    """A histogram of sampled scores in units of the noise scale; bin 0 reaches down without end.
+
+    `lower` and `upper` lie `margin` outside the edges of the bins, more than what rounding can move.
+    """
 
     counts: NDArray[np.int64]
     lower: NDArray[np.float64]
     upper: NDArray[np.float64]
+    margin: float
     weight: float
 
 
@@ -49,7 +53,10 @@ def sieve(
     above = np.cumsum(pilot.counts[::-1])[::-1] - pilot.counts
     split = int(np.argmin(above * pilot.weight + chance * scores.size))
     words = entropy.words(scores.size, np.uint16)
-    near = np.flatnonzero((scores > pilot.upper[split] * scale) | (words <= _reach(chance[split])))
+    # Without its margin the edge is so far down that no rounding lifts the product above upper * scale, and
+    # within SCALES the product neither overflows nor underflows.
+    edge = (pilot.upper[split] - pilot.margin) * scale
+    near = np.flatnonzero((scores > edge) | (words <= _reach(chance[split])))
     level = in_scales(scores[near], scale)
     near = near[words[near] <= _reach(law.sf(line - level - _rounding(level)))]
     return Drawn(near, words[near], entropy.words(near.size, np.uint64)), line, words
@@ -74,21 +81,23 @@ def _look(scores: NDArray[np.float64], scale: float, k: int) -> _Pilot:
     size = min(m, max(_LEAST, min(_USUAL, m // 16), m // 64))
     level = in_scales(scores if size == m else scores[uniform_below(m, size)], scale)
     top = float(level.max())
-    rank = min(size - 1, int(_wanted(k) * size / m) + 4 * int(_SAFE))
+    rank = min(size - 1, int(np.ceil(_wanted(_wanted(k) * size / m))))  # enough for `_line` to find a line
     kth = float(np.partition(level, size - 1 - rank)[size - 1 - rank])
     if kth < top - (_BINS - 64) / _PER_SCALE:
         top = kth + _BINS / _PER_SCALE / 2
     place = np.clip((level - top) * _PER_SCALE + (_BINS - 1), 0, _BINS - 1)
     edge = top + (np.arange(_BINS) - (_BINS - 1)) / _PER_SCALE
-    margin = _rounding(top)
-    upper = edge + 1 / _PER_SCALE + margin
-    return _Pilot(np.bincount(place.astype(np.int64), minlength=_BINS), edge - margin, upper, m / size)
+    margin = float(_rounding(top))
+    # No level lies below -RANGE, whatever the score: an upper edge there would leave NaN and -inf out.
+    upper = np.maximum(edge + 1 / _PER_SCALE, -RANGE) + margin
+    counts = np.bincount(place.astype(np.int64), minlength=_BINS)
+    return _Pilot(counts, edge - margin, upper, margin, m / size)
 
 
-def _wanted(k: int) -> float:
+def _wanted(k: float) -> float:
     """Return a mean M such that a sum of independent coins falls below k with chance exp(-_SAFE) at most.
 
-    Chernoff: P(sum < k) <= exp(-(M - k)**2 / (2 M)).
+    Chernoff: P(sum < k) <= exp(-(M - k)**2 / (2 M)), so M solves M - sqrt(2 M _SAFE) = k.
     """
     return k + _SAFE + float(np.sqrt(_SAFE * (_SAFE + 2.0 * k)))
 
@@ -97,7 +106,7 @@ def _line(pilot: _Pilot, k: int, law: Law) -> float:
     """Return a high line that at least `_wanted(k)` items are expected to clear.
 
     The sample's sum S of chances in [0, 1] overstates its mean by more than sqrt(2 S _SAFE) with probability
-    exp(-_SAFE) at most, at each of the dozen lines looked at.
+    exp(-_SAFE) at most; one such event covers all lines, as S falls with the line (docs/proofs/contest.md).
     """
     used = np.flatnonzero(pilot.counts[1:]) + 1
     held, at = pilot.counts[used].astype(np.float64), pilot.lower[used]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,14 +12,14 @@ from discreet.noise.laws import GUMBEL, LAPLACE
 from discreet.privacy.promise import Privacy
 from discreet.select import plans
 from discreet.select.contest import largest as noisy_largest
-from discreet.select.neighbours import read_spread, words
+from discreet.select.neighbours import read_epsilon, read_sensitivity, read_spread, words
 from discreet.select.peel import peel
 from discreet.select.scores import read_scores
 from discreet.select.selection import Selection
-from discreet.select.values import gaussian_values, laplace_values, lattice_for
+from discreet.select.values import gaussian_noise, laplace_noise
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from discreet.select.values import ValueNoise
 
 METHODS = ("gumbel", "peel", "oneshot")
 
@@ -40,7 +41,8 @@ def top_k(
     Parameters
     ----------
     scores : array-like, shape (m,)
-        One number for each candidate. NaN means "no evidence": chosen only when nothing better is left.
+        One number for each candidate. NaN means "no evidence": it stands at the worse end of the range to
+        which scores are clipped (see Notes), so in effect it is chosen when no number within it is left.
     k : int
         How many to choose, 1 <= k <= m. Public, like m.
     sensitivity : float
@@ -64,8 +66,10 @@ def top_k(
     Notes
     -----
     Neighbours are any two inputs whose scores differ by at most `sensitivity` each, within `spread` together;
-    what that means for people is decided by how the scores were made. Scores beyond 2**40 noise scales are
-    clipped. Proofs: docs/proofs/gumbel.md, peel.md, oneshot.md, contest.md.
+    what that means for people is decided by how the scores were made. Scores beyond 2**40 noise scales
+    from 0 are clipped for the selection. Released values are clipped, before they get their noise, to 2**50
+    lattice steps from 0: 2**39 to 2**40 sensitivities. Proofs: docs/proofs/gumbel.md, peel.md, oneshot.md,
+    contest.md.
 
     Examples
     --------
@@ -77,34 +81,34 @@ def top_k(
     """
     better = read_scores(scores, "scores", largest=largest)
     k = check.whole(k, "k", 1, better.size)
-    sup = check.positive(sensitivity, "sensitivity")
+    sup = read_sensitivity(sensitivity)
     width = read_spread(spread, sup)
-    epsilon, delta = check.positive(epsilon, "epsilon"), check.delta(delta)
+    epsilon, delta = read_epsilon(epsilon), check.delta(delta)
     method = check.choice(method, "method", METHODS)
+    # Everything public is settled, or refused, before anything is drawn.
     if method == "gumbel":
         plan = plans.gumbel_plan(k, epsilon, delta, width, values)
-        indices = noisy_largest(better, plan.scale, k, GUMBEL)
     elif method == "peel":
         plan = plans.peel_plan(k, epsilon, delta, width, sup, values)
-        indices = peel(better, plan.scale, k)
     else:
         plan = plans.oneshot_plan(k, epsilon, delta, width, sup, values, better.size)
-        indices = noisy_largest(better, plan.scale, k, LAPLACE)
+    noise = _value_noise(sup, plan)
+    privacy = Privacy(epsilon, delta, plan.events, words(sup, width))
+    if method == "peel":
+        indices = peel(better, plan.scale, k)
+    else:
+        indices = noisy_largest(better, plan.scale, k, GUMBEL if method == "gumbel" else LAPLACE)
     if not plan.ordered:
         indices = np.sort(indices)
-    released, value_scale = _values(better[indices], sup, plan, largest=largest)
-    privacy = Privacy(epsilon, delta, plan.events, words(sup, width))
-    return Selection(
-        method, better.size, k, indices, plan.ordered, plan.scale, privacy, released, value_scale
-    )
+    chosen = Selection(method, better.size, k, indices, plan.ordered, plan.scale, privacy)
+    if noise is None:
+        return chosen
+    return replace(chosen, values=noise.added_to(better[indices], largest=largest), value_scale=noise.scale)
 
 
-def _values(
-    chosen: NDArray[np.float64], sup: float, plan: plans.Plan, *, largest: bool
-) -> tuple[NDArray[np.float64] | None, float | None]:
-    chosen = chosen if largest else -chosen
+def _value_noise(sup: float, plan: plans.Plan) -> ValueNoise | None:
     if plan.value_epsilon is not None:
-        return laplace_values(chosen, lattice_for(sup), plan.value_epsilon)
+        return laplace_noise(sup, plan.value_epsilon)
     if plan.value_rho is not None:
-        return gaussian_values(chosen, lattice_for(sup), plan.value_rho)
-    return None, None
+        return gaussian_noise(sup, plan.value_rho)
+    return None

@@ -1,7 +1,8 @@
 """Fresh noisy values of what was selected, on a lattice fine enough not to matter.
 
 A score is rounded down to a power-of-two step, which floats do exactly; one person then moves it by at most
-ceil(sup/step) steps, and that, not sup, is what the noise is scaled to.
+ceil(sup/step) steps, and that, not sup, is what the noise is scaled to. The noise is planned, and refused
+where it cannot be drawn, before anything is selected.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.errors import InputError
 from discreet.noise.gaussian import discrete_gaussian
-from discreet.noise.laplace import discrete_laplace
+from discreet.noise.laplace import SCALES, discrete_laplace
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,29 +39,55 @@ def lattice_for(sensitivity: float) -> Lattice:
     return Lattice(step, math.ceil(Fraction(sensitivity) / Fraction(step)))
 
 
-def laplace_values(
-    x: NDArray[np.float64], lattice: Lattice, epsilon: float
-) -> tuple[NDArray[np.float64], float]:
-    """Return x plus discrete Laplace noise, each value epsilon-DP, and the noise scale."""
-    scale = Fraction(lattice.sup) / Fraction(epsilon)
-    return _onto(x, lattice, discrete_laplace(scale, x.size)), float(scale) * lattice.step
+@dataclass(frozen=True, slots=True)
+class ValueNoise:
+    """Noise for values on a lattice: Laplace of scale, or Gaussian of sigma, `spread` steps."""
+
+    lattice: Lattice
+    spread: Fraction
+    gaussian: bool
+
+    def __post_init__(self) -> None:
+        low, high = SCALES[0], SCALES[1] / 2
+        if not low <= self.spread <= high:
+            raise InputError(
+                f"epsilon leaves released values with noise of {float(self.spread):g} steps (2**10 or more "
+                f"to one sensitivity), outside [{low:g}, {high:g}]: change epsilon, or do without values"
+            )
+
+    @property
+    def scale(self) -> float:
+        """The scale or sigma in the units of the scores."""
+        return float(self.spread) * self.lattice.step
+
+    def added_to(self, better: NDArray[np.float64], *, largest: bool) -> NDArray[np.float64]:
+        """Return scores, given so that larger is better, with noise and in the caller's direction.
+
+        NaN is at the worse end, as in the selection. The clamp is a function of the exact sum: noise is
+        itself cut only at twice the clamp, beyond any score (docs/proofs/samplers.md).
+        """
+        size = better.size
+        noise = (
+            discrete_gaussian(float(self.spread), size)
+            if self.gaussian
+            else discrete_laplace(self.spread, size)
+        )
+        with np.errstate(all="ignore"):
+            known = np.fmax(better, -np.inf)
+            steps = np.floor((known if largest else -known) / self.lattice.step)
+            steps = np.clip(steps, -_RANGE, _RANGE).astype(np.int64)
+        limit = 1 << 60
+        return np.clip(steps + noise, -limit, limit).astype(np.float64) * self.lattice.step
 
 
-def gaussian_values(
-    x: NDArray[np.float64], lattice: Lattice, rho: float
-) -> tuple[NDArray[np.float64], float]:
-    """Return x plus discrete Gaussian noise, each value rho-zCDP, and the noise's sigma."""
+def laplace_noise(sensitivity: float, epsilon: float) -> ValueNoise:
+    """Return noise that makes each value exactly epsilon-DP."""
+    lattice = lattice_for(sensitivity)
+    return ValueNoise(lattice, Fraction(lattice.sup) / Fraction(epsilon), gaussian=False)
+
+
+def gaussian_noise(sensitivity: float, rho: float) -> ValueNoise:
+    """Return noise that makes each value rho-zCDP."""
+    lattice = lattice_for(sensitivity)
     sigma = math.nextafter(lattice.sup / math.sqrt(2.0 * rho), math.inf) * (1 + 2.0**-50)
-    return _onto(x, lattice, discrete_gaussian(sigma, x.size)), sigma * lattice.step
-
-
-def _onto(x: NDArray[np.float64], lattice: Lattice, noise: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return x rounded down, plus noise, clamped.
-
-    The clamp is a function of the exact sum: noise is itself cut only at twice the clamp, beyond any score
-    (docs/proofs/samplers.md).
-    """
-    with np.errstate(over="ignore"):
-        steps = np.fmax(np.clip(np.floor(x / lattice.step), -_RANGE, _RANGE), -_RANGE).astype(np.int64)
-    limit = 1 << 60
-    return np.clip(steps + noise, -limit, limit).astype(np.float64) * lattice.step
+    return ValueNoise(lattice, Fraction(sigma), gaussian=True)

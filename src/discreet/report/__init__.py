@@ -1,0 +1,1 @@
+"""What leaves: the record of a release, in numbers and in words."""

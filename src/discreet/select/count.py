@@ -1,0 +1,125 @@
+"""How many to select, at a price that does not grow with the answer: a noisy binary search.
+
+At a candidate count r the question is whether Q_r(x) >= level_r - Z, Q_r(x) the place where the r-th largest
+noisy score is expected. Q_r is monotone and shifts with x, so one person moves it by at most `sup`, and each
+answer is a function of one Gaussian release (docs/proofs/aware-privacy.md).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import gammaln
+
+from discreet.noise.gaussian import discrete_gaussian
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+STEPS = 16
+"""Scores are rounded down to this many steps to one sensitivity."""
+_LAMBDAS = np.geomspace(0.03, 5.0, 14)  # fixed and public: choosing them on the data would break monotonicity
+_WINDOW = 25.0  # items this many scales below count as never reaching; dropping them is monotone too
+_WEAK = 0.02
+_EXACT_UP_TO = 500
+_SLACK = 2.0**-15  # of a step: more than the rounding of scores up to 2**36 steps
+
+
+@dataclass(frozen=True, slots=True)
+class Rounded:
+    """Scores on a lattice, as distinct values (ascending) and how many items hold each."""
+
+    step: float
+    value: NDArray[np.int64]
+    holders: NDArray[np.int64]
+
+
+def to_steps(scores: NDArray[np.float64], sup: float) -> NDArray[np.float64]:
+    """Return scores rounded down to whole steps of sup/STEPS; one person moves each by STEPS at most.
+
+    Floats round x * factor by less than half the slack, and the factor is smaller by the slack.
+    """
+    return np.floor(scores * ((STEPS - _SLACK) / sup))
+
+
+def rounded(steps: NDArray[np.float64], sup: float) -> Rounded:
+    """Return the histogram of rounded scores."""
+    ordered = np.sort(steps)
+    first = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
+    holders = np.diff(np.append(first, ordered.size))
+    return Rounded(sup / (STEPS - _SLACK), ordered[first].astype(np.int64), holders)
+
+
+def search(
+    scores: Rounded,
+    counts: NDArray[np.int64],
+    scale: NDArray[np.float64],
+    level: NDArray[np.float64],
+    *,
+    depth: int,
+    sigma_steps: float,
+    step: float,
+    beta: float | None,
+) -> int:
+    """Return the position in `counts` of the last candidate that passed, or -1.
+
+    `depth` comparisons, each with its own discrete Gaussian of sigma_steps lattice steps. With `beta`, a
+    candidate passes when a bound on its expected shortfall is at most beta; without, when r - 1/2 are
+    expected above the level. Positions beyond the last candidate fail without a question.
+    """
+    noise = discrete_gaussian(sigma_steps, depth)
+    at, found = 0, -1
+    for depth_left, z in zip(range(depth - 1, -1, -1), noise, strict=True):
+        middle = at + (1 << depth_left) - 1
+        if middle < counts.size:
+            # The level sits on the noise's lattice, so the answer is a function of floor(Q_r) + Z.
+            reach = (math.ceil(float(level[middle]) / step) - int(z)) * step
+            if passes(scores, int(counts[middle]), float(scale[middle]), reach, beta):
+                found, at = middle, middle + 1
+    return found
+
+
+def passes(scores: Rounded, r: int, scale: float, reach: float, beta: float | None) -> bool:
+    """Tell whether Q_r(x) >= reach."""
+    start = int(np.searchsorted(scores.value, (reach - _WINDOW * scale) / scores.step))
+    gap = (scores.value[start:] * scores.step - reach) / scale
+    chance = -np.expm1(-np.exp(np.minimum(gap, 700.0)))
+    holders = scores.holders[start:]
+    if beta is None:
+        return float(holders @ chance) >= r - 0.5
+    if int(holders.sum()) < r * (1.0 - beta):
+        return False
+    if r <= _EXACT_UP_TO:
+        return expected_shortfall(chance, holders, r) <= beta * r
+    logs = holders @ np.log1p(-np.multiply.outer(chance, -np.expm1(-_LAMBDAS)))
+    return bool(np.min(logs + _LAMBDAS * r + _log_weight(r)) <= math.log(beta))
+
+
+def expected_shortfall(chance: NDArray[np.float64], holders: NDArray[np.int64], r: int) -> float:
+    """Return an upper bound on E(r - N)^+, N the number of successes of independent coins.
+
+    Coins of chance above _WEAK enter exactly. The weaker ones enter as one Poisson variable of the same mean,
+    which is larger in the convex order (Hoeffding 1956), so E(r - N)^+ can only grow. Decreasing in every
+    chance, also across _WEAK: there a Poisson becomes a coin, and the bound falls.
+    """
+    strong = chance > _WEAK
+    coins = np.repeat(chance[strong], holders[strong])
+    rate = float(holders[~strong] @ chance[~strong])
+    k = np.arange(r + 1)
+    law = np.exp(k * math.log(rate) - rate - gammaln(k + 1)) if rate > 0 else (k == 0).astype(np.float64)
+    if coins.size > 8 * r + 400:  # so many coins that r of them is no question
+        coins = np.sort(coins)[-(8 * r + 400) :]
+    for p in coins[::-1]:
+        law[1:] = law[1:] * (1.0 - p) + law[:-1] * p
+        law[0] *= 1.0 - p
+    return float((r - k) @ law)
+
+
+def _log_weight(r: int) -> NDArray[np.float64]:
+    """Return log max over k in 1..r of (k/r) exp(-lambda k), for each lambda."""
+    peak = np.clip(1.0 / _LAMBDAS, 1.0, r)
+    whole = np.stack((np.floor(peak), np.ceil(peak)))
+    return np.max(np.log(whole / r) - _LAMBDAS * whole, axis=0)

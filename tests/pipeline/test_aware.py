@@ -1,0 +1,267 @@
+"""Noise-aware BH: its public constants, its sensitivity, its FDR, its power, and what it refuses."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+
+import discreet
+from budget import ALPHA, assert_mean_at_most
+from discreet import pipeline
+from discreet.decide import aware
+from discreet.decide.cells import Cells, cells
+from discreet.errors import DiscreetError
+from discreet.evidence.evidence import Evidence
+from discreet.evidence.null import Null
+from discreet.lab.clopper import epsilon_found
+from discreet.privacy.account import account
+from discreet.privacy.events import ZCDP
+from discreet.select import count
+
+NULLS = (Null("exponential", 12.0), Null("normal", 37.0), Null("folded normal", 37.0))
+
+
+@pytest.mark.parametrize("null", NULLS, ids=lambda null: null.law)
+def test_cells_are_stochastically_larger(null):
+    """Every upper tail of the cells is at least the null's, and at most e^width of it; masses sum to 1."""
+    cut = cells(null, 0.05, 1e-12)
+    assert cut.mass.sum() == pytest.approx(1.0, abs=1e-12)
+    assert (cut.mass >= 0).all()
+    for t in np.linspace(0.01, min(5.0, null.ceiling), 40):
+        tail, exact = cut.mass[cut.at >= t].sum(), float(null.survival(t))
+        assert exact * (1 - 1e-9) <= tail <= exact * math.exp(0.06)
+
+
+@pytest.mark.parametrize("monotone", [True, False])
+def test_inflation_is_the_brute_force_supremum(monotone):
+    """The dynamic programme equals the best over all functions R of the score, monotone or not."""
+    null = Cells(np.array([0.0, 0.7, 1.5, 2.6]), np.array([0.5, 0.3, 0.15, 0.05]))
+    counts, scale, t = np.array([1, 2, 5]), np.array([0.3, 0.5, 0.9]), np.array([2.5, 1.9, 1.4])
+    shift = np.array([-0.4, 0.0, 0.8])
+    for z, found in zip(
+        shift, aware.inflation(null, counts, scale, t, shift, monotone=monotone), strict=True
+    ):
+        best = 0.0
+        for choice in itertools.product(range(-1, 3), repeat=4):
+            if monotone and list(choice) != sorted(choice):
+                continue
+            total = sum(
+                mass * -math.expm1(-math.exp((at - (t[c] - z)) / scale[c])) / counts[c]
+                for at, mass, c in zip(null.at, null.mass, choice, strict=True)
+                if c >= 0
+            )
+            best = max(best, total)
+        assert found == pytest.approx(best, rel=1e-12)
+
+
+def test_one_common_scale_has_inflation_one():
+    """With one scale for every r and no search noise the supremum is the level itself, as for BH."""
+    null = cells(Null("exponential", 16.0), 0.01, 1e-10)
+    m, level = 1000, 0.1
+    counts = np.arange(1, 40)
+    scale = np.full(counts.size, 0.2)
+    t = aware.cutoffs(null, scale, level * counts / m)
+    found = m * aware.inflation(null, counts, scale, t, np.zeros(1), monotone=True)[0]
+    assert level * 0.999 <= found <= level * 1.02
+
+
+def test_margin_makes_the_bound_true():
+    """By simulation of the largest of 8 Gaussians, E min(1, growth(max Z - M)) is at most the level."""
+    nodes = np.linspace(-8, 8, 97)
+    growth = 0.1 * np.exp(0.5 * nodes)
+    margin = aware.margin_for(growth, nodes, aware.largest_of(200.0, 8), 0.1)
+    largest = np.random.default_rng(0).standard_normal((200_000, 8)).max(axis=1)
+
+    def expected(shift):
+        return np.minimum(1, 0.1 * np.exp(0.5 * (largest - shift))).mean()
+
+    assert 0.09 < expected(margin) <= 0.1
+    assert expected(margin - 0.5) > 0.1
+    assert aware.margin_for(growth * 1e6, nodes, aware.largest_of(200.0, 8), 0.1) == math.inf
+
+
+def q_r(x, r, scale, sup, beta):
+    """Find where a comparison turns, by bisection."""
+    scores = count.rounded(count.to_steps(x, sup), sup)
+    low, high = -50.0, 80.0
+    while high - low > 1e-9:
+        middle = (low + high) / 2
+        low, high = (middle, high) if count.passes(scores, r, scale, middle, beta) else (low, middle)
+    return low
+
+
+@pytest.mark.parametrize("beta", [None, 0.004])
+@pytest.mark.parametrize("r", [1, 7, 30])
+def test_one_person_moves_a_comparison_by_sup_at_most(beta, r):
+    """Over random and adversarial neighbours |Q_r(x') - Q_r(x)| <= sup, and Q_r rises with x."""
+    rng = np.random.default_rng(r)
+    sup, scale = 0.25, 0.6
+    for trial in range(25):
+        x = rng.exponential(size=60) if trial % 2 else np.round(rng.uniform(0, 8, 60))
+        d = rng.uniform(-sup, sup, 60) if trial % 3 else sup * np.sign(np.median(x) - x)
+        first, second = q_r(x, r, scale, sup, beta), q_r(x + d, r, scale, sup, beta)
+        assert abs(second - first) <= sup * (1 + 1e-6)
+        assert q_r(x + np.abs(d), r, scale, sup, beta) >= first - 1e-6
+
+
+def test_a_rule_tuned_on_the_data_is_caught():
+    """Wrong twin: comparing with a threshold that depends on the scores' spread moves by more than sup."""
+    rng = np.random.default_rng(1)
+    sup = 0.25
+    moved = 0.0
+    for _ in range(50):
+        x = rng.exponential(size=60)
+        y = x + sup * np.sign(x - np.median(x))
+        tuned = [q_r(v, 7, 0.6, sup, None) + 2 * v.std() for v in (x, y)]
+        moved = max(moved, abs(tuned[1] - tuned[0]))
+    assert moved > sup * 1.2
+
+
+def test_expected_shortfall_bounds_the_truth():
+    """The Poisson-for-weak-coins value is above the exact expected shortfall, and close to it."""
+    rng = np.random.default_rng(2)
+    chance = np.concatenate((rng.uniform(0.3, 1, 12), rng.uniform(0, 0.02, 300)))
+    holders = np.ones(chance.size, dtype=np.int64)
+    law = np.array([1.0])
+    for p in chance:
+        law = np.convolve(law, [1 - p, p])
+    for r in (5, 10, 14):
+        exact = float(np.maximum(r - np.arange(law.size), 0) @ law)
+        found = count.expected_shortfall(chance, holders, r)
+        assert exact * (1 - 1e-12) <= found <= exact * 1.1 + 1e-9
+
+
+CONFIGURATIONS = {
+    "all null": lambda _m: np.zeros(0),
+    "five infinite": lambda _m: np.full(5, 1e9),
+    "half infinite": lambda m: np.full(m // 2, 1e9),
+    "equal at the edge": lambda m: np.full(m // 5, -math.log(0.2 * (m // 5) / m)),
+    "all equal at the edge": lambda m: np.full(m // 2, -math.log(0.2 / 2)),
+    "staircase along the line": lambda m: -np.log(0.2 * np.arange(1, m // 2) / m),
+}
+
+
+@pytest.mark.statistical(1)
+@pytest.mark.parametrize("name", CONFIGURATIONS)
+@pytest.mark.parametrize("m", [50, 200])
+@pytest.mark.parametrize("sup", [1e-4, 0.02, 0.3, 4.0])
+def test_proved_fdr_stays_below_q(name, m, sup):
+    """FDR <= q, also where everything sits at the edge of detection and where noise is hopeless."""
+    rng = np.random.default_rng([list(CONFIGURATIONS).index(name), m, int(sup * 1e4)])
+    false = []
+    for _ in range(60):
+        signals = CONFIGURATIONS[name](m)
+        x = np.concatenate((signals, rng.exponential(size=m - signals.size)))
+        evidence = Evidence.from_z(np.minimum(x, 15), sup=sup, adjacency="replace", ceiling=15.0)
+        evidence = Evidence(evidence.names, evidence.score, Null("exponential", 15.0), evidence.certificate)
+        found = discreet.release(evidence, q=0.2, epsilon=1, delta=1e-3).indices
+        false.append(np.mean(found >= signals.size) if found.size else 0.0)
+    assert_mean_at_most(false, 0.2)
+
+
+@pytest.mark.statistical(2)
+def test_proved_fdr_under_positive_and_any_dependence():
+    """Equicorrelated one-sided nulls; and dependence="any" under one shared null repeated."""
+    rng = np.random.default_rng(6)
+    for dependence in ("positive", "any"):
+        false = []
+        for _ in range(80):
+            shared = rng.standard_normal()
+            z = np.sqrt(0.5) * shared + np.sqrt(0.5) * rng.standard_normal(100)
+            if dependence == "any":
+                z[:] = shared
+            evidence = Evidence.from_z(z, sup=0.01, adjacency="replace")
+            found = discreet.release(evidence, q=0.2, epsilon=1, delta=1e-3, dependence=dependence)
+            false.append(float(len(found) > 0))
+        assert_mean_at_most(false, 0.2)
+
+
+@pytest.mark.parametrize(("guarantee", "least"), [("proved", 0.8), ("calibrated", 0.9)])
+def test_it_finds_what_is_there(guarantee, least):
+    """Forty strong effects among 2,000 at little noise are nearly all found, strongest first."""
+    rng = np.random.default_rng(8)
+    z = rng.standard_normal(2000)
+    z[:40] = rng.uniform(6, 12, 40)
+    evidence = Evidence.from_z(z, sup=0.005, adjacency="replace")
+    found = discreet.release(evidence, q=0.1, epsilon=1, delta=1e-6, guarantee=guarantee)
+    assert np.count_nonzero(found.indices < 40) >= least * 40
+    assert z[found.indices[0]] > z[found.indices[-1]]
+    assert account(found.privacy.events, delta=1e-6) <= 1.0
+    assert found.discoveries == tuple(map(str, found.indices))
+    assert "discoveries among 2,000" in str(found)
+    assert ("proved" in str(found.fdr)) == (guarantee == "proved") or "not proved" in str(found.fdr)
+
+
+def answers(x, sup, sigma_steps, runs):
+    """Ask one comparison many times: does one item clear a level of 5?"""
+    scores = count.rounded(count.to_steps(x, sup), sup)
+    call = {"depth": 1, "sigma_steps": sigma_steps, "step": sup / 64, "beta": None}
+    one = np.array([1]), np.array([0.01]), np.array([5.0])
+    return np.array([count.search(scores, *one, **call) for _ in range(runs)])
+
+
+@pytest.mark.statistical(2)
+def test_the_search_keeps_its_claim_and_a_quarter_of_the_noise_is_caught():
+    """Answers on neighbours: a lower bound on epsilon stays below the claim; at a quarter of the noise not."""
+    sup, sigma_steps = 0.5, 2.0 * 64
+    claim = account([ZCDP(1 / 8)], delta=1e-3)
+    x = np.array([4.0, 0.0, 0.0])
+    for sigma, good in ((sigma_steps, True), (sigma_steps / 4, False)):
+        low, high = (answers(x + shift, sup, sigma, 4000) for shift in (0.0, sup))
+        assert (epsilon_found(low, high, 1e-3, ALPHA) <= claim) is good
+
+
+def test_private_bh_takes_the_papers_input():
+    """p-values with declared eta and nu: strong ones are released by every method."""
+    rng = np.random.default_rng(9)
+    p = rng.random(1000)
+    p[:20] = ndtr(-rng.uniform(6, 8, 20))
+    call = {"eta": 1e-4, "nu": 1e-7, "q": 0.1, "epsilon": 1.0, "delta": 1e-6}
+    for method in pipeline.METHODS:
+        k = None if method == "aware" else 40
+        found = discreet.private_bh(p, method=method, k=k, **call)
+        assert np.count_nonzero(found.indices < 20) >= 18
+    doubled = discreet.private_bh(p, method="peel", **call)
+    assert np.count_nonzero(doubled.indices < 20) >= 16
+    assert account(doubled.privacy.events, delta=1e-6) <= 1.0
+
+
+@pytest.mark.parametrize(
+    ("change", "names"),
+    [
+        ({"eta": 0}, "eta"),
+        ({"eta": -1}, "eta"),
+        ({"nu": 0}, "nu"),
+        ({"nu": 1}, "nu"),
+        ({"k": 101, "method": "peel"}, "k"),
+        ({"k": 0}, "k"),
+        ({"epsilon": 0}, "epsilon"),
+        ({"delta": 0}, "delta"),
+        ({"delta": 1}, "delta"),
+        ({"q": 1}, "q"),
+        ({"method": "magic"}, "method"),
+        ({"guarantee": "hope"}, "guarantee"),
+        ({"dependence": "some"}, "dependence"),
+        ({"cutoff": "mine", "method": "peel"}, "cutoff"),
+        ({"p": [0.5, math.nan]}, "p must lie"),
+        ({"p": [0.5, 1.5]}, "p must lie"),
+    ],
+)
+def test_bad_input_spends_nothing(monkeypatch, change, names):
+    """Every bad argument is a DiscreetError that names it, raised before any noise is drawn."""
+
+    def forbidden(*_):
+        raise RuntimeError("noise was drawn")
+
+    monkeypatch.setattr("discreet.noise.entropy.words", forbidden)
+    call = {"p": np.full(100, 0.5), "eta": 1e-3, "nu": 1e-4, "q": 0.1, "epsilon": 1, "delta": 1e-6} | change
+    with pytest.raises(DiscreetError, match=names):
+        discreet.private_bh(call.pop("p"), **call)
+
+
+def test_a_large_delta_is_warned_about():
+    """Delta = 0.05 says in words what it allows."""
+    with pytest.warns(UserWarning, match="one person in 20"):
+        discreet.private_bh(np.full(20, 0.5), eta=0.1, nu=1e-3, q=0.1, epsilon=1, delta=0.05)
