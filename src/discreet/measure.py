@@ -37,9 +37,9 @@ def measure(data: Any, test: Test, *, person: str | Person | None = None, column
     --------
     >>> import numpy as np, discreet
     >>> people = np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 0.0], [1.0, 0.0]])
-    >>> print(discreet.measure(people, discreet.Proportion(null=0.5)))
-    Evidence on 2 hypotheses; the scores are private. One person replaced moves every score by at most 1.045,
-    ...
+    >>> evidence = discreet.measure(people, discreet.Proportion(null=0.5))
+    >>> print(evidence.names, evidence.certificate.adjacency, evidence.certificate.proof)
+    ('0', '1') replace enumerated
     """
     if isinstance(test, PValues) and not _is_table(data):
         return test.of(data)
