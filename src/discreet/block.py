@@ -63,11 +63,11 @@ class Block:
                 copy[: len(band)] = band
                 yield slice(top, top + high), slice(0, width), copy[: len(band)]
             return
-        high = min(self.rows, TILE // 4)
-        wide = max(1, TILE // max(1, high))
+        high = max(1, min(self.rows, TILE // 4))
+        wide = max(1, TILE // high)
         # One precision for all columns: rounding must not depend on which of them share a piece.
         copy = np.empty((wide, high), dtype=np.result_type(*self.columns))
-        for top in range(0, self.rows, max(1, high)):
+        for top in range(0, self.rows, high):
             rows = min(high, self.rows - top)
             for left in range(0, len(self.columns), wide):
                 few = self.columns[left : left + wide]

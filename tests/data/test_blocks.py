@@ -1,4 +1,4 @@
-"""Blocks and reading ahead: pieces cover everything once, in order, and errors arrive where they are awaited."""
+"""Blocks and reading ahead: pieces cover everything once, in order; errors arrive where awaited."""
 
 from __future__ import annotations
 
