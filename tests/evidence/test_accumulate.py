@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import pickle
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -102,6 +103,14 @@ def test_a_column_of_missing_values_is_no_evidence(test):
     values, labels = people(40)
     values[:, 2] = np.nan
     assert evidence_of(test, values, labels).score[2] == 0
+
+
+@pytest.mark.parametrize("test", TESTS, ids=lambda test: type(test).__name__)
+def test_every_certificate_names_a_proof_that_exists(test):
+    """The proof is a page of this repository, or every neighbour was tried."""
+    values, labels = people(40)
+    proof = evidence_of(test, values, labels).certificate.proof
+    assert proof == "enumerated" or (Path(__file__).parents[2] / proof).is_file()
 
 
 def test_values_outside_the_bounds_count_as_the_bounds():

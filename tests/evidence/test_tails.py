@@ -227,8 +227,11 @@ def test_a_ladder_is_gentle_and_valid():
     """A score never climbs faster than the limit, never falls, and never beats its p-value."""
     survival = tails.bernoulli_sum(400, 0.5, 12.0)
     steps = ladder(survival, 0.1, 12.0)
-    assert steps.move(0.1) <= SLOPE * 0.1 * ROOM**2
-    assert steps.move(0.05) <= SLOPE * 0.05 * ROOM**2
+    assert 0.999 * SLOPE * 0.1 <= steps.move(0.1) <= 1.001 * SLOPE * 0.1
+    assert steps.move(0.05) >= steps.move(0.1) * 8 / 16
+    # Half a move may cross one step more than half of the steps.
+    assert steps.move(0.05) <= steps.move(0.1) * 9 / 16 * ROOM
+    assert steps.step * (steps.scores.size - 1) <= 12.0
     assert np.all(np.diff(steps.scores) >= 0)
     t = np.linspace(0.01, 12, 999)
     assert np.all(ndtr(-steps(t)) >= np.where(steps(t) > 0, survival(t), 0) / ROOM)
@@ -239,3 +242,10 @@ def test_gentle_keeps_what_already_climbs_slowly():
     scores = np.array([0.0, 0.5, 1.0, 1.0, 1.9])
     assert np.allclose(gentle(scores, 1.0), scores)
     assert np.allclose(gentle(np.array([0.0, 0.0, 5.0, 5.0]), 1.0), [0, 0, 1, 2])
+
+
+def test_a_ladder_with_more_influence_than_height_has_one_step():
+    """When one person can do anything, the certificate is the whole height."""
+    steps = ladder(tails.normal, 50.0, 2.0)
+    assert steps.scores.size == 2
+    assert steps.move(50.0) == steps.top
