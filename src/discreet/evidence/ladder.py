@@ -25,7 +25,8 @@ class Ladder:
     """The score of a raw statistic t is scores[floor(t / step)], ends included; scores never fall.
 
     A move of t by at most j steps changes the score by at most max_k scores[k + j] - scores[k]: the
-    certificate is read off the staircase itself, rounding and all. `slack` is what rounding in floats can add to a move.
+    certificate is read off the staircase itself, rounding and all. `slack` is what rounding in floats can add
+    to a move.
     """
 
     step: float
