@@ -27,6 +27,7 @@ from discreet.evidence.two_groups import Stratified as Stratified
 from discreet.evidence.two_groups import TwoGroups as TwoGroups
 from discreet.evidence.vote import Vote as Vote
 from discreet.measure import measure as measure
+from discreet.pipeline import discover as discover
 from discreet.pipeline import private_bh as private_bh
 from discreet.pipeline import release as release
 from discreet.privacy.account import account as account

@@ -14,6 +14,7 @@ from discreet import check
 from discreet.decide import aware, cutoffs
 from discreet.errors import InputError
 from discreet.evidence.evidence import Evidence
+from discreet.measure import measure
 from discreet.noise.laws import GUMBEL
 from discreet.privacy.calibrate import smallest_scale
 from discreet.privacy.events import ZCDP
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from discreet.data.person import Person
+    from discreet.evidence.accumulate import Test
     from discreet.evidence.null import Null
     from discreet.privacy.events import Event
 
@@ -90,6 +93,30 @@ def release(
     if method == "aware":
         return _aware(evidence, q, epsilon, delta, guarantee, dependence)
     return _paper(evidence, q, epsilon, delta, method, k, cutoff)
+
+
+def discover(
+    data: Any,
+    test: Test,
+    *,
+    q: float,
+    epsilon: float,
+    delta: float,
+    person: str | Person | None = None,
+    columns: Any = None,
+    **options: Any,
+) -> Release:
+    """Test every hypothesis in a table of people and release the discoveries: `measure`, then `release`.
+
+    Public parameters are checked before a byte of data is read. `person`, `columns`: as in `measure`; all
+    else as in `release`.
+    """
+    check.level(q, "q")
+    check.positive(epsilon, "epsilon")
+    check.delta(delta)
+    check.choice(options.get("method", "aware"), "method", METHODS)
+    evidence = measure(data, test, person=person, columns=columns)
+    return release(evidence, q=q, epsilon=epsilon, delta=delta, **options)
 
 
 def private_bh(

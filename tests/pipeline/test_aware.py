@@ -195,7 +195,7 @@ def test_it_finds_what_is_there(guarantee, least):
 
 
 def answers(x, sup, sigma_steps, runs):
-    """Ask one comparison many times: does one item clear a level of 5?"""
+    """Ask many times whether one item clears a level of 5."""
     scores = count.rounded(count.to_steps(x, sup), sup)
     call = {"depth": 1, "sigma_steps": sigma_steps, "step": sup / 64, "beta": None}
     one = np.array([1]), np.array([0.01]), np.array([5.0])
@@ -204,10 +204,10 @@ def answers(x, sup, sigma_steps, runs):
 
 @pytest.mark.statistical(2)
 def test_the_search_keeps_its_claim_and_a_quarter_of_the_noise_is_caught():
-    """Answers on neighbours: a lower bound on epsilon stays below the claim; at a quarter of the noise not."""
+    """On neighbours a lower bound on epsilon stays below the claim; at a quarter of the noise it does not."""
     sup, sigma_steps = 0.5, 2.0 * 64
     claim = account([ZCDP(1 / 8)], delta=1e-3)
-    x = np.array([4.0, 0.0, 0.0])
+    x = np.array([4.5, 0.0, 0.0])
     for sigma, good in ((sigma_steps, True), (sigma_steps / 4, False)):
         low, high = (answers(x + shift, sup, sigma, 4000) for shift in (0.0, sup))
         assert (epsilon_found(low, high, 1e-3, ALPHA) <= claim) is good
