@@ -225,3 +225,11 @@ def bench_fdr() -> None:
     from discreet.lab.bench import fdr
 
     typer.echo(fdr.in_words())
+
+
+@bench.command("noise")
+def bench_noise() -> None:
+    """Compare exact lattice noise with numpy's float noise."""
+    from discreet.lab.bench import noise
+
+    typer.echo(noise.in_words())

@@ -10,8 +10,9 @@ import pytest
 
 from budget import assert_frequencies, assert_mean_is, must_fail
 from discreet.errors import DiscreetError
-from discreet.noise import exact, gaussian
-from discreet.noise.gaussian import bernoulli_exp, discrete_gaussian
+from discreet.noise import exact, laplace
+from discreet.noise.exact import bernoulli_exp
+from discreet.noise.gaussian import discrete_gaussian
 from discreet.noise.laplace import discrete_laplace, floored_laplace, geometric
 from discreet.noise.uniform import uniform_below
 
@@ -113,10 +114,10 @@ def test_undecided_coins_read_on_correctly():
 
 
 @pytest.mark.statistical(4)
-@pytest.mark.parametrize("doubt", [gaussian._DOUBT, 1.0])
+@pytest.mark.parametrize("doubt", [exact._DOUBT, 1.0])
 def test_bernoulli_exp(monkeypatch, doubt):
     """Coins of probability exp(-x), by floats and with every coin settled exactly."""
-    monkeypatch.setattr(gaussian, "_DOUBT", doubt)
+    monkeypatch.setattr(exact, "_DOUBT", doubt)
     n = N if doubt < 1 else 20_000
     x = np.full(n, 0.75)
     sample = bernoulli_exp(x, lambda _i: Fraction(3, 4))
@@ -149,3 +150,16 @@ def test_extreme_scales_work():
         assert np.abs(draw(2.0**-10, 100)).max() <= 1
         assert np.abs(draw(2.0**49, 100)).max() > 2**40
         assert draw(1.0, 0).shape == (0,)
+
+
+@pytest.mark.statistical(4)
+def test_lowest_digits_drawn_together():
+    """Past scale 16 the low digits come as a block: its law, and the whole law modulo and above it."""
+    sample = geometric(40.0, N)
+    assert_frequencies(cells(sample, 0, 13), geometric_law(40.0, 0, 13))
+    must_fail(lambda: assert_frequencies(cells(sample, 0, 13), geometric_law(42.0, 0, 13)))
+    low = laplace._lowest(Fraction(40), 1, N)
+    assert_mean_is(low, np.exp(-1 / 40) / (1 + np.exp(-1 / 40)))
+    steep = laplace._lowest(Fraction(2), 2, N)
+    weights = np.exp(-np.arange(4) / 2)
+    assert_frequencies(np.bincount(steep, minlength=4), weights / weights.sum())

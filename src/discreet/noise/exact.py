@@ -11,11 +11,15 @@ from __future__ import annotations
 import decimal
 from collections.abc import Callable
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet.noise import entropy
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 FIRST = 16  # bits compared at once for every coin
 _MORE = 64  # bits added each time the digits so far agree
@@ -87,7 +91,7 @@ def resolve(digits: Digits, seen: int = FIRST) -> bool:
             return word < target
 
 
-def coins(digits: Digits, count: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def coins(digits: Digits, count: int) -> NDArray[np.bool_]:
     """Return `count` independent coins that are True with exactly the probability behind `digits`."""
     first = digits(FIRST)
     drawn = entropy.words(count, np.uint16)
@@ -95,3 +99,34 @@ def coins(digits: Digits, count: int) -> np.ndarray[tuple[int], np.dtype[np.bool
     for i in np.flatnonzero(drawn == first):
         heads[i] = resolve(digits)
     return heads
+
+
+_WORD = 2.0**64
+# Twice 2**-41 around a float exp: generous against its error of a few units in 2**-53 and that of x itself.
+_DOUBT = 2.0**-40
+
+
+def bernoulli_exp(
+    x: NDArray[np.float64], exact: Callable[[int], Fraction], drawn: NDArray[np.uint64] | None = None
+) -> NDArray[np.bool_]:
+    """Return independent coins, coin i True with probability exactly exp(-exact(i)); shape of `x`.
+
+    `x` approximates the exact rationals to within 2**-42 * (1 + x); 64 random bits against exp(-x) decide all
+    coins but about one in 10**12, and `exact` decides those. `drawn` gives the 64 bits if they exist already.
+    """
+    drawn = entropy.words(x.size, np.uint64) if drawn is None else drawn
+    word = drawn.astype(np.float64)
+    target = np.exp(-x) * _WORD
+    doubt = target * (_DOUBT * (1.0 + x)) + 2.0**12  # the conversion of a word to float may move it by 2**11
+    heads = word < target
+    for i in np.flatnonzero(np.abs(word - target) <= doubt):
+        heads[i] = _settle(int(drawn[i]), exact(int(i)))
+    return heads
+
+
+def _settle(word: int, x: Fraction) -> bool:
+    """Finish the comparison of a 64-bit prefix with exp(-x)."""
+    if x == 0:
+        return True
+    target = floor_of_exp(x, 64)
+    return word < target if word != target else resolve(partial(floor_of_exp, x), 64)

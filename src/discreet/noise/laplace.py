@@ -19,6 +19,7 @@ from discreet.noise import entropy
 from discreet.noise.exact import (
     FIRST,
     Digits,
+    bernoulli_exp,
     coins,
     floor_of_exp,
     floor_of_odds,
@@ -34,6 +35,7 @@ LARGEST = 1 << 61
 SCALES = (2.0**-10, 2.0**50)
 """Smallest and largest scale in lattice steps: finer or coarser lattices are the caller's to choose."""
 _RARE = 40  # digits of weight 2**j * scale > 40 become one overflow coin of probability below exp(-40)
+_BLOCK = 16  # the lowest digits, up to scale/16, are drawn together
 _CHUNK = 1 << 15  # draws worked on at once, so that their words stay in the cache
 
 
@@ -55,12 +57,48 @@ def _digits(scale: Fraction) -> _Digits:
 
 
 def geometric(scale: float | Fraction, count: int) -> NDArray[np.int64]:
-    """Return `count` draws with P(G = g) proportional to exp(-g/scale), g = 0, 1, ...; shape (count,)."""
-    digits = _digits(_fraction(scale))
+    """Return `count` draws with P(G = g) proportional to exp(-g/scale), g = 0, 1, ...; shape (count,).
+
+    At large scales the lowest digits are drawn together: G = 2**places * H + B, H geometric of scale
+    scale/2**places, B independent of it with P(B = b) proportional to exp(-b/scale), b < 2**places.
+    """
+    exact_scale = _fraction(scale)
+    places = max(0, math.floor(math.log2(exact_scale / _BLOCK)))
+    digits = _digits(exact_scale / 2**places)
     out = np.empty(count, dtype=np.int64)
     for start in range(0, count, _CHUNK):
         part = out[start : start + _CHUNK]
         _fill(part, digits)
+        if places:
+            low = _lowest(exact_scale, places, part.size)
+            np.minimum(part, LARGEST >> places, out=part)
+            part <<= places
+            part += low
+    return np.minimum(out, LARGEST, out=out)
+
+
+def _lowest(scale: Fraction, places: int, count: int) -> NDArray[np.int64]:
+    """Return `count` draws on [0, 2**places) with P(b) proportional to exp(-b/scale).
+
+    Uniform proposals, each kept with probability exp(-b/scale), which is at least exp(-1/_BLOCK): 64 bits
+    below that keep it without a look at b.
+    """
+    out = np.empty(count, dtype=np.int64)
+    left = np.arange(count)
+    surely = np.uint64(floor_of_exp(2**places / scale, 64))
+    while left.size:
+        b = (entropy.words(left.size, np.uint64) >> np.uint64(64 - places)).astype(np.int64)
+        drawn = entropy.words(left.size, np.uint64)
+        kept = drawn < surely
+        look = np.flatnonzero(~kept)
+        values = b[look]
+
+        def exact(i: int, values: NDArray[np.int64] = values) -> Fraction:
+            return int(values[i]) / scale
+
+        kept[look] = bernoulli_exp(values / float(scale), exact, drawn[look])
+        out[left] = b
+        left = left[~kept]
     return out
 
 
