@@ -49,22 +49,31 @@ class Block:
         return len(self.columns if isinstance(self.columns, np.ndarray) else self.columns[0])
 
     def tiles(self) -> Iterator[tuple[slice, slice, NDArray[np.floating[Any]]]]:
-        """Yield which rows, which columns, and their values, in pieces that fit the cache."""
+        """Yield which rows, which columns, and a copy of their values, in pieces that fit the cache.
+
+        The copy lives until the next piece and may be overwritten: memory is asked for once.
+        """
         if isinstance(self.columns, np.ndarray):
             # An array is cut into bands of whole rows, which lie together in memory.
             width = max(1, self.columns.shape[1])
             high = max(1, TILE // width)
+            copy = np.empty((min(high, self.rows), self.columns.shape[1]), dtype=self.columns.dtype)
             for top in range(0, self.rows, high):
-                yield slice(top, top + high), slice(0, width), self.columns[top : top + high]
+                band = self.columns[top : top + high]
+                copy[: len(band)] = band
+                yield slice(top, top + high), slice(0, width), copy[: len(band)]
             return
-        high = min(self.rows, TILE // 4)
-        wide = max(1, TILE // max(1, high))
-        # One precision for all columns: rounding must not depend on which of them share a tile.
-        kind = np.result_type(*self.columns)
-        for top in range(0, self.rows, max(1, high)):
+        high = max(1, min(self.rows, TILE // 4))
+        wide = max(1, TILE // high)
+        # One precision for all columns: rounding must not depend on which of them share a piece.
+        copy = np.empty((wide, high), dtype=np.result_type(*self.columns))
+        for top in range(0, self.rows, high):
+            rows = min(high, self.rows - top)
             for left in range(0, len(self.columns), wide):
-                few = [column[top : top + high] for column in self.columns[left : left + wide]]
-                yield slice(top, top + high), slice(left, left + wide), np.stack(few, dtype=kind).T
+                few = self.columns[left : left + wide]
+                for place, column in enumerate(few):
+                    copy[place, :rows] = column[top : top + rows]
+                yield slice(top, top + rows), slice(left, left + len(few)), copy[: len(few), :rows].T
 
     def __repr__(self) -> str:
         return "Block(private)"

@@ -172,6 +172,27 @@ def bench_scales(
     typer.echo(scales.in_words(epsilon, delta))
 
 
+@bench.command("evidence")
+def bench_evidence(
+    people: int = typer.Option(1_000_000, help="Rows of the simulated table."),
+    columns: int = typer.Option(500, help="Its columns."),
+) -> None:
+    """Compare measuring two groups from Parquet with polars' grouped means and a loop over columns."""
+    from discreet.lab.bench import evidence
+
+    typer.echo(evidence.in_words(evidence.run(people, columns)))
+
+
+@bench.command("type-one")
+def bench_type_one(
+    columns: int = typer.Option(2_000_000, help="Null columns for each row of the table."),
+) -> None:
+    """Print type-I error over alpha for every test on sums, groups 1:1 and 1:9, rates 50%, 2% and 0.5%."""
+    from discreet.lab import type_one
+
+    typer.echo(type_one.in_words(list(type_one.run(columns))))
+
+
 @bench.command("power")
 def bench_power(
     repetitions: int = typer.Option(100, help="Simulated studies."),

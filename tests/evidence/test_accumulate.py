@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import pickle
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -104,6 +105,14 @@ def test_a_column_of_missing_values_is_no_evidence(test):
     assert evidence_of(test, values, labels).score[2] == 0
 
 
+@pytest.mark.parametrize("test", TESTS, ids=lambda test: type(test).__name__)
+def test_every_certificate_names_a_proof_that_exists(test):
+    """The proof is a page of this repository, or every neighbour was tried."""
+    values, labels = people(40)
+    proof = evidence_of(test, values, labels).certificate.proof
+    assert proof == "enumerated" or (Path(__file__).parents[2] / proof).is_file()
+
+
 def test_values_outside_the_bounds_count_as_the_bounds():
     """Clipping is silent: 5 and 1 are the same in bounds (0, 1)."""
     values = np.random.default_rng(1).random((50, 3))
@@ -129,3 +138,10 @@ def test_float32_columns_give_nearly_the_same_scores():
     test = discreet.Mean(bounds=BOUNDS, null=0.45)
     single, double = evidence_of(test, values.astype(np.float32)), evidence_of(test, values)
     assert np.max(np.abs(single.score - double.score)) <= double.certificate.sup / 8
+
+
+def test_float32_far_from_zero_keeps_its_precision():
+    """Bounds far from 0 are not rounded to single precision: no shift of every contribution."""
+    values = (2.0**20 + np.random.default_rng(3).integers(0, 17, (900, 4)) / 16).astype(np.float32)
+    test = discreet.Mean(bounds=(2**20 + 0.01, 2**20 + 1.01), null=2**20 + 0.47)
+    assert np.array_equal(evidence_of(test, values).score, evidence_of(test, values.astype(np.float64)).score)

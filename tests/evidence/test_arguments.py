@@ -61,6 +61,13 @@ def test_public_facts_that_do_not_fit_the_table_are_refused():
             evidence_of(test, values, labels)
 
 
+def test_a_design_that_can_find_nothing_is_refused():
+    """Too few people for any score above 0: said at once, from public sizes alone."""
+    test = discreet.TwoGroups(group="g", bounds=(0, 1), floor=0.01, ceiling=1)
+    with pytest.raises(discreet.DiscreetError, match="no table of this size"):
+        evidence_of(test, np.zeros((4, 1)), {"g": np.arange(4) % 2})
+
+
 def test_bounds_and_nulls_can_differ_between_columns():
     """A mapping gives each column its own; scaling a column and its bounds changes nothing."""
     values = np.random.default_rng(0).random((200, 2))

@@ -41,6 +41,23 @@ def test_a_certificate_repeats_its_adjacency_in_words():
     assert "enumerated" in str(Certificate(0.5, 1.0, "replace", "enumerated"))
 
 
+def test_a_certificate_says_what_is_not_protected():
+    """Tests with public groups say so in their certificate; others have nothing to say."""
+    values, labels = np.zeros((12, 1)), {"g": np.arange(12) % 2, "s": np.arange(12) // 6}
+    for test in (
+        discreet.TwoGroups(group="g", bounds=(0, 1)),
+        discreet.TwoGroups(group="g", bounds=(0, 1), floor=0.1),
+        discreet.TwoByTwo(group="g"),
+        discreet.Trend(group="g"),
+        discreet.RankSum(group="g"),
+    ):
+        certificate = evidence_of(test, values, labels).certificate
+        assert str(certificate).endswith("Not protected: who is in which group.")
+    strata = discreet.Stratified(group="g", stratum="s", strata=(0, 1), bounds=(0, 1))
+    assert "stratum" in str(evidence_of(strata, values, labels).certificate)
+    assert "Not protected" not in str(evidence_of(discreet.Sign(), values).certificate)
+
+
 def test_null_laws_are_survival_functions_with_an_atom_at_zero():
     """Survival is 1 up to 0, the law's tail inside, 0 past the ceiling; accurate far out."""
     for law, tail in (

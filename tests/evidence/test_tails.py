@@ -90,6 +90,22 @@ def test_proportion_and_sign_are_exact():
         assert 0.5 < excess(score, binom.pmf(np.arange(k + 1), k, 0.5)) <= ROOM
 
 
+@pytest.mark.parametrize(("first", "second"), [(40, 40), (70, 10), (10, 70)])
+@pytest.mark.parametrize("rate", [0.5, 0.1, 0.9])
+def test_two_groups_with_a_known_sd_are_valid_for_independent_coins(first, second, rate):
+    """Both groups Bernoulli(rate), sd known: over all pairs of counts, P(score >= s) <= normal tail."""
+    yes, more = (grid.ravel() for grid in np.meshgrid(np.arange(first + 1), np.arange(second + 1)))
+    row = np.arange(first + second)[:, None]
+    values = np.where(row < first, row < yes, row - first < more).astype(float)
+    labels = {"g": np.array([0] * first + [1] * second)}
+    weight = binom.pmf(yes, first, rate) * binom.pmf(more, second, rate)
+    for sd in (float(np.sqrt(rate * (1 - rate))), None):
+        test = discreet.TwoGroups(group="g", bounds=(0, 1), sd=sd)
+        assert excess(evidence_of(test, values, labels).score, weight) <= ROOM
+    wrong = discreet.TwoGroups(group="g", bounds=(0, 1), sd=float(np.sqrt(rate * (1 - rate))) / 5)
+    assert excess(evidence_of(wrong, values, labels).score, weight) > 1  # the twin: a sd that is a lie
+
+
 @pytest.mark.parametrize(("own", "other", "floor"), [(3, 9, 0.2), (60, 240, 0.05), (500, 500, 0.02)])
 def test_two_by_two_is_valid_at_every_margin(own, other, floor):
     """Fisher's null, every number of yes: P(score >= s) <= normal tail; close where rates are common."""
@@ -227,8 +243,11 @@ def test_a_ladder_is_gentle_and_valid():
     """A score never climbs faster than the limit, never falls, and never beats its p-value."""
     survival = tails.bernoulli_sum(400, 0.5, 12.0)
     steps = ladder(survival, 0.1, 12.0)
-    assert steps.move(0.1) <= SLOPE * 0.1 * ROOM**2
-    assert steps.move(0.05) <= SLOPE * 0.05 * ROOM**2
+    assert 0.999 * SLOPE * 0.1 <= steps.move(0.1) <= 1.001 * SLOPE * 0.1
+    assert steps.move(0.05) >= steps.move(0.1) * 8 / 16
+    # Half a move may cross one step more than half of the steps.
+    assert steps.move(0.05) <= steps.move(0.1) * 9 / 16 * ROOM
+    assert steps.step * (steps.scores.size - 1) <= 12.0
     assert np.all(np.diff(steps.scores) >= 0)
     t = np.linspace(0.01, 12, 999)
     assert np.all(ndtr(-steps(t)) >= np.where(steps(t) > 0, survival(t), 0) / ROOM)
@@ -239,3 +258,10 @@ def test_gentle_keeps_what_already_climbs_slowly():
     scores = np.array([0.0, 0.5, 1.0, 1.0, 1.9])
     assert np.allclose(gentle(scores, 1.0), scores)
     assert np.allclose(gentle(np.array([0.0, 0.0, 5.0, 5.0]), 1.0), [0, 0, 1, 2])
+
+
+def test_a_ladder_with_more_influence_than_height_has_one_step():
+    """When one person can do anything, the certificate is the whole height."""
+    steps = ladder(tails.normal, 50.0, 2.0)
+    assert steps.scores.size == 2
+    assert steps.move(50.0) == steps.top

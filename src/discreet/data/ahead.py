@@ -1,4 +1,4 @@
-"""Read the next block while this one is counted."""
+"""Read the next piece of a file while this one is counted."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 
+from discreet.data.ahead import ahead
 from discreet.data.frame import column_of, to_array
 from discreet.data.source import Column, rows_at_a_time, unique
 from discreet.errors import InputError, missing_extra
@@ -73,14 +74,14 @@ def _kinds(schema: Any, names: Sequence[str]) -> tuple[Column, ...]:
     return tuple(column_of(name, types[name]) for name in names)
 
 
-def _record_batches(file: Any, wanted: list[str]) -> Iterator[Any]:
-    """Yield record batches; row groups that fit are read whole, at half the cost of reading piecemeal."""
+def _pieces(file: Any, wanted: list[str]) -> Iterator[list[Any]]:
+    """Yield lists of record batches; row groups that fit are read whole, at half the cost."""
     rows = rows_at_a_time(len(wanted))
     for group in range(file.num_row_groups):
         if file.metadata.row_group(group).num_rows * len(wanted) <= _WHOLE:
-            yield from file.read_row_group(group, columns=wanted).to_batches(max_chunksize=rows)
+            yield file.read_row_group(group, columns=wanted).to_batches(max_chunksize=rows)
         else:
-            yield from file.iter_batches(batch_size=rows, row_groups=[group], columns=wanted)
+            yield from ([batch] for batch in file.iter_batches(rows, row_groups=[group], columns=wanted))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,8 +108,9 @@ class ParquetSource:
             if absent:
                 raise InputError(f"{path}: no column {absent[0]!r}, which another file of the folder has")
             try:
-                for batch in _record_batches(file, list(wanted)):
-                    yield _arrays(batch, wanted)
+                for piece in ahead(_pieces(file, list(wanted))):
+                    for batch in piece:
+                        yield _arrays(batch, wanted)
             except (invalid, OSError):
                 raise InputError(f"{path}: the file is damaged or truncated") from None
 
@@ -156,7 +158,7 @@ class CsvSource:
         }
         try:
             with self._open(names, list(wanted), types) as reader:
-                for batch in reader:
+                for batch in ahead(reader):
                     yield _arrays(batch, wanted)
         except (arrow.ArrowException, OSError, EOFError) as error:
             raise self._damaged(error, names) from None

@@ -53,13 +53,13 @@ class Test(Protocol):
 class Sums:
     """Exact weighted sums of whole-number contributions: memory O(cells * m).
 
-    `contribute` turns values (rows, m) into whole numbers; `weigh` gives each row's whole-number weight in
-    each cell, (cells, rows): membership of a group, or a partner's value. Without it everyone weighs 1 in
-    one cell.
+    `contribute` turns some columns' values, which it may overwrite, into whole numbers; `weigh` gives each
+    row's whole-number weight in each cell, (cells, rows): membership of a group, or a partner's value.
+    Without it everyone weighs 1 in one cell.
     """
 
     names: tuple[str, ...]
-    contribute: Callable[[NDArray[np.floating[Any]], slice], Numbers]
+    contribute: Callable[[NDArray[np.floating[Any]], slice], NDArray[np.floating[Any]]]
     weigh: Callable[[Block], Numbers] | None
     conclude: Callable[[Sums], Evidence]
     cells: int = 1
@@ -78,11 +78,15 @@ class Sums:
         """Add some people's contributions."""
         weight = np.ones((1, block.rows)) if self.weigh is None else self.weigh(block)
         self.count += weight.sum(axis=1)
+        wide = np.empty((0, 0))
         for part, columns, values in block.tiles():
-            whole = self.contribute(values, columns)
-            self.total[:, columns] += weight[:, part] @ whole
+            narrow = self.contribute(values, columns)
+            if wide.shape != narrow.shape:
+                wide = np.empty_like(narrow, dtype=np.float64)
+            np.copyto(wide, narrow)
+            self.total[:, columns] += weight[:, part] @ wide
             if self.squared:
-                self.square[:, columns] += weight[:, part] @ (whole * whole)
+                self.square[:, columns] += weight[:, part] @ (wide * wide)
 
     def merge(self, other: Self) -> None:
         """Add another accumulator's sums: whole numbers below 2^53, so the order cannot matter."""

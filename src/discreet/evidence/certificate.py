@@ -32,12 +32,15 @@ class Certificate:
     proof : str
         The proof page, "enumerated" (every neighbour of every table was tried), or "declared" (by the
         caller).
+    public : str
+        What every neighbour shares and nobody is protected from: who is in which group, where that is public.
     """
 
     sup: float
     spread: float
     adjacency: str
     proof: str
+    public: str = ""
 
     def __post_init__(self) -> None:
         sup = check.positive(self.sup, "sup")
@@ -55,4 +58,5 @@ class Certificate:
         return (
             f"One person {neighbour} moves every score by at most {self.sup:.4g}, "
             f"and scores against one another by at most {self.spread:.4g} (proof: {self.proof})."
+            + (f" Not protected: {self.public}." if self.public else "")
         )

@@ -57,9 +57,12 @@ def conclude(
     proof: str,
     adjacency: str = "replace",
     spread: float | None = None,
+    public: str = "",
 ) -> Evidence:
     """Wrap scores into evidence; a spread that is not certified separately is 2*sup."""
+    if not (top > 0 and sup > 0):
+        raise InputError("no table of this size could give evidence: add people, or raise floor or ceiling")
     null = Null("normal" if sides == 1 else "folded normal", top)
     widest = 2 * sup if spread is None else min(max(spread, sup), 2 * sup)
     # A weighted mean can pass the top by one rounding; refusing it there would speak of the data.
-    return Evidence(names, np.minimum(score, top), null, Certificate(sup, widest, adjacency, proof))
+    return Evidence(names, np.minimum(score, top), null, Certificate(sup, widest, adjacency, proof, public))

@@ -30,22 +30,24 @@ class Scale:
     missing: NDArray[np.float64]
     parts: int
 
-    def whole(self, values: NDArray[np.floating[Any]], columns: slice = _ALL) -> NDArray[np.float64]:
+    def whole(self, values: NDArray[np.floating[Any]], columns: slice = _ALL) -> NDArray[np.floating[Any]]:
         """Return round(parts * (value - low) / width), clipped to 0..parts, missing replaced; same shape.
 
-        `values` are those of the columns named by the slice.
+        `values` are those of the columns named by the slice, and are overwritten.
 
         Whatever the value, infinite or absurd, the result is a whole number in 0..parts: nothing is raised
         and nothing is warned of, since either would speak of the data.
         """
+        if np.any(np.abs(self.low) > self.width):
+            values = values.astype(np.float64)  # in single precision the low end itself would be rounded
         kind = values.dtype
         with np.errstate(all="ignore"):
-            scaled = values - self.low[columns].astype(kind)
-            scaled *= (self.parts / self.width[columns]).astype(kind)
-            np.rint(scaled, out=scaled)
-            np.clip(scaled, 0, self.parts, out=scaled)
-            np.copyto(scaled, self.missing[columns].astype(kind), where=np.isnan(scaled))
-        return scaled.astype(np.float64)
+            values -= self.low[columns].astype(kind)
+            values *= (self.parts / self.width[columns]).astype(kind)
+            np.rint(values, out=values)
+            np.clip(values, 0, self.parts, out=values)
+            np.copyto(values, self.missing[columns].astype(kind), where=np.isnan(values))
+        return values
 
 
 def pair(bounds: Any, name: str = "bounds") -> tuple[float, float]:

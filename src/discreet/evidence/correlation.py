@@ -93,7 +93,7 @@ class Correlation:
     def _weigh(self, block: Block) -> NDArray[np.float64]:
         """Return the weights 1, y and y^2 of every row: their sums with x give all that is needed."""
         units = scale(self.partner_bounds, (self.partner,), 0.5, COARSE)
-        y = units.whole(numbers(block.labels[self.partner])[:, None])[:, 0]
+        y = units.whole(numbers(block.labels[self.partner])[:, None])[:, 0].astype(np.float64)
         return np.stack([np.ones_like(y), y, y * y])
 
     def _ranked(self, rows: Rows) -> Evidence:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from discreet.block import Block
 
+MEMBERSHIP = "who is in which group"
 PUBLIC_GROUPS = "who is in which group is public, and so are the group sizes"
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 STEPS = 16  # steps to one person's largest move; rounding down loses at most a sixteenth of it
 SLOPE = 1.15  # costs nothing from z = 4.6 on for a normal-like statistic
-_ROOM = 1.0 + 1e-9  # a real move of exactly the influence must not cross one step more in floats
+_SLACK = 1e-5  # rounding of a raw statistic in floats, in units of the influence, for up to 2^33 people
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,11 +25,13 @@ class Ladder:
     """The score of a raw statistic t is scores[floor(t / step)], ends included; scores never fall.
 
     A move of t by at most j steps changes the score by at most max_k scores[k + j] - scores[k]: the
-    certificate is read off the staircase itself, rounding and all.
+    certificate is read off the staircase itself, rounding and all. `slack` is what rounding in floats can add
+    to a move.
     """
 
     step: float
     scores: NDArray[np.float64]
+    slack: float = 0.0
 
     def __call__(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the scores of raw statistics, shape (m,)."""
@@ -38,7 +40,7 @@ class Ladder:
 
     def move(self, raw_move: float) -> float:
         """Return the most a score changes when the raw statistic moves by at most `raw_move`."""
-        steps = int(np.ceil(raw_move / self.step / _ROOM - 1e-9))
+        steps = int(np.ceil((raw_move + self.slack) / self.step - 1e-9))
         if steps >= self.scores.size:
             return float(self.scores[-1] - self.scores[0])
         return float(np.max(self.scores[steps:] - self.scores[: self.scores.size - steps]))
@@ -59,10 +61,12 @@ def ladder(
     influence grows by no more than that: a conservative tail is steep where it leaves 0, far below any
     cutoff, and a light one is steep at its far end; without the limit everything would pay for them.
     """
-    step = influence * _ROOM / STEPS
-    rungs = step * np.arange(1, int(np.ceil(ceiling / step)) + 1)
+    step = min(influence * (1 + _SLACK) / STEPS, ceiling)
+    # The last rung lies at or under the ceiling: the influence was certified for a statistic clipped there.
+    rungs = step * np.arange(1, int(np.floor(ceiling / step)) + 1)
     p = np.minimum(survival(rungs.astype(np.float64)), 1.0)
-    return Ladder(step, gentle(np.concatenate([[0.0], scores_of_p(p)]), SLOPE * step))
+    scores = gentle(np.concatenate([[0.0], scores_of_p(p)]), SLOPE * step)
+    return Ladder(step, scores, influence * _SLACK)
 
 
 def gentle(scores: NDArray[np.float64], climb: float) -> NDArray[np.float64]:

@@ -9,7 +9,7 @@ import numpy as np
 from discreet.evidence import tails
 from discreet.evidence.common import ceiling_for, conclude
 from discreet.evidence.contribution import COARSE
-from discreet.evidence.groups import sizes
+from discreet.evidence.groups import MEMBERSHIP, sizes
 from discreet.evidence.staircase import staircase
 
 if TYPE_CHECKING:
@@ -61,4 +61,6 @@ def pooled_evidence(
     score = steps(raw, variation)
     if sides == 2:
         score = np.maximum(score, steps(-raw, variation))
-    return conclude(sums.names, score, sides=sides, top=steps.top, sup=steps.move, proof=proof)
+    return conclude(
+        sums.names, score, sides=sides, top=steps.top, sup=steps.move, proof=proof, public=MEMBERSHIP
+    )

@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.evidence.accumulate import Rows, codes
 from discreet.evidence.common import check_common, enough, only_replace
-from discreet.evidence.groups import PUBLIC_GROUPS, check_levels, sizes
+from discreet.evidence.groups import MEMBERSHIP, PUBLIC_GROUPS, check_levels, sizes
 from discreet.evidence.ranks import middle_ranks, rank_evidence
 
 if TYPE_CHECKING:
@@ -86,4 +86,5 @@ class RankSum:
             ceiling=self.ceiling,
             tail=self.tail,
             proof="docs/proofs/ranks.md",
+            public=MEMBERSHIP,
         )

@@ -36,6 +36,7 @@ def rank_evidence(
     ceiling: float | None,
     tail: str,
     proof: str,
+    public: str = "",
 ) -> Evidence:
     """Return the evidence of centred rank statistics with a known deviation, each moved by at most `pull`.
 
@@ -47,7 +48,9 @@ def rank_evidence(
     steps = ladder(tails.normal if tail == "normal" else _safe, influence, clip)
     raw = statistic / deviation
     score = steps(raw) if sides == 1 else np.maximum(steps(raw), steps(-raw))
-    return conclude(names, score, sides=sides, top=steps.top, sup=steps.move(influence), proof=proof)
+    return conclude(
+        names, score, sides=sides, top=steps.top, sup=steps.move(influence), proof=proof, public=public
+    )
 
 
 def _safe(t: NDArray[np.float64]) -> NDArray[np.float64]:

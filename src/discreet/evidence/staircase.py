@@ -53,5 +53,5 @@ def staircase(
     height = np.stack([one.scores for one in ladders])
     gap = np.max(np.abs(np.diff(height, axis=0)), axis=1) / np.diff(knots)
     move = max(one.move(influence) for one in ladders) + float(np.max(gap))
-    # Rounding in the weighted mean is far below one part in 10^12.
-    return Staircase(np.array(knots, dtype=np.float64), ladders, move * (1 + 1e-12))
+    # Rounding in the weighted mean is far below one part in 10^9.
+    return Staircase(np.array(knots, dtype=np.float64), ladders, move * (1 + 1e-9))

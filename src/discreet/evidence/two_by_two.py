@@ -10,7 +10,7 @@ import numpy as np
 from discreet.evidence import tails
 from discreet.evidence.accumulate import Sums
 from discreet.evidence.common import ceiling_for, check_common, conclude, only_replace
-from discreet.evidence.groups import PUBLIC_GROUPS, Groups, check_levels, sizes
+from discreet.evidence.groups import MEMBERSHIP, PUBLIC_GROUPS, Groups, check_levels, sizes
 from discreet.evidence.hypergeometric import Margins
 from discreet.evidence.staircase import Staircase, staircase
 from discreet.evidence.two_groups import check_share
@@ -90,6 +90,7 @@ class TwoByTwo:
             top=max(one.top for one in used),
             sup=max(one.move for one in used),
             proof="docs/proofs/two-by-two.md",
+            public=MEMBERSHIP,
         )
 
 

@@ -13,7 +13,7 @@ from discreet.evidence import tails
 from discreet.evidence.accumulate import Sums
 from discreet.evidence.common import ceiling_for, check_common, conclude, only_replace
 from discreet.evidence.contribution import COARSE, FINE, check_bounds, scale
-from discreet.evidence.groups import PUBLIC_GROUPS, Groups, check_levels
+from discreet.evidence.groups import MEMBERSHIP, PUBLIC_GROUPS, Groups, check_levels
 from discreet.evidence.ladder import ladder
 from discreet.evidence.pooled import pooled_evidence
 
@@ -183,4 +183,5 @@ def contrast_evidence(sums: Sums, sd: float | None, sides: int, ceiling: float |
         top=steps.top,
         sup=steps.move(influence),
         proof="docs/proofs/two-groups.md",
+        public=MEMBERSHIP if count.shape[0] == 1 else f"{MEMBERSHIP} and stratum",
     )
