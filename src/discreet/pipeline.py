@@ -2,44 +2,23 @@
 
 from __future__ import annotations
 
-import math
 import warnings
-from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from discreet import check
-from discreet.decide import aware, cutoffs
-from discreet.errors import InputError
+from discreet.decide import cutoffs
 from discreet.evidence.evidence import Evidence
 from discreet.measure import measure
-from discreet.noise.laws import GUMBEL
-from discreet.privacy.calibrate import smallest_scale
-from discreet.privacy.events import ZCDP
-from discreet.privacy.promise import Privacy
-from discreet.report.release import FdrPromise, Release
-from discreet.select import count, plans
-from discreet.select.contest import largest
-from discreet.select.top_k import top_k
-from discreet.select.values import laplace_noise, lattice_for
+from discreet.methods.aware import release_aware
+from discreet.methods.mirror import release_mirror
+from discreet.methods.paper import release_paper
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
     from discreet.data.person import Person
     from discreet.evidence.accumulate import Test
-    from discreet.evidence.certificate import Certificate
-    from discreet.evidence.null import Null
-    from discreet.privacy.events import Event
+    from discreet.report.release import Release
 
-METHODS = ("aware", "peel", "oneshot")
-_SEARCH_SHARE = {"proved": 0.25, "calibrated": 0.2}
-_MISS = 0.01
-_FIRST_K = 16
+METHODS = ("aware", "peel", "oneshot", "mirror")
 
 
 def release(
@@ -64,9 +43,10 @@ def release(
         The false discovery rate to allow.
     epsilon, delta : float
         The privacy budget.
-    method : {"aware", "peel", "oneshot"}
+    method : {"aware", "peel", "oneshot", "mirror"}
         "aware": noise-aware BH; needs no k, and FDR <= q is proved. "peel": the paper's Algorithm 4.
-        "oneshot": its fast form.
+        "oneshot": its fast form. "mirror": one-sided z scores from `Evidence.from_z` only; FDR <= q exactly
+        when null scores are symmetric and their signs independent.
     guarantee : {"proved", "calibrated"}
         "aware" only. "calibrated" finds more and its FDR is verified by simulation alone.
     dependence : {"positive", "any"}
@@ -74,7 +54,7 @@ def release(
         "any": no assumption, at a price.
     k : int, optional
         "peel" and "oneshot": the most discoveries to look for; by doubling from 16 when absent, which splits
-        the budget over as many rounds as m allows.
+        the budget over as many rounds as m allows. "mirror": how many to look at; chosen privately if absent.
     cutoff : {"plain", "paper", "conservative"}
         "peel" and "oneshot": which cutoffs; the release states the FDR level each earns.
     """
@@ -92,8 +72,10 @@ def release(
             stacklevel=2,
         )
     if method == "aware":
-        return _aware(evidence, q, epsilon, delta, guarantee, dependence)
-    return _paper(evidence, q, epsilon, delta, method, k, cutoff)
+        return release_aware(evidence, q, epsilon, delta, guarantee, dependence)
+    if method == "mirror":
+        return release_mirror(evidence, q, epsilon, delta, k)
+    return release_paper(evidence, q, epsilon, delta, method, k, cutoff)
 
 
 def discover(
@@ -140,171 +122,3 @@ def private_bh(
     return release(
         Evidence.from_p(p, eta=eta, nu=nu), q=q, epsilon=epsilon, delta=delta, k=k, method=method, **options
     )
-
-
-@lru_cache(maxsize=256)
-def _rho(epsilon: float, delta: float) -> float:
-    """Return a zCDP budget that is (epsilon, delta)-DP, rounded down."""
-    inverse = smallest_scale(lambda u: (ZCDP(1 / u),), epsilon=epsilon, delta=delta, start=50.0)
-    return 1 / inverse
-
-
-def _split(rho: float, guarantee: str) -> tuple[float, float]:
-    """Return what the search for the count may spend, and what is left for the selection."""
-    search = _SEARCH_SHARE[guarantee] * rho
-    return search, (rho - search) * (1 - 2.0**-50)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Public:
-    """All of an aware release that does not depend on the data."""
-
-    plan: aware.Aware
-    shape: aware.Shape
-    sigma_steps: float
-    step: float
-
-
-@lru_cache(maxsize=128)
-def _public(
-    null: Null, m: int, q: float, sup: float, spread: float, rho: float, guarantee: str, dependence: str
-) -> _Public:
-    """Return the public constants of an aware release; they take up to a second, so they are kept."""
-    search, select = _split(rho, guarantee)
-    if null.ceiling * count.STEPS / sup > 2.0**36:
-        raise InputError(f"the sensitivity {sup:g} is too small for scores up to {null.ceiling:g}: give more")
-    # On the lattice the spread is at most this many steps, and the scores' step is sup/STEPS or a hair more.
-    width = min(2 * count.STEPS, math.ceil(count.STEPS * spread / sup) + 1) * count.step_of(sup)
-    unit = width / math.sqrt(8 * select) * (1 + 2.0**-40)
-    lattice = lattice_for(sup)
-    shape = aware.shape(null, m, q, unit, sup / math.sqrt(2 * search))
-    # One step more than the sensitivity pays for the rounding of the sums that are compared.
-    sigma_steps = (lattice.sup + 1) * math.sqrt(shape.depth / (2 * search)) * (1 + 2.0**-40)
-    sigma = sigma_steps * lattice.step
-    if guarantee == "proved":
-        plan = aware.proved(null, m, q, shape, unit, sigma, lattice.step, dependence)
-    else:
-        plan = aware.calibrated(null, m, q, shape, unit, sigma)
-    return _Public(plan, shape, sigma_steps, lattice.step)
-
-
-def _aware(
-    evidence: Evidence, q: float, epsilon: float, delta: float, guarantee: str, dependence: str
-) -> Release:
-    """Count privately, then select that many; docs/proofs/aware-privacy.md and aware-fdr.md."""
-    if delta == 0:
-        raise InputError('delta must be above 0 for method "aware": its noise is Gaussian; try 1e-6')
-    certificate = evidence.certificate
-    rho = _rho(epsilon, delta)
-    public = _public(
-        evidence.null, len(evidence), q, certificate.sup, certificate.spread, rho, guarantee, dependence
-    )
-    plan, shape, sup = public.plan, public.shape, certificate.sup
-    steps = count.to_steps(evidence.score, sup)
-    rounded = count.rounded(steps, sup)
-    found = count.search(
-        rounded,
-        plan.counts,
-        plan.scale,
-        plan.level,
-        depth=shape.depth,
-        sigma_steps=public.sigma_steps,
-        step=public.step,
-        beta=shape.beta if guarantee == "proved" else None,
-    )
-    indices = np.zeros(0, dtype=np.int64)
-    if found >= 0:
-        indices = largest(steps * rounded.step, float(plan.scale[found]), int(plan.counts[found]), GUMBEL)
-    privacy = Privacy(epsilon, delta, tuple(map(ZCDP, _split(rho, guarantee))), certificate.adjacency)
-    parameters = {"guarantee": guarantee, "dependence": dependence, "certificate": str(certificate)}
-    fdr = _aware_promise(q, proved=guarantee == "proved", dependence=dependence)
-    return _record("noise-aware BH", evidence, q, indices, privacy, fdr, parameters)
-
-
-def _aware_promise(q: float, *, proved: bool, dependence: str) -> FdrPromise:
-    if not proved:
-        words = "the null scores are independent or nearly so, as in the simulations"
-        return FdrPromise(q, "simulated", words, "discreet bench power")
-    words = (
-        "null scores have the stated law or are smaller, whatever their dependence"
-        if dependence == "any"
-        else "null scores have the stated law or are smaller, and are independent of one another and of the "
-        "rest, or positively dependent (PRDS); columns measured on the same people are rarely independent"
-    )
-    return FdrPromise(q, "proved", words, "docs/proofs/aware-fdr.md")
-
-
-def _paper(
-    evidence: Evidence, q: float, epsilon: float, delta: float, method: str, k: int | None, cutoff: str
-) -> Release:
-    """Run Algorithm 4, or its fast form, once with k or with k doubling until it is not used up."""
-    m, certificate = len(evidence), evidence.certificate
-    sizes = [k] if k is not None else _doubling(m)
-    share = 1 / len(sizes)
-    budget = (epsilon * share, delta * share)
-    scales = [_value_scale(method, size, budget, certificate, m) for size in sizes]
-    lines = [
-        cutoffs.cutoffs(evidence.null, m, size, q, scale, cutoff, _MISS)
-        for size, scale in zip(sizes, scales, strict=True)
-    ]
-    events: list[Event] = []
-    indices = np.zeros(0, dtype=np.int64)
-    for size, line in zip(sizes, lines, strict=True):
-        chosen = top_k(
-            evidence.score,
-            size,
-            sensitivity=certificate.sup,
-            spread=certificate.spread,
-            epsilon=budget[0],
-            delta=budget[1],
-            method=method,
-            largest=True,
-            values=True,
-        )
-        events.extend(chosen.privacy.events)
-        kept = cutoffs.step_down_scores(np.asarray(chosen.values), line.score)
-        indices = chosen.indices[kept]
-        if indices.size < size:
-            break
-    # Which round is the last depends on the data, so the promise is that of the worst one.
-    worst = max(line.fdr for line in lines)
-    privacy = Privacy(epsilon, delta, tuple(events), certificate.adjacency)
-    parameters = {"k": k, "cutoff": cutoff, "certificate": str(certificate)}
-    return _record(f"the paper's {method}", evidence, q, indices, privacy, _paper_promise(worst), parameters)
-
-
-def _value_scale(
-    method: str, size: int, budget: tuple[float, float], certificate: Certificate, m: int
-) -> float:
-    """Return the noise scale of the values that `top_k` will release, before it does."""
-    public = (size, *budget, certificate.spread, certificate.sup, True)
-    plan = plans.peel_plan(*public) if method == "peel" else plans.oneshot_plan(*public, m)
-    return laplace_noise(certificate.sup, float(plan.value_epsilon or math.inf)).scale
-
-
-def _doubling(m: int) -> list[int]:
-    """Return 16, 32, ..., m: the sizes the doubling trick may need."""
-    sizes = [min(m, _FIRST_K)]
-    while sizes[-1] < m:
-        sizes.append(min(m, 2 * sizes[-1]))
-    return sizes
-
-
-def _paper_promise(level: float) -> FdrPromise:
-    words = "the true nulls' p-values are independent of one another and super-uniform"
-    if level >= 1:
-        return FdrPromise(math.inf, "none", "the noise is too large for these cutoffs", "docs/errata.md, 5")
-    return FdrPromise(level, "proved", words, "Theorem 6 (c) as corrected, docs/errata.md, 5")
-
-
-def _record(
-    method: str,
-    evidence: Evidence,
-    q: float,
-    indices: NDArray[np.int64],
-    privacy: Privacy,
-    fdr: FdrPromise,
-    parameters: Mapping[str, object],
-) -> Release:
-    names = tuple(str(evidence.names[int(i)]) for i in indices)
-    return Release(method, len(evidence), q, indices, names, True, privacy, fdr, parameters)

@@ -36,12 +36,16 @@ class Evidence:
         P(score_i >= t) <= null.survival(t) for every null hypothesis i; public.
     certificate : Certificate
         How far one person can move `score`; public.
+    signed : array of float64, shape (m,), or None
+        One-sided z scores with their signs, clipped to +-ceiling, where they exist; private like `score`, and
+        one person moves each by at most `sup`. Only the mirror method uses them.
     """
 
     names: Sequence[str]
     score: NDArray[np.float64] = field(repr=False)
     null: Null
     certificate: Certificate
+    signed: NDArray[np.float64] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         score = np.array(self.score, dtype=np.float64)
@@ -123,7 +127,9 @@ class Evidence:
         if np.isnan(values).any():
             raise InputError("z has NaN: set scores that could not be computed to 0 (no evidence)")
         score = np.clip(values if sides == 1 else np.abs(values), 0.0, null.ceiling)
-        return cls(_names(names, found, score.size), score, null, _declared(sup, spread, adjacency, "sup"))
+        signed = np.clip(values, -null.ceiling, null.ceiling) if sides == 1 else None
+        certificate = _declared(sup, spread, adjacency, "sup")
+        return cls(_names(names, found, score.size), score, null, certificate, signed)
 
     def __len__(self) -> int:
         return len(self.names)

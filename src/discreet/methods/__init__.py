@@ -1,0 +1,1 @@
+"""The methods of a release: each joins selection, decision and record for one algorithm."""

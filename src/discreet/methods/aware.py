@@ -1,0 +1,120 @@
+"""Noise-aware BH: count privately, then select that many (docs/proofs/aware-privacy.md, aware-fdr.md)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.decide import aware
+from discreet.errors import InputError
+from discreet.methods.common import record, zcdp_budget
+from discreet.noise.laws import GUMBEL
+from discreet.privacy.events import ZCDP
+from discreet.privacy.promise import Privacy
+from discreet.report.release import FdrPromise, Release
+from discreet.select import count
+from discreet.select.contest import largest
+from discreet.select.values import lattice_for
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from discreet.evidence.evidence import Evidence
+    from discreet.evidence.null import Null
+
+SEARCH_SHARE = {"proved": 0.25, "calibrated": 0.2}
+
+
+def _split(rho: float, guarantee: str) -> tuple[float, float]:
+    """Return what the search for the count may spend, and what is left for the selection."""
+    search = SEARCH_SHARE[guarantee] * rho
+    return search, (rho - search) * (1 - 2.0**-50)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Public:
+    """All of an aware release that does not depend on the data."""
+
+    plan: aware.Aware
+    shape: aware.Shape
+    sigma_steps: float
+    step: float
+
+
+@lru_cache(maxsize=128)
+def public_constants(
+    null: Null, m: int, q: float, sup: float, spread: float, rho: float, guarantee: str, dependence: str
+) -> Public:
+    """Return the public constants of an aware release; they take up to a second, so they are kept."""
+    search, select = _split(rho, guarantee)
+    if null.ceiling * count.STEPS / sup > 2.0**36:
+        raise InputError(f"the sensitivity {sup:g} is too small for scores up to {null.ceiling:g}: give more")
+    # On the lattice the spread is at most this many steps, and the scores' step is sup/STEPS or a hair more.
+    width = min(2 * count.STEPS, math.ceil(count.STEPS * spread / sup) + 1) * count.step_of(sup)
+    unit = width / math.sqrt(8 * select) * (1 + 2.0**-40)
+    lattice = lattice_for(sup)
+    shape = aware.shape(null, m, q, unit, sup / math.sqrt(2 * search))
+    # One step more than the sensitivity pays for the rounding of the sums that are compared.
+    sigma_steps = (lattice.sup + 1) * math.sqrt(shape.depth / (2 * search)) * (1 + 2.0**-40)
+    sigma = sigma_steps * lattice.step
+    if guarantee == "proved":
+        plan = aware.proved(null, m, q, shape, unit, sigma, lattice.step, dependence)
+    else:
+        plan = aware.calibrated(null, m, q, shape, unit, sigma)
+    return Public(plan, shape, sigma_steps, lattice.step)
+
+
+def private_count(steps: NDArray[np.float64], public: Public, sup: float, *, proved: bool) -> int:
+    """Return the position among the candidate counts that the private search ends at, or -1 for none."""
+    plan = public.plan
+    return count.search(
+        count.rounded(steps, sup),
+        plan.counts,
+        plan.scale,
+        plan.level,
+        depth=public.shape.depth,
+        sigma_steps=public.sigma_steps,
+        step=public.step,
+        beta=public.shape.beta if proved else None,
+    )
+
+
+def release_aware(
+    evidence: Evidence, q: float, epsilon: float, delta: float, guarantee: str, dependence: str
+) -> Release:
+    """Count privately, then select that many; docs/proofs/aware-privacy.md and aware-fdr.md."""
+    if delta == 0:
+        raise InputError('delta must be above 0 for method "aware": its noise is Gaussian; try 1e-6')
+    certificate = evidence.certificate
+    rho = zcdp_budget(epsilon, delta)
+    public = public_constants(
+        evidence.null, len(evidence), q, certificate.sup, certificate.spread, rho, guarantee, dependence
+    )
+    plan, sup, proved = public.plan, certificate.sup, guarantee == "proved"
+    steps = count.to_steps(evidence.score, sup)
+    found = private_count(steps, public, sup, proved=proved)
+    indices = np.zeros(0, dtype=np.int64)
+    if found >= 0:
+        scores = steps * count.step_of(sup)
+        indices = largest(scores, float(plan.scale[found]), int(plan.counts[found]), GUMBEL)
+    privacy = Privacy(epsilon, delta, tuple(map(ZCDP, _split(rho, guarantee))), certificate.adjacency)
+    parameters = {"guarantee": guarantee, "dependence": dependence, "certificate": str(certificate)}
+    fdr = _aware_promise(q, proved=proved, dependence=dependence)
+    return record("noise-aware BH", evidence, q, indices, privacy, fdr, parameters)
+
+
+def _aware_promise(q: float, *, proved: bool, dependence: str) -> FdrPromise:
+    if not proved:
+        words = "the null scores are independent or nearly so, as in the simulations"
+        return FdrPromise(q, "simulated", words, "discreet bench power")
+    words = (
+        "null scores have the stated law or are smaller, whatever their dependence"
+        if dependence == "any"
+        else "null scores have the stated law or are smaller, and are independent of one another and of the "
+        "rest, or positively dependent (PRDS); columns measured on the same people are rarely independent"
+    )
+    return FdrPromise(q, "proved", words, "docs/proofs/aware-fdr.md")
