@@ -130,8 +130,8 @@ def in_words(studies: Sequence[Study], points: Sequence[Point] = POINTS) -> str:
         body.append(cells)
     title = f"FDR (standard error)/power, m = {M:,}, {SIGNALS} signals, q = {Q:g}, {len(studies)} repetitions"
     note = (
-        "* published, at half the noise their theorem asks for (Xia and Cai 2023, corrected); theirs and the mirror's "
-        "eta is the sensitivity of z, the others' that of log p"
+        "* published, at half the noise their theorem asks for (Xia and Cai 2023, corrected); theirs and the "
+        "mirror's eta is the sensitivity of z, the others' that of log p"
     )
     return "\n".join([title, "", table(header, body), "", note, "", *_verdicts(studies, points)])
 
