@@ -92,7 +92,9 @@ class Evidence:
         if not (values.min() >= 0 and values.max() <= 1):
             raise InputError("p must lie in [0, 1] with no NaN: set missing p-values to 1 (no evidence)")
         null = Null("exponential", -float(np.log(nu)))
-        score = np.clip(-np.log(np.maximum(values, nu)), 0.0, null.ceiling)
+        score = np.maximum(values, nu)  # one array, worked on in place: there may be 10^7 of them
+        np.negative(np.log(score, out=score), out=score)
+        np.clip(score, 0.0, null.ceiling, out=score)
         return cls(_names(names, found, score.size), score, null, _declared(eta, spread, adjacency, "eta"))
 
     @classmethod

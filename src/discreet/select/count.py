@@ -43,7 +43,8 @@ def to_steps(scores: NDArray[np.float64], sup: float) -> NDArray[np.float64]:
 
     Floats round x * factor by less than half the slack, and the factor is smaller by the slack.
     """
-    return np.floor(scores * ((STEPS - _SLACK) / sup))
+    steps = scores * ((STEPS - _SLACK) / sup)
+    return np.floor(steps, out=steps)
 
 
 def step_of(sup: float) -> float:
