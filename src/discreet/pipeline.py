@@ -6,7 +6,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from discreet import check
-from discreet.decide import cutoffs
+from discreet.decide.cutoffs import KINDS
 from discreet.evidence.evidence import Evidence
 from discreet.measure import measure
 from discreet.methods.aware import release_aware
@@ -31,7 +31,7 @@ def release(
     guarantee: str = "proved",
     dependence: str = "positive",
     k: int | None = None,
-    cutoff: str = "plain",
+    cutoffs: str = "plain",
 ) -> Release:
     """Release the discoveries in `evidence` under (epsilon, delta)-differential privacy with FDR control.
 
@@ -55,14 +55,14 @@ def release(
     k : int, optional
         "peel" and "oneshot": the most discoveries to look for; by doubling from 16 when absent, which splits
         the budget over as many rounds as m allows. "mirror": how many to look at; chosen privately if absent.
-    cutoff : {"plain", "paper", "conservative"}
+    cutoffs : {"plain", "paper", "conservative"}
         "peel" and "oneshot": which cutoffs; the release states the FDR level each earns.
     """
     q, epsilon, delta = check.level(q, "q"), check.positive(epsilon, "epsilon"), check.delta(delta)
     method = check.choice(method, "method", METHODS)
     guarantee = check.choice(guarantee, "guarantee", ("proved", "calibrated"))
     dependence = check.choice(dependence, "dependence", ("positive", "any"))
-    cutoff = check.choice(cutoff, "cutoff", cutoffs.KINDS)
+    cutoffs = check.choice(cutoffs, "cutoffs", KINDS)
     m = len(evidence)
     if k is not None:
         k = check.whole(k, "k", 1, m)
@@ -75,7 +75,7 @@ def release(
         return release_aware(evidence, q, epsilon, delta, guarantee, dependence)
     if method == "mirror":
         return release_mirror(evidence, q, epsilon, delta, k)
-    return release_paper(evidence, q, epsilon, delta, method, k, cutoff)
+    return release_paper(evidence, q, epsilon, delta, method, k, cutoffs)
 
 
 def discover(

@@ -194,7 +194,7 @@ def test_public_limits_of_the_release():
         discreet.release(evidence, q=0.1, epsilon=1, delta=1e-6)
     p = np.linspace(0.1, 1, 1000)
     found = discreet.private_bh(
-        p, eta=0.01, nu=1e-2, q=0.1, epsilon=1, delta=1e-6, method="peel", k=5, cutoff="conservative"
+        p, eta=0.01, nu=1e-2, q=0.1, epsilon=1, delta=1e-6, method="peel", k=5, cutoffs="conservative"
     )
     assert len(found) == 0
 
@@ -319,7 +319,7 @@ def test_private_bh_takes_the_papers_input():
         ({"method": "magic"}, "method"),
         ({"guarantee": "hope"}, "guarantee"),
         ({"dependence": "some"}, "dependence"),
-        ({"cutoff": "mine", "method": "peel"}, "cutoff"),
+        ({"cutoffs": "mine", "method": "peel"}, "cutoffs"),
         ({"p": [0.5, math.nan]}, "p must lie"),
         ({"p": [0.5, 1.5]}, "p must lie"),
     ],

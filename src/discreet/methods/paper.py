@@ -25,7 +25,7 @@ _FIRST_K = 16
 
 
 def release_paper(
-    evidence: Evidence, q: float, epsilon: float, delta: float, method: str, k: int | None, cutoff: str
+    evidence: Evidence, q: float, epsilon: float, delta: float, method: str, k: int | None, kind: str
 ) -> Release:
     """Run Algorithm 4, or its fast form, once with k or with k doubling until it is not used up."""
     m, certificate = len(evidence), evidence.certificate
@@ -34,7 +34,7 @@ def release_paper(
     budget = (epsilon * share, delta * share)
     scales = [_value_scale(method, size, budget, certificate, m) for size in sizes]
     lines = [
-        cutoffs.cutoffs(evidence.null, m, size, q, scale, cutoff, _MISS)
+        cutoffs.cutoffs(evidence.null, m, size, q, scale, kind, _MISS)
         for size, scale in zip(sizes, scales, strict=True)
     ]
     events: list[Event] = []
@@ -59,7 +59,7 @@ def release_paper(
     # Which round is the last depends on the data, so the promise is that of the worst one.
     worst = max(line.fdr for line in lines)
     privacy = Privacy(epsilon, delta, tuple(events), certificate.adjacency)
-    parameters = {"k": k, "cutoff": cutoff, "certificate": str(certificate)}
+    parameters = {"k": k, "cutoffs": kind, "certificate": str(certificate)}
     return record(f"the paper's {method}", evidence, q, indices, privacy, _paper_promise(worst), parameters)
 
 
