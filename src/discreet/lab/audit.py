@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,7 +13,9 @@ from discreet.lab import outcomes
 from discreet.lab.broken import FAULTS
 from discreet.lab.clopper import epsilon_found
 from discreet.lab.table import table
-from discreet.select import plans
+from discreet.privacy.account import account
+from discreet.privacy.events import ZCDP
+from discreet.select import count, plans
 from discreet.select.noisy_min import noisy_min
 from discreet.select.top_k import top_k
 from discreet.select.values import lattice_for
@@ -90,8 +92,42 @@ def _min_with_value_law() -> Callable[[NDArray[np.float64]], outcomes.Law]:
     return lambda x: outcomes.laplace_index_and_value(-x, scale, step, value_scale, cuts)
 
 
+_SEARCH_NOISE = 2.0  # in sensitivities, for one comparison of the search: 1/8-zCDP
+
+
+def _comparison(x: NDArray[np.float64]) -> tuple[count.Rounded, dict[str, Any]]:
+    """Return one question of the search for a count, whether the best score reaches 3, at sensitivity 1."""
+    lattice = lattice_for(1.0)
+    settings: dict[str, Any] = {
+        "depth": 1,
+        "sigma_steps": (lattice.sup + 1) * _SEARCH_NOISE,
+        "step": lattice.step,
+        "beta": None,
+    }
+    return count.rounded(count.to_steps(x, 1.0), 1.0), settings
+
+
+def _ask(x: NDArray[np.float64]) -> int:
+    scores, settings = _comparison(x)
+    return 1 + count.search(scores, np.array([1]), np.array([0.5]), np.array([3.0]), **settings)
+
+
+def _answer_law(x: NDArray[np.float64]) -> outcomes.Law:
+    """Return the exact chances of no and yes: where the rule turns, then a tail of the discrete Gaussian."""
+    scores, settings = _comparison(x)
+    step, sigma = settings["step"], settings["sigma_steps"]
+    low, high = -(1 << 20), 1 << 20
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if count.passes(scores, 1, 0.5, middle * step, None) else (low, middle)
+    noise = np.arange(-60 * int(sigma), 60 * int(sigma) + 1)
+    mass = np.exp(-0.5 * (noise / sigma) ** 2)
+    yes = float(mass[noise >= np.ceil(3.0 / step) - low].sum() / mass.sum())
+    return {(0,): 1.0 - yes, (1,): yes}
+
+
 def mechanisms() -> tuple[Mechanism, ...]:
-    """Return every selection mechanism at a size whose law can be written down."""
+    """Return every mechanism at a size whose law can be written down."""
 
     def gumbel(k: int, delta: float) -> float:
         return plans.gumbel_plan(k, 1.0, delta, 2.0, False).scale
@@ -137,6 +173,10 @@ def mechanisms() -> tuple[Mechanism, ...]:
             "gumbel, k = 3, delta", "gumbel", 1, 1e-3, 5,
             lambda x: outcomes.softmax_orders(x, gumbel(3, 1e-3), 3), _top(3, 1, 1e-3, "gumbel"),
         ),
+        Mechanism(
+            "aware, one comparison", "aware-privacy",
+            account([ZCDP(0.5 / _SEARCH_NOISE**2)], delta=1e-3), 1e-3, 5, _answer_law, _ask,
+        ),
     )  # fmt: skip
 
 
@@ -174,7 +214,7 @@ def in_words(rows: Sequence[Row]) -> str:
     """Return the audit as one table."""
     header = ["mechanism", "how", "claimed epsilon", "claimed delta", "found", "verdict"]
     cells = [
-        [r.mechanism, r.how, f"{r.epsilon:g}", f"{r.delta:g}", f"{r.unit} {r.found:.4g}", r.verdict]
+        [r.mechanism, r.how, f"{r.epsilon:.4g}", f"{r.delta:g}", f"{r.unit} {r.found:.4g}", r.verdict]
         for r in rows
     ]
     note = (

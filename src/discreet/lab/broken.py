@@ -82,8 +82,18 @@ def _always_zero(x: NDArray[np.float64], runs: int, rng: Generator) -> NDArray[n
     return np.full(runs, int(np.argmax(x)))
 
 
+def _weak_comparison(sigma: float) -> Sampler:
+    """Whether the first score plus Gaussian noise reaches 3."""
+
+    def sample(x: NDArray[np.float64], runs: int, rng: Generator) -> NDArray[np.int64]:
+        return (x[0] + sigma * rng.standard_normal(runs) >= 3.0).astype(np.int64)
+
+    return sample
+
+
 FAULTS = (
     Fault("no noise", 1.0, 0.0, _rise(-0.5, 2), _always_zero, 100_000),
+    Fault("a quarter of the search noise", 1.55, 1e-3, ((2.0,), (3.0,)), _weak_comparison(0.5), 100_000),
     Fault("half noise", 1.0, 0.0, _rise(-3.0, 5), _gumbel_choice(1.0)),
     Fault("10% less noise", 3.0, 0.0, _rise(-2.0, 10), _gumbel_choice(0.6), 2_000_000),
     Fault("value from the same draw", 1.0, 0.0, _rise(0.0, 10), _noisy_max_with_value(3.0, 1.5, fresh=False)),
