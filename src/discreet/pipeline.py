@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet import check
 from discreet.decide.cutoffs import KINDS
+from discreet.errors import InputError
 from discreet.evidence.evidence import Evidence
 from discreet.measure import measure
 from discreet.methods.aware import release_aware
@@ -58,14 +59,9 @@ def release(
     cutoffs : {"plain", "paper", "conservative"}
         "peel" and "oneshot": which cutoffs; the release states the FDR level each earns.
     """
-    q, epsilon, delta = check.level(q, "q"), check.positive(epsilon, "epsilon"), check.delta(delta)
-    method = check.choice(method, "method", METHODS)
-    guarantee = check.choice(guarantee, "guarantee", ("proved", "calibrated"))
-    dependence = check.choice(dependence, "dependence", ("positive", "any"))
-    cutoffs = check.choice(cutoffs, "cutoffs", KINDS)
-    m = len(evidence)
+    _check(q, epsilon, delta, method, guarantee, dependence, k, cutoffs)
     if k is not None:
-        k = check.whole(k, "k", 1, m)
+        check.whole(k, "k", 1, len(evidence))
     if delta > 0.01:
         warnings.warn(
             f"delta = {delta:g} may expose one person in {1 / delta:.0f}: take it far below 1/people",
@@ -78,6 +74,30 @@ def release(
     return release_paper(evidence, q, epsilon, delta, method, k, cutoffs)
 
 
+def _check(
+    q: float,
+    epsilon: float,
+    delta: float,
+    method: str,
+    guarantee: str,
+    dependence: str,
+    k: int | None,
+    cutoffs: str,
+) -> None:
+    """Refuse public parameters that no release can have; needs no data."""
+    check.level(q, "q")
+    check.positive(epsilon, "epsilon")
+    check.delta(delta)
+    check.choice(method, "method", METHODS)
+    check.choice(guarantee, "guarantee", ("proved", "calibrated"))
+    check.choice(dependence, "dependence", ("positive", "any"))
+    check.choice(cutoffs, "cutoffs", KINDS)
+    if k is not None:
+        check.whole(k, "k")
+    if delta == 0 and method in {"aware", "mirror"}:
+        raise InputError(f'delta must be above 0 for method "{method}": its noise is Gaussian; try 1e-6')
+
+
 def discover(
     data: Any,
     test: Test,
@@ -85,21 +105,32 @@ def discover(
     q: float,
     epsilon: float,
     delta: float,
+    method: str = "aware",
+    guarantee: str = "proved",
+    dependence: str = "positive",
+    k: int | None = None,
+    cutoffs: str = "plain",
     person: str | Person | None = None,
     columns: Any = None,
-    **options: Any,
 ) -> Release:
     """Test every hypothesis in a table of people and release the discoveries: `measure`, then `release`.
 
     Public parameters are checked before a byte of data is read. `person`, `columns`: as in `measure`; all
     else as in `release`.
     """
-    check.level(q, "q")
-    check.positive(epsilon, "epsilon")
-    check.delta(delta)
-    check.choice(options.get("method", "aware"), "method", METHODS)
+    _check(q, epsilon, delta, method, guarantee, dependence, k, cutoffs)
     evidence = measure(data, test, person=person, columns=columns)
-    return release(evidence, q=q, epsilon=epsilon, delta=delta, **options)
+    return release(
+        evidence,
+        q=q,
+        epsilon=epsilon,
+        delta=delta,
+        method=method,
+        guarantee=guarantee,
+        dependence=dependence,
+        k=k,
+        cutoffs=cutoffs,
+    )
 
 
 def private_bh(

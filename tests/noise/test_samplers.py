@@ -13,7 +13,7 @@ from discreet.errors import DiscreetError
 from discreet.noise import exact, laplace
 from discreet.noise.exact import bernoulli_exp
 from discreet.noise.gaussian import discrete_gaussian
-from discreet.noise.laplace import discrete_laplace, floored_laplace, geometric
+from discreet.noise.laplace import discrete_laplace, geometric
 from discreet.noise.uniform import uniform_below
 
 N = 400_000
@@ -38,14 +38,6 @@ def laplace_law(scale, low, high):
     return with_rest(np.tanh(0.5 / scale) * np.exp(-np.abs(np.arange(low, high)) / scale))
 
 
-def floored_law(scale, low, high):
-    def cdf(t):
-        return np.where(t < 0, 0.5 * np.exp(-np.abs(t) / scale), 1 - 0.5 * np.exp(-np.abs(t) / scale))
-
-    edges = np.arange(low, high + 1)
-    return with_rest(np.diff(cdf(edges)))
-
-
 def gaussian_law(sigma, low, high):
     mass = np.exp(-(np.arange(-60, 61) ** 2) / (2 * sigma**2))
     return with_rest((mass / mass.sum())[low + 60 : high + 60])
@@ -57,7 +49,6 @@ def gaussian_law(sigma, low, high):
     [
         (geometric, geometric_law, 0),
         (discrete_laplace, laplace_law, -12),
-        (floored_laplace, floored_law, -12),
         (discrete_gaussian, gaussian_law, -12),
     ],
 )
@@ -139,14 +130,14 @@ def test_uniform_integers():
 @pytest.mark.parametrize("scale", [0, -1, float("nan"), float("inf"), "wide", 1e-30, 1e30])
 def test_scales_out_of_range_are_refused(scale):
     """A scale that is not a sensible positive number is an error that names it."""
-    for draw in (geometric, discrete_laplace, floored_laplace, discrete_gaussian):
+    for draw in (geometric, discrete_laplace, discrete_gaussian):
         with pytest.raises(DiscreetError, match=r"scale|sigma"):
             draw(scale, 3)
 
 
 def test_extreme_scales_work():
     """The smallest and largest allowed scales draw without trouble, and no draws gives no array."""
-    for draw in (geometric, discrete_laplace, floored_laplace, discrete_gaussian):
+    for draw in (geometric, discrete_laplace, discrete_gaussian):
         assert np.abs(draw(2.0**-10, 100)).max() <= 1
         assert np.abs(draw(2.0**49, 100)).max() > 2**40
         assert draw(1.0, 0).shape == (0,)

@@ -214,7 +214,7 @@ def in_words(rows: Sequence[Row]) -> str:
     """Return the audit as one table."""
     header = ["mechanism", "how", "claimed epsilon", "claimed delta", "found", "verdict"]
     cells = [
-        [r.mechanism, r.how, f"{r.epsilon:.4g}", f"{r.delta:g}", f"{r.unit} {r.found:.4g}", r.verdict]
+        [r.mechanism, r.how, f"{r.epsilon:.4g}", f"{r.delta:g}", f"{r.unit} {r.found:.6g}", r.verdict]
         for r in rows
     ]
     note = (

@@ -87,8 +87,6 @@ def release_aware(
     evidence: Evidence, q: float, epsilon: float, delta: float, guarantee: str, dependence: str
 ) -> Release:
     """Count privately, then select that many; docs/proofs/aware-privacy.md and aware-fdr.md."""
-    if delta == 0:
-        raise InputError('delta must be above 0 for method "aware": its noise is Gaussian; try 1e-6')
     certificate = evidence.certificate
     rho = zcdp_budget(epsilon, delta)
     public = public_constants(

@@ -33,8 +33,6 @@ def release_mirror(evidence: Evidence, q: float, epsilon: float, delta: float, k
     FDR <= q when null z scores are symmetric or shifted down with independent signs. The order of selection
     and a k chosen here see |z| alone.
     """
-    if delta == 0:
-        raise InputError('delta must be above 0 for method "mirror": its noise is Gaussian; try 1e-6')
     if evidence.signed is None:
         raise InputError(
             'method "mirror" needs one-sided z scores with their signs and a symmetric null: use '

@@ -142,16 +142,6 @@ def discrete_laplace(scale: float | Fraction, count: int) -> NDArray[np.int64]:
     return np.where(_fair(count), size, -size)
 
 
-def floored_laplace(scale: float | Fraction, count: int) -> NDArray[np.int64]:
-    """Return `count` draws of floor(L), L continuous Laplace of this scale; shape (count,).
-
-    floor(E) of an exponential E is geometric, so this is geometric G or -1 - G with a fair sign: on integer
-    scores it is exactly the paper's continuous noise seen through the lattice.
-    """
-    size = geometric(scale, count)
-    return np.where(_fair(count), size, ~size)
-
-
 def _fair(count: int) -> NDArray[np.bool_]:
     bits = np.unpackbits(entropy.words(-(-count // 8), np.uint8), count=count)
     return bits.view(np.bool_)

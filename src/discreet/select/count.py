@@ -117,16 +117,12 @@ def threshold(r: int, beta: float) -> float:
     if r <= _EXACT_UP_TO:
         plateau, most, clear = missing, beta * r, 0.01
     else:
-        plateau, most, clear = (
-            np.min(missing[:, None] * _LAMBDAS + _log_weight(r), axis=1),
-            math.log(beta),
-            1e-3,
-        )
-    # Plateaus ascend. Stay clear of the one above, and of the one below by going under it.
-    for at in plateau[::-1]:
-        gap = float(np.min(np.diff(plateau), initial=clear)) / 4
-        if abs(most - at) < min(clear, gap):
-            most = float(at) - min(clear, gap)
+        plateau = np.min(missing[:, None] * _LAMBDAS + _log_weight(r), axis=1)
+        most, clear = math.log(beta), 1e-3
+    room = float(np.min(np.diff(plateau), initial=clear)) / 4
+    for at in plateau[::-1]:  # from the highest down: going under one may come near the next
+        if abs(most - at) < room:
+            most = float(at) - room
     return most
 
 
