@@ -142,6 +142,8 @@ def test_every_mechanism_has_its_proof_page():
         "contest",
         "aware-privacy",
         "aware-fdr",
+        "mirror",
+        "algorithm-4",
     }
     assert (docs / "accounting.md").exists()
     for page in sorted(pages):
