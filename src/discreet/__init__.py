@@ -34,6 +34,7 @@ from discreet.privacy.account import account as account
 from discreet.privacy.promise import Privacy as Privacy
 from discreet.report.release import FdrPromise as FdrPromise
 from discreet.report.release import Release as Release
+from discreet.report.release import Values as Values
 from discreet.select.noisy_min import NoisyMin as NoisyMin
 from discreet.select.noisy_min import noisy_min as noisy_min
 from discreet.select.selection import Selection as Selection

@@ -47,6 +47,25 @@ class FdrPromise:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Values:
+    """One noisy number for each discovery, charged to the same budget.
+
+    Attributes
+    ----------
+    name : str
+        What is measured: "z score", "difference of means", ...
+    noisy : array of float, shape (number of discoveries,)
+        The released numbers, in the order of the discoveries.
+    noise : float
+        Standard deviation of the noise on each.
+    """
+
+    name: str
+    noisy: NDArray[np.float64]
+    noise: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Release:
     """The discoveries, what they cost in privacy, and what is promised about false ones.
 
@@ -60,6 +79,8 @@ class Release:
         epsilon, delta, neighbours, events; in words when printed.
     fdr : FdrPromise
         Level, guarantee and assumptions; in words when printed.
+    values : Values or None
+        A noisy number for each discovery, when they were asked for.
     """
 
     method: str
@@ -71,6 +92,7 @@ class Release:
     privacy: Privacy
     fdr: FdrPromise
     parameters: Mapping[str, object]
+    values: Values | None = None
 
     def __len__(self) -> int:
         return len(self.discoveries)

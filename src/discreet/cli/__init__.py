@@ -1,0 +1,9 @@
+"""The command line. Each command teaches itself with `--help`; heavy modules load only when used."""
+
+from __future__ import annotations
+
+from discreet.cli import lab as lab
+from discreet.cli.app import app as app
+from discreet.cli.bench import bench
+
+app.add_typer(bench, name="bench")

@@ -1,0 +1,120 @@
+"""`discreet bench`: ratios against peers, measured in one run."""
+
+from __future__ import annotations
+
+import typer
+
+bench = typer.Typer(help="Ratios against peers, measured in one run.", no_args_is_help=True)
+
+
+@bench.command("bh")
+def bench_bh() -> None:
+    """Compare step-up and step-down with statsmodels and scipy at 10^4, 10^6 and 10^7 hypotheses."""
+    from discreet.lab.bench import bh
+    from discreet.lab.progress import progress
+
+    rows: list[bh.Row] = []
+    with progress("timing", len(bh.SIZES) * len(bh.SHARES)) as tick:
+        for row in bh.run():
+            rows.append(row)
+            tick(1)
+    typer.echo(bh.in_words(rows))
+
+
+@bench.command("import")
+def bench_import() -> None:
+    """Print what `import discreet` costs beyond numpy and scipy."""
+    from discreet.lab.bench import imports
+
+    typer.echo(imports.in_words(imports.seconds()))
+
+
+@bench.command("topk")
+def bench_topk(
+    quick: bool = typer.Option(False, help="Only m = 10,000: seconds instead of minutes."),
+) -> None:
+    """Compare private top-k with np.argpartition, numpy, OpenDP and diffprivlib, up to 10^6 candidates."""
+    from discreet.lab.bench import topk
+    from discreet.lab.progress import progress
+
+    sizes = topk.SIZES[:1] if quick else topk.SIZES
+    rows: list[topk.Row] = []
+    with progress("timing", len(sizes) * len(topk.COUNTS)) as tick:
+        for row in topk.run(sizes):
+            rows.append(row)
+            tick(1)
+    typer.echo(topk.in_words(rows))
+
+
+@bench.command("scales")
+def bench_scales(
+    epsilon: float = typer.Option(1.0, help="The privacy budget."),
+    delta: float = typer.Option(1e-6, help="Its slack."),
+) -> None:
+    """Print the noise scale of every top-k method beside the published formulas."""
+    from discreet.lab.bench import scales
+
+    typer.echo(scales.in_words(epsilon, delta))
+
+
+@bench.command("evidence")
+def bench_evidence(
+    people: int = typer.Option(1_000_000, help="Rows of the simulated table."),
+    columns: int = typer.Option(500, help="Its columns."),
+) -> None:
+    """Compare measuring two groups from Parquet with polars' grouped means and a loop over columns."""
+    from discreet.lab.bench import evidence
+
+    typer.echo(evidence.in_words(evidence.run(people, columns)))
+
+
+@bench.command("type-one")
+def bench_type_one(
+    columns: int = typer.Option(2_000_000, help="Null columns for each row of the table."),
+) -> None:
+    """Print type-I error over alpha for every test on sums, groups 1:1 and 1:9, rates 50%, 2% and 0.5%."""
+    from discreet.lab import type_one
+
+    typer.echo(type_one.in_words(list(type_one.run(columns))))
+
+
+@bench.command("power")
+def bench_power(
+    repetitions: int = typer.Option(100, help="Simulated studies."),
+    quick: bool = typer.Option(False, help="Only the five settings with a target."),
+) -> None:
+    """Print FDR and power of every private method in the published setting, beside the published figures."""
+    from discreet.lab.bench import power
+    from discreet.lab.progress import progress
+
+    points = tuple(power.TARGETS) if quick else power.POINTS
+    with progress("studies", repetitions) as tick:
+        studies = power.run(repetitions, points, tick)
+    typer.echo(power.in_words(studies, points))
+
+
+@bench.command("people")
+def bench_people(repetitions: int = typer.Option(40, help="Simulated studies.")) -> None:
+    """Print power against the number of people, and how many each method needs."""
+    from discreet.lab.bench import people
+    from discreet.lab.progress import progress
+
+    with progress("studies", repetitions * len(people.PEOPLE)) as tick:
+        rates = people.run(repetitions, tick)
+    typer.echo(people.in_words(rates))
+
+
+@bench.command("fdr")
+def bench_fdr() -> None:
+    """Compare the time of private discovery with scipy's non-private procedure on the same p-values."""
+    from discreet.lab.bench import fdr
+
+    typer.echo(fdr.in_words())
+
+
+@bench.command("noise")
+def bench_noise() -> None:
+    """Compare exact lattice noise with numpy's float noise."""
+    from discreet.lab.bench import noise
+
+    typer.echo(noise.in_words())

@@ -1,0 +1,99 @@
+"""Commands that show whether it is true: demo, bounds, simulate, audit."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path  # noqa: TC003 (typer reads the annotations)
+from typing import Any
+
+import typer
+
+from discreet.cli.app import app
+
+
+@app.command()
+def demo() -> None:
+    """Run the whole pipeline on a simulated study whose truth is known."""
+    from discreet.lab.demo import demo as run
+
+    typer.echo(run())
+
+
+@app.command()
+def bounds() -> None:
+    """Print what is proved of adaptive procedures: the bounds on FDR and FDR_k as multiples of q."""
+    from discreet.lab.words import bounds_in_words
+
+    typer.echo(bounds_in_words())
+
+
+@app.command()
+def simulate(
+    scenario: list[str] = typer.Option([], help="A scenario; repeat for several. All by default."),
+    procedure: list[str] = typer.Option([], help="A procedure; repeat for several. All by default."),
+    q: float = typer.Option(0.1, help="The false discovery rate asked for."),
+    k: int = typer.Option(2, help="The k of FDR_k (V >= k) and FDR^k (R >= k)."),
+    m: int = typer.Option(1000, help="Hypotheses in each study."),
+    repetitions: int = typer.Option(1000, help="Studies for each scenario; ten times as many attacks."),
+    seed: int = typer.Option(1, help="Same seed, same figures."),
+    plot: Path | None = typer.Option(None, help="Write a picture to this .png, .svg or .pdf file."),
+    as_json: bool = typer.Option(False, "--json", help="Print JSON instead of tables."),
+) -> None:
+    """Estimate FDR, FDR_k, FDR^k and power where the truth is known; set the worst case beside its bounds.
+
+    Scenarios: independent, median, positive, blocks, all-null, adversarial.
+    Procedures: step-up, step-down, benjamini-yekutieli.
+    """
+    from discreet.lab import simulate as lab
+    from discreet.lab.progress import progress
+    from discreet.lab.words import rates_in_words, worst_in_words
+
+    scenarios, procedures = scenario or list(lab.SCENARIOS), procedure or list(lab.PROCEDURES)
+    attacks = 10 * repetitions
+    with progress("simulating", len(scenarios) * repetitions + lab.ATTACKED * attacks) as tick:
+        rates = lab.simulate(
+            scenarios, procedures, q=q, k=k, m=m, repetitions=repetitions, seed=seed, tick=tick
+        )
+        worst = lab.adversary(repetitions=attacks, seed=seed, tick=tick)
+    if plot is not None:
+        from discreet.lab.plot import plot as draw
+
+        draw(rates, plot)
+    if as_json:
+        found = {"rates": rates, "adversary": worst}
+        typer.echo(
+            json.dumps({key: [dataclasses.asdict(row) for row in rows] for key, rows in found.items()})
+        )
+    else:
+        typer.echo(f"{rates_in_words(rates)}\n\n{worst_in_words(worst)}")
+
+
+@app.command()
+def audit(
+    errata: bool = typer.Option(False, help="Print the numbers behind each erratum of the paper instead."),
+    runs: int = typer.Option(20_000, help="Runs of the real code on each of two neighbouring inputs."),
+    as_json: bool = typer.Option(False, "--json", help="Print JSON instead of a table."),
+) -> None:
+    """Try to break every mechanism: exact laws, samples of the real code, and planted faults.
+
+    Exits with 1 if a promise is broken or a planted fault is missed.
+    """
+    from discreet.lab.progress import progress
+
+    rows: list[Any] = []
+    if errata:
+        from discreet.lab import errata as paper
+
+        rows.extend(paper.findings())
+        text, good = paper.in_words(rows), True
+    else:
+        from discreet.lab import audit as lab
+
+        with progress("auditing", lab.count_rows()) as tick:
+            for row in lab.all_rows(runs):
+                rows.append(row)
+                tick(1)
+        text, good = lab.in_words(rows), all(row.good for row in rows)
+    typer.echo(json.dumps([dataclasses.asdict(row) for row in rows]) if as_json else text)
+    raise typer.Exit(0 if good else 1)
