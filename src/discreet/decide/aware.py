@@ -162,8 +162,11 @@ def shape(null: NullLaw, m: int, q: float, unit: float, sigma_one: float) -> Sha
     scale = unit * np.sqrt(trial)
     t = cutoffs(cells(null, _COARSE, _NEGLIGIBLE * q / m), scale, q * trial / m)
     within = t <= null.ceiling + scale * np.log(2.0)
-    counts = candidate_counts(int(np.max(trial, where=within, initial=1)), ratio)
-    return Shape(counts, len(counts).bit_length(), q * share)
+    most = int(np.max(trial, where=within, initial=1))
+    depth = candidate_counts(most, ratio).size.bit_length()
+    # As many comparisons tell 2^depth - 1 counts apart: the finest grid that they pay for.
+    finest = next(r for r in np.geomspace(ratio / 2, ratio, 40) if candidate_counts(most, r).size < 1 << depth)
+    return Shape(candidate_counts(most, float(finest)), depth, q * share)
 
 
 def _hazard(null: NullLaw, chance: float) -> float:

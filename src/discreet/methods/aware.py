@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from discreet.evidence.evidence import Evidence
     from discreet.evidence.null import Null
 
-SEARCH_SHARE = {"proved": 0.25, "calibrated": 0.2}
+SEARCH_SHARE = {"proved": 0.22, "calibrated": 0.18}
 
 
 def _split(rho: float, guarantee: str) -> tuple[float, float]:
@@ -97,8 +97,8 @@ def release_aware(
     found = private_count(steps, public, sup, proved=proved)
     indices = np.zeros(0, dtype=np.int64)
     if found >= 0:
-        scores = steps * count.step_of(sup)
-        indices = largest(scores, float(plan.scale[found]), int(plan.counts[found]), GUMBEL)
+        steps *= count.step_of(sup)
+        indices = largest(steps, float(plan.scale[found]), int(plan.counts[found]), GUMBEL)
     privacy = Privacy(epsilon, delta, tuple(map(ZCDP, _split(rho, guarantee))), certificate.adjacency)
     parameters = {"guarantee": guarantee, "dependence": dependence, "certificate": str(certificate)}
     fdr = _aware_promise(q, proved=proved, dependence=dependence)

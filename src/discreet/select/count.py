@@ -92,8 +92,9 @@ def search(
 def passes(scores: Rounded, r: int, scale: float, reach: float, beta: float | None) -> bool:
     """Tell whether Q_r(x) >= reach."""
     start = int(np.searchsorted(scores.value, (reach - _WINDOW * scale) / scores.step))
-    gap = (scores.value[start:] * scores.step - reach) / scale
-    chance = -np.expm1(-np.exp(np.minimum(gap, 700.0)))
+    chance = scores.value[start:] * scores.step
+    chance = np.exp(np.minimum((chance - reach) / scale, 700.0, out=chance), out=chance)
+    np.negative(np.expm1(np.negative(chance, out=chance), out=chance), out=chance)
     holders = scores.holders[start:]
     if beta is None:
         return float(holders @ chance) >= r - 0.5
@@ -101,7 +102,7 @@ def passes(scores: Rounded, r: int, scale: float, reach: float, beta: float | No
         return False
     if r <= _EXACT_UP_TO:
         return expected_shortfall(chance, holders, r) <= threshold(r, beta)
-    logs = holders @ np.log1p(-np.multiply.outer(chance, -np.expm1(-_LAMBDAS)))
+    logs = np.array([holders @ np.log1p(chance * np.expm1(-rate)) for rate in _LAMBDAS])  # one at a time: room
     return bool(np.min(logs + _LAMBDAS * r + _log_weight(r)) <= threshold(r, beta))
 
 
