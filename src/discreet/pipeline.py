@@ -6,20 +6,18 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from discreet import check
-from discreet.decide.cutoffs import KINDS
-from discreet.errors import InputError
 from discreet.evidence.evidence import Evidence
 from discreet.measure import measure
-from discreet.methods.aware import release_aware
-from discreet.methods.mirror import release_mirror
-from discreet.methods.paper import release_paper
+from discreet.methods.aware import ready_aware
+from discreet.methods.mirror import ready_mirror
+from discreet.methods.paper import ready_paper
+from discreet.parameters import Parameters
 
 if TYPE_CHECKING:
     from discreet.data.person import Person
     from discreet.evidence.accumulate import Test
+    from discreet.methods.common import Ready
     from discreet.report.release import Release
-
-METHODS = ("aware", "peel", "oneshot", "mirror")
 
 
 def release(
@@ -33,6 +31,7 @@ def release(
     dependence: str = "positive",
     k: int | None = None,
     cutoffs: str = "plain",
+    values: bool = False,
 ) -> Release:
     """Release the discoveries in `evidence` under (epsilon, delta)-differential privacy with FDR control.
 
@@ -58,44 +57,40 @@ def release(
         the budget over as many rounds as m allows. "mirror": how many to look at; chosen privately if absent.
     cutoffs : {"plain", "paper", "conservative"}
         "peel" and "oneshot": which cutoffs; the release states the FDR level each earns.
+    values : bool
+        Also release one noisy number for each discovery: its effect where the test has one (a difference of
+        means, of rates, ...), else its score. "aware" pays a fifth of the budget for them; the other methods
+        have them already. Effects of discoveries look larger than they are, since the large were chosen.
     """
-    _check(q, epsilon, delta, method, guarantee, dependence, k, cutoffs)
-    if k is not None:
-        check.whole(k, "k", 1, len(evidence))
-    if delta > 0.01:
+    asked = Parameters(
+        q=q,
+        epsilon=epsilon,
+        delta=delta,
+        method=method,
+        guarantee=guarantee,
+        dependence=dependence,
+        k=k,
+        cutoffs=cutoffs,
+        values=values,
+    )
+    return _ready(evidence, asked).draw()
+
+
+def _ready(evidence: Evidence, asked: Parameters) -> Ready:
+    """Settle everything public about a release of `evidence`; nothing is drawn yet."""
+    if asked.k is not None:
+        check.whole(asked.k, "k", 1, len(evidence))
+    if asked.delta > 0.01:
         warnings.warn(
-            f"delta = {delta:g} may expose one person in {1 / delta:.0f}: take it far below 1/people",
-            stacklevel=2,
+            f"delta = {asked.delta:g} may expose one person in {1 / asked.delta:.0f}: take it far below "
+            "1/people",
+            stacklevel=3,
         )
-    if method == "aware":
-        return release_aware(evidence, q, epsilon, delta, guarantee, dependence)
-    if method == "mirror":
-        return release_mirror(evidence, q, epsilon, delta, k)
-    return release_paper(evidence, q, epsilon, delta, method, k, cutoffs)
-
-
-def _check(
-    q: float,
-    epsilon: float,
-    delta: float,
-    method: str,
-    guarantee: str,
-    dependence: str,
-    k: int | None,
-    cutoffs: str,
-) -> None:
-    """Refuse public parameters that no release can have; needs no data."""
-    check.level(q, "q")
-    check.positive(epsilon, "epsilon")
-    check.delta(delta)
-    check.choice(method, "method", METHODS)
-    check.choice(guarantee, "guarantee", ("proved", "calibrated"))
-    check.choice(dependence, "dependence", ("positive", "any"))
-    check.choice(cutoffs, "cutoffs", KINDS)
-    if k is not None:
-        check.whole(k, "k")
-    if delta == 0 and method in {"aware", "mirror"}:
-        raise InputError(f'delta must be above 0 for method "{method}": its noise is Gaussian; try 1e-6')
+    if asked.method == "aware":
+        return ready_aware(evidence, asked)
+    if asked.method == "mirror":
+        return ready_mirror(evidence, asked)
+    return ready_paper(evidence, asked)
 
 
 def discover(
@@ -110,6 +105,7 @@ def discover(
     dependence: str = "positive",
     k: int | None = None,
     cutoffs: str = "plain",
+    values: bool = False,
     person: str | Person | None = None,
     columns: Any = None,
 ) -> Release:
@@ -118,10 +114,7 @@ def discover(
     Public parameters are checked before a byte of data is read. `person`, `columns`: as in `measure`; all
     else as in `release`.
     """
-    _check(q, epsilon, delta, method, guarantee, dependence, k, cutoffs)
-    evidence = measure(data, test, person=person, columns=columns)
-    return release(
-        evidence,
+    asked = Parameters(
         q=q,
         epsilon=epsilon,
         delta=delta,
@@ -130,7 +123,10 @@ def discover(
         dependence=dependence,
         k=k,
         cutoffs=cutoffs,
+        values=values,
     )
+    evidence = measure(data, test, person=person, columns=columns)
+    return _ready(evidence, asked).draw()
 
 
 def private_bh(

@@ -85,7 +85,7 @@ def test_margin_makes_the_bound_true():
 
 def q_r(x, r, scale, sup, beta):
     """Find where a comparison turns, by bisection."""
-    scores = count.rounded(count.to_steps(x, sup), sup)
+    scores = count.rounded(x, sup)
     low, high = -50.0, 80.0
     while high - low > 1e-9:
         middle = (low + high) / 2
@@ -162,7 +162,7 @@ def test_no_answer_is_left_to_rounding(r, beta):
     for _ in range(60):
         x = 5.0 + sup * rng.integers(0, 16, r) / 16 * (rng.random(r) < rng.random())
         x[:missing] = 0.0
-        scores = count.rounded(count.to_steps(x, sup), sup)
+        scores = count.rounded(x, sup)
         answers_seen.add(count.passes(scores, r, scale, 4.9, beta))
     assert len(answers_seen) == 1
     assert count.threshold(r, beta) <= (beta * r if r <= 500 else math.log(beta))
@@ -273,7 +273,7 @@ def test_it_finds_what_is_there(guarantee, least):
 
 def answers(x, sup, sigma_steps, runs):
     """Ask many times whether one item clears a level of 5."""
-    scores = count.rounded(count.to_steps(x, sup), sup)
+    scores = count.rounded(x, sup)
     call = {"depth": 1, "sigma_steps": sigma_steps, "step": sup / 64, "beta": None}
     one = np.array([1]), np.array([0.01]), np.array([5.0])
     return np.array([count.search(scores, *one, **call) for _ in range(runs)])
