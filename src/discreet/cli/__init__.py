@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from discreet.cli import lab as lab
+from discreet.cli import plan as plan
 from discreet.cli.app import app as app
 from discreet.cli.bench import bench
 
