@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path  # noqa: TC003 (typer reads the annotations)
-from typing import Any
+from typing import TYPE_CHECKING
 
 import typer
 
 from discreet.cli.app import app
 from discreet.cli.plan_file import Job, read_job
-from discreet.cli.show import show
+from discreet.cli.show import FILES, show
+from discreet.errors import InputError
+
+if TYPE_CHECKING:
+    from discreet.report.release import Release
 
 _ASK = "What to ask"
 _TEST = "The test: public arguments"
@@ -38,9 +43,13 @@ def discover(
     reduce: str | None = typer.Option(
         None, help="How several rows of one person become one: mean, first or any.", rich_help_panel=_ASK
     ),
-    q: float | None = typer.Option(None, help="The false discovery rate to allow.", rich_help_panel=_ASK),
-    epsilon: float | None = typer.Option(None, help="The privacy budget.", rich_help_panel=_ASK),
-    delta: float | None = typer.Option(None, help="Its slack: far below 1/people.", rich_help_panel=_ASK),
+    q: float | None = typer.Option(
+        None, help="The false discovery rate to allow; 0.1 if absent.", rich_help_panel=_ASK
+    ),
+    epsilon: float | None = typer.Option(None, help="The privacy budget; 1 if absent.", rich_help_panel=_ASK),
+    delta: float | None = typer.Option(
+        None, help="Its slack, far below 1/people; 1e-6 if absent.", rich_help_panel=_ASK
+    ),
     method: str | None = typer.Option(None, help="aware, peel, oneshot or mirror.", rich_help_panel=_ASK),
     guarantee: str | None = typer.Option(None, help="proved or calibrated.", rich_help_panel=_ASK),
     dependence: str | None = typer.Option(None, help="positive or any.", rich_help_panel=_ASK),
@@ -94,12 +103,12 @@ def discover(
 
     For example, which measures rose in the treated group? Values lie between 0 and 1:
 
-        discreet discover people.parquet --test two-groups --group treated --bounds 0 1 --epsilon 1 --delta 1e-6
+        discreet discover people.parquet --test two-groups --group treated --bounds 0 1 --epsilon 1
 
     Everything you type is public; the rows of the file are not. Tests: mean, proportion, two-groups,
     two-by-two, trend, rank-sum, signed-rank, sign, correlation, stratified, vote, p-values.
 
-    Exit codes: 0 done, 2 something asked for is impossible, 3 the budget does not allow it.
+    Exit codes: 0 done, 1 a check failed, 2 something asked for is impossible, 3 the budget does not allow it.
     """
     given = {name: value for name, value in ctx.params.items() if value not in (None, [], ())}
     for switch in ("as_json", "dry_run", "out", "config"):
@@ -108,21 +117,28 @@ def discover(
     if dry_run:
         typer.echo(job.in_words())
         return
-    release = _run(job)
     if out is not None:
-        _write(release, out)
+        _make_folder(out)
+    release = _run(job)
     show(release, as_json=as_json, out=out)
+    if out is not None:
+        for name in FILES:
+            release.save(out / name)
 
 
-def _run(job: Job) -> Any:
+def _make_folder(out: Path) -> None:
+    """Make the folder and see that it can be written to, before anything is spent."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=out):
+            pass
+    except OSError:
+        raise InputError(f"the folder {out} cannot be written to: give another --out") from None
+
+
+def _run(job: Job) -> Release:
     from discreet.lab.progress import progress
     from discreet.pipeline import discover as run
 
-    with progress("reading people", None):
+    with progress("testing", None):
         return run(**job.arguments())
-
-
-def _write(release: Any, out: Path) -> None:
-    out.mkdir(parents=True, exist_ok=True)
-    for name in ("report.html", "discoveries.csv", "release.json"):
-        release.save(out / name)

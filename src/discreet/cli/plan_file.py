@@ -75,9 +75,7 @@ def _other(everything: Mapping[str, Any]) -> dict[str, Any]:
     elif "reduce" in everything:
         raise InputError("reduce needs person: the column that says whose row it is")
     if "columns" in everything:
-        wanted = everything["columns"]
-        single = isinstance(wanted, list) and len(wanted) == 1  # pyright: ignore[reportUnknownArgumentType]
-        other["columns"] = wanted[0] if single else wanted
+        other["columns"] = everything["columns"]
     return other
 
 
