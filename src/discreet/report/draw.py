@@ -30,7 +30,7 @@ class Scale:
     def ticks(self, about: int) -> list[float]:
         """Return round numbers inside, about as many as asked for."""
         low, high = sorted((self.low, self.high))
-        if low == high:
+        if high - low < 1e-300:
             return [low]
         rough = (high - low) / about
         power = 10.0 ** math.floor(math.log10(rough))

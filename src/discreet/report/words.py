@@ -73,7 +73,7 @@ def false_discoveries(fdr: FdrPromise, q: float) -> list[str]:
         "" if fdr.level <= q else f" The level asked for was {percent(q)}; noise raises what can be promised."
     )
     average = (
-        "A list made this way may hold some false alarms. If the study and its noise were repeated many times, "
+        "A list made this way may hold false alarms. If the study and its noise were repeated many times, "
         f"the share of false entries in the list would be at most {level} on average. {how}{asked}"
     )
     limits = "It is a promise about the average list, not about one entry, and not about this very list."
