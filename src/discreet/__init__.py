@@ -30,6 +30,8 @@ from discreet.measure import measure as measure
 from discreet.pipeline import discover as discover
 from discreet.pipeline import private_bh as private_bh
 from discreet.pipeline import release as release
+from discreet.planner import Plan as Plan
+from discreet.planner import plan as plan
 from discreet.privacy.account import account as account
 from discreet.privacy.promise import Privacy as Privacy
 from discreet.report.budget import BudgetLine as BudgetLine

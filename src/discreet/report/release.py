@@ -61,13 +61,13 @@ class Values:
         What is measured: "z score", "difference of means", ...
     noisy : array of float, shape (number of discoveries,)
         The released numbers, in the order of the discoveries.
-    noise : float
-        Standard deviation of the noise on each.
+    noise : array of float, shape (number of discoveries,)
+        Standard deviation of the noise on each, in the same units.
     """
 
     name: str
     noisy: NDArray[np.float64]
-    noise: float
+    noise: NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
