@@ -37,9 +37,10 @@ def found_section(release: Release) -> Element:
 
 def _value_figures(release: Release, values: Values) -> list[Element]:
     about = (
-        f"Each dot is a released value ({shown(values.name)}), noise included; its band reaches {pictures.BAND} "
-        f"standard deviations of that noise ({values.noise:.3g}) to either side and covers about 95% of it. "
-        "Sampling error comes on top, and the strongest of many tend to look stronger than they are."
+        f"Each dot is a released value ({shown(values.name)}), noise included; its band reaches "
+        f"{pictures.BAND} standard deviations of that noise ({values.noise:.3g}) to either side and covers "
+        "about 95% of it. Sampling error comes on top, and the strongest of many tend to look stronger than "
+        "they are."
     )
     few = len(release) <= pictures.MOST_NAMED
     name = "By name." if few else f"The first {pictures.MOST_NAMED}, by name."
