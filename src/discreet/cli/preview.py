@@ -22,7 +22,8 @@ def preview(job: Job, people: int | None, hypotheses: int | None) -> str:
 
 def _cost(job: Job) -> list[str]:
     """Return what the release would cost, and what the ledger says to it."""
-    words = f"Cost: epsilon = {job.asked.epsilon:g} at delta = {job.asked.delta:g}. Nothing is spent by a dry run."
+    asked = job.asked
+    words = f"Cost: epsilon = {asked.epsilon:g} at delta = {asked.delta:g}. A dry run spends nothing."
     if "ledger" not in job.other or "dataset" not in job.other:
         return [words]
     from discreet.privacy.ledger import Ledger
