@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from discreet.decide.cells import NullLaw
 
-KINDS = ("plain", "paper", "conservative")
 _GRID = 200_001
 
 

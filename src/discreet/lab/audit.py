@@ -14,7 +14,7 @@ from discreet.lab.broken import FAULTS
 from discreet.lab.clopper import epsilon_found
 from discreet.privacy.account import account
 from discreet.privacy.events import ZCDP
-from discreet.report.table import table
+from discreet.report.text_table import table
 from discreet.select import count, plans
 from discreet.select.noisy_min import noisy_min
 from discreet.select.top_k import top_k

@@ -15,7 +15,7 @@ from discreet.lab.words import printed_constants
 from discreet.noise.laws import LAPLACE
 from discreet.privacy.account import account
 from discreet.privacy.events import Pure
-from discreet.report.table import table
+from discreet.report.text_table import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

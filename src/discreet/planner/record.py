@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from discreet.planner.study import METHODS
-from discreet.report.table import table
+from discreet.report.text_table import table
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,7 +12,7 @@ from discreet.errors import InputError
 if TYPE_CHECKING:
     from discreet.privacy.events import Event
 
-_NEIGHBOURS = {
+NEIGHBOURS = {
     "replace": "one person's data replaced by another's (the number of people is public)",
     "add-remove": "one person added or removed",
 }
@@ -37,7 +37,7 @@ class Privacy:
         check.delta(self.delta)
 
     def __str__(self) -> str:
-        words = _NEIGHBOURS.get(self.neighbours, self.neighbours)
+        words = NEIGHBOURS.get(self.neighbours, self.neighbours)
         head = f"({self.epsilon:.6g}, {self.delta:.3g})-differential privacy; neighbours: {words}."
         return "\n".join([head, self._meaning(), *self._list()])
 

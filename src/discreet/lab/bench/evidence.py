@@ -17,7 +17,7 @@ from discreet.errors import missing_extra
 from discreet.evidence.two_groups import TwoGroups
 from discreet.lab.bench.timing import median_seconds, verdict
 from discreet.measure import measure
-from discreet.report.table import table
+from discreet.report.text_table import table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

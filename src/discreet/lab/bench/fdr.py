@@ -11,7 +11,7 @@ from scipy.special import ndtr
 
 from discreet.lab.bench.timing import median_seconds, verdict
 from discreet.pipeline import private_bh
-from discreet.report.table import table
+from discreet.report.text_table import table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,7 +11,7 @@ from discreet.decide.step_up import step_up_positions
 from discreet.evidence.evidence import Evidence
 from discreet.lab.bench.timing import verdict
 from discreet.pipeline import release
-from discreet.report.table import table
+from discreet.report.text_table import table
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,7 +16,7 @@ from discreet.decide.step_up import step_up_positions
 from discreet.evidence.evidence import Evidence
 from discreet.lab.bench.timing import verdict
 from discreet.pipeline import private_bh, release
-from discreet.report.table import table
+from discreet.report.text_table import table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

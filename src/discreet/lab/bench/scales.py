@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from discreet.privacy.calibrate import smallest_scale
 from discreet.privacy.events import ZCDP
-from discreet.report.table import table
+from discreet.report.text_table import table
 from discreet.select import plans
 
 if TYPE_CHECKING:
