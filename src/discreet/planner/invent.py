@@ -203,9 +203,19 @@ def _product(test: Correlation, z: Vector, n: int, sd: float) -> Evidence:
 
 
 def _ranked(test: Any, z: Vector, deviation: float, pull: float, n: int) -> Evidence:
-    names = _names(test, z.size)
-    options = {"sides": test.sides, "ceiling": test.ceiling, "tail": test.tail}
-    return rank_evidence(names, z * deviation, deviation, pull, n, proof="planned", **options)
+    return rank_evidence(
+        _names(test, z.size),
+        z * deviation,
+        deviation,
+        pull,
+        n,
+        sides=test.sides,
+        ceiling=test.ceiling,
+        tail=test.tail,
+        proof="planned",
+        effect_name="planned",
+        largest=n * n,
+    )
 
 
 def _finish(test: Any, count: Any, total: Any, square: Any = None) -> Evidence:
