@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from discreet import check
-from discreet.decide.cutoffs import KINDS
 from discreet.errors import InputError
 from discreet.evidence.two_groups import TwoGroups, check_share
+from discreet.parameters import CUTOFFS
 from discreet.planner.invent import Setting
 from discreet.planner.outlook import outlook, power_by_people, searched
 from discreet.planner.record import Outlook, Plan
@@ -99,7 +99,7 @@ def plan(
     share = check.between(share, "share", 0.001, 0.999)
     check_share(sd, "sd")
     check.choice(dependence, "dependence", ("positive", "any"))
-    check.choice(cutoffs, "cutoffs", KINDS)
+    check.choice(cutoffs, "cutoffs", CUTOFFS)
     sizes = _sizes(effects)
     signals = _signals(signals, m, len(sizes))
     k = min(m, 2 * signals) if k is None else check.whole(k, "k", 1, m)
