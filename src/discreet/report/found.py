@@ -67,9 +67,9 @@ def _search() -> Element:
 def _rows(release: Release) -> Element:
     values, table = release.values, columns(release)
     # One noise for all is said once, below the table; noises that differ have their own column.
-    noise = (
-        table.get("noise_sd", []) if values is None or len(set(values.noise)) > 1 else table.pop("noise_sd")
-    )
+    noise = table.get("noise_sd", [])
+    if len(set(map(words.short, noise))) == 1:
+        del table["noise_sd"]
     digits = map(_digits, noise) if noise else repeat(0)
     heads = _HEADS if values is None else _HEADS | {"value": shown(values.name, 40)}
     body = [

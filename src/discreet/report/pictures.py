@@ -60,8 +60,8 @@ def ranked(release: Release, values: Values, width: int) -> Element:
         line(dots, f"dots {crowd}"),
     ]
     words = (
-        f"{count} values from {number(float(values.noisy.min()))} to {number(float(values.noisy.max()))}; each "
-        f"band is {BAND} standard deviations of the added noise to either side."
+        f"{count} values from {number(float(values.noisy.min()))} to {number(float(values.noisy.max()))}; "
+        f"each band is {BAND} standard deviations of the added noise to either side."
     )
     return picture(f"ranked-{width}", width, height, "All discoveries, with bands of noise", words, shapes)
 
