@@ -42,6 +42,8 @@ def measure(data: Any, test: Test, *, person: str | Person | None = None, column
     """
     if isinstance(test, PValues) and not _is_table(data):
         return test.of(data)
+    if isinstance(test, PValues) and test.column is not None:
+        columns = [test.column]
     from discreet.data.ahead import ahead
     from discreet.data.table import open_table  # narwhals loads only when there is a table to read
 
@@ -53,5 +55,7 @@ def measure(data: Any, test: Test, *, person: str | Person | None = None, column
 
 
 def _is_table(data: Any) -> bool:
-    """Say whether p-values come as a table with one row, rather than as a vector or a mapping."""
-    return isinstance(data, str) or hasattr(data, "suffix") or len(getattr(data, "shape", ())) == 2
+    """Say whether p-values come as a table, rather than as a vector or a mapping."""
+    if isinstance(data, str) or hasattr(data, "suffix") or len(getattr(data, "shape", ())) == 2:
+        return True
+    return getattr(getattr(data, "dtype", None), "names", None) is not None

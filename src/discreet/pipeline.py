@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from discreet import check
-from discreet.decide.cutoffs import KINDS
-from discreet.errors import InputError
 from discreet.evidence.evidence import Evidence
 from discreet.measure import measure
-from discreet.methods.aware import release_aware
-from discreet.methods.mirror import release_mirror
-from discreet.methods.paper import release_paper
+from discreet.methods.aware import ready_aware
+from discreet.methods.common import Ready
+from discreet.methods.mirror import ready_mirror
+from discreet.methods.paper import ready_paper
+from discreet.named import described, plain
+from discreet.parameters import Parameters
+from discreet.spending import spending
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from discreet.data.person import Person
     from discreet.evidence.accumulate import Test
     from discreet.report.release import Release
+    from discreet.spending import Purse, Spending
 
-METHODS = ("aware", "peel", "oneshot", "mirror")
+FRAMES = ("pandas", "polars", "pyarrow")
 
 
 def release(
@@ -33,6 +39,10 @@ def release(
     dependence: str = "positive",
     k: int | None = None,
     cutoffs: str = "plain",
+    values: bool = False,
+    ledger: Purse = None,
+    dataset: str | None = None,
+    release_id: str | None = None,
 ) -> Release:
     """Release the discoveries in `evidence` under (epsilon, delta)-differential privacy with FDR control.
 
@@ -58,44 +68,69 @@ def release(
         the budget over as many rounds as m allows. "mirror": how many to look at; chosen privately if absent.
     cutoffs : {"plain", "paper", "conservative"}
         "peel" and "oneshot": which cutoffs; the release states the FDR level each earns.
+    values : bool
+        Also release one noisy number for each discovery: its effect where the test has one (a difference of
+        means, of rates, ...), else its score. "aware" pays a fifth of the budget for them; the other methods
+        have them already. Effects of discoveries look larger than they are, since the large were chosen.
+    ledger : path or Ledger, optional
+        A file that keeps the budget (`discreet budget create`): the charge is on disk before noise is drawn,
+        and what would exceed the total of `dataset` is refused.
+    dataset : str, optional
+        The data set's name in the ledger.
+    release_id : str, optional
+        A name for this release: asked again with the same parameters, the stored result is returned and
+        nothing is spent.
     """
-    _check(q, epsilon, delta, method, guarantee, dependence, k, cutoffs)
-    if k is not None:
-        check.whole(k, "k", 1, len(evidence))
-    if delta > 0.01:
+    asked = Parameters(
+        q=q,
+        epsilon=epsilon,
+        delta=delta,
+        method=method,
+        guarantee=guarantee,
+        dependence=dependence,
+        k=k,
+        cutoffs=cutoffs,
+        values=values,
+    )
+    purse = spending(ledger, dataset, release_id, {"evidence": str(evidence), **asked.to_dict()})
+    kept = None if purse is None else purse.stored()
+    return _make(evidence, asked, purse) if kept is None else kept
+
+
+def _make(
+    evidence: Evidence,
+    asked: Parameters,
+    purse: Spending | None,
+    described: Mapping[str, object] | None = None,
+    frame: str | None = None,
+) -> Release:
+    """Settle, charge, draw and describe a release."""
+    ready = _ready(evidence, asked)
+
+    def draw() -> Release:
+        made = ready.draw()
+        return replace(made, parameters={**(described or {}), **made.parameters}, frame=frame)
+
+    if purse is None:
+        return draw()
+    return purse.spend(Ready(ready.events, draw), evidence.certificate.adjacency)
+
+
+def _ready(evidence: Evidence, asked: Parameters) -> Ready:
+    """Settle everything public about a release of `evidence`; nothing is drawn yet."""
+    if asked.k is not None:
+        check.whole(asked.k, "k", 1, len(evidence))
+    if asked.delta > 0.01:
         warnings.warn(
-            f"delta = {delta:g} may expose one person in {1 / delta:.0f}: take it far below 1/people",
-            stacklevel=2,
+            f"delta = {asked.delta:g} may expose one person in {1 / asked.delta:.0f}: take it far below "
+            "1/people",
+            stacklevel=3,
         )
-    if method == "aware":
-        return release_aware(evidence, q, epsilon, delta, guarantee, dependence)
-    if method == "mirror":
-        return release_mirror(evidence, q, epsilon, delta, k)
-    return release_paper(evidence, q, epsilon, delta, method, k, cutoffs)
-
-
-def _check(
-    q: float,
-    epsilon: float,
-    delta: float,
-    method: str,
-    guarantee: str,
-    dependence: str,
-    k: int | None,
-    cutoffs: str,
-) -> None:
-    """Refuse public parameters that no release can have; needs no data."""
-    check.level(q, "q")
-    check.positive(epsilon, "epsilon")
-    check.delta(delta)
-    check.choice(method, "method", METHODS)
-    check.choice(guarantee, "guarantee", ("proved", "calibrated"))
-    check.choice(dependence, "dependence", ("positive", "any"))
-    check.choice(cutoffs, "cutoffs", KINDS)
-    if k is not None:
-        check.whole(k, "k")
-    if delta == 0 and method in {"aware", "mirror"}:
-        raise InputError(f'delta must be above 0 for method "{method}": its noise is Gaussian; try 1e-6')
+    if asked.method == "aware":
+        return ready_aware(evidence, asked)
+    if asked.method == "mirror":
+        return ready_mirror(evidence, asked)
+    return ready_paper(evidence, asked)
 
 
 def discover(
@@ -110,18 +145,29 @@ def discover(
     dependence: str = "positive",
     k: int | None = None,
     cutoffs: str = "plain",
+    values: bool = False,
     person: str | Person | None = None,
     columns: Any = None,
+    ledger: Purse = None,
+    dataset: str | None = None,
+    release_id: str | None = None,
 ) -> Release:
     """Test every hypothesis in a table of people and release the discoveries: `measure`, then `release`.
 
-    Public parameters are checked before a byte of data is read. `person`, `columns`: as in `measure`; all
-    else as in `release`.
+    Public parameters and the ledger's budget are checked before a byte of data is read. `person`, `columns`:
+    as in `measure`; all else as in `release`.
+
+    Examples
+    --------
+    >>> import numpy as np, discreet
+    >>> rng = np.random.default_rng(1)
+    >>> people = rng.random((20_000, 30)) < 0.5
+    >>> people[:, 7] |= rng.random(20_000) < 0.5
+    >>> r = discreet.discover(people, discreet.Proportion(null=0.5), q=0.1, epsilon=1, delta=1e-6)
+    >>> r.discoveries
+    ('7',)
     """
-    _check(q, epsilon, delta, method, guarantee, dependence, k, cutoffs)
-    evidence = measure(data, test, person=person, columns=columns)
-    return release(
-        evidence,
+    asked = Parameters(
         q=q,
         epsilon=epsilon,
         delta=delta,
@@ -130,7 +176,24 @@ def discover(
         dependence=dependence,
         k=k,
         cutoffs=cutoffs,
+        values=values,
     )
+    of = {"test": described(test), "columns": plain(columns), "person": plain(person)}
+    told = {name: value for name, value in of.items() if value is not None}
+    purse = spending(ledger, dataset, release_id, {**told, **asked.to_dict()})
+    if purse is not None:
+        kept = purse.stored()
+        if kept is not None:
+            return kept
+        purse.early(asked, getattr(test, "adjacency", "replace"))
+    evidence = measure(data, test, person=person, columns=columns)
+    return _make(evidence, asked, purse, told, _frame(data))
+
+
+def _frame(data: Any) -> str | None:
+    """Return which data frames the caller uses, so that results come back in the same."""
+    library = type(data).__module__.partition(".")[0]
+    return library if library in FRAMES else None
 
 
 def private_bh(

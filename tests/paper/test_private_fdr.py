@@ -10,6 +10,7 @@ import discreet
 from budget import assert_mean_at_most, must_fail
 from discreet.decide import cutoffs
 from discreet.evidence.null import Null
+from discreet.parameters import CUTOFFS
 from discreet.privacy.account import account
 from discreet.select.top_k import top_k
 
@@ -43,7 +44,7 @@ def test_theorem_6_b_at_least_as_many_as_step_down():
 
 
 @pytest.mark.statistical(3)
-@pytest.mark.parametrize("kind", cutoffs.KINDS)
+@pytest.mark.parametrize("kind", CUTOFFS)
 def test_theorem_6_c_fdr_within_the_stated_level(kind):
     """FDR stays within what the cutoffs earn when false nulls are 1 minus the median of the true ones."""
     rng = np.random.default_rng(1)
@@ -61,7 +62,7 @@ def test_theorem_6_c_fdr_within_the_stated_level(kind):
 
 def test_levels_follow_the_cutoffs():
     """Raising by the noise earns q, doing nothing earns more, lowering by Delta the most."""
-    earned = {kind: cutoffs.cutoffs(NULL, M, K, Q, 0.05, kind, 0.01).adaptive_level for kind in cutoffs.KINDS}
+    earned = {kind: cutoffs.cutoffs(NULL, M, K, Q, 0.05, kind, 0.01).adaptive_level for kind in CUTOFFS}
     assert earned["conservative"] <= Q * (1 + 1e-3) < earned["plain"] < earned["paper"]
     slack = 0.05 * math.log(K / 0.02)
     assert earned["plain"] == pytest.approx(math.exp(slack) * (Q + NU * M), rel=1e-3)

@@ -12,6 +12,7 @@ from discreet.errors import InputError
 from discreet.evidence import tails
 from discreet.evidence.certificate import ADJACENCIES
 from discreet.evidence.common import ceiling_for, conclude, enough
+from discreet.evidence.effect import effect
 from discreet.evidence.ladder import Ladder, ladder
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from discreet.evidence.effect import Effect
     from discreet.evidence.evidence import Evidence
 
 
@@ -50,6 +52,18 @@ def check_size(adjacency: Any, least: Any) -> None:
 def size(adjacency: str, least: int | None, seen: float) -> Size:
     """Return the public size of a test on `seen` people."""
     return Size(enough(seen, 2, "people") if least is None else least, adjacency)
+
+
+def mean_effect(
+    name: str, total: NDArray[np.float64], n: float, size: Size, unit: NDArray[np.float64] | None = None
+) -> Effect:
+    """Return the mean of contributions of size at most 1, over max(n, people); `total` is their sum.
+
+    With the number of people public one person replaced moves it by at most the contributions' range over n;
+    otherwise one added or removed moves it by at most 1/people (docs/proofs/effects.md). Contributions must
+    have a range of at most 1; for signs give half of their sum and a unit of 2.
+    """
+    return effect(name, total / max(n, size.people), 1 / size.people, unit)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,7 +115,13 @@ def side(rate: float, sd: float | None, size: Size, ceiling: float | None, tail:
 
 
 def combine(
-    names: tuple[str, ...], score: NDArray[np.float64], used: Sequence[Side], *, sides: int, proof: str
+    names: tuple[str, ...],
+    score: NDArray[np.float64],
+    used: Sequence[Side],
+    *,
+    sides: int,
+    proof: str,
+    effect: Effect | None = None,
 ) -> Evidence:
     """Return the evidence of scores that are each the largest of some of the sides used."""
     rise, fall = max(one.rise for one in used), max(one.fall for one in used)
@@ -114,4 +134,5 @@ def combine(
         spread=rise + fall,
         adjacency=used[0].size.adjacency,
         proof=proof,
+        effect=effect,
     )

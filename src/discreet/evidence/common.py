@@ -15,6 +15,8 @@ from discreet.evidence.null import Null
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from discreet.evidence.effect import Effect
+
 TAILS = ("safe", "normal")
 
 
@@ -58,6 +60,7 @@ def conclude(
     adjacency: str = "replace",
     spread: float | None = None,
     public: str = "",
+    effect: Effect | None = None,
 ) -> Evidence:
     """Wrap scores into evidence; a spread that is not certified separately is 2*sup."""
     if not (top > 0 and sup > 0):
@@ -65,4 +68,5 @@ def conclude(
     null = Null("normal" if sides == 1 else "folded normal", top)
     widest = 2 * sup if spread is None else min(max(spread, sup), 2 * sup)
     # A weighted mean can pass the top by one rounding; refusing it there would speak of the data.
-    return Evidence(names, np.minimum(score, top), null, Certificate(sup, widest, adjacency, proof, public))
+    certificate = Certificate(sup, widest, adjacency, proof, public)
+    return Evidence(names, np.minimum(score, top), null, certificate, effect=effect)

@@ -110,6 +110,8 @@ class Correlation:
             ceiling=self.ceiling,
             tail=self.tail,
             proof="docs/proofs/correlation.md",
+            effect_name="Kendall's tau",
+            largest=n * (n - 1) / 2,
         )
 
     def _multiplied(self, sums: Sums) -> Evidence:

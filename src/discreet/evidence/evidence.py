@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from discreet.evidence.effect import Effect
+
 # Beyond this a normal tail is no longer a normal float.
 MOST = 37.0
 
@@ -39,6 +41,8 @@ class Evidence:
     signed : array of float64, shape (m,), or None
         One-sided z scores with their signs, clipped to +-ceiling, where they exist; private like `score`, and
         one person moves each by at most `sup`. Only the mirror method uses them.
+    effect : Effect or None
+        How large each finding is, in units a reader knows; private, with its own sensitivity.
     """
 
     names: Sequence[str]
@@ -46,6 +50,7 @@ class Evidence:
     null: Null
     certificate: Certificate
     signed: NDArray[np.float64] | None = field(default=None, repr=False)
+    effect: Effect | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         score = np.array(self.score, dtype=np.float64)

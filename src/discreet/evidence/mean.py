@@ -12,7 +12,7 @@ import numpy as np
 from discreet import check
 from discreet.errors import InputError
 from discreet.evidence.accumulate import Sums
-from discreet.evidence.bounded import Side, check_size, combine, side, size
+from discreet.evidence.bounded import Side, check_size, combine, mean_effect, side, size
 from discreet.evidence.common import check_common
 from discreet.evidence.contribution import FINE, bounds_of, check_bounds, scale
 
@@ -111,4 +111,6 @@ class Mean:
                 down = side(1 - float(rate) + 1 / FINE, self.sd, people, self.ceiling, self.tail)
                 used.append(down)
                 score[columns] = np.maximum(score[columns], down.score(n - total, n))
-        return combine(sums.names, score, used, sides=self.sides, proof="docs/proofs/mean.md")
+        excess = sums.total[0] / FINE - n * share
+        found = mean_effect("mean above the null", excess, n, people, bounds_of(self.bounds, sums.names)[1])
+        return combine(sums.names, score, used, sides=self.sides, proof="docs/proofs/mean.md", effect=found)

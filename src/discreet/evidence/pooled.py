@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from discreet.evidence import tails
 from discreet.evidence.common import ceiling_for, conclude
-from discreet.evidence.contribution import COARSE
+from discreet.evidence.contribution import COARSE, bounds_of
+from discreet.evidence.effect import effect
 from discreet.evidence.groups import MEMBERSHIP, sizes
 from discreet.evidence.staircase import staircase
 
@@ -27,7 +28,7 @@ def floor_influence(step: float, shrink: float, clip: float) -> float:
 
 
 def pooled_evidence(
-    sums: Sums, floor: float, sides: int, ceiling: float | None, tail: str, *, proof: str
+    sums: Sums, floor: float, sides: int, ceiling: float | None, tail: str, bounds: Any, *, proof: str
 ) -> Evidence:
     """Return the evidence of z = (T2 - f S) / sqrt(f (1 - f) V N / (N - 1)), V the sum of squares, floored.
 
@@ -53,14 +54,24 @@ def pooled_evidence(
     while knots[-1] < people / 4:  # no sum of squares about the mean is larger
         knots.append(2 * knots[-1])
     # A bound for one sum of squares holds for all larger ones: one person then weighs less.
-    bounds = [step * float(np.sqrt(least / knot)) for knot in (knots[0], *knots[:-1])]
+    pulls = [step * float(np.sqrt(least / knot)) for knot in (knots[0], *knots[:-1])]
     survivals = [
-        tails.normal if tail == "normal" else tails.bounded_sum(people, bound, clip) for bound in bounds
+        tails.normal if tail == "normal" else tails.bounded_sum(people, bound, clip) for bound in pulls
     ]
     steps = staircase(knots, survivals, influence, clip)
     score = steps(raw, variation)
     if sides == 2:
         score = np.maximum(score, steps(-raw, variation))
+    width = bounds_of(bounds, sums.names)[1]
+    weight = share * first
+    found = effect("difference of means", contrast / weight, max(share, 1 - share) / weight, width)
     return conclude(
-        sums.names, score, sides=sides, top=steps.top, sup=steps.move, proof=proof, public=MEMBERSHIP
+        sums.names,
+        score,
+        sides=sides,
+        top=steps.top,
+        sup=steps.move,
+        proof=proof,
+        public=MEMBERSHIP,
+        effect=found,
     )

@@ -10,7 +10,7 @@ from scipy.special import betainc
 
 from discreet import check
 from discreet.evidence.accumulate import Sums
-from discreet.evidence.bounded import check_size, combine, side, size
+from discreet.evidence.bounded import check_size, combine, mean_effect, side, size
 from discreet.evidence.common import ceiling_for, check_common, conclude, enough
 from discreet.evidence.ladder import SLOPE, Ladder, gentle, scores_of_p
 
@@ -67,6 +67,9 @@ class Proportion:
         names = sums.names
         yes, no = (sums.square[0] + sums.total[0]) / 2, (sums.square[0] - sums.total[0]) / 2
         n = float(sums.count[0])
+        found = mean_effect(
+            "rate above the null", yes - n * self.null, n, size(self.adjacency, self.least, n)
+        )
         if self.adjacency == "add-remove":
             people = size(self.adjacency, self.least, n)
             up = side(self.null, None, people, self.ceiling, "safe")
@@ -75,7 +78,7 @@ class Proportion:
             if self.sides == 2:
                 score = np.maximum(score, down.score(no, n))
             used = [up, down][: self.sides]
-            return combine(names, score, used, sides=self.sides, proof="docs/proofs/mean.md")
+            return combine(names, score, used, sides=self.sides, proof="docs/proofs/mean.md", effect=found)
         people = enough(n, 2, "people")
         clip = ceiling_for(self.ceiling, people)
         steps = [binomial_ladder(people, rate, clip) for rate in (self.null, 1 - self.null)][: self.sides]
@@ -87,6 +90,7 @@ class Proportion:
             top=max(one.top for one in steps),
             sup=max(one.move(1.0) for one in steps),
             proof="enumerated",
+            effect=found,
         )
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from discreet.evidence import tails
 from discreet.evidence.common import ceiling_for, conclude
+from discreet.evidence.effect import effect
 from discreet.evidence.ladder import ladder
 
 if TYPE_CHECKING:
@@ -36,12 +37,15 @@ def rank_evidence(
     ceiling: float | None,
     tail: str,
     proof: str,
+    effect_name: str,
+    largest: float,
     public: str = "",
 ) -> Evidence:
     """Return the evidence of centred rank statistics with a known deviation, each moved by at most `pull`.
 
     Ties and missing values replace the statistic by its mean over fair tie-breaks, so it is smaller in convex
-    order than the one without ties, whose law is known; docs/proofs/ranks.md.
+    order than the one without ties, whose law is known; docs/proofs/ranks.md. The effect is the statistic as
+    a share of the largest it can be.
     """
     influence = pull / deviation
     clip = ceiling_for(ceiling, people)
@@ -49,7 +53,14 @@ def rank_evidence(
     raw = statistic / deviation
     score = steps(raw) if sides == 1 else np.maximum(steps(raw), steps(-raw))
     return conclude(
-        names, score, sides=sides, top=steps.top, sup=steps.move(influence), proof=proof, public=public
+        names,
+        score,
+        sides=sides,
+        top=steps.top,
+        sup=steps.move(influence),
+        proof=proof,
+        public=public,
+        effect=effect(effect_name, statistic / largest, pull / largest),
     )
 
 

@@ -10,7 +10,7 @@ from scipy.special import betainc
 
 from discreet import check
 from discreet.evidence.accumulate import Sums
-from discreet.evidence.bounded import check_size, combine, side, size
+from discreet.evidence.bounded import check_size, combine, mean_effect, side, size
 from discreet.evidence.common import ceiling_for, check_common, conclude, enough
 from discreet.evidence.ladder import SLOPE, Ladder, gentle, scores_of_p
 
@@ -62,10 +62,19 @@ class Sign:
     def _conclude(self, sums: Sums) -> Evidence:
         difference, n = sums.total[0], float(sums.count[0])
         both = (difference, -difference)[: self.sides]
+        found = mean_effect(
+            "share above less share below",
+            difference / 2,
+            n,
+            size(self.adjacency, self.least, n),
+            np.full(len(sums.names), 2.0),
+        )
         if self.adjacency == "add-remove":
             one = side(0.5, None, size(self.adjacency, self.least, n), self.ceiling, "safe")
             score = np.max([one.score((v + n) / 2, n) for v in both], axis=0)
-            return combine(sums.names, score, [one], sides=self.sides, proof="docs/proofs/mean.md")
+            return combine(
+                sums.names, score, [one], sides=self.sides, proof="docs/proofs/mean.md", effect=found
+            )
         people = enough(n, 2, "people")
         steps = sign_ladder(people, ceiling_for(self.ceiling, people))
         return conclude(
@@ -75,6 +84,7 @@ class Sign:
             top=steps.top,
             sup=steps.move(2.0),
             proof="enumerated",
+            effect=found,
         )
 
 

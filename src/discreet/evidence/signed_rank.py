@@ -70,4 +70,6 @@ class SignedRank:
             ceiling=self.ceiling,
             tail=self.tail,
             proof="docs/proofs/ranks.md",
+            effect_name="rank-biserial correlation",
+            largest=n * (n + 1) / 2,
         )

@@ -79,5 +79,11 @@ class Trend:
 
     def _conclude(self, sums: Sums) -> Evidence:
         return pooled_evidence(
-            sums, self.floor, self.sides, self.ceiling, self.tail, proof="docs/proofs/two-groups.md"
+            sums,
+            self.floor,
+            self.sides,
+            self.ceiling,
+            self.tail,
+            self.bounds,
+            proof="docs/proofs/two-groups.md",
         )

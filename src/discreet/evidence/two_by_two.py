@@ -10,6 +10,7 @@ import numpy as np
 from discreet.evidence import tails
 from discreet.evidence.accumulate import Sums
 from discreet.evidence.common import ceiling_for, check_common, conclude, only_replace
+from discreet.evidence.effect import effect
 from discreet.evidence.groups import MEMBERSHIP, PUBLIC_GROUPS, Groups, check_levels, sizes
 from discreet.evidence.hypergeometric import Margins
 from discreet.evidence.staircase import Staircase, staircase
@@ -91,6 +92,11 @@ class TwoByTwo:
             sup=max(one.move for one in used),
             proof="docs/proofs/two-by-two.md",
             public=MEMBERSHIP,
+            effect=effect(
+                "difference of rates",
+                sums.total[1] / second - sums.total[0] / first,
+                1 / min(first, second),
+            ),
         )
 
 

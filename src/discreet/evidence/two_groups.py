@@ -12,7 +12,8 @@ from discreet.errors import InputError
 from discreet.evidence import tails
 from discreet.evidence.accumulate import Sums
 from discreet.evidence.common import ceiling_for, check_common, conclude, only_replace
-from discreet.evidence.contribution import COARSE, FINE, check_bounds, scale
+from discreet.evidence.contribution import COARSE, FINE, bounds_of, check_bounds, scale
+from discreet.evidence.effect import effect
 from discreet.evidence.groups import MEMBERSHIP, PUBLIC_GROUPS, Groups, check_levels
 from discreet.evidence.ladder import ladder
 from discreet.evidence.pooled import pooled_evidence
@@ -89,9 +90,15 @@ class TwoGroups:
 
     def _conclude(self, sums: Sums) -> Evidence:
         if self.floor is None:
-            return contrast_evidence(sums, self.sd, self.sides, self.ceiling, self.tail)
+            return contrast_evidence(sums, self.sd, self.sides, self.ceiling, self.tail, self.bounds)
         return pooled_evidence(
-            sums, self.floor, self.sides, self.ceiling, self.tail, proof="docs/proofs/two-groups.md"
+            sums,
+            self.floor,
+            self.sides,
+            self.ceiling,
+            self.tail,
+            self.bounds,
+            proof="docs/proofs/two-groups.md",
         )
 
 
@@ -147,7 +154,7 @@ class Stratified:
         return Sums(tuple(names), units.whole, weigh, self._conclude, cells=2 * len(self.strata))
 
     def _conclude(self, sums: Sums) -> Evidence:
-        return contrast_evidence(sums, self.sd, self.sides, self.ceiling, self.tail)
+        return contrast_evidence(sums, self.sd, self.sides, self.ceiling, self.tail, self.bounds)
 
 
 def check_share(value: Any, name: str) -> None:
@@ -156,7 +163,9 @@ def check_share(value: Any, name: str) -> None:
         raise InputError(f"{name} is a share of the width, above 0 and at most 0.5; got {value:g}")
 
 
-def contrast_evidence(sums: Sums, sd: float | None, sides: int, ceiling: float | None, tail: str) -> Evidence:
+def contrast_evidence(
+    sums: Sums, sd: float | None, sides: int, ceiling: float | None, tail: str, bounds: Any
+) -> Evidence:
     """Return the evidence of the stratified difference of means with known sd; one stratum is `TwoGroups`."""
     count = sums.count.reshape(-1, 2)
     used = np.flatnonzero(np.all(count > 0, axis=1))
@@ -168,8 +177,10 @@ def contrast_evidence(sums: Sums, sd: float | None, sides: int, ceiling: float |
     share = second / everyone
     # (1 - f) T2 - f T1 = T2 - f S, written so that one group's terms meet only one rounding.
     contrast = np.sum((first / everyone)[:, None] * total[:, 1] - share[:, None] * total[:, 0], axis=0)
-    deviation = (0.5 if sd is None else sd) * float(np.sqrt(np.sum(first * second / everyone)))
-    influence = float(np.max(np.maximum(first, second) / everyone)) / deviation
+    weight = float(np.sum(first * second / everyone))
+    deviation = (0.5 if sd is None else sd) * float(np.sqrt(weight))
+    heaviest = float(np.max(np.maximum(first, second) / everyone))
+    influence = heaviest / deviation
     people = int(np.sum(everyone))
     clip = ceiling_for(ceiling, people)
     survival = tails.normal if tail == "normal" else tails.bounded_sum(people, influence, clip)
@@ -184,4 +195,7 @@ def contrast_evidence(sums: Sums, sd: float | None, sides: int, ceiling: float |
         sup=steps.move(influence),
         proof="docs/proofs/two-groups.md",
         public=MEMBERSHIP if count.shape[0] == 1 else f"{MEMBERSHIP} and stratum",
+        effect=effect(
+            "difference of means", contrast / weight, heaviest / weight, bounds_of(bounds, sums.names)[1]
+        ),
     )

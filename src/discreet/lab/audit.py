@@ -12,9 +12,9 @@ import numpy as np
 from discreet.lab import outcomes
 from discreet.lab.broken import FAULTS
 from discreet.lab.clopper import epsilon_found
-from discreet.lab.table import table
 from discreet.privacy.account import account
 from discreet.privacy.events import ZCDP
+from discreet.report.text_table import table
 from discreet.select import count, plans
 from discreet.select.noisy_min import noisy_min
 from discreet.select.top_k import top_k

@@ -11,7 +11,8 @@ import numpy as np
 
 from discreet.decide import aware
 from discreet.errors import InputError
-from discreet.methods.common import record, zcdp_budget
+from discreet.methods.common import Ready, record, zcdp_budget
+from discreet.methods.values import VALUES_SHARE, value_plan
 from discreet.noise.laws import GUMBEL
 from discreet.privacy.events import ZCDP
 from discreet.privacy.promise import Privacy
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from discreet.evidence.evidence import Evidence
     from discreet.evidence.null import Null
+    from discreet.parameters import Parameters
 
 SEARCH_SHARE = {"proved": 0.25, "calibrated": 0.2}
 
@@ -83,26 +85,47 @@ def private_count(steps: NDArray[np.float64], public: Public, sup: float, *, pro
     )
 
 
-def release_aware(
-    evidence: Evidence, q: float, epsilon: float, delta: float, guarantee: str, dependence: str
-) -> Release:
+def ready_aware(evidence: Evidence, asked: Parameters) -> Ready:
     """Count privately, then select that many; docs/proofs/aware-privacy.md and aware-fdr.md."""
-    certificate = evidence.certificate
-    rho = zcdp_budget(epsilon, delta)
+    certificate, guarantee = evidence.certificate, asked.guarantee
+    whole = zcdp_budget(asked.epsilon, asked.delta)
+    rho = whole * (1 - VALUES_SHARE) if asked.values else whole
     public = public_constants(
-        evidence.null, len(evidence), q, certificate.sup, certificate.spread, rho, guarantee, dependence
+        evidence.null,
+        len(evidence),
+        asked.q,
+        certificate.sup,
+        certificate.spread,
+        rho,
+        guarantee,
+        asked.dependence,
     )
     plan, sup, proved = public.plan, certificate.sup, guarantee == "proved"
-    steps = count.to_steps(evidence.score, sup)
-    found = private_count(steps, public, sup, proved=proved)
-    indices = np.zeros(0, dtype=np.int64)
-    if found >= 0:
-        scores = steps * count.step_of(sup)
-        indices = largest(scores, float(plan.scale[found]), int(plan.counts[found]), GUMBEL)
-    privacy = Privacy(epsilon, delta, tuple(map(ZCDP, _split(rho, guarantee))), certificate.adjacency)
-    parameters = {"guarantee": guarantee, "dependence": dependence, "certificate": str(certificate)}
-    fdr = _aware_promise(q, proved=proved, dependence=dependence)
-    return record("noise-aware BH", evidence, q, indices, privacy, fdr, parameters)
+    spent = _split(rho, guarantee)
+    last = None
+    if asked.values:
+        last = value_plan(evidence, (whole - rho) * (1 - 2.0**-50), int(plan.counts[-1]))
+        spent = (*spent, last.rho)
+    events = tuple(map(ZCDP, spent))
+
+    def draw() -> Release:
+        steps = count.to_steps(evidence.score, sup)
+        found = private_count(steps, public, sup, proved=proved)
+        indices = np.zeros(0, dtype=np.int64)
+        if found >= 0:
+            scores = steps * count.step_of(sup)
+            indices = largest(scores, float(plan.scale[found]), int(plan.counts[found]), GUMBEL)
+        values = None if last is None else last.draw(evidence, indices)
+        privacy = Privacy(asked.epsilon, asked.delta, events, certificate.adjacency)
+        parameters = {
+            "guarantee": guarantee,
+            "dependence": asked.dependence,
+            "certificate": str(certificate),
+        }
+        fdr = _aware_promise(asked.q, proved=proved, dependence=asked.dependence)
+        return record("noise-aware BH", evidence, asked.q, indices, privacy, fdr, parameters, values)
+
+    return Ready(events, draw)
 
 
 def _aware_promise(q: float, *, proved: bool, dependence: str) -> FdrPromise:

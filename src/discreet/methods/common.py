@@ -1,22 +1,35 @@
-"""What every method ends with: a record of the release."""
+"""What every method starts and ends with: a budget, what is ready to draw, a record of the release."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from discreet.privacy.calibrate import smallest_scale
 from discreet.privacy.events import ZCDP
-from discreet.report.release import FdrPromise, Release
+from discreet.report.release import FdrPromise, Release, Values
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     import numpy as np
     from numpy.typing import NDArray
 
     from discreet.evidence.evidence import Evidence
+    from discreet.privacy.events import Event
     from discreet.privacy.promise import Privacy
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A release whose public parts are settled: what it will cost, and the act of drawing it.
+
+    `events` depend on public things alone, so that they can be charged before any noise is drawn.
+    """
+
+    events: tuple[Event, ...]
+    draw: Callable[[], Release]
 
 
 @lru_cache(maxsize=256)
@@ -34,7 +47,13 @@ def record(
     privacy: Privacy,
     fdr: FdrPromise,
     parameters: Mapping[str, object],
+    values: Values | None = None,
 ) -> Release:
     """Return the record: names of the discoveries beside everything public."""
     names = tuple(str(evidence.names[int(i)]) for i in indices)
-    return Release(method, len(evidence), q, indices, names, True, privacy, fdr, parameters)
+    return Release(method, len(evidence), q, indices, names, True, privacy, fdr, parameters, values)
+
+
+def score_name(evidence: Evidence) -> str:
+    """Return what the scores of `evidence` are called in a release."""
+    return "-log p" if evidence.null.law == "exponential" else "z score"

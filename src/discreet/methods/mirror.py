@@ -11,23 +11,24 @@ from discreet.decide.mirror import mirror_prefix
 from discreet.errors import InputError
 from discreet.evidence.null import Null
 from discreet.methods.aware import SEARCH_SHARE, private_count, public_constants
-from discreet.methods.common import record, zcdp_budget
+from discreet.methods.common import Ready, record, zcdp_budget
 from discreet.noise.laws import GUMBEL
 from discreet.privacy.events import ZCDP
 from discreet.privacy.promise import Privacy
-from discreet.report.release import FdrPromise
+from discreet.report.release import FdrPromise, Values
 from discreet.select import count
 from discreet.select.contest import largest
 from discreet.select.values import gaussian_noise
 
 if TYPE_CHECKING:
     from discreet.evidence.evidence import Evidence
+    from discreet.parameters import Parameters
     from discreet.report.release import Release
 
 _SHARES = (0.2, 0.5, 0.3)  # of the budget: the count, the selection, the signs
 
 
-def release_mirror(evidence: Evidence, q: float, epsilon: float, delta: float, k: int | None) -> Release:
+def ready_mirror(evidence: Evidence, asked: Parameters) -> Ready:
     """Select k by |z|, release the selected with their signs and fresh noise, apply the mirror rule.
 
     FDR <= q when null z scores are symmetric or shifted down with independent signs. The order of selection
@@ -38,29 +39,43 @@ def release_mirror(evidence: Evidence, q: float, epsilon: float, delta: float, k
             'method "mirror" needs one-sided z scores with their signs and a symmetric null: use '
             'Evidence.from_z with sides=1, or method "aware"'
         )
-    certificate, rho = evidence.certificate, zcdp_budget(epsilon, delta)
+    signed, k, q = evidence.signed, asked.k, asked.q
+    certificate, rho = evidence.certificate, zcdp_budget(asked.epsilon, asked.delta)
     shares = _SHARES if k is None else (0.0, _SHARES[1] / (1 - _SHARES[0]), _SHARES[2] / (1 - _SHARES[0]))
     search, select, signs = (share * rho * (1 - 2.0**-50) for share in shares)
-    sizes, sup = np.abs(evidence.signed), certificate.sup
+    sup, public = certificate.sup, None
     if k is None:
         # The search spends its usual share of the budget it is told of.
         told = search / SEARCH_SHARE["calibrated"]
         folded = Null("folded normal", evidence.null.ceiling)
         level = min(2 * q, 0.5)
         public = public_constants(folded, len(evidence), level, sup, 2 * sup, told, "calibrated", "any")
-        found = private_count(count.to_steps(sizes, sup), public, sup, proved=False)
-        k = int(public.plan.counts[found]) if found >= 0 else 0
-    indices = np.zeros(0, dtype=np.int64)
-    if k > 0:
-        chosen = largest(sizes, 2 * sup * math.sqrt(k / (8 * select)) * (1 + 2.0**-40), k, GUMBEL)
-        noisy = gaussian_noise(sup, signs / k).added_to(evidence.signed[chosen], largest=True)
-        indices = chosen[mirror_prefix(noisy, q)]
+    for most in (1, k or len(evidence)):  # refuse noise that cannot be drawn before anything is
+        gaussian_noise(sup, signs / most)
     events = tuple(ZCDP(spent) for spent in (search, select, signs) if spent > 0)
+
+    def draw() -> Release:
+        sizes = np.abs(signed)
+        size = k or 0
+        if public is not None:
+            found = private_count(count.to_steps(sizes, sup), public, sup, proved=False)
+            size = int(public.plan.counts[found]) if found >= 0 else 0
+        indices, noisy, noise = np.zeros(0, dtype=np.int64), np.zeros(0), 0.0
+        if size > 0:
+            scale = 2 * sup * math.sqrt(size / (8 * select)) * (1 + 2.0**-40)
+            chosen = largest(sizes, scale, size, GUMBEL)
+            signs_noise = gaussian_noise(sup, signs / size)
+            noisy, noise = signs_noise.added_to(signed[chosen], largest=True), signs_noise.scale
+            kept = mirror_prefix(noisy, q)
+            indices, noisy = chosen[kept], noisy[kept]
+        values = Values("z score", noisy, np.full(indices.size, noise)) if asked.values else None
+        privacy = Privacy(asked.epsilon, asked.delta, events, certificate.adjacency)
+        parameters = {"k": size, "certificate": str(certificate)}
+        return record("the mirror", evidence, q, indices, privacy, fdr, parameters, values)
+
     words = (
         "null z scores are symmetric around 0 or shifted down, and their signs are independent of one "
         "another and of all else given the sizes; skewed nulls break it"
     )
     fdr = FdrPromise(q, "proved", words, "docs/proofs/mirror.md")
-    privacy = Privacy(epsilon, delta, events, certificate.adjacency)
-    parameters = {"k": k, "certificate": str(certificate)}
-    return record("the mirror", evidence, q, indices, privacy, fdr, parameters)
+    return Ready(events, draw)

@@ -8,68 +8,74 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.decide import cutoffs
-from discreet.methods.common import record
+from discreet.methods.common import Ready, record, score_name
 from discreet.privacy.promise import Privacy
-from discreet.report.release import FdrPromise, Release
-from discreet.select import plans
+from discreet.report.release import FdrPromise, Release, Values
+from discreet.select.plans import oneshot_plan, peel_plan
 from discreet.select.top_k import top_k
 from discreet.select.values import laplace_noise
 
 if TYPE_CHECKING:
     from discreet.evidence.certificate import Certificate
     from discreet.evidence.evidence import Evidence
-    from discreet.privacy.events import Event
+    from discreet.parameters import Parameters
+    from discreet.select.plans import Plan
 
 _MISS = 0.01
 _FIRST_K = 16
 
 
-def release_paper(
-    evidence: Evidence, q: float, epsilon: float, delta: float, method: str, k: int | None, kind: str
-) -> Release:
-    """Run Algorithm 4, or its fast form, once with k or with k doubling until it is not used up."""
-    m, certificate = len(evidence), evidence.certificate
-    sizes = [k] if k is not None else _doubling(m)
+def ready_paper(evidence: Evidence, asked: Parameters) -> Ready:
+    """Run Algorithm 4, or its fast form, once with k or with k doubling until it is not used up.
+
+    Every round that doubling may need is charged, whether or not it is reached.
+    """
+    m, certificate, method = len(evidence), evidence.certificate, asked.method
+    sizes = [asked.k] if asked.k is not None else _doubling(m)
     share = 1 / len(sizes)
-    budget = (epsilon * share, delta * share)
-    scales = [_value_scale(method, size, budget, certificate, m) for size in sizes]
+    budget = (asked.epsilon * share, asked.delta * share)
+    plans = [_plan(method, size, budget, certificate, m) for size in sizes]
+    scales = [laplace_noise(certificate.sup, float(plan.value_epsilon or math.inf)).scale for plan in plans]
     lines = [
-        cutoffs.cutoffs(evidence.null, m, size, q, scale, kind, _MISS)
+        cutoffs.cutoffs(evidence.null, m, size, asked.q, scale, asked.cutoffs, _MISS)
         for size, scale in zip(sizes, scales, strict=True)
     ]
-    events: list[Event] = []
-    indices = np.zeros(0, dtype=np.int64)
-    for size, line in zip(sizes, lines, strict=True):
-        chosen = top_k(
-            evidence.score,
-            size,
-            sensitivity=certificate.sup,
-            spread=certificate.spread,
-            epsilon=budget[0],
-            delta=budget[1],
-            method=method,
-            largest=True,
-            values=True,
-        )
-        events.extend(chosen.privacy.events)
-        kept = cutoffs.step_down_scores(np.asarray(chosen.values), line.score)
-        indices = chosen.indices[kept]
-        if indices.size < size:
-            break
+    events = tuple(event for plan in plans for event in plan.events)
     # Which round is the last depends on the data, so the promise is that of the worst one.
-    worst = max(line.fdr for line in lines)
-    privacy = Privacy(epsilon, delta, tuple(events), certificate.adjacency)
-    parameters = {"k": k, "cutoffs": kind, "certificate": str(certificate)}
-    return record(f"the paper's {method}", evidence, q, indices, privacy, _paper_promise(worst), parameters)
+    fdr = _paper_promise(max(line.fdr for line in lines))
+
+    def draw() -> Release:
+        indices, noisy, noise = np.zeros(0, dtype=np.int64), np.zeros(0), 0.0
+        for size, line, scale in zip(sizes, lines, scales, strict=True):
+            chosen = top_k(
+                evidence.score,
+                size,
+                sensitivity=certificate.sup,
+                spread=certificate.spread,
+                epsilon=budget[0],
+                delta=budget[1],
+                method=method,
+                largest=True,
+                values=True,
+            )
+            found = np.asarray(chosen.values)
+            kept = cutoffs.step_down_scores(found, line.score)
+            indices, noisy, noise = chosen.indices[kept], found[kept], scale * math.sqrt(2)
+            if indices.size < size:
+                break
+        values = Values(score_name(evidence), noisy, np.full(indices.size, noise)) if asked.values else None
+        privacy = Privacy(asked.epsilon, asked.delta, events, certificate.adjacency)
+        parameters = {"k": asked.k, "cutoffs": asked.cutoffs, "certificate": str(certificate)}
+        name = f"the paper's {method}"
+        return record(name, evidence, asked.q, indices, privacy, fdr, parameters, values)
+
+    return Ready(events, draw)
 
 
-def _value_scale(
-    method: str, size: int, budget: tuple[float, float], certificate: Certificate, m: int
-) -> float:
-    """Return the noise scale of the values that `top_k` will release, before it does."""
+def _plan(method: str, size: int, budget: tuple[float, float], certificate: Certificate, m: int) -> Plan:
+    """Return the plan that `top_k` will follow, before it does."""
     public = (size, *budget, certificate.spread, certificate.sup, True)
-    plan = plans.peel_plan(*public) if method == "peel" else plans.oneshot_plan(*public, m)
-    return laplace_noise(certificate.sup, float(plan.value_epsilon or math.inf)).scale
+    return peel_plan(*public) if method == "peel" else oneshot_plan(*public, m)
 
 
 def _doubling(m: int) -> list[int]:

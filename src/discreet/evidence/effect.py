@@ -1,0 +1,53 @@
+"""How large a finding is, in units a reader knows, and how far one person can move it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NoReturn
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+# More than the rounding of a share of at most 1 on two neighbouring tables.
+_ROUNDING = 2.0**-48
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Effect:
+    """One effect for each hypothesis: `share * unit`. Private like the scores; docs/proofs/effects.md.
+
+    Attributes
+    ----------
+    name : str
+        What it is: "difference of means", ...; public.
+    share : array of float64, shape (m,)
+        The effects in parts of `unit`, each in [-1, 1]; private.
+    sup : float
+        One person moves every share by at most this; public.
+    unit : array of float64, shape (m,)
+        The width of each column's bounds, or 1; public.
+    """
+
+    name: str
+    share: NDArray[np.float64] = field(repr=False)
+    sup: float
+    unit: NDArray[np.float64]
+
+    def __repr__(self) -> str:
+        return f"Effect({self.name}, private)"
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        raise TypeError("effects are private and are not pickled")
+
+
+def effect(
+    name: str, share: NDArray[np.float64], sup: float, unit: NDArray[np.float64] | None = None
+) -> Effect:
+    """Return the effects `share`, computed in floats, of which one person moves each by at most `sup`."""
+    return Effect(
+        name, np.clip(share, -1.0, 1.0), sup + _ROUNDING, np.ones(share.size) if unit is None else unit
+    )

@@ -1,0 +1,52 @@
+"""Noisy effects, or scores, of what was discovered: the last share of a budget (docs/proofs/effects.md)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.methods.common import score_name
+from discreet.report.release import Values
+from discreet.select.values import gaussian_noise
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from discreet.evidence.evidence import Evidence
+
+VALUES_SHARE = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class ValuePlan:
+    """Values of up to `most` discoveries, `rho`-zCDP together however many there are."""
+
+    rho: float
+    most: int
+    sup: float
+
+    def __post_init__(self) -> None:
+        # Noise that cannot be drawn is refused before anything is; between the ends it only grows.
+        for count in (1, self.most):
+            gaussian_noise(self.sup, self.rho / count)
+
+    def draw(self, evidence: Evidence, indices: NDArray[np.int64]) -> Values:
+        """Return one noisy number for each of `indices`, the effect where there is one, else the score."""
+        effect = evidence.effect
+        whole, name = (
+            (evidence.score, score_name(evidence)) if effect is None else (effect.share, effect.name)
+        )
+        unit = np.ones(indices.size) if effect is None else effect.unit[indices]
+        if indices.size == 0:
+            return Values(name, np.zeros(0), np.zeros(0))
+        noise = gaussian_noise(self.sup, self.rho / indices.size)
+        noisy = noise.added_to(whole[indices], largest=True)
+        return Values(name, noisy * unit, noise.scale * unit)
+
+
+def value_plan(evidence: Evidence, rho: float, most: int) -> ValuePlan:
+    """Return the plan that spends `rho` on the values of at most `most` discoveries of `evidence`."""
+    effect = evidence.effect
+    return ValuePlan(rho, most, evidence.certificate.sup if effect is None else effect.sup)

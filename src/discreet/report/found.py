@@ -1,0 +1,101 @@
+"""What was found: the table and the pictures of the discoveries."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from discreet.report import pictures, words
+from discreet.report.layout import figure, section
+from discreet.report.markup import shown, tag
+from discreet.report.table import columns
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+    from discreet.report.release import Release, Values
+
+_MOST_ROWS = 5000
+_HEADS = {"rank": "Rank", "hypothesis": "Hypothesis", "index": "Index"}
+
+
+def found_section(release: Release) -> Element:
+    """Return the section that lists and draws the discoveries."""
+    parts = [tag("p", words.found(release))]
+    if len(release):
+        parts += [_search(), _rows(release)]
+        if len(release) > _MOST_ROWS:
+            rest = f"These are the first {_MOST_ROWS:,}; save the release as .csv or .json for all of them."
+            parts.append(tag("p", rest, class_="note"))
+        values = release.values
+        if values is not None and pictures.drawable(release):
+            parts += _value_figures(release, values)
+        caption = "The place of every discovery in the order of the data."
+        parts.append(figure(lambda width: pictures.positions(release, width), "Where they lie.", caption))
+    return section("found", "What was found", *parts)
+
+
+def _value_figures(release: Release, values: Values) -> list[Element]:
+    about = (
+        f"Each dot is a released value ({shown(values.name)}), noise included; its band reaches "
+        f"{pictures.BAND} standard deviations of that noise ({values.noise:.3g}) to either side and covers "
+        "about 95% of it. Sampling error comes on top, and the strongest of many tend to look stronger than "
+        "they are."
+    )
+    few = len(release) <= pictures.MOST_NAMED
+    name = "By name." if few else f"The first {pictures.MOST_NAMED}, by name."
+    return [
+        figure(lambda width: pictures.ranked(release, values, width), "All of them.", about),
+        figure(lambda width: pictures.effects(release, values, width), name, "The same dots and bands."),
+    ]
+
+
+def _search() -> Element:
+    """Return the filter; hidden until the script that makes it work has run."""
+    return tag(
+        "p",
+        tag("label", "Find", for_="search"),
+        tag("input", id="search", type="search", autocomplete="off", spellcheck="false"),
+        tag("output", id="count", for_="search"),
+        class_="search",
+        hidden="",
+    )
+
+
+def _rows(release: Release) -> Element:
+    values = release.values
+    table = {name: column[:_MOST_ROWS] for name, column in columns(release).items() if name != "noise_sd"}
+    heads = _HEADS if values is None else _HEADS | {"value": shown(values.name, 40)}
+    digits = 0 if values is None else _digits(values.noise)
+    body = [
+        tag("tr", *(_cell(name, entry, digits) for name, entry in zip(table, row, strict=True)))
+        for row in zip(*table.values(), strict=True)
+    ]
+    head = tag("tr", *(_head(name, heads[name]) for name in table))
+    return tag(
+        "div",
+        tag("table", tag("thead", head), tag("tbody", *body), id="rows"),
+        class_="scroll",
+        tabindex="0",
+        role="region",
+        aria_label="Table of discoveries",
+    )
+
+
+def _head(name: str, words: str) -> Element:
+    if name == "hypothesis":
+        return tag("th", words, scope="col", data_kind="text")
+    order = {"aria_sort": "ascending"} if name == "rank" else {}
+    return tag("th", words, scope="col", data_kind="number", class_="n", **order)
+
+
+def _digits(noise: float) -> int:
+    """Return how many decimals show two digits of the noise."""
+    return min(12, max(0, 1 - math.floor(math.log10(noise)))) if 0 < noise < math.inf else 4
+
+
+def _cell(name: str, entry: str | float, digits: int) -> Element:
+    if isinstance(entry, str):
+        return tag("td", tag("bdi", shown(entry)))
+    text = f"{entry:,.{digits}f}".replace("-", "\u2212") if name == "value" else f"{entry:,}"
+    return tag("td", text, data_v=repr(entry), class_="n")
