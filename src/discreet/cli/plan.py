@@ -26,7 +26,7 @@ def plan(
     sd: float | None = typer.Option(
         None, help="Standard deviation of the columns as a share of the width of their bounds, at most 0.5."
     ),
-    sides: int = typer.Option(1, help="1: larger only. 2: different."),
+    sides: int | None = typer.Option(None, help="1: larger only. 2: different. The test's own by default."),
     share: float = typer.Option(0.5, help="The second group's share of the people."),
     null: float = typer.Option(
         0.5, help="The null rate of proportion; the null mean, in parts of the bounds."
@@ -83,13 +83,19 @@ def plan(
     typer.echo(planned.to_json() if as_json else str(planned))
 
 
-def _test(name: str, sd: float | None, sides: int, null: float) -> Any:
+def _test(name: str, sd: float | None, sides: int | None, null: float) -> Any:
     """Return the test of that name; where columns are and what they are called does not matter here."""
     from discreet import check
     from discreet.named import TESTS, test_named
 
     kind = TESTS[check.choice(name, "test", tuple(TESTS))]
-    labels = {"group": "group", "partner": "partner", "stratum": "stratum", "strata": (0, 1)}
-    known = {**labels, "bounds": (0.0, 1.0), "null": null, "sides": sides, "sd": sd}
-    taken = {field.name for field in dataclasses.fields(kind)}
-    return test_named(name, {option: value for option, value in known.items() if option in taken})
+    needed = {"group": "group", "partner": "partner", "stratum": "stratum", "strata": (0, 1)}
+    needed |= {"bounds": (0.0, 1.0), "null": null}
+    stated = {option: value for option, value in {"sides": sides, "sd": sd}.items() if value is not None}
+    options: dict[str, Any] = {}
+    for field in dataclasses.fields(kind):
+        if field.name in stated:
+            options[field.name] = stated[field.name]
+        elif field.name in needed and field.default is dataclasses.MISSING:
+            options[field.name] = needed[field.name]
+    return test_named(name, options)
