@@ -113,7 +113,8 @@ def discover(
         discreet discover people.parquet --test two-groups --group treated --bounds 0 1 --epsilon 1
 
     Everything you type is public; the rows of the file are not. Tests: mean, proportion, two-groups,
-    two-by-two, trend, rank-sum, signed-rank, sign, correlation, stratified, vote, p-values.
+    two-by-two, trend, rank-sum, signed-rank, sign, correlation, stratified, vote, p-values; for PLINK files
+    allelic, trend, genotypic, score.
 
     Exit codes: 0 done, 1 a check failed, 2 something asked for is impossible, 3 the budget does not allow it.
     """
