@@ -260,7 +260,7 @@ def _refuse_excess(name: str, dataset: DataSet, events: Sequence[Event], neighbo
 
 def _checked(events: Sequence[Event]) -> tuple[Event, ...]:
     """Return the events of one release; none at all is a mistake, not a release for free."""
-    found = tuple(events)
+    found: tuple[Any, ...] = tuple(events)
     if not found or not all(isinstance(event, event_kinds.Event) for event in found):
         raise InputError("events must hold privacy events, at least one")
     return found
