@@ -83,7 +83,9 @@ def test_a_seed_repeats_and_runs_do_not_disturb_each_other(monkeypatch):
     alone = simulate(["median"], ["step-up"], m=50, repetitions=40)
     among = simulate(["independent", "median"], ["step-up"], m=50, repetitions=40)
     assert alone == among[1:]
-    monkeypatch.setitem(PROCEDURES, "coin", lambda study, _q, rng: np.flatnonzero(rng.random(study.p.size) < 0.1))
+    monkeypatch.setitem(
+        PROCEDURES, "coin", lambda study, _q, rng: np.flatnonzero(rng.random(study.p.size) < 0.1)
+    )
     both = simulate(["median"], ["step-up", "coin"], m=50, repetitions=40)
     assert both[1:] == simulate(["median"], ["coin"], m=50, repetitions=40)
     assert alone != simulate(["median"], ["step-up"], m=50, repetitions=40, seed=2)
