@@ -28,8 +28,7 @@ def discover(
         None, help="mean, proportion, two-groups, two-by-two, rank-sum, correlation, ... (all: see below)."
     ),
     columns: list[str] = typer.Option(
-        [],
-        help="A column to test, or a pattern such as 'lab_*'; repeat for several. All numbers if absent.",
+        [], help="A column to test, or a pattern such as 'lab_*'; repeat for several. All numbers if absent.",
         rich_help_panel=_ASK,
     ),
     person: str | None = typer.Option(
@@ -40,13 +39,13 @@ def discover(
     ),
     q: float | None = typer.Option(None, help="The false discovery rate to allow.", rich_help_panel=_ASK),
     epsilon: float | None = typer.Option(None, help="The privacy budget.", rich_help_panel=_ASK),
-    delta: float | None = typer.Option(None, help="Its slack: far below 1/people.", rich_help_panel=_ASK),
+    delta: float | None = typer.Option(
+        None, help="Its slack: far below 1/people.", rich_help_panel=_ASK
+    ),
     method: str | None = typer.Option(None, help="aware, peel, oneshot or mirror.", rich_help_panel=_ASK),
     guarantee: str | None = typer.Option(None, help="proved or calibrated.", rich_help_panel=_ASK),
     dependence: str | None = typer.Option(None, help="positive or any.", rich_help_panel=_ASK),
-    k: int | None = typer.Option(
-        None, help="The most to look for (peel, oneshot, mirror).", rich_help_panel=_ASK
-    ),
+    k: int | None = typer.Option(None, help="The most to look for (peel, oneshot, mirror).", rich_help_panel=_ASK),
     cutoffs: str | None = typer.Option(None, help="plain, paper or conservative.", rich_help_panel=_ASK),
     values: bool | None = typer.Option(
         None, "--values/--no-values", help="Also release noisy effect sizes.", rich_help_panel=_ASK
@@ -60,17 +59,17 @@ def discover(
     ),
     null: float | None = typer.Option(None, help="The null value.", rich_help_panel=_TEST),
     sides: int | None = typer.Option(None, help="1 or 2.", rich_help_panel=_TEST),
-    sd: float | None = typer.Option(
-        None, help="Known bound on the standard deviation.", rich_help_panel=_TEST
-    ),
+    sd: float | None = typer.Option(None, help="Known bound on the standard deviation.", rich_help_panel=_TEST),
     floor: float | None = typer.Option(None, help="Floor of an estimated one.", rich_help_panel=_TEST),
     stratum: str | None = typer.Option(None, help="The column of strata.", rich_help_panel=_TEST),
     strata: list[str] = typer.Option([], help="A stratum; repeat for several.", rich_help_panel=_TEST),
-    partner: str | None = typer.Option(None, help="The column to correlate with.", rich_help_panel=_TEST),
-    partner_bounds: tuple[float, float] | None = typer.Option(None, help="Its range.", rich_help_panel=_TEST),
-    eta: float | None = typer.Option(
-        None, help="p-values: one person's factor e^eta.", rich_help_panel=_TEST
+    partner: str | None = typer.Option(
+        None, help="The column to correlate with.", rich_help_panel=_TEST
     ),
+    partner_bounds: tuple[float, float] | None = typer.Option(
+        None, help="Its range.", rich_help_panel=_TEST
+    ),
+    eta: float | None = typer.Option(None, help="p-values: one person's factor e^eta.", rich_help_panel=_TEST),
     nu: float | None = typer.Option(None, help="p-values: the smallest that counts.", rich_help_panel=_TEST),
     column: str | None = typer.Option(None, help="p-values: the column they are in.", rich_help_panel=_TEST),
     names: str | None = typer.Option(None, help="p-values: the column of names.", rich_help_panel=_TEST),
@@ -78,7 +77,9 @@ def discover(
         [], help="Any other argument of the test, as name=value; repeat for several.", rich_help_panel=_TEST
     ),
     ledger: Path | None = typer.Option(None, help="The ledger file.", rich_help_panel=_BUDGET),
-    dataset: str | None = typer.Option(None, help="The data set's name in it.", rich_help_panel=_BUDGET),
+    dataset: str | None = typer.Option(
+        None, help="The data set's name in it.", rich_help_panel=_BUDGET
+    ),
     release_id: str | None = typer.Option(
         None, help="Ask again under the same id: the stored result, nothing spent.", rich_help_panel=_BUDGET
     ),
@@ -101,7 +102,7 @@ def discover(
 
     Exit codes: 0 done, 2 something asked for is impossible, 3 the budget does not allow it.
     """
-    given = {name: value for name, value in ctx.params.items() if value not in (None, [], ())}
+    given = {name: value for name, value in ctx.params.items() if value not in (None, [], ()) }
     for switch in ("as_json", "dry_run", "out", "config"):
         given.pop(switch, None)
     job = read_job(config, given)
