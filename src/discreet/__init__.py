@@ -34,8 +34,11 @@ from discreet.measure import measure as measure
 from discreet.pipeline import discover as discover
 from discreet.pipeline import private_bh as private_bh
 from discreet.pipeline import release as release
+from discreet.planner import Plan as Plan
+from discreet.planner import plan as plan
 from discreet.privacy.account import account as account
 from discreet.privacy.promise import Privacy as Privacy
+from discreet.report.budget import BudgetLine as BudgetLine
 from discreet.report.release import FdrPromise as FdrPromise
 from discreet.report.release import Release as Release
 from discreet.report.release import Values as Values
@@ -43,5 +46,4 @@ from discreet.select.noisy_min import NoisyMin as NoisyMin
 from discreet.select.noisy_min import noisy_min as noisy_min
 from discreet.select.selection import Selection as Selection
 from discreet.select.top_k import top_k as top_k
-
-__version__ = "0.1.0"
+from discreet.version import __version__ as __version__

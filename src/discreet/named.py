@@ -92,21 +92,21 @@ def described(test: Test) -> dict[str, Any]:
     if not dataclasses.is_dataclass(test):
         return {"name": name}
     shown = {
-        field.name: _plain(getattr(test, field.name))
+        field.name: plain(getattr(test, field.name))
         for field in dataclasses.fields(test)
         if getattr(test, field.name) != field.default
     }
     return {"name": name, **shown}
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Return `value` as JSON can hold it; functions by name, keys never."""
     if isinstance(value, bytes):
         return "a key, not shown"
     if callable(value):
         return f"{getattr(value, '__module__', '')}:{getattr(value, '__qualname__', 'function')}"
     if isinstance(value, dict):
-        return {str(key): _plain(one) for key, one in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        return {str(key): plain(one) for key, one in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
     if isinstance(value, (tuple, list)):
-        return [_plain(one) for one in value]  # pyright: ignore[reportUnknownVariableType]
+        return [plain(one) for one in value]  # pyright: ignore[reportUnknownVariableType]
     return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path  # noqa: TC003 (typer reads the annotations)
-from typing import Any
+from typing import TYPE_CHECKING
 
 import typer
 
 from discreet.cli.app import app
 from discreet.cli.plan_file import Job, read_job
-from discreet.cli.show import show
+from discreet.cli.preview import preview
+from discreet.cli.show import FILES, show
+from discreet.errors import InputError
+
+if TYPE_CHECKING:
+    from discreet.report.release import Release
 
 _ASK = "What to ask"
 _TEST = "The test: public arguments"
@@ -28,7 +34,8 @@ def discover(
         None, help="mean, proportion, two-groups, two-by-two, rank-sum, correlation, ... (all: see below)."
     ),
     columns: list[str] = typer.Option(
-        [], help="A column to test, or a pattern such as 'lab_*'; repeat for several. All numbers if absent.",
+        [],
+        help="A column to test, or a pattern such as 'lab_*'; repeat for several. All numbers if absent.",
         rich_help_panel=_ASK,
     ),
     person: str | None = typer.Option(
@@ -37,15 +44,19 @@ def discover(
     reduce: str | None = typer.Option(
         None, help="How several rows of one person become one: mean, first or any.", rich_help_panel=_ASK
     ),
-    q: float | None = typer.Option(None, help="The false discovery rate to allow.", rich_help_panel=_ASK),
-    epsilon: float | None = typer.Option(None, help="The privacy budget.", rich_help_panel=_ASK),
+    q: float | None = typer.Option(
+        None, help="The false discovery rate to allow; 0.1 if absent.", rich_help_panel=_ASK
+    ),
+    epsilon: float | None = typer.Option(None, help="The privacy budget; 1 if absent.", rich_help_panel=_ASK),
     delta: float | None = typer.Option(
-        None, help="Its slack: far below 1/people.", rich_help_panel=_ASK
+        None, help="Its slack, far below 1/people; 1e-6 if absent.", rich_help_panel=_ASK
     ),
     method: str | None = typer.Option(None, help="aware, peel, oneshot or mirror.", rich_help_panel=_ASK),
     guarantee: str | None = typer.Option(None, help="proved or calibrated.", rich_help_panel=_ASK),
     dependence: str | None = typer.Option(None, help="positive or any.", rich_help_panel=_ASK),
-    k: int | None = typer.Option(None, help="The most to look for (peel, oneshot, mirror).", rich_help_panel=_ASK),
+    k: int | None = typer.Option(
+        None, help="The most to look for (peel, oneshot, mirror).", rich_help_panel=_ASK
+    ),
     cutoffs: str | None = typer.Option(None, help="plain, paper or conservative.", rich_help_panel=_ASK),
     values: bool | None = typer.Option(
         None, "--values/--no-values", help="Also release noisy effect sizes.", rich_help_panel=_ASK
@@ -59,17 +70,17 @@ def discover(
     ),
     null: float | None = typer.Option(None, help="The null value.", rich_help_panel=_TEST),
     sides: int | None = typer.Option(None, help="1 or 2.", rich_help_panel=_TEST),
-    sd: float | None = typer.Option(None, help="Known bound on the standard deviation.", rich_help_panel=_TEST),
+    sd: float | None = typer.Option(
+        None, help="Known bound on the standard deviation.", rich_help_panel=_TEST
+    ),
     floor: float | None = typer.Option(None, help="Floor of an estimated one.", rich_help_panel=_TEST),
     stratum: str | None = typer.Option(None, help="The column of strata.", rich_help_panel=_TEST),
     strata: list[str] = typer.Option([], help="A stratum; repeat for several.", rich_help_panel=_TEST),
-    partner: str | None = typer.Option(
-        None, help="The column to correlate with.", rich_help_panel=_TEST
+    partner: str | None = typer.Option(None, help="The column to correlate with.", rich_help_panel=_TEST),
+    partner_bounds: tuple[float, float] | None = typer.Option(None, help="Its range.", rich_help_panel=_TEST),
+    eta: float | None = typer.Option(
+        None, help="p-values: one person's factor e^eta.", rich_help_panel=_TEST
     ),
-    partner_bounds: tuple[float, float] | None = typer.Option(
-        None, help="Its range.", rich_help_panel=_TEST
-    ),
-    eta: float | None = typer.Option(None, help="p-values: one person's factor e^eta.", rich_help_panel=_TEST),
     nu: float | None = typer.Option(None, help="p-values: the smallest that counts.", rich_help_panel=_TEST),
     column: str | None = typer.Option(None, help="p-values: the column they are in.", rich_help_panel=_TEST),
     names: str | None = typer.Option(None, help="p-values: the column of names.", rich_help_panel=_TEST),
@@ -77,9 +88,7 @@ def discover(
         [], help="Any other argument of the test, as name=value; repeat for several.", rich_help_panel=_TEST
     ),
     ledger: Path | None = typer.Option(None, help="The ledger file.", rich_help_panel=_BUDGET),
-    dataset: str | None = typer.Option(
-        None, help="The data set's name in it.", rich_help_panel=_BUDGET
-    ),
+    dataset: str | None = typer.Option(None, help="The data set's name in it.", rich_help_panel=_BUDGET),
     release_id: str | None = typer.Option(
         None, help="Ask again under the same id: the stored result, nothing spent.", rich_help_panel=_BUDGET
     ),
@@ -88,42 +97,55 @@ def discover(
     ),
     as_json: bool = typer.Option(False, "--json", help="Print the release as JSON.", rich_help_panel=_OUT),
     dry_run: bool = typer.Option(
-        False, help="Show the cost and stop: no data is read, nothing is spent.", rich_help_panel=_OUT
+        False,
+        help="Show the cost and the expected power and stop: no data is read, nothing is spent.",
+        rich_help_panel=_OUT,
+    ),
+    people: int | None = typer.Option(None, help="For --dry-run: how many people.", rich_help_panel=_OUT),
+    hypotheses: int | None = typer.Option(
+        None, help="For --dry-run: how many columns.", rich_help_panel=_OUT
     ),
 ) -> None:
     """Test every column of a file about people and release the discoveries under differential privacy.
 
     For example, which measures rose in the treated group? Values lie between 0 and 1:
 
-        discreet discover people.parquet --test two-groups --group treated --bounds 0 1 --epsilon 1 --delta 1e-6
+        discreet discover people.parquet --test two-groups --group treated --bounds 0 1 --epsilon 1
 
     Everything you type is public; the rows of the file are not. Tests: mean, proportion, two-groups,
     two-by-two, trend, rank-sum, signed-rank, sign, correlation, stratified, vote, p-values.
 
-    Exit codes: 0 done, 2 something asked for is impossible, 3 the budget does not allow it.
+    Exit codes: 0 done, 1 a check failed, 2 something asked for is impossible, 3 the budget does not allow it.
     """
-    given = {name: value for name, value in ctx.params.items() if value not in (None, [], ()) }
-    for switch in ("as_json", "dry_run", "out", "config"):
+    given = {name: value for name, value in ctx.params.items() if value not in (None, [], ())}
+    for switch in ("as_json", "dry_run", "people", "hypotheses", "out", "config"):
         given.pop(switch, None)
     job = read_job(config, given)
     if dry_run:
-        typer.echo(job.in_words())
+        typer.echo(preview(job, people, hypotheses))
         return
-    release = _run(job)
     if out is not None:
-        _write(release, out)
+        _make_folder(out)
+    release = _run(job)
     show(release, as_json=as_json, out=out)
+    if out is not None:
+        for name in FILES:
+            release.save(out / name)
 
 
-def _run(job: Job) -> Any:
+def _make_folder(out: Path) -> None:
+    """Make the folder and see that it can be written to, before anything is spent."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=out):
+            pass
+    except OSError:
+        raise InputError(f"the folder {out} cannot be written to: give another --out") from None
+
+
+def _run(job: Job) -> Release:
     from discreet.lab.progress import progress
     from discreet.pipeline import discover as run
 
-    with progress("reading people", None):
+    with progress("testing", None):
         return run(**job.arguments())
-
-
-def _write(release: Any, out: Path) -> None:
-    out.mkdir(parents=True, exist_ok=True)
-    for name in ("report.html", "discoveries.csv", "release.json"):
-        release.save(out / name)

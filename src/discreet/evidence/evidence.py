@@ -61,6 +61,14 @@ class Evidence:
         names = self.names if isinstance(self.names, Names) else tuple(str(name) for name in self.names)
         if len(names) != score.size:
             raise InputError(f"names must have one entry for each score: {score.size}; got {len(names)}")
+        if self.signed is not None:
+            signed = np.array(self.signed, dtype=np.float64)
+            if signed.shape != score.shape or not np.abs(signed).max() <= self.null.ceiling:
+                raise InputError(
+                    "signed must have one entry for each score, inside +-null.ceiling, no NaN: clip it first"
+                )
+            signed.flags.writeable = False
+            object.__setattr__(self, "signed", signed)
         score.flags.writeable = False
         object.__setattr__(self, "names", names)
         object.__setattr__(self, "score", score)

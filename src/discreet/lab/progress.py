@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def progress(what: str, total: int) -> Generator[Callable[[int], None]]:
+def progress(what: str, total: int | None) -> Generator[Callable[[int], None]]:
     """Yield a function to call with the number of finished steps; the bar goes to standard error."""
     from rich.console import Console
     from rich.progress import Progress

@@ -17,7 +17,7 @@ from discreet.evidence.trend import Trend
 from discreet.evidence.two_by_two import TwoByTwo
 from discreet.evidence.two_groups import TwoGroups
 from discreet.lab.clopper import lower
-from discreet.lab.table import table
+from discreet.report.text_table import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
