@@ -100,13 +100,13 @@ class Genotyped(Protocol):
         ...
 
     def count(self, cells: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Return how many in each cell carry 0, 1, 2 effect alleles or no call; (cells, rows) -> (cells, 4, m)."""
+        """Return how many in each cell, (cells, rows), carry 0, 1, 2 alleles or no call, (cells, 4, m)."""
         ...
 
     def multiply(
         self, weight: NDArray[np.float32], also: NDArray[np.float32], lost: NDArray[np.bool_]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return exact sums of weight * dose, (k, m), and of weight and `also` over missing calls, (k + j, m).
+        """Return exact sums of weight * dose, (k, m), and of weight and `also` over missing calls, (k+j, m).
 
         Weights are whole numbers up to 1024, (k, rows) and (j, rows); `lost` says which variants, (m,), miss
         calls: the second sums are 0 for the others.

@@ -79,8 +79,8 @@ def _genotypes(cohort: Cohort, test: Test, *, person: Any, columns: Any) -> Evid
         accumulator.scan(cohort)
         return accumulator.finish()
     parts: list[Evidence] = []
-    for columns, block in cohort.blocks():
-        accumulator = test.start(cohort.names[columns])
+    for part, block in cohort.blocks():
+        accumulator = test.start(cohort.names[part])
         accumulator.update(block)
         parts.append(accumulator.finish())
     # Null law and certificate are public: the same for all parts.
