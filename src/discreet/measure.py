@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from discreet.evidence.p_values import PValues
 
 if TYPE_CHECKING:
     from discreet.data.person import Person
-    from discreet.evidence.accumulate import Test
+    from discreet.data.table import Table
+    from discreet.evidence.accumulate import Accumulator, Test
     from discreet.evidence.evidence import Evidence
+
+_WORKERS = min(4, os.cpu_count() or 1)
 
 
 def measure(data: Any, test: Test, *, person: str | Person | None = None, columns: Any = None) -> Evidence:
@@ -44,14 +50,35 @@ def measure(data: Any, test: Test, *, person: str | Person | None = None, column
         return test.of(data)
     if isinstance(test, PValues) and test.column is not None:
         columns = [test.column]
-    from discreet.data.ahead import ahead
     from discreet.data.table import open_table  # narwhals loads only when there is a table to read
 
     table = open_table(data, columns=columns, labels=test.labels, person=person)
-    accumulator = test.start(table.names)
-    for block in ahead(table.blocks()):
-        accumulator.update(block)
-    return accumulator.finish()
+    return _everyone(table, test).finish()
+
+
+def _everyone(table: Table, test: Test) -> Accumulator:
+    """Return the accumulator of all people; threads take blocks in turn, and what they found is merged."""
+    blocks, turn = table.blocks(), Lock()
+
+    def work() -> Accumulator:
+        mine = test.start(table.names)
+        try:
+            while True:
+                with turn:  # the next block is read by one while others count theirs
+                    block = next(blocks, None)
+                if block is None:
+                    return mine
+                mine.update(block)
+        except BaseException:
+            with turn:
+                blocks.close()
+            raise
+
+    with ThreadPoolExecutor(_WORKERS) as pool:
+        first, *rest = [one.result() for one in [pool.submit(work) for _ in range(_WORKERS)]]
+    for one in rest:
+        first.merge(one)
+    return first
 
 
 def _is_table(data: Any) -> bool:
