@@ -53,7 +53,7 @@ class Plink:
         Public strata, FID IID stratum: the column "stratum" of the cohort.
     freq, maf : path, float, optional
         Public allele frequencies of another cohort (.afreq or .frq), and the smallest minor allele frequency
-        there: rarer variants, and variants it does not list, are not tested. Never frequencies of these people.
+        there: rarer variants, and those it does not list, are not tested. Never frequencies of these people.
     threads : int, optional
         As many as there are processors if absent.
 
