@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.errors import InputError
+from discreet.evidence.effect import joined
 from discreet.evidence.p_values import PValues
 
 if TYPE_CHECKING:
@@ -84,7 +85,12 @@ def _genotypes(cohort: Cohort, test: Test, *, person: Any, columns: Any) -> Evid
         accumulator.update(block)
         parts.append(accumulator.finish())
     # Null law and certificate are public: the same for all parts.
-    return replace(parts[0], names=cohort.names, score=np.concatenate([part.score for part in parts]))
+    score = np.concatenate([part.score for part in parts])
+    signs = [part.signed for part in parts if part.signed is not None]
+    effects = [part.effect for part in parts if part.effect is not None]
+    signed = np.concatenate(signs) if signs else None
+    effect = joined(effects) if effects else None
+    return replace(parts[0], names=cohort.names, score=score, signed=signed, effect=effect)
 
 
 def _is_table(data: Any) -> bool:

@@ -47,9 +47,9 @@ def read_psam(path: Path) -> People:
     return _people(path, ids, np.array(values))
 
 
-def read_phenotype(path: Path, people: People, trait: str | None) -> NDArray[np.float64]:
+def read_phenotype(path: Path, people: People, column: str | None) -> NDArray[np.float64]:
     """Return everyone's phenotype from a PLINK phenotype file; NaN for -9, NA, and those not listed."""
-    found = _by_person(path, people, trait)
+    found = _by_person(path, people, column)
     return np.array([np.nan if value is None else _number(value) for value in found])
 
 

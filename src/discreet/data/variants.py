@@ -41,6 +41,8 @@ class Variants(Names):
         In which columns chromosome, position, name, effect and other allele stand.
     chosen : array of int, shape (m,)
         The lines tested.
+    width : int
+        How many fields every line has, where all have as many; else 0.
     """
 
     path: Path
@@ -48,6 +50,7 @@ class Variants(Names):
     starts: NDArray[np.int64]
     fields: tuple[int, int, int, int, int]
     chosen: NDArray[np.int64]
+    width: int = 0
 
     def __len__(self) -> int:
         return self.chosen.size
@@ -77,6 +80,19 @@ class Variants(Names):
         field = self.fields[2]
         return [self._words(line)[field].decode() for line in range(self.starts.size)]
 
+    def ends(self) -> dict[str, int]:
+        """Return the last position on each chromosome of the file, in the order in which they appear."""
+        if self.width:
+            body = self.text[int(self.starts[0]) :].split()
+            chromosomes, positions = (body[field :: self.width] for field in self.fields[:2])
+        else:
+            lines = [self._words(line) for line in range(self.starts.size)]
+            chromosomes, positions = ([words[field] for words in lines] for field in self.fields[:2])
+        ends: dict[bytes, int] = {}
+        for chromosome, position in zip(chromosomes, positions, strict=True):
+            ends[chromosome] = max(ends.get(chromosome, 0), int(position))
+        return {chromosome.decode(): end for chromosome, end in ends.items()}
+
     def _words(self, line: int) -> list[bytes]:
         start = int(self.starts[line])
         stop = self.text.find(b"\n", start)
@@ -91,7 +107,7 @@ def read_bim(path: Path) -> Variants:
     text, starts = _lines(path)
     if not _all_have(text, starts, 6):
         raise InputError(f"{path}: every line must have six fields: chromosome, name, cM, position, alleles")
-    return Variants(path, text, starts, (0, 3, 1, 4, 5), np.arange(starts.size))
+    return Variants(path, text, starts, (0, 3, 1, 4, 5), np.arange(starts.size), 6)
 
 
 def read_pvar(path: Path) -> Variants:

@@ -11,6 +11,8 @@ import numpy as np
 from scipy.special import ndtr
 
 from discreet.errors import InputError
+from discreet.evidence.allelic import Allelic, counts_evidence
+from discreet.evidence.association import Moments
 from discreet.evidence.contribution import COARSE, FINE, bounds_of
 from discreet.evidence.correlation import Correlation
 from discreet.evidence.evidence import Evidence
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float64]
 
-_GROUPS = (TwoGroups, Stratified, Trend, TwoByTwo, RankSum)
+_GROUPS = (TwoGroups, Stratified, Trend, Allelic, TwoByTwo, RankSum)
 _TESTS = (*_GROUPS, Mean, Proportion, Sign, SignedRank, Correlation, PValues)
 
 
@@ -76,12 +78,14 @@ class Setting:
     def assumed(self) -> str:
         """What the invented people are like, in words."""
         words: list[str] = []
-        if isinstance(self.test, (TwoGroups, Stratified, Trend, TwoByTwo, Mean)) or (
+        if isinstance(self.test, (TwoGroups, Stratified, TwoByTwo, Mean)) or (
             isinstance(self.test, Correlation) and self.test.method == "product"
         ):
             sd = self.sd or getattr(self.test, "sd", None)
             share = "as large as the bounds allow" if sd is None else f"{sd:g} of the width of the bounds"
             words.append(f"the columns' standard deviation is {share}")
+        if isinstance(self.test, (Trend, Allelic)):
+            words.append("both alleles are equally frequent")
         if isinstance(self.test, _GROUPS):
             words.append(f"{1 - self.share:.3g} and {self.share:.3g} of the people are in the two groups")
         return "Assumed: " + "; ".join([*words, "columns are independent, z scores normal"]) + "."
@@ -155,6 +159,8 @@ class Setting:
                 return _finish(self.test, [n], [np.clip(np.rint(z * np.sqrt(n)), -n, n)])
             case TwoByTwo():
                 return _rates(self.test, z, first, second, self.sd or 0.5)
+            case Trend() | Allelic():
+                return _alleles(self.test, z, first, second)
             case _:
                 return _groups(self.test, z, first, second, self.sd)
 
@@ -163,7 +169,7 @@ def _groups(test: Any, z: Vector, first: int, second: int, sd: float | None) -> 
     """Put everyone in the middle of the bounds but for a contrast of z standard errors, strata alike."""
     n = first + second
     actual = sd or getattr(test, "sd", None) or 0.5
-    squared = isinstance(test, Trend) or getattr(test, "floor", None) is not None
+    squared = getattr(test, "floor", None) is not None
     # The textbook z of the pooled test divides by N - 1.
     contrast = z * actual * np.sqrt(first * second / n * (n / (n - 1) if squared else 1.0))
     strata = len(test.strata) if isinstance(test, Stratified) else 1
@@ -171,6 +177,19 @@ def _groups(test: Any, z: Vector, first: int, second: int, sd: float | None) -> 
     pair = [parts * (first / 2 - contrast) / strata, parts * (second / 2 + contrast) / strata]
     squares = [np.full(z.size, n * (actual**2 + 0.25)) * COARSE**2, np.zeros(z.size)] if squared else None
     return _finish(test, [first / strata, second / strata] * strata, pair * strata, squares)
+
+
+def _alleles(test: Trend | Allelic, z: Vector, first: int, second: int) -> Evidence:
+    """Take variants with two equally frequent alleles, strata alike, and so many cases that z comes out."""
+    counts = test.start([""] * z.size)
+    strata = len(counts.slots)
+    counts.members[:] = np.rint(np.array([first, second]) / strata)
+    counts.slots[:] = counts.members.sum(axis=1)
+    n = np.repeat(counts.slots[:, None], z.size, axis=1).astype(np.float64)
+    cases = np.repeat(counts.members[:, 1:], z.size, axis=1).astype(np.float64)
+    excess = z * np.sqrt(n / 2 * cases / n * (1 - cases / n) / strata)
+    moments = Moments(n, n, 1.5 * n, cases, cases, cases + excess)
+    return counts_evidence(test, counts, moments, alleles=isinstance(test, Allelic))
 
 
 def _rates(test: TwoByTwo, z: Vector, first: int, second: int, sd: float) -> Evidence:
