@@ -78,7 +78,7 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
     >>> import numpy as np
     >>> from discreet.sklearn import PrivateSelectFdr
     >>> y = np.arange(20_000) % 2
-    >>> luck = np.random.default_rng(0).uniform(-0.5, 0.5, (20_000, 5))
+    >>> luck = np.sin(np.outer(np.arange(20_000), [1, 2, 3, 5, 7])) / 2
     >>> x = luck + 0.3 * np.outer(y, [1, 0, 1, 0, 0])
     >>> PrivateSelectFdr(bounds=(-1, 1), epsilon=1.0).fit(x, y).get_support().tolist()
     [True, False, True, False, False]

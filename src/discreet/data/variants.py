@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+_LOOK = 24  # bytes of a line that are compared to see where a chromosome begins
+
 
 @dataclass(frozen=True, slots=True)
 class Variant:
@@ -41,8 +43,6 @@ class Variants(Names):
         In which columns chromosome, position, name, effect and other allele stand.
     chosen : array of int, shape (m,)
         The lines tested.
-    width : int
-        How many fields every line has, where all have as many; else 0.
     """
 
     path: Path
@@ -50,7 +50,6 @@ class Variants(Names):
     starts: NDArray[np.int64]
     fields: tuple[int, int, int, int, int]
     chosen: NDArray[np.int64]
-    width: int = 0
 
     def __len__(self) -> int:
         return self.chosen.size
@@ -81,17 +80,21 @@ class Variants(Names):
         return [self._words(line)[field].decode() for line in range(self.starts.size)]
 
     def ends(self) -> dict[str, int]:
-        """Return the last position on each chromosome of the file, in the order in which they appear."""
-        if self.width:
-            body = self.text[int(self.starts[0]) :].split()
-            chromosomes, positions = (body[field :: self.width] for field in self.fields[:2])
-        else:
-            lines = [self._words(line) for line in range(self.starts.size)]
-            chromosomes, positions = ([words[field] for words in lines] for field in self.fields[:2])
-        ends: dict[bytes, int] = {}
-        for chromosome, position in zip(chromosomes, positions, strict=True):
-            ends[chromosome] = max(ends.get(chromosome, 0), int(position))
-        return {chromosome.decode(): end for chromosome, end in ends.items()}
+        """Return about where each chromosome of the file ends, in the order in which they appear.
+
+        Looks at the first and last line of each run of lines that begin alike: exact for a sorted file.
+        """
+        field = self.fields[0]
+        padded = np.frombuffer(self.text + b"\n" * _LOOK, dtype=np.uint8)
+        begin = padded[self.starts[:, None] + np.arange(_LOOK)]
+        begin = np.where(np.logical_or.accumulate(begin <= ord(" "), axis=1), 0, begin)
+        cuts = np.flatnonzero(np.any(begin[1:] != begin[:-1], axis=1)) + 1
+        ends: dict[str, int] = {}
+        for line in (0, *cuts.tolist(), *(cuts - 1).tolist(), self.starts.size - 1):
+            words = self._words(line)
+            name = words[field].decode()
+            ends[name] = max(ends.get(name, 0), int(words[self.fields[1]]))
+        return ends
 
     def _words(self, line: int) -> list[bytes]:
         start = int(self.starts[line])
@@ -107,7 +110,7 @@ def read_bim(path: Path) -> Variants:
     text, starts = _lines(path)
     if not _all_have(text, starts, 6):
         raise InputError(f"{path}: every line must have six fields: chromosome, name, cM, position, alleles")
-    return Variants(path, text, starts, (0, 3, 1, 4, 5), np.arange(starts.size), 6)
+    return Variants(path, text, starts, (0, 3, 1, 4, 5), np.arange(starts.size))
 
 
 def read_pvar(path: Path) -> Variants:

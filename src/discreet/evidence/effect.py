@@ -57,4 +57,5 @@ def effect(
 def joined(parts: Sequence[Effect]) -> Effect:
     """Return the effects of several runs of hypotheses, one after the other."""
     share = np.concatenate([part.share for part in parts])
-    return replace(parts[0], share=share, unit=np.concatenate([part.unit for part in parts]))
+    widest = max(part.sup for part in parts)
+    return replace(parts[0], share=share, sup=widest, unit=np.concatenate([part.unit for part in parts]))

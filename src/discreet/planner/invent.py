@@ -11,11 +11,11 @@ import numpy as np
 from scipy.special import ndtr
 
 from discreet.errors import InputError
-from discreet.evidence.allelic import Allelic, counts_evidence
-from discreet.evidence.association import Moments
+from discreet.evidence.allelic import Allelic
 from discreet.evidence.contribution import COARSE, FINE, bounds_of
 from discreet.evidence.correlation import Correlation
 from discreet.evidence.evidence import Evidence
+from discreet.evidence.groups import MEMBERSHIP
 from discreet.evidence.mean import Mean
 from discreet.evidence.p_values import PValues
 from discreet.evidence.proportion import Proportion
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float64]
 
-_GROUPS = (TwoGroups, Stratified, Trend, Allelic, TwoByTwo, RankSum)
+_GROUPS = (TwoGroups, Stratified, TwoByTwo, RankSum, Allelic, Trend)
 _TESTS = (*_GROUPS, Mean, Proportion, Sign, SignedRank, Correlation, PValues)
 
 
@@ -78,14 +78,12 @@ class Setting:
     def assumed(self) -> str:
         """What the invented people are like, in words."""
         words: list[str] = []
-        if isinstance(self.test, (TwoGroups, Stratified, TwoByTwo, Mean)) or (
+        if isinstance(self.test, (TwoGroups, Stratified, TwoByTwo, Mean, Allelic, Trend)) or (
             isinstance(self.test, Correlation) and self.test.method == "product"
         ):
             sd = self.sd or getattr(self.test, "sd", None)
             share = "as large as the bounds allow" if sd is None else f"{sd:g} of the width of the bounds"
             words.append(f"the columns' standard deviation is {share}")
-        if isinstance(self.test, (Trend, Allelic)):
-            words.append("both alleles are equally frequent")
         if isinstance(self.test, _GROUPS):
             words.append(f"{1 - self.share:.3g} and {self.share:.3g} of the people are in the two groups")
         return "Assumed: " + "; ".join([*words, "columns are independent, z scores normal"]) + "."
@@ -137,7 +135,7 @@ class Setting:
         first, second = self.sizes(n)
         match self.test:
             case RankSum():
-                return _ranked(self.test, z, _rank_sum(first, second), max(first, second), n)
+                return _ranked(self.test, z, _rank_sum(first, second), max(first, second), n, MEMBERSHIP)
             case SignedRank():
                 return _ranked(self.test, z, _signed_rank(n), 2 * n, n)
             case Correlation(method="kendall"):
@@ -157,10 +155,10 @@ class Setting:
                 return _finish(self.test, [n], [2 * yes - n], [np.full(z.size, n)])
             case Sign():
                 return _finish(self.test, [n], [np.clip(np.rint(z * np.sqrt(n)), -n, n)])
+            case Allelic() | Trend():
+                return _genotypes(self.test, z, first, second, self.sd)
             case TwoByTwo():
                 return _rates(self.test, z, first, second, self.sd or 0.5)
-            case Trend() | Allelic():
-                return _alleles(self.test, z, first, second)
             case _:
                 return _groups(self.test, z, first, second, self.sd)
 
@@ -179,19 +177,6 @@ def _groups(test: Any, z: Vector, first: int, second: int, sd: float | None) -> 
     return _finish(test, [first / strata, second / strata] * strata, pair * strata, squares)
 
 
-def _alleles(test: Trend | Allelic, z: Vector, first: int, second: int) -> Evidence:
-    """Take variants with two equally frequent alleles, strata alike, and so many cases that z comes out."""
-    counts = test.start([""] * z.size)
-    strata = len(counts.slots)
-    counts.members[:] = np.rint(np.array([first, second]) / strata)
-    counts.slots[:] = counts.members.sum(axis=1)
-    n = np.repeat(counts.slots[:, None], z.size, axis=1).astype(np.float64)
-    cases = np.repeat(counts.members[:, 1:], z.size, axis=1).astype(np.float64)
-    excess = z * np.sqrt(n / 2 * cases / n * (1 - cases / n) / strata)
-    moments = Moments(n, n, 1.5 * n, cases, cases, cases + excess)
-    return counts_evidence(test, counts, moments, alleles=isinstance(test, Allelic))
-
-
 def _rates(test: TwoByTwo, z: Vector, first: int, second: int, sd: float) -> Evidence:
     """Take the overall rate of yes that has this standard deviation."""
     n = first + second
@@ -199,6 +184,24 @@ def _rates(test: TwoByTwo, z: Vector, first: int, second: int, sd: float) -> Evi
     spread = np.sqrt(first * second / n**2 * yes * (n - yes) / (n - 1))
     own = np.clip(np.rint(second / n * yes + z * spread), max(0, yes - first), min(second, yes))
     return _finish(test, [first, second], [yes - own, own])
+
+
+def _genotypes(test: Any, z: Vector, controls: int, cases: int, sd: float | None) -> Evidence:
+    """Take the allele frequency with this standard deviation, or one half, and split alleles as by chance."""
+    frequency = (1 - np.sqrt(max(0.0, 1 - 8 * (sd or 0.5) ** 2))) / 2
+    n = controls + cases
+    more = z * np.sqrt(2 * frequency * (1 - frequency) * cases * controls / n)
+    counts = test.start(_names(test, z.size))
+    strata = counts.slots.size
+    for group, size, change in ((0, controls, -more), (1, cases, more)):
+        inside = size // strata
+        p = np.clip(frequency + change / (2 * size), 0, 1)
+        two, one = np.rint(inside * p * p), np.rint(inside * 2 * p * (1 - p))
+        counts.counts[:, group, 2], counts.counts[:, group, 1] = two, np.minimum(one, inside - two)
+        counts.counts[:, group, 0] = inside - counts.counts[0, group, 1:3].sum(axis=0)
+        counts.members[:, group] = inside
+        counts.slots += inside
+    return counts.finish()
 
 
 def _mean(test: Mean, z: Vector, n: int, sd: float | None) -> Evidence:
@@ -221,10 +224,21 @@ def _product(test: Correlation, z: Vector, n: int, sd: float) -> Evidence:
     return _finish(test, counts, [x, together * COARSE**2, rest], [xx, rest, rest])
 
 
-def _ranked(test: Any, z: Vector, deviation: float, pull: float, n: int) -> Evidence:
-    names = _names(test, z.size)
-    options = {"sides": test.sides, "ceiling": test.ceiling, "tail": test.tail}
-    return rank_evidence(names, z * deviation, deviation, pull, n, proof="planned", **options)
+def _ranked(test: Any, z: Vector, deviation: float, pull: float, n: int, public: str = "") -> Evidence:
+    return rank_evidence(
+        _names(test, z.size),
+        z * deviation,
+        deviation,
+        pull,
+        n,
+        sides=test.sides,
+        ceiling=test.ceiling,
+        tail=test.tail,
+        proof=f"docs/proofs/{'correlation' if isinstance(test, Correlation) else 'ranks'}.md",
+        effect_name="",  # no effect is released from an invented study
+        largest=n * n,
+        public=public,
+    )
 
 
 def _finish(test: Any, count: Any, total: Any, square: Any = None) -> Evidence:

@@ -56,7 +56,7 @@ class Located:
     window : int
         Discoveries on one chromosome belong to one locus when no gap between neighbours exceeds this.
     ends : mapping from chromosome to int
-        The last position tested on each chromosome, in the file's order: the axis of the picture. Public.
+        Where each chromosome ends, in the file's order: the axis of the picture. Public.
     """
 
     release: Release
@@ -70,7 +70,8 @@ class Located:
     @property
     def loci(self) -> tuple[Locus, ...]:
         """The loci, in the order of chromosomes and positions."""
-        order = {chromosome: place for place, chromosome in enumerate(self.ends)}
+        seen = (*self.ends, *(one.chromosome for one in self.variants))
+        order = {chromosome: place for place, chromosome in enumerate(dict.fromkeys(seen))}
         places = sorted(
             range(len(self.variants)),
             key=lambda i: (order[self.variants[i].chromosome], self.variants[i].position),

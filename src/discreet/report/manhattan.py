@@ -26,9 +26,12 @@ def manhattan(located: Located) -> str:
     Across: positions, chromosome after chromosome. Up: the noisy value where values were released, else the
     order of the release (strongest on top), else one line for all.
     """
+    ends = dict(located.ends)
+    for one in located.variants:
+        ends[one.chromosome] = max(ends.get(one.chromosome, 1), one.position)
     starts: dict[str, int] = {}
     length = 0
-    for chromosome, end in located.ends.items():
+    for chromosome, end in ends.items():
         starts[chromosome] = length
         length += max(1, end)
     x = Scale(0, length, _LEFT, _RIGHT)
@@ -42,7 +45,7 @@ def manhattan(located: Located) -> str:
         text(4, _TOP - 12, name),
     ]
     for chromosome, start in starts.items():
-        middle = start + located.ends[chromosome] / 2
+        middle = start + ends[chromosome] / 2
         shapes += [
             line(f"M{x(start)} {_TOP}V{_BOTTOM}", "edge"),
             text(x(middle), _BOTTOM + 18, shown(chromosome, 12), "middle", "tick"),
