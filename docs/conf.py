@@ -34,7 +34,7 @@ plot_html_show_source_link = False
 plot_html_show_formats = False
 plot_formats = ["svg"]
 plot_rcparams = {
-    "figure.figsize": (6.4, 3.4),
+    "figure.figsize": (5.2, 3.2),
     "figure.constrained_layout.use": True,
     "axes.spines.top": False,
     "axes.spines.right": False,
