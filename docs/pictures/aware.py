@@ -1,0 +1,28 @@
+import matplotlib.pyplot as plt
+import numpy as np
+from scipy.special import ndtri
+from scipy.stats import gumbel_r
+
+m, q, influence, rho = 2_000, 0.1, 0.02, 0.018
+rng = np.random.default_rng(12)
+z = rng.standard_normal(m)
+z[:60] += rng.uniform(2, 9, 60)
+r = np.arange(1, 121)
+nulls = -ndtri((np.arange(20_000) + 0.5) / 20_000)
+
+
+def cutoff(count):
+    """Where a null's score plus Gumbel noise lands with chance q*count/m."""
+    scale = 2 * influence * np.sqrt(count / (8 * rho))
+    grid = np.linspace(0, 8, 400)
+    chance = [gumbel_r.sf((t - nulls) / scale).mean() for t in grid]
+    return np.interp(-q * count / m, -np.array(chance), grid)
+
+
+some = r[::10]
+fig, axes = plt.subplots()
+axes.plot(r, np.sort(z)[::-1][:120], label="scores, sorted")
+axes.plot(some, [cutoff(count) for count in some], label="noise-aware cutoff")
+axes.plot(r, -ndtri(q * r / m), ":", label="BH's cutoff")
+axes.set(xlabel="r", ylabel="z")
+axes.legend(frameon=False)
