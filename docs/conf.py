@@ -17,7 +17,9 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
     "commands",
+    "crosslinks",
 ]
 exclude_patterns = ["_build", "extensions", "pictures"]
 needs_sphinx = "9.0"
