@@ -89,9 +89,7 @@ def _type_one(columns: int, seed: int, as_json: bool) -> None:
         for row in type_one.run(columns, seed):
             rows.append(row)
             tick(1)
-    typer.echo(
-        json.dumps([dataclasses.asdict(row) for row in rows]) if as_json else type_one.in_words(rows)
-    )
+    typer.echo(json.dumps([dataclasses.asdict(row) for row in rows]) if as_json else type_one.in_words(rows))
 
 
 @app.command()
