@@ -50,7 +50,7 @@ def all_cases() -> list[tuple[Case, float | None, float | None]]:
     for rate in RATES:
         for share in SHARES:
             for case in cases(rate, share):
-                key = case.name, share if case.labels else None, rate if case.law else None
+                key = case.name, share if "g" in case.labels else None, rate if case.law else None
                 found.setdefault(key, case)
     return [(case, share, rate) for (_, share, rate), case in found.items()]
 
