@@ -25,7 +25,12 @@ def test_wrong_pages_are_noticed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     good = "```python\nprint(1 + 1)\n```\n\n```text\n2\n```\n\n```console\n$ discreet bench --help\n...Usage...\n```\n"
     assert blocks.run(good) == 2
-    for old, new in (("1 + 1", "1 + 2"), ("1 + 1", "1 + one"), ("bench --help", "bench nothing"), ("Usage", "Misusage")):
+    for old, new in (
+        ("1 + 1", "1 + 2"),
+        ("1 + 1", "1 + one"),
+        ("bench --help", "bench nothing"),
+        ("Usage", "Misusage"),
+    ):
         with pytest.raises((AssertionError, NameError)):
             blocks.run(good.replace(old, new))
     assert blocks.unknown("```bash\nls\n```\n") == {"bash"}
