@@ -12,6 +12,14 @@ class InputError(DiscreetError, ValueError):
     """An argument or a file cannot be used as it is. Nothing was computed and nothing was spent."""
 
 
+class BudgetError(DiscreetError):
+    """A release would cost more than its data set has left. Nothing was released and nothing was spent."""
+
+
+class LedgerError(DiscreetError):
+    """A ledger file cannot be read, written or trusted, so no release may rely on it."""
+
+
 class MissingExtraError(DiscreetError, ImportError):
     """An optional package is needed for this and is not installed."""
 

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from discreet import check
 from discreet.evidence.evidence import Evidence
 from discreet.measure import measure
 from discreet.methods.aware import ready_aware
+from discreet.methods.common import Ready
 from discreet.methods.mirror import ready_mirror
 from discreet.methods.paper import ready_paper
+from discreet.named import described, plain
 from discreet.parameters import Parameters
+from discreet.spending import spending
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from discreet.data.person import Person
     from discreet.evidence.accumulate import Test
-    from discreet.methods.common import Ready
     from discreet.report.release import Release
+    from discreet.spending import Purse, Spending
+
+FRAMES = ("pandas", "polars", "pyarrow")
 
 
 def release(
@@ -32,6 +40,9 @@ def release(
     k: int | None = None,
     cutoffs: str = "plain",
     values: bool = False,
+    ledger: Purse = None,
+    dataset: str | None = None,
+    release_id: str | None = None,
 ) -> Release:
     """Release the discoveries in `evidence` under (epsilon, delta)-differential privacy with FDR control.
 
@@ -61,6 +72,14 @@ def release(
         Also release one noisy number for each discovery: its effect where the test has one (a difference of
         means, of rates, ...), else its score. "aware" pays a fifth of the budget for them; the other methods
         have them already. Effects of discoveries look larger than they are, since the large were chosen.
+    ledger : path or Ledger, optional
+        A file that keeps the budget (`discreet budget create`): the charge is on disk before noise is drawn,
+        and what would exceed the total of `dataset` is refused.
+    dataset : str, optional
+        The data set's name in the ledger.
+    release_id : str, optional
+        A name for this release: asked again with the same parameters, the stored result is returned and
+        nothing is spent.
     """
     asked = Parameters(
         q=q,
@@ -73,7 +92,28 @@ def release(
         cutoffs=cutoffs,
         values=values,
     )
-    return _ready(evidence, asked).draw()
+    purse = spending(ledger, dataset, release_id, {"evidence": str(evidence), **asked.to_dict()})
+    kept = None if purse is None else purse.stored()
+    return _make(evidence, asked, purse) if kept is None else kept
+
+
+def _make(
+    evidence: Evidence,
+    asked: Parameters,
+    purse: Spending | None,
+    described: Mapping[str, object] | None = None,
+    frame: str | None = None,
+) -> Release:
+    """Settle, charge, draw and describe a release."""
+    ready = _ready(evidence, asked)
+
+    def draw() -> Release:
+        made = ready.draw()
+        return replace(made, parameters={**(described or {}), **made.parameters}, frame=frame)
+
+    if purse is None:
+        return draw()
+    return purse.spend(Ready(ready.events, draw), evidence.certificate.adjacency)
 
 
 def _ready(evidence: Evidence, asked: Parameters) -> Ready:
@@ -108,11 +148,23 @@ def discover(
     values: bool = False,
     person: str | Person | None = None,
     columns: Any = None,
+    ledger: Purse = None,
+    dataset: str | None = None,
+    release_id: str | None = None,
 ) -> Release:
     """Test every hypothesis in a table of people and release the discoveries: `measure`, then `release`.
 
-    Public parameters are checked before a byte of data is read. `person`, `columns`: as in `measure`; all
-    else as in `release`.
+    Public parameters and the ledger's budget are checked before a byte of data is read. `person`, `columns`:
+    as in `measure`; all else as in `release`.
+
+    Examples
+    --------
+    >>> import numpy as np, discreet
+    >>> yes = np.arange(20_000)[:, None] % 100
+    >>> people = yes < np.array([50, 50, 75, 50])  # half say yes to each question, three in four to the third
+    >>> r = discreet.discover(people, discreet.Proportion(null=0.5), q=0.1, epsilon=1, delta=1e-6)
+    >>> r.discoveries
+    ('2',)
     """
     asked = Parameters(
         q=q,
@@ -125,8 +177,22 @@ def discover(
         cutoffs=cutoffs,
         values=values,
     )
+    of = {"test": described(test), "columns": plain(columns), "person": plain(person)}
+    told = {name: value for name, value in of.items() if value is not None}
+    purse = spending(ledger, dataset, release_id, {**told, **asked.to_dict()})
+    if purse is not None:
+        kept = purse.stored()
+        if kept is not None:
+            return kept
+        purse.early(asked, getattr(test, "adjacency", "replace"))
     evidence = measure(data, test, person=person, columns=columns)
-    return _ready(evidence, asked).draw()
+    return _make(evidence, asked, purse, told, _frame(data))
+
+
+def _frame(data: Any) -> str | None:
+    """Return which data frames the caller uses, so that results come back in the same."""
+    library = type(data).__module__.partition(".")[0]
+    return library if library in FRAMES else None
 
 
 def private_bh(

@@ -7,11 +7,14 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from discreet.errors import DiscreetError
+from discreet.errors import BudgetError, DiscreetError
 
 
 class Refusals(TyperGroup):
-    """Turns a refusal of the library into one line and exit code 2, not a traceback."""
+    """Turns a refusal of the library into one line and an exit code, not a traceback.
+
+    3 when the budget does not allow it, 2 for everything else that is asked for and cannot be.
+    """
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; a refusal becomes a message."""
@@ -19,7 +22,7 @@ class Refusals(TyperGroup):
             return super().invoke(ctx)
         except DiscreetError as refusal:
             typer.echo(f"error: {refusal}", err=True)
-            raise typer.Exit(2) from None
+            raise typer.Exit(3 if isinstance(refusal, BudgetError) else 2) from None
 
 
 app = typer.Typer(
@@ -27,5 +30,4 @@ app = typer.Typer(
     help="Find what is real in data about people, without exposing anyone in it.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    add_completion=False,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from pathlib import Path  # noqa: TC003 (typer reads the annotations)
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -13,11 +13,13 @@ from discreet.cli.app import app
 
 
 @app.command()
-def demo() -> None:
-    """Run the whole pipeline on a simulated study whose truth is known."""
+def demo(
+    out: Path = typer.Option(Path("discreet-demo"), help="The folder for the report."),
+) -> None:
+    """Run the whole pipeline on a simulated study whose truth is known: plan, discover, report."""
     from discreet.lab.demo import demo as run
 
-    typer.echo(run())
+    typer.echo(run(out))
 
 
 @app.command()
@@ -38,6 +40,10 @@ def simulate(
     repetitions: int = typer.Option(200, help="Studies for each scenario; fifty times as many attacks."),
     seed: int = typer.Option(1, help="Same seed, same figures."),
     plot: Path | None = typer.Option(None, help="Write a picture to this .png, .svg or .pdf file."),
+    type_one: bool = typer.Option(
+        False, "--type-one", help="Print type-I error of every test on raw data over alpha instead."
+    ),
+    columns: int = typer.Option(2_000_000, help="With --type-one: null columns for each row of the table."),
     as_json: bool = typer.Option(False, "--json", help="Print JSON instead of tables."),
 ) -> None:
     """Estimate FDR, FDR_k, FDR^k and power where the truth is known; set theorems beside what happens.
@@ -45,7 +51,12 @@ def simulate(
     Scenarios: independent, median, positive, blocks, all-null, adversarial, edge, ar1, conservative, ten,
     twentieth, loud. Procedures: step-up, step-down, benjamini-yekutieli; private: aware, aware-calibrated,
     aware-any, mirror, peel, oneshot. Then the worst adaptive procedure, and Theorem 6 (b) and (c).
+
+    With --type-one: alpha = 1e-2 to 1e-5, groups 1:1 and 1:9, rates 50%, 2% and 0.5%; minutes.
     """
+    if type_one:
+        _type_one(columns, seed, as_json)
+        return
     from discreet.lab import simulate as lab
     from discreet.lab.progress import progress
     from discreet.lab.theorem import SELECTIONS, theorem_6
@@ -71,6 +82,18 @@ def simulate(
         )
     else:
         typer.echo(f"{rates_in_words(rates)}\n\n{worst_in_words(worst)}\n\n{theorem_in_words(promises)}")
+
+
+def _type_one(columns: int, seed: int, as_json: bool) -> None:
+    from discreet.lab import type_one
+    from discreet.lab.progress import progress
+
+    rows: list[type_one.Row] = []
+    with progress("simulating", len(type_one.all_cases())) as tick:
+        for row in type_one.run(columns, seed):
+            rows.append(row)
+            tick(1)
+    typer.echo(json.dumps([dataclasses.asdict(row) for row in rows]) if as_json else type_one.in_words(rows))
 
 
 @app.command()

@@ -30,8 +30,8 @@ def choose(columns: Sequence[Column], wanted: Any, reserved: Sequence[str]) -> t
     """Return the columns to test, in the table's order unless named one by one.
 
     `wanted` is None (every number or yes/no column), a pattern with * or ?, a type (bool, int, float), a
-    list of names, or a mapping from name to levels (None for numbers). Undeclared levels go to "other",
-    silently. `reserved` are the group, stratum and person columns: never tested.
+    list of names and patterns, or a mapping from name to levels (None for numbers). Undeclared levels go to
+    "other", silently. `reserved` are the group, stratum and person columns: never tested.
     """
     free = [one for one in columns if one.name not in reserved]
     if wanted is None:
@@ -58,7 +58,9 @@ def _by_name(
     if isinstance(wanted, Mapping):
         pairs = [(str(name), levels) for name, levels in cast("Mapping[Any, Any]", wanted).items()]
     elif isinstance(wanted, Sequence):
-        pairs = [(str(name), None) for name in cast("Sequence[Any]", wanted)]
+        pairs = [
+            (name, None) for one in cast("Sequence[Any]", wanted) for name in _matching(str(one), columns)
+        ]
     else:
         raise InputError("columns must be names, a pattern, a type, or a mapping from name to levels")
     picked: list[tuple[Column, tuple[Any, ...] | None]] = []
@@ -74,6 +76,14 @@ def _by_name(
             )
         picked.append((column, None if levels is None else tuple(levels)))
     return picked
+
+
+def _matching(name: str, columns: Sequence[Column]) -> list[str]:
+    """Return the names that one entry of a list stands for: itself, or the number columns of a pattern."""
+    if any(one.name == name for one in columns):
+        return [name]
+    found = [one.name for one in columns if one.kind in _NUMBERS and fnmatchcase(one.name, name)]
+    return found or [name]
 
 
 def _with_levels(column: Column, levels: tuple[Any, ...] | None) -> Chosen:

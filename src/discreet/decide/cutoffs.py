@@ -81,7 +81,7 @@ def cutoffs(
     earned = float(np.max(reached * m / j))
     bound = 1.0 if earned >= 1.0 else float(fdr_bound(earned)) if earned > 0.0 else 0.0
     fdr = min(1.0, bound + miss)
-    score.flags.writeable = False
+    score.flags.writeable = False  # kept, and shared by later releases
     return Cutoffs(score, earned, miss, fdr)
 
 

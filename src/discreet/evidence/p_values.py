@@ -21,31 +21,46 @@ if TYPE_CHECKING:
 class PValues:
     """Take p-values as they are; you promise that one person moves every log max(p, nu) by at most eta.
 
-    The data is a vector of p-values (or a mapping, or a Series), or a table with a single row, one column for
-    each hypothesis. A missing p-value counts as 1: no evidence. Nothing is proved: the certificate is
-    "declared".
+    The data is a vector of p-values (or a mapping, or a Series); a table with a row for each hypothesis, when
+    `column` says where the p-values are; or a table with a single row, one column for each hypothesis. A
+    missing p-value counts as 1: no evidence. Nothing is proved: the certificate is "declared".
+
+    Parameters
+    ----------
+    eta, nu : float
+        Your promise, and the smallest p-value that counts as such.
+    column, names : str, optional
+        The columns of a table that hold the p-values and what the hypotheses are called.
     """
 
     eta: float
     nu: float
     adjacency: str = "add-remove"
+    column: str | None = None
+    names: str | None = None
 
     def __post_init__(self) -> None:
         check.positive(self.eta, "eta")
         check.level(self.nu, "nu")
         check.choice(self.adjacency, "adjacency", ADJACENCIES)
+        if self.names is not None and self.column is None:
+            raise InputError("names is a column of a table of p-values: give `column` too")
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """No column beside the p-values."""
-        return ()
+        """The column of names, if there is one."""
+        return () if self.names is None else (self.names,)
 
     def start(self, names: Sequence[str]) -> Rows:
         """Return an empty accumulator for the hypotheses called `names`."""
-        return Rows(tuple(names), (), self._conclude)
+        return Rows(tuple(names), self.labels, self._conclude)
 
     def _conclude(self, rows: Rows) -> Evidence:
         values = rows.values
+        if self.column is not None:
+            p = values[:, 0]
+            called = None if self.names is None else [str(name) for name in rows.label(self.names).tolist()]
+            return self.of(np.where(np.isnan(p), 1.0, p), called)
         if values.shape[0] != 1:
             raise InputError("a table of p-values must have a single row, one column for each hypothesis")
         return self.of(np.where(np.isnan(values[0]), 1.0, values[0]), rows.names)

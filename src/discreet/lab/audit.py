@@ -12,7 +12,7 @@ import numpy as np
 from discreet.lab import outcomes, whole
 from discreet.lab.broken import FAULTS
 from discreet.lab.clopper import epsilon_found
-from discreet.lab.table import table
+from discreet.report.text_table import table
 from discreet.select import plans
 from discreet.select.noisy_min import noisy_min
 from discreet.select.top_k import top_k

@@ -9,7 +9,7 @@ from discreet.decide.bounds import fdr_bound
 from discreet.lab import theorem
 from discreet.lab.procedures import PRIVATE
 from discreet.lab.scenarios import SCENARIOS, declared
-from discreet.lab.table import table
+from discreet.report.text_table import table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

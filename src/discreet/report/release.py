@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from discreet.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from os import PathLike
+    from pathlib import Path
 
     import numpy as np
     from numpy.typing import NDArray
 
     from discreet.privacy.promise import Privacy
+    from discreet.report.budget import BudgetLine
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +74,8 @@ class Values:
 class Release:
     """The discoveries, what they cost in privacy, and what is promised about false ones.
 
+    Two releases are equal when `to_json` writes the same of both.
+
     Attributes
     ----------
     discoveries : tuple of str
@@ -81,6 +88,12 @@ class Release:
         Level, guarantee and assumptions; in words when printed.
     values : Values or None
         A noisy number for each discovery, when they were asked for.
+    frame : {"pandas", "polars", "pyarrow"} or None
+        The kind of data frame the caller came with, and gets back from `to_frame`.
+    budget : BudgetLine or None
+        Where this release leaves the data set's budget, when a ledger was kept.
+    version : str
+        The version of discreet that made the release.
     """
 
     method: str
@@ -93,6 +106,56 @@ class Release:
     fdr: FdrPromise
     parameters: Mapping[str, object]
     values: Values | None = None
+    frame: str | None = None
+    budget: BudgetLine | None = None
+    version: str = __version__
+
+    def to_json(self, indent: int | None = None) -> str:
+        """Return the whole record as JSON that `from_json` and `report/release.schema.json` understand."""
+        from discreet.report.record import to_json
+
+        return to_json(self, indent)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Release:
+        """Return the release that `to_json` wrote; anything else is an InputError."""
+        from discreet.report.read import from_json
+
+        return from_json(text)
+
+    def to_frame(self, kind: str | None = None) -> Any:
+        """Return one row for each discovery: rank (when ordered), hypothesis, index, value, noise_sd.
+
+        The last two only when values were released. `kind` is "pandas", "polars" or "pyarrow"; by default
+        what the data came in, else the first of these that is installed.
+        """
+        from discreet.report.table import to_frame
+
+        return to_frame(self, kind)
+
+    def save(self, path: str | PathLike[str]) -> Path:
+        """Write the release as its suffix says (.html, .json, .csv, .tsv, .parquet) and return the path.
+
+        In .csv and .tsv a name that a spreadsheet would run as a formula gets a leading apostrophe; .json
+        and .parquet keep every name as it is.
+        """
+        from discreet.report.save import save
+
+        return save(self, path)
+
+    def cite(self, style: str = "text") -> str:
+        """Return the references behind this release, as "text" or as "bibtex"."""
+        from discreet.report.cite import cite
+
+        return cite(self, style)
+
+    def __eq__(self, other: object) -> bool:
+        from discreet.report.record import to_dict
+
+        return to_dict(self) == to_dict(other) if isinstance(other, Release) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((self.m, self.q, len(self)))
 
     def __len__(self) -> int:
         return len(self.discoveries)

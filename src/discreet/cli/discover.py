@@ -1,0 +1,189 @@
+"""`discreet discover`: from a file about people to a private list of discoveries."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path  # noqa: TC003 (typer reads the annotations)
+from typing import TYPE_CHECKING
+
+import typer
+
+from discreet.cli.app import app
+from discreet.cli.plan_file import Job, read_job
+from discreet.cli.preview import preview
+from discreet.cli.show import FILES, show
+from discreet.data.plink import Plink
+from discreet.errors import InputError
+
+if TYPE_CHECKING:
+    from discreet.report.release import Release
+
+_ASK = "What to ask"
+_TEST = "The test: public arguments"
+_GENES = "PLINK files"
+_BUDGET = "Keeping a budget"
+_OUT = "Output"
+
+
+@app.command()
+def discover(
+    ctx: typer.Context,
+    data: Path | None = typer.Argument(
+        None, help="CSV (.csv, .csv.gz), Parquet, a folder of Parquet files: a row a person. Or .bed, .pgen."
+    ),
+    config: Path | None = typer.Option(None, help="A plan file (TOML); options given here override it."),
+    test: str | None = typer.Option(
+        None, help="mean, proportion, two-groups, two-by-two, rank-sum, correlation, ... (all: see below)."
+    ),
+    columns: list[str] = typer.Option(
+        [],
+        help="A column to test, or a pattern such as 'lab_*'; repeat for several. All numbers if absent.",
+        rich_help_panel=_ASK,
+    ),
+    person: str | None = typer.Option(
+        None, help="The column that says whose row it is.", rich_help_panel=_ASK
+    ),
+    reduce: str | None = typer.Option(
+        None, help="How several rows of one person become one: mean, first or any.", rich_help_panel=_ASK
+    ),
+    q: float | None = typer.Option(
+        None, help="The false discovery rate to allow; 0.1 if absent.", rich_help_panel=_ASK
+    ),
+    epsilon: float | None = typer.Option(None, help="The privacy budget; 1 if absent.", rich_help_panel=_ASK),
+    delta: float | None = typer.Option(
+        None, help="Its slack, far below 1/people; 1e-6 if absent.", rich_help_panel=_ASK
+    ),
+    method: str | None = typer.Option(None, help="aware, peel, oneshot or mirror.", rich_help_panel=_ASK),
+    guarantee: str | None = typer.Option(None, help="proved or calibrated.", rich_help_panel=_ASK),
+    dependence: str | None = typer.Option(None, help="positive or any.", rich_help_panel=_ASK),
+    k: int | None = typer.Option(
+        None, help="The most to look for (peel, oneshot, mirror).", rich_help_panel=_ASK
+    ),
+    cutoffs: str | None = typer.Option(None, help="plain, paper or conservative.", rich_help_panel=_ASK),
+    values: bool | None = typer.Option(
+        None, "--values/--no-values", help="Also release noisy effect sizes.", rich_help_panel=_ASK
+    ),
+    group: str | None = typer.Option(None, help="The column of groups.", rich_help_panel=_TEST),
+    levels: tuple[str, str] | None = typer.Option(
+        None, help="The two groups; 0 and 1 if absent.", rich_help_panel=_TEST
+    ),
+    bounds: tuple[float, float] | None = typer.Option(
+        None, help="The range of every column; values outside are clipped.", rich_help_panel=_TEST
+    ),
+    null: float | None = typer.Option(None, help="The null value.", rich_help_panel=_TEST),
+    sides: int | None = typer.Option(None, help="1 or 2.", rich_help_panel=_TEST),
+    sd: float | None = typer.Option(
+        None, help="Known bound on the standard deviation.", rich_help_panel=_TEST
+    ),
+    floor: float | None = typer.Option(None, help="Floor of an estimated one.", rich_help_panel=_TEST),
+    stratum: str | None = typer.Option(None, help="The column of strata.", rich_help_panel=_TEST),
+    strata: list[str] = typer.Option([], help="A stratum; repeat for several.", rich_help_panel=_TEST),
+    partner: str | None = typer.Option(None, help="The column to correlate with.", rich_help_panel=_TEST),
+    partner_bounds: tuple[float, float] | None = typer.Option(None, help="Its range.", rich_help_panel=_TEST),
+    eta: float | None = typer.Option(
+        None, help="p-values: one person's factor e^eta.", rich_help_panel=_TEST
+    ),
+    nu: float | None = typer.Option(None, help="p-values: the smallest that counts.", rich_help_panel=_TEST),
+    column: str | None = typer.Option(None, help="p-values: the column they are in.", rich_help_panel=_TEST),
+    names: str | None = typer.Option(None, help="p-values: the column of names.", rich_help_panel=_TEST),
+    option: list[str] = typer.Option(
+        [], help="Any other argument of the test, as name=value; repeat for several.", rich_help_panel=_TEST
+    ),
+    maf_floor: float | None = typer.Option(
+        None, help="Smallest allele frequency the test is sharp at; 0.05 if absent.", rich_help_panel=_GENES
+    ),
+    case_floor: float | None = typer.Option(
+        None, help="The same for the share of cases; 0.1 if absent.", rich_help_panel=_GENES
+    ),
+    protect: str | None = typer.Option(
+        None, help="both (genotypes and phenotype), or genotypes alone.", rich_help_panel=_GENES
+    ),
+    freq: Path | None = typer.Option(
+        None, help="Public frequencies (.afreq, .frq): rarer variants are left out.", rich_help_panel=_GENES
+    ),
+    pheno: Path | None = typer.Option(None, help="Phenotypes: FID IID value.", rich_help_panel=_GENES),
+    pheno_name: str | None = typer.Option(None, help="Its column.", rich_help_panel=_GENES),
+    keep: Path | None = typer.Option(None, help="People to use: FID IID.", rich_help_panel=_GENES),
+    extract: Path | None = typer.Option(None, help="Variants to test, by name.", rich_help_panel=_GENES),
+    within: Path | None = typer.Option(None, help="Public strata: FID IID stratum.", rich_help_panel=_GENES),
+    threads: int | None = typer.Option(
+        None, help="Threads; all processors if absent.", rich_help_panel=_GENES
+    ),
+    ledger: Path | None = typer.Option(None, help="The ledger file.", rich_help_panel=_BUDGET),
+    dataset: str | None = typer.Option(None, help="The data set's name in it.", rich_help_panel=_BUDGET),
+    release_id: str | None = typer.Option(
+        None, help="Ask again under the same id: the stored result, nothing spent.", rich_help_panel=_BUDGET
+    ),
+    out: Path | None = typer.Option(
+        None, help="Write report.html, discoveries.csv and release.json here.", rich_help_panel=_OUT
+    ),
+    as_json: bool = typer.Option(False, "--json", help="Print the release as JSON.", rich_help_panel=_OUT),
+    dry_run: bool = typer.Option(
+        False,
+        help="Show the cost and the expected power and stop: no data is read, nothing is spent.",
+        rich_help_panel=_OUT,
+    ),
+    people: int | None = typer.Option(None, help="For --dry-run: how many people.", rich_help_panel=_OUT),
+    hypotheses: int | None = typer.Option(
+        None, help="For --dry-run: how many columns.", rich_help_panel=_OUT
+    ),
+) -> None:
+    """Test every column of a file about people and release the discoveries under differential privacy.
+
+    For example, which measures rose in the treated group? Values lie between 0 and 1:
+
+        discreet discover people.parquet --test two-groups --group treated --bounds 0 1 --epsilon 1
+
+    Everything you type is public; the rows of the file are not. Tests: mean, proportion, two-groups,
+    two-by-two, rank-sum, signed-rank, sign, correlation, stratified, vote, p-values. On genotypes (.bed):
+    allelic, trend, genotypic, score.
+
+    Exit codes: 0 done, 1 a check failed, 2 something asked for is impossible, 3 the budget does not allow it.
+    """
+    given = {name: value for name, value in ctx.params.items() if value not in (None, [], ())}
+    for switch in ("as_json", "dry_run", "people", "hypotheses", "out", "config"):
+        given.pop(switch, None)
+    job = read_job(config, given)
+    if dry_run:
+        typer.echo(preview(job, people, hypotheses))
+        return
+    if out is not None:
+        _make_folder(out)
+    release = _run(job)
+    show(release, as_json=as_json, out=out)
+    if out is not None:
+        for name in FILES:
+            release.save(out / name)
+    if isinstance(job.data, Plink):
+        _genome(release, job.data, as_json=as_json, out=out)
+
+
+def _genome(release: Release, data: Plink, *, as_json: bool, out: Path | None) -> None:
+    """Print the loci; write the variants and their picture."""
+    from discreet.located import located
+
+    found = located(release, data)
+    if not as_json:
+        typer.echo(str(found))
+    if out is not None:
+        written = found.save(out)
+        if not as_json:
+            typer.echo("Written: " + ", ".join(map(str, written)))
+
+
+def _make_folder(out: Path) -> None:
+    """Make the folder and see that it can be written to, before anything is spent."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=out):
+            pass
+    except OSError:
+        raise InputError(f"the folder {out} cannot be written to: give another --out") from None
+
+
+def _run(job: Job) -> Release:
+    from discreet.lab.progress import progress
+    from discreet.pipeline import discover as run
+
+    with progress("testing", None):
+        return run(**job.arguments())

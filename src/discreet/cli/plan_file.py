@@ -1,0 +1,112 @@
+"""One job, from options and a plan file: what to read, what to test, what to ask for."""
+
+from __future__ import annotations
+
+import dataclasses
+import tomllib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from discreet.data.person import Person
+from discreet.data.plink import Plink, is_plink
+from discreet.errors import InputError
+from discreet.named import test_named
+from discreet.parameters import Parameters
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from discreet.evidence.accumulate import Test
+
+_ASKED = tuple(one.name for one in dataclasses.fields(Parameters))
+_PLINK = ("pheno", "pheno_name", "keep", "extract", "within", "freq", "threads")
+_OWN = ("data", "columns", "person", "reduce", "ledger", "dataset", "release_id", *_PLINK)
+DEFAULTS: dict[str, Any] = {"q": 0.1, "epsilon": 1.0, "delta": 1e-6}
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Everything `discover` needs, all of it public, all of it checked."""
+
+    data: str | Plink
+    test: Test
+    asked: Parameters
+    other: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of `discreet.discover`."""
+        return {"data": self.data, "test": self.test, **self.asked.to_dict(), **self.other}
+
+
+def read_job(config: Path | None, given: Mapping[str, Any]) -> Job:
+    """Return the job that a plan file and options describe; options win. No data is read."""
+    plan = _read(config) if config is not None else {}
+    options: dict[str, Any] = dict(plan.pop("test", {}))
+    if "test" in given:
+        if options and options.get("name") != given["test"]:
+            options = {}
+        options["name"] = given["test"]
+    everything = {**plan, **{name: value for name, value in given.items() if name not in {"test", "option"}}}
+    for name in tuple(everything):
+        if name not in (*_ASKED, *_OWN):
+            options[name] = everything.pop(name)
+    options.update(_pairs(given.get("option", [])))
+    if "name" not in options:
+        raise InputError("say which test: --test two-groups, for example, or [test] name in the plan file")
+    if "data" not in everything:
+        raise InputError("say which file to read: discreet discover FILE, or data in the plan file")
+    test = test_named(options.pop("name"), options)
+    asked = Parameters(**{**DEFAULTS, **{name: everything[name] for name in _ASKED if name in everything}})
+    return Job(_data(everything, test), test, asked, _other(everything))
+
+
+def _data(everything: Mapping[str, Any], test: Test) -> str | Plink:
+    """Return the path, or the PLINK files it and the options beside it describe."""
+    path = str(everything["data"])
+    options = {name: everything[name] for name in _PLINK if name in everything}
+    if not is_plink(path):
+        if options:
+            raise InputError(f"{next(iter(options))} is for PLINK files: the path must end in .bed or .pgen")
+        return path
+    if "freq" in options:
+        # Variants rarer than the floor in the public file would only cost: they are not tested.
+        options["maf"] = getattr(test, "maf_floor", 0.0)
+    return Plink(path, **options)
+
+
+def _other(everything: Mapping[str, Any]) -> dict[str, Any]:
+    """Return who a row belongs to, which columns, and which budget; only what was given."""
+    other = {name: everything[name] for name in ("dataset", "release_id") if name in everything}
+    if "ledger" in everything:
+        other["ledger"] = str(everything["ledger"])
+    if "person" in everything:
+        other["person"] = Person(everything["person"], everything.get("reduce"))
+    elif "reduce" in everything:
+        raise InputError("reduce needs person: the column that says whose row it is")
+    if "columns" in everything:
+        other["columns"] = everything["columns"]
+    return other
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError:
+        raise InputError(f"the plan file {path} cannot be read: check its path") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"the plan file {path} is not TOML: {error}") from None
+
+
+def _pairs(options: list[str]) -> dict[str, Any]:
+    """Return "name=value" pairs, each value read as TOML where it is one, else as text."""
+    found: dict[str, Any] = {}
+    for option in options:
+        name, equals, text = option.partition("=")
+        if not equals:
+            raise InputError(f"option must be name=value; got {option!r}")
+        try:
+            found[name.strip()] = tomllib.loads(f"value = {text}")["value"]
+        except tomllib.TOMLDecodeError:
+            found[name.strip()] = text
+    return found

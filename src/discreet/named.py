@@ -1,0 +1,112 @@
+"""Tests by name, for the command line, plan files and the record of a release."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from discreet import check
+from discreet.errors import InputError
+from discreet.evidence.allelic import Allelic
+from discreet.evidence.correlation import Correlation
+from discreet.evidence.genotypic import Genotypic
+from discreet.evidence.mean import Mean
+from discreet.evidence.p_values import PValues
+from discreet.evidence.proportion import Proportion
+from discreet.evidence.rank_sum import RankSum
+from discreet.evidence.score import Score
+from discreet.evidence.sign import Sign
+from discreet.evidence.signed_rank import SignedRank
+from discreet.evidence.trend import Trend
+from discreet.evidence.two_by_two import TwoByTwo
+from discreet.evidence.two_groups import Stratified, TwoGroups
+from discreet.evidence.vote import Vote
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from discreet.evidence.accumulate import Test
+
+TESTS: dict[str, type[Any]] = {
+    "mean": Mean,
+    "proportion": Proportion,
+    "two-groups": TwoGroups,
+    "two-by-two": TwoByTwo,
+    "trend": Trend,
+    "allelic": Allelic,
+    "genotypic": Genotypic,
+    "score": Score,
+    "rank-sum": RankSum,
+    "signed-rank": SignedRank,
+    "sign": Sign,
+    "correlation": Correlation,
+    "stratified": Stratified,
+    "vote": Vote,
+    "p-values": PValues,
+}
+
+
+def test_named(name: str, options: Mapping[str, Any]) -> Test:
+    """Return the test called `name`, made with `options`; what it does not take or still needs is refused."""
+    kind = TESTS[check.choice(name, "test", tuple(TESTS))]
+    fields = {field.name: field for field in dataclasses.fields(kind)}
+    strange = [option for option in options if option not in fields]
+    if strange:
+        raise InputError(f"test {name!r} does not take {strange[0]!r}; it takes {', '.join(fields)}")
+    needed = [
+        field.name
+        for field in fields.values()
+        if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+    ]
+    absent = [option for option in needed if options.get(option) is None]
+    if absent:
+        raise InputError(f"test {name!r} needs {absent[0]!r}")
+    return kind(**{option: _settled(option, value) for option, value in options.items()})
+
+
+def _settled(option: str, value: Any) -> Any:
+    """Return a value as tests expect it: lists become tuples, a function is found by its name."""
+    if option == "test":
+        return _function(value)
+    return tuple(value) if isinstance(value, list) else value  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+
+
+def _function(value: Any) -> Any:
+    """Return a function given as "package.module:name"."""
+    if callable(value):
+        return value
+    module, _, name = str(value).partition(":")
+    try:
+        return getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError, ValueError):
+        raise InputError(
+            f'the function to vote with must be given as "package.module:name"; got {value!r}'
+        ) from None
+
+
+def described(test: Test) -> dict[str, Any]:
+    """Return a test's name and public arguments as plain values: what a ledger and a report say of it."""
+    kind = type(test)
+    name = next((name for name, one in TESTS.items() if one is kind), kind.__name__)
+    if not dataclasses.is_dataclass(test):
+        return {"name": name}
+    shown = {
+        field.name: plain(getattr(test, field.name))
+        for field in dataclasses.fields(test)
+        if getattr(test, field.name) != field.default
+    }
+    return {"name": name, **shown}
+
+
+def plain(value: Any) -> Any:
+    """Return `value` as JSON can hold it; functions by name, keys never."""
+    if isinstance(value, bytes):
+        return "a key, not shown"
+    if callable(value):
+        return f"{getattr(value, '__module__', '')}:{getattr(value, '__qualname__', 'function')}"
+    if isinstance(value, dict):
+        return {str(key): plain(one) for key, one in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    if isinstance(value, (tuple, list)):
+        return [plain(one) for one in value]  # pyright: ignore[reportUnknownVariableType]
+    return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)

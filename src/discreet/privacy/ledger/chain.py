@@ -1,0 +1,84 @@
+"""The hash chain: every row seals its own content and all rows before it.
+
+What it shows: any row edited, removed, inserted or moved, and rows cut from the end, unless whoever did it
+also rewrote every later hash and the head record. A chain has no key, so someone who can write the file can
+do just that, or put back an old copy. Against them a hash kept elsewhere helps, for instance the one that a
+charge returns for its release to carry: a chain without it is not the chain that made the release.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from discreet.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row as it stands in the file."""
+
+    position: int
+    kind: str
+    dataset: str
+    time: str
+    body: str
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Where the chain starts and where it should end."""
+
+    seed: str
+    position: int
+    hash: str
+
+
+def canonical(content: Any, name: str = "request") -> str:
+    """Return the one JSON text of `content`: sorted keys, no spaces, ASCII, no NaN."""
+    try:
+        return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        raise InputError(f"{name} must hold plain JSON values: text, finite numbers, lists") from None
+
+
+def sha256(text: str) -> str:
+    """Return the hash of a text, in hexadecimal."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def seal(previous: str, position: int, kind: str, dataset: str, time: str, body: str) -> str:
+    """Return the hash of a row that follows the row with hash `previous`."""
+    return sha256(canonical([previous, position, kind, dataset, time, body]))
+
+
+def faults(rows: Sequence[Row], head: Head | None) -> Iterator[str]:
+    """Yield, in words, where the chain does not hold; nothing if it does."""
+    if head is None:
+        yield "the head record is missing"
+        return
+    previous = head.seed
+    for place, row in enumerate(rows, 1):
+        if row.position != place:
+            yield f"row {place} is missing or moved"
+            return
+        if not _holds(row, previous):
+            yield f"row {place} was changed, or a row before it was changed, removed or moved"
+            return
+        previous = row.hash
+    if (head.position, head.hash) != (len(rows), previous):
+        yield f"rows after row {len(rows)} are missing, or the head record was changed"
+
+
+def _holds(row: Row, previous: str) -> bool:
+    try:
+        return row.hash == seal(previous, row.position, row.kind, row.dataset, row.time, row.body)
+    except InputError:
+        # A column that holds no text.
+        return False

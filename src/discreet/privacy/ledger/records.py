@@ -1,0 +1,127 @@
+"""What a ledger answers with. Everything in it is public."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from discreet.privacy.promise import NEIGHBOURS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from discreet.privacy.events import Event
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The total of one data set and how much of it is gone; in words when printed.
+
+    Attributes
+    ----------
+    epsilon, delta, neighbours
+        The total: all releases together are (epsilon, delta)-DP for these neighbours.
+    aside : float
+        The part of delta kept for approximate events.
+    spent : float
+        The epsilon used so far at the same delta, as the filter counts it: a meter, never above `epsilon`.
+    left : float
+        The largest epsilon of one more release by zCDP at this delta; 0 if there is none.
+    releases : int
+        Charges made, whether or not a result followed.
+    unfinished : int
+        Those without a result: still running, or interrupted. They count as spent.
+    """
+
+    name: str
+    epsilon: float
+    delta: float
+    neighbours: str
+    aside: float
+    spent: float
+    left: float
+    releases: int
+    unfinished: int
+
+    def __str__(self) -> str:
+        lines = [f"{self.name}: {self.meter}", self.room, f"Neighbours: {NEIGHBOURS[self.neighbours]}."]
+        if self.aside:
+            lines.append(f"Of delta, {self.aside:.3g} is kept for approximate events.")
+        return "\n".join(lines)
+
+    @property
+    def meter(self) -> str:
+        """What is spent, in words."""
+        made = f"{self.releases} {'release' if self.releases == 1 else 'releases'}"
+        more = f" ({self.unfinished} of them without a result)" if self.unfinished else ""
+        total = f"{self.epsilon:.6g} at delta = {self.delta:.3g}"
+        return f"Epsilon {self.spent:.4g} of {total} is spent, by {made}{more}."
+
+    @property
+    def room(self) -> str:
+        """What one more release may cost, in words."""
+        if self.left:
+            return f"One more release may have epsilon up to {down(self.left)} at delta = {self.delta:.3g}."
+        rest = self.epsilon - self.spent
+        if self.delta == self.aside and rest > 0:
+            return f"Further releases may have epsilons of up to {down(rest)} in sum."
+        return "Nothing is left."
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One charge: what was asked, what it cost, and whether its result is stored.
+
+    `state` is "charged" (no result: still running, or interrupted) or "released". `hash` seals this charge
+    and everything written before it.
+    """
+
+    position: int
+    time: str
+    release_id: str
+    request: Mapping[str, Any]
+    events: tuple[Event, ...]
+    state: str
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """Proof that a release may be made: its cost is on disk.
+
+    Keep `hash` with the release: `verify(head=hash)` later shows whether the ledger still holds everything
+    written up to this charge.
+    """
+
+    name: str
+    release_id: str
+    position: int
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What `verify` found: `good`, the number of rows, the hash of the last one, and every fault in words."""
+
+    rows: int
+    head: str
+    faults: tuple[str, ...]
+
+    @property
+    def good(self) -> bool:
+        """Whether nothing was found."""
+        return not self.faults
+
+    def __str__(self) -> str:
+        if self.good:
+            return f"The ledger is whole: {self.rows} rows, head {self.head}"
+        return "\n".join(["The ledger was changed or damaged:", *(f"  - {fault}" for fault in self.faults)])
+
+
+def down(number: float) -> str:
+    """Return `number` to four digits, rounded down: an advice that fits."""
+    if number <= 0:
+        return "0"
+    unit = 10.0 ** (math.floor(math.log10(number)) - 3)
+    return f"{math.floor(number / unit) * unit:.4g}"

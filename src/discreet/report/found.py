@@ -1,0 +1,110 @@
+"""What was found: the table and the pictures of the discoveries."""
+
+from __future__ import annotations
+
+import math
+from itertools import islice, repeat
+from typing import TYPE_CHECKING
+
+from discreet.report import pictures, words
+from discreet.report.layout import figure, section
+from discreet.report.markup import shown, tag
+from discreet.report.table import columns
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+    from discreet.report.release import Release, Values
+
+_MOST_ROWS = 5000
+_HEADS = {"rank": "Rank", "hypothesis": "Hypothesis", "index": "Index", "noise_sd": "Noise sd"}
+
+
+def found_section(release: Release) -> Element:
+    """Return the section that lists and draws the discoveries."""
+    parts = [tag("p", words.found(release))]
+    if len(release):
+        parts += [_search(), _rows(release)]
+        if len(release) > _MOST_ROWS:
+            rest = f"These are the first {_MOST_ROWS:,}; save the release as .csv or .json for all of them."
+            parts.append(tag("p", rest, class_="note"))
+        values = release.values
+        if values is not None and pictures.drawable(release):
+            parts += _value_figures(release, values)
+        caption = "The place of every discovery in the order of the data."
+        parts.append(figure(lambda width: pictures.positions(release, width), "Where they lie.", caption))
+    return section("found", "What was found", *parts)
+
+
+def _value_figures(release: Release, values: Values) -> list[Element]:
+    noise = " to ".join(dict.fromkeys(f"{sd:.3g}" for sd in (values.noise.min(), values.noise.max())))
+    about = (
+        f"Each dot is a released value ({shown(values.name)}), noise included; its band reaches "
+        f"{pictures.BAND} standard deviations of that noise ({noise}) to either side and covers "
+        "about 95% of it. Sampling error comes on top, and the strongest of many tend to look stronger than "
+        "they are."
+    )
+    few = len(release) <= pictures.MOST_NAMED
+    name = "By name." if few else f"The first {pictures.MOST_NAMED}, by name."
+    return [
+        figure(lambda width: pictures.ranked(release, values, width), "All of them.", about),
+        figure(lambda width: pictures.effects(release, values, width), name, "The same dots and bands."),
+    ]
+
+
+def _search() -> Element:
+    """Return the filter; hidden until the script that makes it work has run."""
+    return tag(
+        "p",
+        tag("label", "Find", for_="search"),
+        tag("input", id="search", type="search", autocomplete="off", spellcheck="false"),
+        tag("output", id="count", for_="search"),
+        class_="search",
+        hidden="",
+    )
+
+
+def _rows(release: Release) -> Element:
+    values, table = release.values, columns(release)
+    # One noise for all is said once, below the table; noises that differ have their own column.
+    noise = table.get("noise_sd", [])
+    if len(set(map(words.short, noise))) == 1:
+        del table["noise_sd"]
+    digits = map(_digits, noise) if noise else repeat(0)
+    heads = _HEADS if values is None else _HEADS | {"value": shown(values.name, 40)}
+    body = [
+        tag("tr", *(_cell(name, entry, places) for name, entry in zip(table, row, strict=True)))
+        for row, places in zip(islice(zip(*table.values(), strict=True), _MOST_ROWS), digits, strict=False)
+    ]
+    head = tag("tr", *(_head(name, heads[name]) for name in table))
+    return tag(
+        "div",
+        tag("table", tag("thead", head), tag("tbody", *body), id="rows"),
+        class_="scroll",
+        tabindex="0",
+        role="region",
+        aria_label="Table of discoveries",
+    )
+
+
+def _head(name: str, words: str) -> Element:
+    if name == "hypothesis":
+        return tag("th", words, scope="col", data_kind="text")
+    order = {"aria_sort": "ascending"} if name == "rank" else {}
+    return tag("th", words, scope="col", data_kind="number", class_=_look(name), **order)
+
+
+def _look(name: str) -> str:
+    return "n index" if name == "index" else "n"
+
+
+def _digits(noise: float) -> int:
+    """Return how many decimals show two digits of the noise."""
+    return min(12, max(0, 1 - math.floor(math.log10(noise)))) if 0 < noise < math.inf else 4
+
+
+def _cell(name: str, entry: str | float, digits: int) -> Element:
+    if isinstance(entry, str):
+        return tag("td", tag("bdi", shown(entry)))
+    text = f"{entry:,}" if isinstance(entry, int) else f"{entry:,.{digits}f}".replace("-", "\u2212")
+    return tag("td", text, data_v=repr(entry), class_=_look(name))

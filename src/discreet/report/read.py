@@ -1,0 +1,157 @@
+"""Reading a release back from JSON: every field is checked, anything odd is an InputError."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any, cast
+
+import numpy as np
+
+from discreet import check
+from discreet.errors import InputError
+from discreet.privacy import events
+from discreet.privacy.promise import Privacy
+from discreet.report.budget import BudgetLine
+from discreet.report.record import FORMAT, VERSION
+from discreet.report.release import FdrPromise, Release, Values
+from discreet.report.table import KINDS
+
+_TOP = [
+    *("format", "format_version", "discreet_version", "method", "m", "q", "parameters", "ordered"),
+    *("discoveries", "values", "privacy", "fdr", "frame", "budget"),
+]
+_MOST = 2**63 - 1  # as many hypotheses as an index can tell apart
+
+
+def from_json(text: str | bytes) -> Release:
+    """Return the release behind `text`, or an InputError that says what is wrong with it."""
+    try:
+        fields = json.loads(text, object_pairs_hook=_once, parse_constant=_refuse_constant)
+    except InputError:
+        raise
+    except (ValueError, TypeError, RecursionError):
+        raise InputError("text is not a release in JSON: take the output of Release.to_json") from None
+    if not isinstance(fields, dict) or cast("Any", fields).get("format") != FORMAT:
+        raise InputError(f'text is JSON, but not a release: "format" must be "{FORMAT}"')
+    found = cast("Any", fields).get("format_version")
+    if isinstance(found, bool) or found != VERSION:
+        raise InputError(f'"format_version" must be {VERSION}: update discreet to read another')
+    return _release(_object(fields, "the release", _TOP))
+
+
+def _release(record: dict[str, Any]) -> Release:
+    found = [
+        _object(one, "a discovery", ["name", "index", "value", "noise"])
+        for one in _typed(record["discoveries"], "discoveries", list)
+    ]
+    m = check.whole(record["m"], "m", 1, _MOST)
+    indices = [check.whole(one["index"], "index", 0, m - 1) for one in found]
+    if len(set(indices)) < len(indices):
+        raise InputError("the release lists an index twice")
+    return Release(
+        method=_typed(record["method"], "method", str),
+        m=m,
+        q=check.level(_real(record["q"], "q"), "q"),
+        indices=np.asarray(indices, dtype=np.int64),
+        discoveries=tuple(_typed(one["name"], "name", str) for one in found),
+        ordered=_typed(record["ordered"], "ordered", bool),
+        privacy=_privacy(record["privacy"]),
+        fdr=_fdr(record["fdr"]),
+        parameters=_typed(record["parameters"], "parameters", dict),
+        values=_values(record["values"], found),
+        frame=None if record["frame"] is None else check.choice(record["frame"], "frame", KINDS),
+        budget=_budget(record["budget"]),
+        version=_typed(record["discreet_version"], "discreet_version", str),
+    )
+
+
+def _privacy(x: Any) -> Privacy:
+    fields = _object(x, "privacy", ["epsilon", "delta", "neighbours", "public", "events"])
+    spent = tuple(_event(one) for one in _typed(fields["events"], "events", list))
+    epsilon = _real(fields["epsilon"], "epsilon", null=math.inf)
+    delta = _real(fields["delta"], "delta")
+    neighbours, public = (_typed(fields[name], name, str) for name in ("neighbours", "public"))
+    return Privacy(epsilon, delta, spent, neighbours, public)
+
+
+def _event(x: Any) -> events.Event:
+    fields = cast("dict[str, Any]", _typed(x, "an event", dict))
+    return events.from_dict(
+        {name: one if name in {"kind", "count"} else _real(one, name) for name, one in fields.items()}
+    )
+
+
+def _fdr(x: Any) -> FdrPromise:
+    fields = _object(x, "fdr", ["level", "guarantee", "assumption", "source"])
+    guarantee, assumption, source = (
+        _typed(fields[name], name, str) for name in ("guarantee", "assumption", "source")
+    )
+    check.choice(guarantee, "guarantee", ("proved", "simulated", "none"))
+    return FdrPromise(_amount(fields["level"], "level", null=math.inf), guarantee, assumption, source)
+
+
+def _values(x: Any, found: list[dict[str, Any]]) -> Values | None:
+    pairs = [(one["value"], one["noise"]) for one in found]
+    if x is None:
+        if any(pair != (None, None) for pair in pairs):
+            raise InputError("the release has a value or a noise that values does not describe")
+        return None
+    name = _typed(_object(x, "values", ["name"])["name"], "name", str)
+    noisy = [_real(value, "value", null=math.nan) for value, _ in pairs]
+    noise = [_amount(sd, "noise", null=math.inf) for _, sd in pairs]
+    return Values(name, np.asarray(noisy, dtype=np.float64), np.asarray(noise, dtype=np.float64))
+
+
+def _budget(x: Any) -> BudgetLine | None:
+    if x is None:
+        return None
+    words, numbers = ["data_set", "release", "head"], ["epsilon", "delta", "spent"]
+    fields = _object(x, "budget", words + numbers)
+    data_set, name, head = (_typed(fields[word], word, str) for word in words)
+    epsilon, delta, spent = (_real(fields[word], word) for word in numbers)
+    return BudgetLine(data_set, epsilon, delta, spent, name, head)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) < len(pairs):
+        raise InputError("the release has the same field twice")
+    return result
+
+
+def _refuse_constant(constant: str) -> None:
+    raise InputError(f"the release holds {constant}, which is not JSON")
+
+
+def _real(x: Any, name: str, null: float | None = None) -> float:
+    if x is None and null is not None:
+        return null
+    if isinstance(x, bool) or not isinstance(x, (int, float)):
+        raise InputError(f"{name} in the release must be a number; got {type(x).__name__}")
+    return check.real(x, name)
+
+
+def _amount(x: Any, name: str, null: float) -> float:
+    number = _real(x, name, null)
+    if number < 0:
+        raise InputError(f"{name} must be at least 0; got {number:g}")
+    return number
+
+
+def _object(x: Any, name: str, fields: list[str]) -> dict[str, Any]:
+    found = cast("dict[str, Any]", _typed(x, name, dict))
+    if lacking := [one for one in fields if one not in found]:
+        raise InputError(f"{name} lacks {', '.join(lacking)}")
+    if len(found) > len(fields):
+        raise InputError(f"{name} has more fields than {', '.join(fields)}")
+    return found
+
+
+_WORDS = {str: "text", bool: "true or false", list: "a list", dict: "an object"}
+
+
+def _typed(x: Any, name: str, kind: type) -> Any:
+    if not isinstance(x, kind):
+        raise InputError(f"{name} in the release must be {_WORDS[kind]}; got {type(x).__name__}")
+    return x

@@ -1,0 +1,81 @@
+"""A release as a file, of the kind its suffix names."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from discreet.errors import InputError, missing_extra
+from discreet.report.table import columns, to_frame
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from discreet.report.release import Release
+
+# What spreadsheets take for the start of a formula, in its narrow and its wide form.
+_FORMULA = tuple("=+-@\uff1d\uff0b\uff0d\uff20")
+
+
+def save(release: Release, path: str | PathLike[str]) -> Path:
+    """Write the release to `path` and return it; the suffix says how."""
+    path = Path(path)
+    writer = _WRITERS.get(path.suffix.lower())
+    if writer is None:
+        raise InputError(f"path must end in one of {', '.join(_WRITERS)}; got {path.name!r}")
+    content = writer(release)
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror}; choose another path") from error
+    return path
+
+
+def to_text(release: Release, delimiter: str = ",") -> str:
+    """Return the table as CSV, or with another delimiter; names are made safe for spreadsheets."""
+    found = columns(release)
+    found["hypothesis"] = [_harmless(name) for name in found["hypothesis"]]
+    file = io.StringIO()
+    writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
+    writer.writerow(found)
+    writer.writerows(zip(*found.values(), strict=True))
+    return file.getvalue()
+
+
+def _harmless(name: str) -> str:
+    """Return `name` behind an apostrophe where a spreadsheet would run it as a formula."""
+    return f"'{name}" if name.lstrip().startswith(_FORMULA) else name
+
+
+def _html(release: Release) -> bytes:
+    from discreet.report.page import page
+
+    return page(release).encode("utf-8")
+
+
+def _parquet(release: Release) -> bytes:
+    try:
+        from pyarrow import parquet
+    except ImportError:
+        raise missing_extra("files", "writing Parquet") from None
+    table = to_frame(release, "pyarrow").replace_schema_metadata({"discreet": release.to_json()})
+    file = io.BytesIO()
+    parquet.write_table(table, file)  # pyright: ignore[reportUnknownMemberType]
+    return file.getvalue()
+
+
+def _json(release: Release) -> bytes:
+    return f"{release.to_json(indent=2)}\n".encode()
+
+
+def _csv(release: Release) -> bytes:
+    return to_text(release).encode()
+
+
+def _tsv(release: Release) -> bytes:
+    return to_text(release, "\t").encode()
+
+
+_WRITERS = {".html": _html, ".json": _json, ".csv": _csv, ".tsv": _tsv, ".parquet": _parquet}

@@ -1,0 +1,56 @@
+"""The discoveries as rows: the columns of every table that leaves, and data frames of any make."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from discreet import check
+from discreet.errors import missing_extra
+
+if TYPE_CHECKING:
+    from discreet.report.release import Release
+
+KINDS = ("pandas", "polars", "pyarrow")
+_EXTRAS = {"pandas": "pandas", "polars": "polars", "pyarrow": "files"}
+
+
+def columns(release: Release) -> dict[str, list[Any]]:
+    """Return the columns of a release: rank (when ordered), hypothesis, index, value, noise_sd.
+
+    The last two only when values were released.
+    """
+    count, values = len(release), release.values
+    rank = {"rank": list(range(1, count + 1))} if release.ordered else {}
+    result: dict[str, list[Any]] = rank | {
+        "hypothesis": [valid(name) for name in release.discoveries],
+        "index": [int(i) for i in release.indices],
+    }
+    if values is not None:
+        result |= {"value": [float(x) for x in values.noisy], "noise_sd": [float(x) for x in values.noise]}
+    return result
+
+
+def to_frame(release: Release, kind: str | None = None) -> Any:
+    """Return the columns as a data frame of `kind`, else of the caller's, else of the first installed."""
+    import narwhals as nw
+
+    backend: Any = _installed(release.frame) if kind is None else check.choice(kind, "kind", KINDS)
+    if find_spec(backend) is None:
+        raise missing_extra(_EXTRAS[backend], f'to_frame("{backend}")')
+    types = {"hypothesis": nw.String(), "value": nw.Float64(), "noise_sd": nw.Float64()}
+    found = columns(release)
+    schema = {name: types.get(name, nw.Int64()) for name in found}
+    return nw.from_dict(found, schema, backend=backend).to_native()
+
+
+def _installed(first: str | None) -> str:
+    for kind in (first, *KINDS):
+        if kind in KINDS and find_spec(kind) is not None:
+            return kind
+    raise missing_extra("pandas", "to_frame()")
+
+
+def valid(name: str) -> str:
+    r"""Return a name that UTF-8 can hold: half a character becomes its code, such as \udc80."""
+    return name.encode("utf-8", "backslashreplace").decode("utf-8")

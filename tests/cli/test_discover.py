@@ -1,0 +1,135 @@
+"""`discreet discover`, as somebody with a file would type it."""
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from discreet.cli import app
+from discreet.named import TESTS
+from discreet.privacy.ledger import Ledger
+
+RUN = CliRunner()
+TWO_GROUPS = ["--test", "two-groups", "--group", "treated", "--bounds", "0", "1"]
+
+
+@pytest.fixture(scope="module")
+def people(tmp_path_factory):
+    """Return a CSV file of 5,000 people in which the measure `rise` differs."""
+    rng = np.random.default_rng(1)
+    treated = np.arange(5000) % 2
+    table = rng.random((5000, 6))
+    table[:, 2] = np.clip(table[:, 2] * 0.5 + 0.5 * treated, 0, 1)
+    names = ["a", "b", "rise", "=cmd()", "<b>d</b>", "e"]
+    path = tmp_path_factory.mktemp("people") / "people.csv"
+    lines = [",".join(["treated", *names])]
+    lines += [",".join(map(repr, [int(g), *row.tolist()])) for g, row in zip(treated, table, strict=True)]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def run(*arguments):
+    """Run the program and return its result."""
+    return RUN.invoke(app, [str(argument) for argument in arguments])
+
+
+def test_a_file_a_test_and_out_comes_a_folder(people, tmp_path):
+    """The report, the table and the record are written; words are printed."""
+    done = run("discover", people, *TWO_GROUPS, "--values", "--out", tmp_path / "new" / "folder")
+    assert done.exit_code == 0, done.output
+    assert "rise" in done.output
+    assert "difference of means" in done.output
+    record = json.loads((tmp_path / "new" / "folder" / "release.json").read_text())
+    assert [one["name"] for one in record["discoveries"]] == ["rise"]
+    assert "rise" in (tmp_path / "new" / "folder" / "discoveries.csv").read_text()
+    assert (tmp_path / "new" / "folder" / "report.html").read_text().startswith("<!")
+
+
+def test_json_is_json_alone(people):
+    """With --json standard output holds one JSON text."""
+    done = run("discover", people, *TWO_GROUPS, "--json", "--epsilon", "0.5", "--q", "0.05")
+    record = json.loads(done.stdout)
+    assert record["privacy"]["epsilon"] == 0.5
+    assert record["q"] == 0.05
+
+
+def test_a_plan_file_describes_the_same_job(people, tmp_path):
+    """Options override the file; the file may hold per-column bounds."""
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        f'data = {json.dumps(str(people))}\nepsilon = 0.7\ncolumns = ["rise", "a"]\n'
+        '[test]\nname = "two-groups"\ngroup = "treated"\n[test.bounds]\nrise = [0, 1]\na = [0, 2]\n'
+    )
+    record = json.loads(run("discover", "--config", plan, "--json").stdout)
+    assert record["m"] == 2
+    assert record["privacy"]["epsilon"] == 0.7
+    record = json.loads(run("discover", "--config", plan, "--json", "--epsilon", "0.9").stdout)
+    assert record["privacy"]["epsilon"] == 0.9
+
+
+def test_a_dry_run_reads_nothing(tmp_path):
+    """No file is needed to learn what would be done."""
+    done = run("discover", tmp_path / "absent.parquet", *TWO_GROUPS, "--dry-run")
+    assert done.exit_code == 0, done.output
+    assert "two-groups" in done.output
+
+
+def test_a_budget_is_charged_and_ends(people, tmp_path):
+    """The first release fits, the second exits with 3, the first can be had again."""
+    ledger = tmp_path / "b.ledger"
+    assert (
+        run("budget", "create", "trial", "--epsilon", 1, "--delta", 1e-6, "--ledger", ledger).exit_code == 0
+    )
+    asked = ["discover", people, *TWO_GROUPS, "--ledger", ledger, "--dataset", "trial", "--json"]
+    first = run(*asked, "--release-id", "one")
+    assert first.exit_code == 0, first.output
+    refused = run(*asked, "--release-id", "two")
+    assert refused.exit_code == 3
+    assert "exceed" in refused.output
+    assert run(*asked, "--release-id", "one").stdout == first.stdout
+    assert Ledger(ledger).budget("trial").releases == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--test", "two-groups", "--bounds", "0", "1"], "group"),
+        (["--group", "treated"], "which test"),
+        (["--test", "anova"], "anova"),
+        ([*TWO_GROUPS, "--epsilon", "-1"], "epsilon"),
+        ([*TWO_GROUPS, "--partner", "x"], "partner"),
+        ([*TWO_GROUPS, "--columns", "absent"], "absent"),
+        ([*TWO_GROUPS, "--option", "nonsense"], "name=value"),
+        ([*TWO_GROUPS, "--reduce", "mean"], "person"),
+        (["--test", "vote", "--option", "test=os:nothing"], "package.module:name"),
+    ],
+)
+def test_mistakes_are_one_line_and_exit_code_2(people, arguments, words):
+    """No traceback, and the line names what to change."""
+    done = run("discover", people, *arguments)
+    assert done.exit_code == 2
+    assert words in done.output
+    assert "Traceback" not in done.output
+
+
+def test_a_folder_that_cannot_be_written_is_noticed_first(people, tmp_path):
+    """Nothing is spent on a release that could not be kept."""
+    (tmp_path / "file").write_text("")
+    done = run("discover", people, *TWO_GROUPS, "--out", tmp_path / "file" / "folder")
+    assert done.exit_code == 2
+    assert "--out" in done.output
+
+
+def test_any_argument_of_any_test_can_be_given(people):
+    """What has no option of its own goes through --option; votes name their function."""
+    done = run("discover", people, *TWO_GROUPS, "--option", "ceiling=9.5", "--json")
+    assert json.loads(done.stdout)["parameters"]["test"]["ceiling"] == 9.5
+    vote = ["--test", "vote", "--option", "test=numpy:mean", "--option", "blocks=50", "--columns", "a"]
+    assert run("discover", people, *vote, "--json").exit_code == 0
+
+
+def test_the_help_names_every_test():
+    """Whoever reads the help knows what can be asked."""
+    words = " ".join(run("discover", "--help").output.split())
+    assert all(name in words for name in TESTS)

@@ -1,0 +1,34 @@
+"""p-values that come in the column of a table, one row for each hypothesis."""
+
+import numpy as np
+import pytest
+
+import discreet
+
+
+def test_a_column_of_a_csv_file_holds_the_p_values(tmp_path):
+    """Names come from their own column; a missing p-value is no evidence."""
+    path = tmp_path / "p.csv"
+    path.write_text("gene,p,other\nBRCA1,1e-9,3\nTP53,,4\nMYC,0.5,5\n")
+    evidence = discreet.measure(path, discreet.PValues(eta=1e-3, nu=1e-10, column="p", names="gene"))
+    assert evidence.names == ("BRCA1", "TP53", "MYC")
+    assert np.allclose(evidence.score, -np.log([1e-9, 1.0, 0.5]))
+
+
+def test_rows_are_numbered_without_a_column_of_names(tmp_path):
+    """Without names the rows' numbers stand in for them."""
+    path = tmp_path / "p.csv"
+    path.write_text("p\n0.1\n0.2\n")
+    assert list(discreet.measure(path, discreet.PValues(eta=1e-3, nu=1e-10, column="p")).names) == ["0", "1"]
+
+
+def test_a_name_column_needs_a_p_column():
+    """The one means nothing without the other."""
+    with pytest.raises(discreet.DiscreetError, match="column"):
+        discreet.PValues(eta=1e-3, nu=1e-10, names="gene")
+
+
+def test_a_structured_array_is_a_table():
+    """NumPy's own tables work like any other."""
+    table = np.array([(0.1,), (0.2,)], dtype=[("p", "f8")])
+    assert len(discreet.measure(table, discreet.PValues(eta=1e-3, nu=1e-10, column="p"))) == 2
