@@ -1,4 +1,4 @@
-"""Where FDR control is hardest: every private method at the edge, without signals, in loud noise, dependent."""
+"""Where FDR control is hardest: private methods at the edge, without signals, in loud noise, dependent."""
 
 import numpy as np
 import pytest
@@ -57,7 +57,7 @@ def test_wrong_twins_in_loud_noise():
 
 @pytest.mark.statistical(2)
 def test_a_search_without_a_margin_is_caught_at_the_edge():
-    """Calibrated: 5 equal signals where every comparison is a coin flip. Without its margin FDR is above q."""
+    """Calibrated: 5 equal signals where comparisons are coin flips; without its margin FDR is above q."""
     from dataclasses import replace
 
     from discreet.lab.replay import replayed
