@@ -34,6 +34,8 @@ class Certificate:
         caller).
     public : str
         What every neighbour shares and nobody is protected from: who is in which group, where that is public.
+    people : int or None
+        How many people there are, where that is public: under "replace", when `measure` has seen them.
     """
 
     sup: float
@@ -41,6 +43,7 @@ class Certificate:
     adjacency: str
     proof: str
     public: str = ""
+    people: int | None = None
 
     def __post_init__(self) -> None:
         sup = check.positive(self.sup, "sup")
