@@ -6,6 +6,8 @@ import math
 import operator
 from typing import Any
 
+import numpy as np
+
 from discreet.errors import InputError
 
 
@@ -64,6 +66,14 @@ def whole(value: Any, name: str, low: int = 1, high: int | None = None) -> int:
         limits = f"at least {low}" if high is None else f"between {low} and {high}"
         raise InputError(f"{name} must be {limits}; got {number}")
     return number
+
+
+def flag(value: Any, name: str) -> bool:
+    """Return `value` if it is True or False; "no" is not False."""
+    kind: type[Any] = type(value)
+    if kind not in (bool, np.bool_):
+        raise InputError(f"{name} must be True or False; got {kind.__name__}")
+    return bool(value)
 
 
 def choice(value: Any, name: str, options: tuple[str, ...]) -> str:
