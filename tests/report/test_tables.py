@@ -86,7 +86,7 @@ def test_an_unknown_kind_is_refused():
 @pytest.mark.parametrize(("suffix", "delimiter"), [(".csv", ","), (".tsv", "\t")])
 def test_text_files(tmp_path, suffix, delimiter):
     """What is written reads back, whatever the names hold; formulas are defused."""
-    names = [*HOSTILE, "+1", "-log10 CRP", "@SUM(A1)", " =1", "\uff1d1", 'a,b\t"c"\r\nd']
+    names = [*HOSTILE, "+1", "-log10 CRP", "@SUM(A1)", " =1", "\uff1d1", 'a,b\t"c"\r\nd', "a\r=cmd()"]
     release = sample(len(names), names=names)
     path = release.save(tmp_path / f"found{suffix}")
     with path.open(encoding="utf-8", newline="") as file:

@@ -38,7 +38,8 @@ def to_text(release: Release, delimiter: str = ",") -> str:
     found = columns(release)
     found["hypothesis"] = [_harmless(name) for name in found["hypothesis"]]
     file = io.StringIO()
-    writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
+    # Names are always quoted: a bare carriage return would start a row of its own.
+    writer = csv.writer(file, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     writer.writerow(found)
     writer.writerows(zip(*found.values(), strict=True))
     return file.getvalue()
