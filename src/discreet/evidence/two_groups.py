@@ -196,6 +196,9 @@ def contrast_evidence(
         proof="docs/proofs/two-groups.md",
         public=MEMBERSHIP if count.shape[0] == 1 else f"{MEMBERSHIP} and stratum",
         effect=effect(
-            "difference of means", contrast / weight, heaviest / weight, bounds_of(bounds, sums.names)[1]
+            "difference of means",
+            contrast / weight,
+            heaviest / weight + used.size * 2.0**-52,  # a sum over strata is rounded once for each
+            bounds_of(bounds, sums.names)[1],
         ),
     )
