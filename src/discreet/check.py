@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -70,10 +70,9 @@ def whole(value: Any, name: str, low: int = 1, high: int | None = None) -> int:
 
 def flag(value: Any, name: str) -> bool:
     """Return `value` if it is True or False; "no" is not False."""
-    kind: type[Any] = type(value)
-    if kind not in (bool, np.bool_):
-        raise InputError(f"{name} must be True or False; got {kind.__name__}")
-    return bool(value)
+    if not isinstance(value, (bool, np.bool_)):
+        raise InputError(f"{name} must be True or False; got {type(value).__name__}")
+    return bool(cast("Any", value))
 
 
 def choice(value: Any, name: str, options: tuple[str, ...]) -> str:

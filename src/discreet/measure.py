@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.errors import InputError
+from discreet.evidence.effect import joined
 from discreet.evidence.evidence import Evidence
 from discreet.evidence.p_values import PValues
 
@@ -129,7 +130,11 @@ def _joined(names: Sequence[str], parts: Sequence[Evidence]) -> Evidence:
         spread=max(one.spread for one in certificates),
     )
     null = max((part.null for part in parts), key=lambda null: null.ceiling)
-    return Evidence(names, np.concatenate([part.score for part in parts]), null, widest)
+    score = np.concatenate([part.score for part in parts])
+    signs = [part.signed for part in parts if part.signed is not None]
+    effects = [part.effect for part in parts if part.effect is not None]
+    signed = np.concatenate(signs) if signs else None
+    return Evidence(names, score, null, widest, signed, joined(effects) if effects else None)
 
 
 def _is_table(data: Any) -> bool:

@@ -105,7 +105,7 @@ def test_keep_extract_pheno_and_within_choose_what_plink_would(bed, tmp_path):
     cohort = discreet.Plink(
         bed,
         pheno=tmp_path / "pheno.txt",
-        trait="height",
+        pheno_name="height",
         keep=tmp_path / "keep.txt",
         extract=tmp_path / "extract.txt",
         within=tmp_path / "within.txt",
@@ -134,8 +134,8 @@ def test_somebody_not_in_the_phenotype_file_is_missing(bed, tmp_path):
 @pytest.mark.parametrize(
     "text",
     [
-        "#CHROM\tID\tREF\tALT\tALT_FREQS\tOBS_CT\n1\trs1\tG\tA\t0.02\t100\n1\trs2\tG\tA\t0.97\t100\n1\trs3\tG\tA\t0.4\t9\n",
-        " CHR SNP A1 A2 MAF NCHROBS\n 1 rs1 A G 0.02 100\n 1 rs2 A G 0.03 100\n 1 rs3 A G 0.4 9\n 1 rs4 A G NA 0\n",
+        "#CHROM\tID\tREF\tALT\tALT_FREQS\tOBS_CT\n1\trs1\tG\tA\t0.02\t9\n1\trs2\tG\tA\t0.97\t9\n1\trs3\tG\tA\t0.4\t9\n",
+        " CHR SNP A1 A2 MAF NCHROBS\n 1 rs1 A G .02 9\n 1 rs2 A G .03 9\n 1 rs3 A G .4 9\n 1 rs4 A G NA 0\n",
     ],
     ids=["afreq", "frq"],
 )
@@ -235,7 +235,7 @@ def test_files_that_are_not_there_are_named(bed):
         ({"path": "x.bed", "maf": 0.1}, "go together"),
         ({"path": "x.bed", "freq": "f"}, "go together"),
         ({"path": "x.bed", "freq": "f", "maf": 0.7}, "maf"),
-        ({"path": "x.bed", "trait": "bmi"}, "pheno"),
+        ({"path": "x.bed", "pheno_name": "bmi"}, "pheno"),
     ],
 )
 def test_impossible_arguments_are_refused_before_any_file_is_read(arguments, words):
@@ -254,7 +254,7 @@ def test_lists_that_match_nothing_are_refused(bed, tmp_path):
     with pytest.raises(InputError, match="FID IID value"):
         discreet.Plink(bed, pheno=tmp_path / "list").open()
     with pytest.raises(InputError, match="no header"):
-        discreet.Plink(bed, pheno=tmp_path / "list", trait="bmi").open()
+        discreet.Plink(bed, pheno=tmp_path / "list", pheno_name="bmi").open()
     with pytest.raises(InputError, match="ID and ALT_FREQS"):
         discreet.Plink(bed, freq=tmp_path / "list", maf=0.1).open()
     with pytest.raises(InputError, match="'weight'"):
@@ -267,4 +267,4 @@ def test_discover_reads_a_bed_file_end_to_end(bed):
     """One call from a path to a release; names of variants, what is protected, in words."""
     release = discreet.discover(bed, discreet.Allelic(), q=0.1, epsilon=1, delta=1e-6)
     assert release.m == VARIANTS
-    assert "Cohort(private)" == repr(discreet.Plink(bed).open())
+    assert repr(discreet.Plink(bed).open()) == "Cohort(private)"

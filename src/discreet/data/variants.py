@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 
 from discreet.block import Names
+from discreet.data.lines import all_have, lines
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
+
+_LOOK = 24  # bytes of a line that are compared to see where a chromosome begins
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +80,23 @@ class Variants(Names):
         field = self.fields[2]
         return [self._words(line)[field].decode() for line in range(self.starts.size)]
 
+    def ends(self) -> dict[str, int]:
+        """Return about where each chromosome of the file ends, in the order in which they appear.
+
+        Looks at the first and last line of each run of lines that begin alike: exact for a sorted file.
+        """
+        field = self.fields[0]
+        padded = np.frombuffer(self.text + b"\n" * _LOOK, dtype=np.uint8)
+        begin = padded[self.starts[:, None] + np.arange(_LOOK)]
+        begin = np.where(np.logical_or.accumulate(begin <= ord(" "), axis=1), 0, begin)
+        cuts = np.flatnonzero(np.any(begin[1:] != begin[:-1], axis=1)) + 1
+        ends: dict[str, int] = {}
+        for line in (0, *cuts.tolist(), *(cuts - 1).tolist(), self.starts.size - 1):
+            words = self._words(line)
+            name = words[field].decode()
+            ends[name] = max(ends.get(name, 0), int(words[self.fields[1]]))
+        return ends
+
     def _words(self, line: int) -> list[bytes]:
         start = int(self.starts[line])
         stop = self.text.find(b"\n", start)
@@ -88,15 +108,15 @@ class Variants(Names):
 
 def read_bim(path: Path) -> Variants:
     """Return the variants of a .bim file, six fields in every line."""
-    text, starts = _lines(path)
-    if not _all_have(text, starts, 6):
+    text, starts = lines(path)
+    if not all_have(text, starts, 6):
         raise InputError(f"{path}: every line must have six fields: chromosome, name, cM, position, alleles")
     return Variants(path, text, starts, (0, 3, 1, 4, 5), np.arange(starts.size))
 
 
 def read_pvar(path: Path) -> Variants:
     """Return the variants of a .pvar file; the alternative allele is the one counted."""
-    text, starts = _lines(path)
+    text, starts = lines(path)
     header = [b"#CHROM", b"ID", b"CM", b"POS", b"ALT", b"REF"]
     body = 0
     while body < starts.size and text[starts[body] : starts[body] + 1] == b"#":
@@ -109,25 +129,3 @@ def read_pvar(path: Path) -> Variants:
     first, second, third, fourth, fifth = fields
     starts = starts[body:]
     return Variants(path, text, starts, (first, second, third, fourth, fifth), np.arange(starts.size))
-
-
-def _lines(path: Path) -> tuple[bytes, NDArray[np.int64]]:
-    """Return a file's bytes and where its lines begin; empty lines at the end do not count."""
-    try:
-        text = path.read_bytes().rstrip()
-    except OSError:
-        raise InputError(f"{path}: cannot be read; .bed, .bim and .fam must lie side by side") from None
-    if not text:
-        raise InputError(f"{path}: the file is empty")
-    ends = np.flatnonzero(np.frombuffer(text, dtype=np.uint8) == ord("\n"))
-    return text, np.concatenate([[0], ends + 1])
-
-
-def _all_have(text: bytes, starts: NDArray[np.int64], fields: int) -> bool:
-    """Say whether every line has so many fields, without cutting any out."""
-    blank = np.frombuffer(text, dtype=np.uint8) <= ord(" ")
-    begins = np.flatnonzero(~blank & np.concatenate([[True], blank[:-1]]))
-    return bool(begins.size == fields * starts.size and np.all(begins[::fields] >= starts)) and bool(
-        np.all(begins[fields::fields] >= starts[1:])
-        and np.all(begins[fields - 1 :: fields][:-1] < starts[1:])
-    )

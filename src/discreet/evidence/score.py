@@ -176,6 +176,7 @@ class Traits:
             sides=test.sides,
             ceiling=test.ceiling,
             tail=test.tail,
+            unit=test.bounds[1] - test.bounds[0],
         )
 
     def moments(self) -> Moments:

@@ -71,4 +71,5 @@ def pack(codes: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Return two-bit codes, (variants, people), as the bytes of a .bed file, (variants, stride)."""
     spare = -codes.shape[1] % 4
     quads = np.pad(codes, ((0, 0), (0, spare))).reshape(len(codes), -1, 4)
-    return quads[..., 0] | quads[..., 1] << 2 | quads[..., 2] << 4 | quads[..., 3] << 6
+    packed = quads[..., 0] | quads[..., 1] << 2 | quads[..., 2] << 4 | quads[..., 3] << 6
+    return packed.astype(np.uint8)
