@@ -46,7 +46,7 @@ def to_text(release: Release, delimiter: str = ",") -> str:
 
 
 def harmless(name: str) -> str:
-    """Return `name` behind an apostrophe where a spreadsheet would run it as a formula; a lone sign is none."""
+    """Return `name` behind an apostrophe where a spreadsheet would run it; a lone sign is no formula."""
     bare = name.strip()
     return f"'{name}" if len(bare) > 1 and bare.startswith(_FORMULA) else name
 
