@@ -39,7 +39,7 @@ def sample(count=5, *, m=400, names=None, values=True, budget=True, ordered=True
         "privacy": Privacy(1.0, 1e-6, (ZCDP(0.006), ZCDP(0.018)), "replace"),
         "fdr": FdrPromise(0.1, "proved", "null scores are independent", "docs/proofs/aware-fdr.md"),
         "parameters": {"guarantee": "proved", "k": None},
-        "values": Values("z score", noisy, 0.4) if values is True else values or None,
+        "values": Values("z score", noisy, np.full(count, 0.4)) if values is True else values or None,
         "frame": None,
         "budget": BudgetLine("cohort", 3.0, 1e-5, 1.62, "scan 1", "9f2c") if budget else None,
     }
@@ -68,10 +68,11 @@ def releases(draw):
     m = draw(st.integers(1, 2**63 - 1))
     indices = draw(st.lists(st.integers(0, m - 1), unique=True, max_size=5))
     count = len(indices)
-    noisy = st.lists(st.floats(), min_size=count, max_size=count).map(
-        lambda x: np.asarray(x, dtype=np.float64)
-    )
     noise = amounts | st.just(math.inf)
+
+    def numbers(one):
+        return st.lists(one, min_size=count, max_size=count).map(lambda x: np.asarray(x, dtype=np.float64))
+
     return Release(
         method=draw(texts),
         m=m,
@@ -79,12 +80,14 @@ def releases(draw):
         indices=np.asarray(indices, dtype=np.int64),
         discoveries=tuple(draw(st.lists(texts, min_size=count, max_size=count))),
         ordered=draw(st.booleans()),
-        privacy=Privacy(draw(noise), draw(shares), tuple(draw(st.lists(events, max_size=3))), draw(texts)),
+        privacy=Privacy(
+            draw(noise), draw(shares), tuple(draw(st.lists(events, max_size=3))), draw(texts), draw(texts)
+        ),
         fdr=FdrPromise(
             draw(noise), draw(st.sampled_from(["proved", "simulated", "none"])), draw(texts), draw(texts)
         ),
         parameters=draw(st.dictionaries(texts, plain | odd, max_size=4)),
-        values=draw(st.none() | st.builds(Values, texts, noisy, noise)),
+        values=draw(st.none() | st.builds(Values, texts, numbers(st.floats()), numbers(noise))),
         frame=draw(st.sampled_from([None, "pandas", "polars", "pyarrow"])),
         budget=draw(st.none() | st.builds(BudgetLine, texts, amounts, shares, amounts, texts, texts)),
         version=draw(texts),

@@ -66,7 +66,7 @@ def test_every_other_text_is_only_text():
             privacy=discreet.Privacy(1.0, 1e-6, (), nasty),
             fdr=discreet.FdrPromise(0.1, "proved", nasty, nasty),
             parameters={"guarantee": nasty, "k": None},
-            values=discreet.Values(nasty, np.array([3.0, -1.0, 2.0]), 0.4),
+            values=discreet.Values(nasty, np.array([3.0, -1.0, 2.0]), np.full(3, 0.4)),
             budget=discreet.BudgetLine(nasty, 3.0, 1e-5, 1.0, nasty, nasty),
         )
         plain = sample(3, method="x", privacy=discreet.Privacy(1.0, 1e-6, (), "x"))
@@ -154,18 +154,32 @@ def test_what_is_not_promised_is_said():
 @pytest.mark.parametrize(
     ("values", "drawn"),
     [
-        (discreet.Values("z", np.arange(5.0), 1.0), True),
-        (discreet.Values("z", np.zeros(5), 0.0), True),
-        (discreet.Values("z", np.full(5, 5e-324), 0.0), True),
-        (discreet.Values("z", np.full(5, np.nan), 1.0), False),
-        (discreet.Values("z", np.array([1.7e308, -1.7e308, 0, 0, 0]), 1.0), False),
-        (discreet.Values("z", np.arange(5.0), math.inf), False),
+        (discreet.Values("z", np.arange(5.0), np.arange(5.0)), True),
+        (discreet.Values("z", np.zeros(5), np.zeros(5)), True),
+        (discreet.Values("z", np.full(5, 5e-324), np.zeros(5)), True),
+        (discreet.Values("z", np.full(5, np.nan), np.ones(5)), False),
+        (discreet.Values("z", np.array([1.7e308, -1.7e308, 0, 0, 0]), np.ones(5)), False),
+        (discreet.Values("z", np.arange(5.0), np.full(5, math.inf)), False),
         (None, False),
     ],
 )
 def test_pictures_need_values(values, drawn):
     """Values are drawn only when they were released; what cannot be drawn is left out."""
     assert ("ranked-720-title" in page(sample(values=values))) is drawn
+
+
+def test_noises_that_differ_have_a_column():
+    """One noise is said once; several stand beside their values, with as many digits as each deserves."""
+    one, several = (
+        page(sample(2, values=discreet.Values("z", np.array([12.3456, -3.21]), np.array(noise))))
+        for noise in ([0.5, 0.5], [0.5, 0.02])
+    )
+    assert ">Noise sd<" not in one
+    assert "(0.5)" in one
+    assert ">Noise sd<" in several
+    assert "(0.02 to 0.5)" in several
+    assert ">12.35<" in several
+    assert ">\u22123.210<" in several
 
 
 def test_a_right_guess_is_exact():

@@ -62,7 +62,8 @@ def test_what_comes_back_is_what_was_there():
     assert again.indices.tolist() == release.indices.tolist()
     assert again.indices.dtype == release.indices.dtype
     assert again.values.noisy.tolist() == release.values.noisy.tolist()
-    assert (again.values.name, again.values.noise) == (release.values.name, release.values.noise)
+    assert again.values.noise.tolist() == release.values.noise.tolist()
+    assert again.values.name == release.values.name
     assert str(again) == str(release)
 
 
@@ -136,7 +137,7 @@ def changed(*path_and_value):
         (changed("discoveries", 0, "name", 3), "name in the release must be text"),
         (changed("discoveries", 0, "value", "1"), "value in the release must be a number"),
         (changed("values", None), "values does not describe"),
-        (changed("values", "noise", -1), "noise must"),
+        (changed("discoveries", 0, "noise", -1), "noise must"),
         (changed("privacy", "epsilon", -1), "epsilon must"),
         (changed("privacy", "epsilon", 10**400), "epsilon must"),
         (changed("privacy", "delta", 1), "delta must"),

@@ -104,7 +104,7 @@ def _comparison(x: NDArray[np.float64]) -> tuple[count.Rounded, dict[str, Any]]:
         "step": lattice.step,
         "beta": None,
     }
-    return count.rounded(count.to_steps(x, 1.0), 1.0), settings
+    return count.rounded(x, 1.0), settings
 
 
 def _ask(x: NDArray[np.float64]) -> int:

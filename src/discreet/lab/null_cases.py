@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet.evidence.allelic import Allelic
 from discreet.evidence.correlation import Correlation
 from discreet.evidence.mean import Mean
 from discreet.evidence.proportion import Proportion
@@ -60,6 +61,7 @@ def cases(rate: float, share: float) -> list[Case]:
     signs = {-1.0: rate / 2, 0.0: 1 - rate, 1.0: rate / 2}
     bounds = (0, 1)
     groups, group = _split(_PEOPLE, share), {"g": np.array([0, 1])}
+    status = {"phenotype": np.array([1, 2])}
     few = _split(_FEW, share)
     one = (_PEOPLE,)
     # Two strata, the second with the groups the other way round.
@@ -78,7 +80,8 @@ def cases(rate: float, share: float) -> list[Case]:
         Case("SignedRank, no ties", SignedRank(), None, (_FEW,), most=200_000),
         Case("TwoGroups", TwoGroups(group="g", bounds=bounds), coin, groups, group),
         Case("TwoGroups, floor .05", TwoGroups(group="g", bounds=bounds, floor=0.05), coin, groups, group),
-        Case("Trend, floor .05", Trend(group="g", floor=0.05), genotype, groups, group),
+        Case("Trend, MAF floor .05", Trend(protect="genotypes", sides=1), genotype, groups, status),
+        Case("Allelic, MAF floor .05", Allelic(sides=1), genotype, groups, status),
         Case("TwoByTwo, floor .005", TwoByTwo(group="g", floor=0.005), coin, groups, group),
         Case("TwoByTwo, normal tail", TwoByTwo(group="g", floor=0.005, tail="normal"), coin, groups, group),
         Case("Stratified", Stratified(**layers), coin, strata, both),

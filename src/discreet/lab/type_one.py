@@ -10,6 +10,7 @@ from scipy.special import ndtri
 
 from discreet.block import Block
 from discreet.evidence.accumulate import Sums
+from discreet.evidence.genotypes import Genotypes
 from discreet.lab.clopper import lower
 from discreet.lab.null_cases import RATES, SHARES, Case, cases
 from discreet.report.text_table import table
@@ -88,6 +89,10 @@ def null_scores(case: Case, columns: int, rng: np.random.Generator) -> NDArray[n
     values, chance = (np.array(list(part)) for part in (case.law.keys(), case.law.values()))
     counts = np.stack([rng.multinomial(size, chance, size=columns) for size in case.sizes], axis=1)
     sums = case.test.start(names)
+    if isinstance(sums, Genotypes):
+        sums.members[0], sums.slots[:] = case.sizes, case.people
+        sums.counts[0, :, :3] = counts.transpose(1, 2, 0)
+        return sums.finish().score
     if not isinstance(sums, Sums):
         return _ranked(case, values, counts)
     kinds = Block(np.zeros((len(case.sizes), 1)), case.labels)

@@ -11,11 +11,10 @@ import numpy as np
 
 from discreet.decide import aware
 from discreet.errors import InputError
-from discreet.methods.common import Ready, record, zcdp_budget
+from discreet.methods.common import Ready, promised, record, zcdp_budget
 from discreet.methods.values import VALUES_SHARE, value_plan
 from discreet.noise.laws import GUMBEL
 from discreet.privacy.events import ZCDP
-from discreet.privacy.promise import Privacy
 from discreet.report.release import FdrPromise, Release
 from discreet.select import count
 from discreet.select.contest import largest
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from discreet.evidence.null import Null
     from discreet.parameters import Parameters
 
-SEARCH_SHARE = {"proved": 0.25, "calibrated": 0.2}
+SEARCH_SHARE = {"proved": 0.22, "calibrated": 0.18}
 
 
 def _split(rho: float, guarantee: str) -> tuple[float, float]:
@@ -70,11 +69,11 @@ def public_constants(
     return Public(plan, shape, sigma_steps, lattice.step)
 
 
-def private_count(steps: NDArray[np.float64], public: Public, sup: float, *, proved: bool) -> int:
+def private_count(scores: NDArray[np.float64], public: Public, sup: float, *, proved: bool) -> int:
     """Return the position among the candidate counts that the private search ends at, or -1 for none."""
     plan = public.plan
     return count.search(
-        count.rounded(steps, sup),
+        count.rounded(scores, sup),
         plan.counts,
         plan.scale,
         plan.level,
@@ -109,14 +108,14 @@ def ready_aware(evidence: Evidence, asked: Parameters) -> Ready:
     events = tuple(map(ZCDP, spent))
 
     def draw() -> Release:
-        steps = count.to_steps(evidence.score, sup)
-        found = private_count(steps, public, sup, proved=proved)
+        found = private_count(evidence.score, public, sup, proved=proved)
         indices = np.zeros(0, dtype=np.int64)
         if found >= 0:
-            scores = steps * count.step_of(sup)
+            scores = count.to_steps(evidence.score, sup)
+            scores *= count.step_of(sup)
             indices = largest(scores, float(plan.scale[found]), int(plan.counts[found]), GUMBEL)
         values = None if last is None else last.draw(evidence, indices)
-        privacy = Privacy(asked.epsilon, asked.delta, events, certificate.adjacency)
+        privacy = promised(asked, events, certificate)
         parameters = {
             "guarantee": guarantee,
             "dependence": asked.dependence,

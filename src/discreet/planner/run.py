@@ -11,7 +11,7 @@ import numpy as np
 from discreet import check
 from discreet.errors import InputError
 from discreet.evidence.two_groups import TwoGroups, check_share
-from discreet.parameters import CUTOFFS
+from discreet.parameters import Parameters
 from discreet.planner.invent import Setting
 from discreet.planner.outlook import outlook, power_by_people, searched
 from discreet.planner.record import Outlook, Plan
@@ -83,6 +83,9 @@ def plan(
         The power that people, epsilon and effect are searched for.
     quick : bool
         Only the power, without the searches.
+    repetitions : int, optional
+        How many studies to invent for each figure; 40, and 12 for each step of a search, when absent (fewer
+        for millions of hypotheses).
     curve : bool
         Also the power at a tenth to ten times n, for `Plan.plot`.
 
@@ -94,22 +97,21 @@ def plan(
     (10, 'calibrated')
     """
     n, m = check.whole(n, "n", 20, 10**9), check.whole(m, "m", 1, 10**8)
-    q, epsilon = check.level(q, "q"), check.positive(epsilon, "epsilon")
-    delta, target = check.level(delta, "delta"), check.level(target, "target")
-    share = check.between(share, "share", 0.001, 0.999)
+    asked = Parameters(q=q, epsilon=epsilon, delta=delta, dependence=dependence, cutoffs=cutoffs)
+    target, share = check.level(target, "target"), check.between(share, "share", 0.001, 0.999)
     check_share(sd, "sd")
-    check.choice(dependence, "dependence", ("positive", "any"))
-    check.choice(cutoffs, "cutoffs", CUTOFFS)
     sizes = _sizes(effects)
     signals = _signals(signals, m, len(sizes))
     k = min(m, 2 * signals) if k is None else check.whole(k, "k", 1, m)
     setting = _setting(test, sensitivity, n, share, sd)
     chosen, notes = _methods(methods, signed=sensitivity is not None)
-    usual = max(6, min(_QUICK if quick else _USUAL, 3_000_000 // m))
-    repetitions = usual if repetitions is None else check.whole(repetitions, "repetitions", 2)
+    few = max(6, min(_SEARCH, 3_000_000 // m))  # each question of a search
+    many = max(6, min(_QUICK if quick else _USUAL, 3_000_000 // m))
+    if repetitions is not None:
+        few = many = check.whole(repetitions, "repetitions", 2)
     seed = check.whole(seed, "seed", 0)
     each = tuple(float(size) for size in np.resize(np.array(sizes), signals))
-    study = Study(setting, n, m, q, epsilon, delta, each, k, dependence, cutoffs, repetitions, seed)
+    study = Study(setting, n, m, asked, each, k, many, seed)
 
     tell = tick or _silent
     found: dict[str, Outlook] = {}
@@ -117,7 +119,7 @@ def plan(
         found[method] = outlook(study, method, sizes)
         tell(1)
     if not quick:
-        trial = replace(study, repetitions=min(repetitions, _SEARCH))
+        trial = replace(study, repetitions=few)
         # The cheap method first: where it passes the target is a good start for the dear one.
         for method in sorted(chosen, key=_CHEAP_FIRST.index):
             found[method] = searched(trial, found[method], target, found.get("calibrated"), found.get("bh"))
@@ -135,7 +137,7 @@ def plan(
         assumed=setting.assumed,
         certificate=str(study.seen()[0]),
         target=target,
-        repetitions=repetitions,
+        repetitions=many,
         outlooks=tuple(found[method] for method in chosen),
         curve=power_by_people(study, chosen) if curve else (),
         notes=notes,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import islice, repeat
 from typing import TYPE_CHECKING
 
 from discreet.report import pictures, words
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from discreet.report.release import Release, Values
 
 _MOST_ROWS = 5000
-_HEADS = {"rank": "Rank", "hypothesis": "Hypothesis", "index": "Index"}
+_HEADS = {"rank": "Rank", "hypothesis": "Hypothesis", "index": "Index", "noise_sd": "Noise sd"}
 
 
 def found_section(release: Release) -> Element:
@@ -36,9 +37,10 @@ def found_section(release: Release) -> Element:
 
 
 def _value_figures(release: Release, values: Values) -> list[Element]:
+    noise = " to ".join(dict.fromkeys(f"{sd:.3g}" for sd in (values.noise.min(), values.noise.max())))
     about = (
         f"Each dot is a released value ({shown(values.name)}), noise included; its band reaches "
-        f"{pictures.BAND} standard deviations of that noise ({values.noise:.3g}) to either side and covers "
+        f"{pictures.BAND} standard deviations of that noise ({noise}) to either side and covers "
         "about 95% of it. Sampling error comes on top, and the strongest of many tend to look stronger than "
         "they are."
     )
@@ -63,13 +65,16 @@ def _search() -> Element:
 
 
 def _rows(release: Release) -> Element:
-    values = release.values
-    table = {name: column[:_MOST_ROWS] for name, column in columns(release).items() if name != "noise_sd"}
+    values, table = release.values, columns(release)
+    # One noise for all is said once, below the table; noises that differ have their own column.
+    noise = table.get("noise_sd", [])
+    if len(set(map(words.short, noise))) == 1:
+        del table["noise_sd"]
+    digits = map(_digits, noise) if noise else repeat(0)
     heads = _HEADS if values is None else _HEADS | {"value": shown(values.name, 40)}
-    digits = 0 if values is None else _digits(values.noise)
     body = [
-        tag("tr", *(_cell(name, entry, digits) for name, entry in zip(table, row, strict=True)))
-        for row in zip(*table.values(), strict=True)
+        tag("tr", *(_cell(name, entry, places) for name, entry in zip(table, row, strict=True)))
+        for row, places in zip(islice(zip(*table.values(), strict=True), _MOST_ROWS), digits, strict=False)
     ]
     head = tag("tr", *(_head(name, heads[name]) for name in table))
     return tag(
@@ -86,7 +91,11 @@ def _head(name: str, words: str) -> Element:
     if name == "hypothesis":
         return tag("th", words, scope="col", data_kind="text")
     order = {"aria_sort": "ascending"} if name == "rank" else {}
-    return tag("th", words, scope="col", data_kind="number", class_="n", **order)
+    return tag("th", words, scope="col", data_kind="number", class_=_look(name), **order)
+
+
+def _look(name: str) -> str:
+    return "n index" if name == "index" else "n"
 
 
 def _digits(noise: float) -> int:
@@ -97,5 +106,5 @@ def _digits(noise: float) -> int:
 def _cell(name: str, entry: str | float, digits: int) -> Element:
     if isinstance(entry, str):
         return tag("td", tag("bdi", shown(entry)))
-    text = f"{entry:,.{digits}f}".replace("-", "\u2212") if name == "value" else f"{entry:,}"
-    return tag("td", text, data_v=repr(entry), class_="n")
+    text = f"{entry:,}" if isinstance(entry, int) else f"{entry:,.{digits}f}".replace("-", "\u2212")
+    return tag("td", text, data_v=repr(entry), class_=_look(name))

@@ -22,10 +22,15 @@ MOST_NAMED = 25
 _MOST = 1e300  # differences stay finite
 
 
-def _range(values: Values, noisy: list[float]) -> tuple[float, float]:
+def _bands(values: Values, most: int | None = None) -> list[tuple[float, float, float]]:
+    """Return where each band begins, its value, and where it ends."""
+    pairs = zip(values.noisy[:most], values.noise[:most], strict=True)
+    return [(float(v - BAND * sd), float(v), float(v + BAND * sd)) for v, sd in pairs]
+
+
+def _ends(bands: list[tuple[float, float, float]]) -> tuple[float, float]:
     """Return the ends of an axis that shows every band, and zero."""
-    reach = BAND * values.noise
-    return min(0.0, min(noisy) - reach), max(0.0, max(noisy) + reach)
+    return min(0.0, *(low for low, _, _ in bands)), max(0.0, *(high for _, _, high in bands))
 
 
 def drawable(release: Release) -> bool:
@@ -34,44 +39,40 @@ def drawable(release: Release) -> bool:
     return (
         values is not None
         and len(release) > 0
-        and values.noise < _MOST
         and bool((np.abs(values.noisy) < _MOST).all())
+        and bool((values.noise < _MOST).all())
     )
 
 
 def ranked(release: Release, values: Values, width: int) -> Element:
     """Draw every value in the order of the list, with its band of noise."""
-    noisy, count = [float(v) for v in values.noisy], len(release)
-    height = 300
+    bands, count, height = _bands(values), len(release), 300
     x = Scale(0.5, count + 0.5, 48, width - 20)
-    y = Scale(*_range(values, noisy), height - 48, 28)
-    places = [(x(i), v) for i, v in enumerate(noisy, 1)]
-    bands = "".join(
-        f"M{place} {y(v - BAND * values.noise)}V{y(v + BAND * values.noise)}" for place, v in places
-    )
-    dots = "".join(f"M{place} {y(v)}h0" for place, v in places)
+    y = Scale(*_ends(bands), height - 48, 28)
+    lines = "".join(f"M{x(i)} {y(low)}V{y(high)}" for i, (low, _, high) in enumerate(bands, 1))
+    dots = "".join(f"M{x(i)} {y(v)}h0" for i, (_, v, _) in enumerate(bands, 1))
     crowd = "many" if count > width / 6 else "few"
     shapes = [
         *grid(
             x, y, "rank" if release.ordered else "place in the list", shown(values.name, 40), (width // 90, 5)
         ),
-        line(bands, f"band {crowd}"),
+        line(lines, f"band {crowd}"),
         line(dots, f"dots {crowd}"),
     ]
     words = (
-        f"{count} values from {number(min(noisy))} to {number(max(noisy))}; each band is {BAND} standard "
-        f"deviations of the added noise, {number(values.noise)}, to either side."
+        f"{count} values from {number(float(values.noisy.min()))} to {number(float(values.noisy.max()))}; "
+        f"each band is {BAND} standard deviations of the added noise to either side."
     )
     return picture(f"ranked-{width}", width, height, "All discoveries, with bands of noise", words, shapes)
 
 
 def effects(release: Release, values: Values, width: int) -> Element:
     """Draw the first discoveries by name, each with its value and band."""
-    noisy = [float(v) for v in values.noisy[:MOST_NAMED]]
+    bands = _bands(values, MOST_NAMED)
     wide = width > 400
     left, step, letters = (230, 24, 30) if wide else (12, 38, 44)
-    height = 40 + step * len(noisy) + 24
-    x = Scale(*_range(values, noisy), left, width - 20)
+    height = 40 + step * len(bands) + 24
+    x = Scale(*_ends(bands), left, width - 20)
     shapes: list[Element] = []
     for tick in x.ticks(6 if wide else 4):
         shapes += [
@@ -79,15 +80,15 @@ def effects(release: Release, values: Values, width: int) -> Element:
             text(x(tick), height - 8, number(tick), "middle", "tick"),
         ]
     shapes.append(text(width - 20, 16, shown(values.name, 40), "end"))
-    for i, (name, v) in enumerate(zip(release.discoveries, noisy, strict=False)):
+    for i, (name, (low, v, high)) in enumerate(zip(release.discoveries, bands, strict=False)):
         y = 30 + step * (i + 1) - 10
         words = shown(name, letters)
         shapes += [
             text(left - 12, y + 4, words, "end") if wide else text(left, y - 9, words),
-            line(f"M{x(v - BAND * values.noise)} {y}H{x(v + BAND * values.noise)}", "band few"),
+            line(f"M{x(low)} {y}H{x(high)}", "band few"),
             line(f"M{x(v)} {y}h0", "dots few"),
         ]
-    many = f"The first {len(noisy)} discoveries" if len(release) > len(noisy) else "The discoveries"
+    many = f"The first {len(bands)} discoveries" if len(release) > len(bands) else "The discoveries"
     title = f"{many}, with bands of noise"
     words = "One line for each discovery, its released value as a dot; the numbers stand in the table."
     return picture(f"effects-{width}", width, height, title, words, shapes)

@@ -27,7 +27,7 @@ def columns(release: Release) -> dict[str, list[Any]]:
         "index": [int(i) for i in release.indices],
     }
     if values is not None:
-        result |= {"value": [float(x) for x in values.noisy], "noise_sd": [float(values.noise)] * count}
+        result |= {"value": [float(x) for x in values.noisy], "noise_sd": [float(x) for x in values.noise]}
     return result
 
 
