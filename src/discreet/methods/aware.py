@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +18,7 @@ from discreet.privacy.events import ZCDP
 from discreet.privacy.promise import Privacy
 from discreet.report.release import FdrPromise, Release
 from discreet.select import count
-from discreet.select.contest import largest
+from discreet.select.contest import best, contenders, ranked
 from discreet.select.values import lattice_for
 
 if TYPE_CHECKING:
@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
     from discreet.evidence.evidence import Evidence
     from discreet.evidence.null import Null
+    from discreet.noise.laws import Law
     from discreet.parameters import Parameters
+    from discreet.select.drawn import Drawn
 
 SEARCH_SHARE = {"proved": 0.25, "calibrated": 0.2}
 
@@ -70,11 +72,11 @@ def public_constants(
     return Public(plan, shape, sigma_steps, lattice.step)
 
 
-def private_count(steps: NDArray[np.float64], public: Public, sup: float, *, proved: bool) -> int:
+def private_count(scores: count.Rounded, public: Public, *, proved: bool) -> int:
     """Return the position among the candidate counts that the private search ends at, or -1 for none."""
     plan = public.plan
     return count.search(
-        count.rounded(steps, sup),
+        scores,
         plan.counts,
         plan.scale,
         plan.level,
@@ -83,6 +85,16 @@ def private_count(steps: NDArray[np.float64], public: Public, sup: float, *, pro
         step=public.step,
         beta=public.shape.beta if proved else None,
     )
+
+
+def _counted(score: NDArray[np.float64], _: int, sup: float) -> count.Rounded:
+    """Return the histogram of a block of scores on the lattice."""
+    return count.rounded(count.to_steps(score, sup), sup)
+
+
+def _contend(score: NDArray[np.float64], first: int, sup: float, scale: float, k: int, law: Law) -> Drawn:
+    """Draw the noise of a block of scores on the lattice; return who may be among the k largest."""
+    return contenders(count.to_steps(score, sup) * count.step_of(sup), scale, k, law, first)
 
 
 def ready_aware(evidence: Evidence, asked: Parameters) -> Ready:
@@ -109,12 +121,14 @@ def ready_aware(evidence: Evidence, asked: Parameters) -> Ready:
     events = tuple(map(ZCDP, spent))
 
     def draw() -> Release:
-        steps = count.to_steps(evidence.score, sup)
-        found = private_count(steps, public, sup, proved=proved)
+        found = private_count(
+            evidence.reduce(partial(_counted, sup=sup), count.merged), public, proved=proved
+        )
         indices = np.zeros(0, dtype=np.int64)
         if found >= 0:
-            scores = steps * count.step_of(sup)
-            indices = largest(scores, float(plan.scale[found]), int(plan.counts[found]), GUMBEL)
+            noise = {"scale": float(plan.scale[found]), "k": int(plan.counts[found]), "law": GUMBEL}
+            drawn = evidence.reduce(partial(_contend, sup=sup, **noise), partial(best, **noise))
+            indices = ranked(drawn, **noise)
         values = None if last is None else last.draw(evidence, indices)
         privacy = Privacy(asked.epsilon, asked.delta, events, certificate.adjacency)
         parameters = {

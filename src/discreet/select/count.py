@@ -18,6 +18,8 @@ from scipy.special import gammaln
 from discreet.noise.gaussian import discrete_gaussian
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
 STEPS = 16
@@ -58,6 +60,16 @@ def rounded(steps: NDArray[np.float64], sup: float) -> Rounded:
     first = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
     holders = np.diff(np.append(first, ordered.size))
     return Rounded(step_of(sup), ordered[first].astype(np.int64), holders)
+
+
+def merged(parts: Sequence[Rounded]) -> Rounded:
+    """Return the histogram of several blocks of scores: whole numbers, so blocks and order do not matter."""
+    if len(parts) == 1:
+        return parts[0]
+    value, place = np.unique(np.concatenate([part.value for part in parts]), return_inverse=True)
+    holders = np.zeros(value.size, dtype=np.int64)
+    np.add.at(holders, place, np.concatenate([part.holders for part in parts]))
+    return Rounded(parts[0].step, value, holders)
 
 
 def search(
