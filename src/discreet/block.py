@@ -1,14 +1,15 @@
-"""The record that travels from data to evidence: some people's rows."""
+"""The records that travel from data to evidence: some people's rows, or everyone's packed genotypes."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -77,3 +78,37 @@ class Block:
 
     def __repr__(self) -> str:
         return "Block(private)"
+
+
+class Names(Sequence[str]):
+    """Names of hypotheses that are made only when asked for: a million of them cost nothing."""
+
+    __slots__ = ()
+
+
+class Genotyped(Protocol):
+    """Everyone's genotypes, packed two bits each, to be counted where they lie. Private."""
+
+    @property
+    def rows(self) -> int:
+        """How many people."""
+        ...
+
+    @property
+    def labels(self) -> Mapping[str, NDArray[Any]]:
+        """The columns a test names beside the genotypes, shape (rows,) each."""
+        ...
+
+    def count(self, cells: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Return how many in each cell carry 0, 1, 2 effect alleles or no call; (cells, rows) -> (cells, 4, m)."""
+        ...
+
+    def multiply(
+        self, weight: NDArray[np.float32], also: NDArray[np.float32], lost: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return exact sums of weight * dose, (k, m), and of weight and `also` over missing calls, (k + j, m).
+
+        Weights are whole numbers up to 1024, (k, rows) and (j, rows); `lost` says which variants, (m,), miss
+        calls: the second sums are 0 for the others.
+        """
+        ...

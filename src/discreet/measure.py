@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from discreet.errors import InputError
 from discreet.evidence.p_values import PValues
 
 if TYPE_CHECKING:
     from discreet.data.person import Person
+    from discreet.data.plink import Cohort
     from discreet.evidence.accumulate import Test
     from discreet.evidence.evidence import Evidence
 
@@ -19,7 +24,8 @@ def measure(data: Any, test: Test, *, person: str | Person | None = None, column
     ----------
     data : path, array or table
         CSV (.csv, .csv.gz), Parquet, or a folder of Parquet files, read in blocks; a NumPy array (n, m); or a
-        pandas, polars (eager or lazy) or pyarrow table. One row for each person, unless `person` is given.
+        pandas, polars (eager or lazy) or pyarrow table. One row for each person, unless `person` is given. Or
+        genotypes: `Plink`, or a path to a .bed or .pgen file; the phenotype is the column "phenotype".
     test : Mean, Proportion, TwoGroups, ...
         What to test, with its public arguments.
     person : str or Person, optional
@@ -44,6 +50,11 @@ def measure(data: Any, test: Test, *, person: str | Person | None = None, column
         return test.of(data)
     if isinstance(test, PValues) and test.column is not None:
         columns = [test.column]
+    from discreet.data.plink import open_plink
+
+    cohort = open_plink(data)
+    if cohort is not None:
+        return _genotypes(cohort, test, person=person, columns=columns)
     from discreet.data.ahead import ahead
     from discreet.data.table import open_table  # narwhals loads only when there is a table to read
 
@@ -52,6 +63,28 @@ def measure(data: Any, test: Test, *, person: str | Person | None = None, column
     for block in ahead(table.blocks()):
         accumulator.update(block)
     return accumulator.finish()
+
+
+def _genotypes(cohort: Cohort, test: Test, *, person: Any, columns: Any) -> Evidence:
+    """Test every variant of a cohort: where its genotypes lie packed, or decoded some variants at a time."""
+    if person is not None or columns is not None:
+        raise InputError(
+            "person and columns are for tables: PLINK files have one entry for each person; use extract"
+        )
+    for name in test.labels:
+        if name not in cohort.labels:
+            raise InputError(f"PLINK files have no column {name!r}; they have: {', '.join(cohort.labels)}")
+    accumulator: Any = test.start(cohort.names)
+    if hasattr(accumulator, "scan"):
+        accumulator.scan(cohort)
+        return accumulator.finish()
+    parts: list[Evidence] = []
+    for columns, block in cohort.blocks():
+        accumulator = test.start(cohort.names[columns])
+        accumulator.update(block)
+        parts.append(accumulator.finish())
+    # Null law and certificate are public: the same for all parts.
+    return replace(parts[0], names=cohort.names, score=np.concatenate([part.score for part in parts]))
 
 
 def _is_table(data: Any) -> bool:

@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from discreet import check
 from discreet.errors import InputError
+from discreet.evidence.allelic import Allelic
 from discreet.evidence.correlation import Correlation
+from discreet.evidence.genotypic import Genotypic
 from discreet.evidence.mean import Mean
 from discreet.evidence.p_values import PValues
 from discreet.evidence.proportion import Proportion
 from discreet.evidence.rank_sum import RankSum
 from discreet.evidence.sign import Sign
 from discreet.evidence.signed_rank import SignedRank
+from discreet.evidence.score import Score
 from discreet.evidence.trend import Trend
 from discreet.evidence.two_by_two import TwoByTwo
 from discreet.evidence.two_groups import Stratified, TwoGroups
@@ -31,6 +34,9 @@ TESTS: dict[str, type[Any]] = {
     "two-groups": TwoGroups,
     "two-by-two": TwoByTwo,
     "trend": Trend,
+    "allelic": Allelic,
+    "genotypic": Genotypic,
+    "score": Score,
     "rank-sum": RankSum,
     "signed-rank": SignedRank,
     "sign": Sign,

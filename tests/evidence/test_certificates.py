@@ -51,8 +51,8 @@ CASES = {
         8,
         STRATA,
     ),
-    "trend": (
-        discreet.Trend(group="g", floor=0.3, ceiling=2, tail="normal"),
+    "two groups floor, normal": (
+        discreet.TwoGroups(group="g", bounds=(0, 2), floor=0.3, ceiling=2, tail="normal"),
         [0, 1, 2, NAN],
         8,
         groups(2, 6),
@@ -81,9 +81,8 @@ LOOSE = {
     "two by two small": (discreet.TwoByTwo(group="g", floor=0.1), [0, 1, NAN], 8, groups(6, 2)),
     "rank sum safe": (discreet.RankSum(group="g", sides=2), [0, 1, 2], 7, groups(4, 3)),
     "signed rank safe": (discreet.SignedRank(sides=2), [-2, -1, 0, 1, 2, NAN], 5, None),
-    "trend safe": (discreet.Trend(group="g", floor=0.5), [0, 1, 2], 8, groups(2, 6)),
-    "trend two-sided": (
-        discreet.Trend(group="g", floor=0.3, ceiling=2, tail="normal", sides=2),
+    "two groups floor, two-sided": (
+        discreet.TwoGroups(group="g", bounds=(0, 2), floor=0.3, ceiling=2, tail="normal", sides=2),
         [0, 1, 2],
         8,
         groups(4, 4),

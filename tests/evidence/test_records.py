@@ -48,7 +48,7 @@ def test_a_certificate_says_what_is_not_protected():
         discreet.TwoGroups(group="g", bounds=(0, 1)),
         discreet.TwoGroups(group="g", bounds=(0, 1), floor=0.1),
         discreet.TwoByTwo(group="g"),
-        discreet.Trend(group="g"),
+        discreet.Trend(group="g", levels=(0, 1), protect="genotypes"),
         discreet.RankSum(group="g"),
     ):
         certificate = evidence_of(test, values, labels).certificate

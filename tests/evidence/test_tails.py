@@ -158,7 +158,8 @@ def test_group_tests_are_valid_under_permutation(first, second):
         discreet.TwoGroups(group="g", bounds=(0, 1)),
         discreet.TwoGroups(group="g", bounds=(0, 1), floor=0.1),
         discreet.TwoGroups(group="g", bounds=(0, 1), floor=0.4),
-        discreet.Trend(group="g", bounds=(0, 1), floor=0.2),
+        discreet.Trend(group="g", levels=(0, 1), protect="genotypes", maf_floor=0.2, sides=1),
+        discreet.Trend(group="g", levels=(0, 1), maf_floor=0.5, case_floor=0.25, sides=1),
         discreet.TwoByTwo(group="g", floor=0.2),
         discreet.RankSum(group="g"),
     ]

@@ -12,7 +12,7 @@ from discreet.lab import type_one
 from discreet.lab.bench import evidence as bench
 
 
-@pytest.mark.statistical(5)
+@pytest.mark.statistical(6)
 def test_null_columns_pass_no_more_often_than_alpha():
     """At 500 against 4,500 people and rate 2%, safe tails keep their level; the normal tail does not."""
     rng = np.random.default_rng(7)
@@ -20,7 +20,8 @@ def test_null_columns_pass_no_more_often_than_alpha():
     for test, top, sizes in (
         (discreet.TwoByTwo(group="g", floor=0.01), 1, (4500, 500)),
         (discreet.TwoGroups(group="g", bounds=(0, 1), floor=0.05), 1, (4500, 500)),
-        (discreet.Trend(group="g", floor=0.05), 2, (4500, 500)),
+        (discreet.Trend(protect="genotypes", maf_floor=0.01, sides=1), 2, (4500, 500)),
+        (discreet.Allelic(maf_floor=0.01, sides=1), 2, (4500, 500)),
         (discreet.Proportion(null=0.02), 1, (5000,)),
     ):
         score = type_one.null_scores(test, sizes, 0.02, top, 300_000, rng)

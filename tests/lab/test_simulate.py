@@ -32,7 +32,9 @@ def test_scenarios_draw_what_they_say(name, m):
     assert study.p.shape == study.null.shape == (m,)
     assert study.p.min() >= 0
     assert study.p.max() <= 1
-    assert np.count_nonzero(~study.null) == (0 if name == "all-null" else round(m / 10))
+    false = {"all-null": 0, "ten": 10, "twentieth": round(m / 20), "loud": round(m / 20)}
+    assert np.count_nonzero(~study.null) == false.get(name, round(m / 10))
+    assert (study.declared.eta, study.declared.epsilon) == ((3e-2, 0.1) if name == "loud" else (1e-3, 0.5))
 
 
 def test_the_papers_example_is_the_papers():
@@ -59,15 +61,15 @@ def test_correlations_are_as_declared(name, other, rho):
 def test_procedures_return_distinct_positions(name):
     """Every registered procedure returns distinct positions inside the study."""
     rng = np.random.default_rng(0)
-    found = PROCEDURES[name](SCENARIOS["adversarial"].draw(rng, 100).p, 0.1, rng)
+    found = PROCEDURES[name](SCENARIOS["adversarial"].draw(rng, 400), 0.1, rng)
     assert 0 < np.unique(found).size == found.size
     assert found.min() >= 0
-    assert found.max() < 100
+    assert found.max() < 400
 
 
 def test_rates_follow_their_definitions(monkeypatch):
     """FDR, FDR_k, FDR^k and power of a procedure that rejects the first and the last hypothesis."""
-    monkeypatch.setitem(PROCEDURES, "ends", lambda p, _q, _rng: np.array([0, p.size - 1]))
+    monkeypatch.setitem(PROCEDURES, "ends", lambda study, _q, _rng: np.array([0, study.p.size - 1]))
     (two,) = simulate(["independent"], ["ends"], k=2, m=20, repetitions=5)
     assert (two.fdr.mean, two.fdr_false_k.mean, two.fdr_rejections_k.mean) == (0.5, 0.0, 0.5)
     assert two.power.mean == 0.5
@@ -81,7 +83,7 @@ def test_a_seed_repeats_and_runs_do_not_disturb_each_other(monkeypatch):
     alone = simulate(["median"], ["step-up"], m=50, repetitions=40)
     among = simulate(["independent", "median"], ["step-up"], m=50, repetitions=40)
     assert alone == among[1:]
-    monkeypatch.setitem(PROCEDURES, "coin", lambda p, _q, rng: np.flatnonzero(rng.random(p.size) < 0.1))
+    monkeypatch.setitem(PROCEDURES, "coin", lambda study, _q, rng: np.flatnonzero(rng.random(study.p.size) < 0.1))
     both = simulate(["median"], ["step-up", "coin"], m=50, repetitions=40)
     assert both[1:] == simulate(["median"], ["coin"], m=50, repetitions=40)
     assert alone != simulate(["median"], ["step-up"], m=50, repetitions=40, seed=2)

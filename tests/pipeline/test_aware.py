@@ -11,6 +11,8 @@ import discreet
 from budget import ALPHA, assert_mean_at_most
 from discreet.decide import aware
 from discreet.decide.cells import Cells, cells
+from discreet.decide.inflation import inflation
+from discreet.decide.margin import largest_of, margin_for
 from discreet.errors import DiscreetError
 from discreet.evidence.evidence import Evidence
 from discreet.evidence.null import Null
@@ -40,7 +42,7 @@ def test_inflation_is_the_brute_force_supremum(monotone):
     counts, scale, t = np.array([1, 2, 5]), np.array([0.3, 0.5, 0.9]), np.array([2.5, 1.9, 1.4])
     shift = np.array([-0.4, 0.0, 0.8])
     for z, found in zip(
-        shift, aware.inflation(null, counts, scale, t, shift, monotone=monotone), strict=True
+        shift, inflation(null, counts, scale, t, shift, monotone=monotone), strict=True
     ):
         best = 0.0
         for choice in itertools.product(range(-1, 3), repeat=4):
@@ -62,7 +64,7 @@ def test_one_common_scale_has_inflation_one():
     counts = np.arange(1, 40)
     scale = np.full(counts.size, 0.2)
     t = aware.cutoffs(null, scale, level * counts / m)
-    found = m * aware.inflation(null, counts, scale, t, np.zeros(1), monotone=True)[0]
+    found = m * inflation(null, counts, scale, t, np.zeros(1), monotone=True)[0]
     assert level * 0.999 <= found <= level * 1.02
 
 
@@ -70,7 +72,7 @@ def test_margin_makes_the_bound_true():
     """By simulation of the largest of 8 Gaussians, E min(1, growth(max Z - M)) is at most the level."""
     nodes = np.linspace(-8, 8, 97)
     growth = 0.1 * np.exp(0.5 * nodes)
-    margin = aware.margin_for(growth, nodes, aware.largest_of(200.0, 8), 0.1)
+    margin = margin_for(growth, nodes, largest_of(200.0, 8), 0.1)
     largest = np.random.default_rng(0).standard_normal((200_000, 8)).max(axis=1)
 
     def expected(shift):
@@ -78,12 +80,12 @@ def test_margin_makes_the_bound_true():
 
     assert 0.09 < expected(margin) <= 0.1
     assert expected(margin - 0.5) > 0.1
-    assert aware.margin_for(growth * 1e6, nodes, aware.largest_of(200.0, 8), 0.1) == math.inf
+    assert margin_for(growth * 1e6, nodes, largest_of(200.0, 8), 0.1) == math.inf
 
 
 def q_r(x, r, scale, sup, beta):
     """Find where a comparison turns, by bisection."""
-    scores = count.rounded(count.to_steps(x, sup), sup)
+    scores = count.rounded(x, sup)
     low, high = -50.0, 80.0
     while high - low > 1e-9:
         middle = (low + high) / 2
@@ -160,7 +162,7 @@ def test_no_answer_is_left_to_rounding(r, beta):
     for _ in range(60):
         x = 5.0 + sup * rng.integers(0, 16, r) / 16 * (rng.random(r) < rng.random())
         x[:missing] = 0.0
-        scores = count.rounded(count.to_steps(x, sup), sup)
+        scores = count.rounded(x, sup)
         answers_seen.add(count.passes(scores, r, scale, 4.9, beta))
     assert len(answers_seen) == 1
     assert count.threshold(r, beta) <= (beta * r if r <= 500 else math.log(beta))
@@ -271,7 +273,7 @@ def test_it_finds_what_is_there(guarantee, least):
 
 def answers(x, sup, sigma_steps, runs):
     """Ask many times whether one item clears a level of 5."""
-    scores = count.rounded(count.to_steps(x, sup), sup)
+    scores = count.rounded(x, sup)
     call = {"depth": 1, "sigma_steps": sigma_steps, "step": sup / 64, "beta": None}
     one = np.array([1]), np.array([0.01]), np.array([5.0])
     return np.array([count.search(scores, *one, **call) for _ in range(runs)])

@@ -129,7 +129,7 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from discreet.lab.table import table
+    from discreet.report.text_table import table
 
     console = Console()
     if not console.is_terminal:

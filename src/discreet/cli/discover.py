@@ -10,6 +10,7 @@ import typer
 
 from discreet.cli.app import app
 from discreet.cli.plan_file import Job, read_job
+from discreet.cli.preview import preview
 from discreet.cli.show import FILES, show
 from discreet.errors import InputError
 
@@ -96,7 +97,13 @@ def discover(
     ),
     as_json: bool = typer.Option(False, "--json", help="Print the release as JSON.", rich_help_panel=_OUT),
     dry_run: bool = typer.Option(
-        False, help="Show the cost and stop: no data is read, nothing is spent.", rich_help_panel=_OUT
+        False,
+        help="Show the cost and the expected power and stop: no data is read, nothing is spent.",
+        rich_help_panel=_OUT,
+    ),
+    people: int | None = typer.Option(None, help="For --dry-run: how many people.", rich_help_panel=_OUT),
+    hypotheses: int | None = typer.Option(
+        None, help="For --dry-run: how many columns.", rich_help_panel=_OUT
     ),
 ) -> None:
     """Test every column of a file about people and release the discoveries under differential privacy.
@@ -111,11 +118,11 @@ def discover(
     Exit codes: 0 done, 1 a check failed, 2 something asked for is impossible, 3 the budget does not allow it.
     """
     given = {name: value for name, value in ctx.params.items() if value not in (None, [], ())}
-    for switch in ("as_json", "dry_run", "out", "config"):
+    for switch in ("as_json", "dry_run", "people", "hypotheses", "out", "config"):
         given.pop(switch, None)
     job = read_job(config, given)
     if dry_run:
-        typer.echo(job.in_words())
+        typer.echo(preview(job, people, hypotheses))
         return
     if out is not None:
         _make_folder(out)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from pathlib import Path  # noqa: TC003 (typer reads the annotations)
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -13,11 +13,13 @@ from discreet.cli.app import app
 
 
 @app.command()
-def demo() -> None:
-    """Run the whole pipeline on a simulated study whose truth is known."""
+def demo(
+    out: Path = typer.Option(Path("discreet-demo"), help="The folder for the report."),
+) -> None:
+    """Run the whole pipeline on a simulated study whose truth is known: plan, discover, report."""
     from discreet.lab.demo import demo as run
 
-    typer.echo(run())
+    typer.echo(run(out))
 
 
 @app.command()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.data.person import Person
 from discreet.errors import InputError
-from discreet.named import described, test_named
+from discreet.named import test_named
 from discreet.parameters import Parameters
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _ASKED = tuple(one.name for one in dataclasses.fields(Parameters))
 _OWN = ("data", "columns", "person", "reduce", "ledger", "dataset", "release_id")
-DEFAULTS = {"q": 0.1, "epsilon": 1.0, "delta": 1e-6}
+DEFAULTS: dict[str, Any] = {"q": 0.1, "epsilon": 1.0, "delta": 1e-6}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +35,6 @@ class Job:
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of `discreet.discover`."""
         return {"data": self.data, "test": self.test, **self.asked.to_dict(), **self.other}
-
-    def in_words(self) -> str:
-        """Return what would be done, for a dry run."""
-        asked = {name: value for name, value in self.asked.to_dict().items() if value is not None}
-        rows = {"data": self.data, "test": described(self.test), **self.other, **asked}
-        return "\n".join(f"{name:12} {value}" for name, value in rows.items())
 
 
 def read_job(config: Path | None, given: Mapping[str, Any]) -> Job:

@@ -12,13 +12,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtri
 
-from discreet.decide.cells import Cells, NullLaw, cells
+from discreet.decide.cells import Cells, NullLaw, cells, centred
+from discreet.decide.inflation import inflation
+from discreet.decide.margin import largest_of, margin_for
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _COARSE, _FINE = 0.05, 0.01
-_NEGLIGIBLE = 1e-7
+_NEGLIGIBLE = 1e-4
+_SOLVED = 25
 # How steep the null is over the search noise; then the ratio of the grid of counts, and beta/q.
 _SHAPES = ((0.01, 0.01, 0.02), (0.05, 0.015, 0.04), (0.2, 0.02, 0.05), (1.0, 0.03, 0.1), (np.inf, 0.05, 0.15))
 
@@ -50,78 +53,16 @@ def noisy_tail(null: Cells, scale: NDArray[np.float64], t: NDArray[np.float64]) 
 
 def cutoffs(null: Cells, scale: NDArray[np.float64], chance: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return t with P(X0 + scale * G >= t) = chance, for each scale; approximate, which costs no validity."""
-    low: NDArray[np.float64] = -50 * scale
-    high: NDArray[np.float64] = float(null.at[-1]) + 60 * scale
-    for _ in range(42):
+    # They bend little with log r, so a hundred of them say all.
+    few = np.unique(np.append(np.arange(min(_SOLVED, scale.size)), np.linspace(0, scale.size - 1, 4 * _SOLVED)))
+    few = few.astype(np.int64)
+    low: NDArray[np.float64] = -50 * scale[few]
+    high: NDArray[np.float64] = float(null.at[-1]) + 60 * scale[few]
+    for _ in range(36):
         middle = (low + high) / 2
-        over = noisy_tail(null, scale, middle) > chance
+        over = noisy_tail(null, scale[few], middle) > chance[few]
         low, high = np.where(over, middle, low), np.where(over, high, middle)
-    return high
-
-
-def inflation(
-    null: Cells,
-    counts: NDArray[np.int64],
-    scale: NDArray[np.float64],
-    t: NDArray[np.float64],
-    shift: NDArray[np.float64],
-    *,
-    monotone: bool,
-) -> NDArray[np.float64]:
-    """Return sup E[P(s_R G >= t_R - z - X0) / R] over all ways R can depend on X0, for each z in `shift`.
-
-    `monotone`: R nondecreasing in X0 (PRDS), by a dynamic programme from the top cell down; otherwise R may
-    be anything (any dependence), and the best r is taken in each cell. R = 0 contributes 0.
-    """
-    best = np.zeros((shift.size, counts.size + 1))
-    total = np.zeros(shift.size)
-    reach = (t - shift[:, None]) / scale
-    for at, mass in zip(null.at[::-1], null.mass[::-1], strict=True):
-        if mass <= 0.0:
-            continue
-        gain = -np.expm1(-np.exp(np.minimum(at / scale - reach, 700.0))) * (mass / counts)
-        if monotone:
-            best[:, 1:] += gain
-            np.maximum.accumulate(best[:, ::-1], axis=1, out=best[:, ::-1])
-        else:
-            total += gain.max(axis=1)
-    return best[:, 0] if monotone else total
-
-
-def largest_of(sigma_steps: float, depth: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return points, in units of sigma, and P(the largest of `depth` discrete Gaussians is below them)."""
-    reach = int(np.ceil(10 * sigma_steps))
-    k = np.arange(-reach, reach + 1, dtype=np.float64)
-    mass = np.exp(-0.5 * (k / sigma_steps) ** 2)
-    return k / sigma_steps, np.minimum(1.0, np.cumsum(mass) / mass.sum()) ** depth
-
-
-def margin_for(
-    growth: NDArray[np.float64],
-    nodes: NDArray[np.float64],
-    largest: tuple[NDArray[np.float64], NDArray[np.float64]],
-    level: float,
-) -> float:
-    """Return the smallest margin M >= 0 with E min(1, growth(max Z - M)) <= level; all in units of sigma.
-
-    `growth` increases and is known at the nodes: between two it is taken at the upper one, beyond them as 1.
-    Infinite when no margin up to 8 is enough.
-    """
-    points, below = largest
-    capped = np.append(np.minimum(1.0, growth), 1.0)
-
-    def expected(margin: float) -> float:
-        index = np.searchsorted(points, nodes + margin + 1e-9, side="right") - 1
-        cdf = np.where(index >= 0, below[np.maximum(index, 0)], 0.0)
-        return float(np.diff(np.concatenate(([0.0], cdf, [1.0]))) @ capped)
-
-    low, high = 0.0, 8.0
-    if expected(high) > level:
-        return np.inf
-    while high - low > 1e-3:
-        middle = (low + high) / 2
-        low, high = (low, middle) if expected(middle) <= level else (middle, high)
-    return high
+    return np.interp(np.log(chance), np.log(chance[few]), high)
 
 
 def proved(
@@ -135,22 +76,40 @@ def proved(
     """
     level, counts = q - search.beta, search.counts
     scale = unit * np.sqrt(counts)
-    rough, fine = (cells(null, width, _NEGLIGIBLE * level / m) for width in (_COARSE, _FINE))
     steepness = sigma * _hazard(null, level / m)
-    nodes = np.linspace(-8.0, 8.0, int(np.clip(16 * steepness / 0.04, 17, 97)))
+    nodes = _nodes(steepness)
     largest = largest_of(sigma / step, search.depth)
-    best = Aware(counts, scale, np.full(counts.size, np.inf), 0.0)  # out of reach: nothing is released
+    rough, fine = (cells(null, width, _NEGLIGIBLE * level / m) for width in _widths(steepness))
+    middle = centred(rough)
+
+    def plan(inside: float, null_cells: Cells) -> Aware:
+        t = cutoffs(middle, scale, inside * counts / m)
+        growth = m * inflation(
+            null_cells, counts, scale, t, nodes * sigma, monotone=dependence == "positive"
+        )
+        return Aware(
+            counts, scale, t + sigma * margin_for(growth + 1e-9, nodes, largest, level), float(inside)
+        )
+
     base = level
     if dependence == "any":
-        t = cutoffs(rough, scale, level * counts / m)
-        base *= level / (m * float(inflation(fine, counts, scale, t, np.zeros(1), monotone=False)[0]))
-    for inside in base * _levels(steepness):
-        t = cutoffs(rough, scale, inside * counts / m)
-        growth = m * inflation(fine, counts, scale, t, nodes * sigma, monotone=dependence == "positive")
-        margin = sigma * margin_for(growth + 1e-9, nodes, largest, level)
-        if np.isfinite(margin) and _cost(counts, t + margin) < _cost(counts, best.level):
-            best = Aware(counts, scale, t + margin, float(inside))
-    return best
+        t = cutoffs(middle, scale, level * counts / m)
+        base *= level / (m * float(inflation(rough, counts, scale, t, np.zeros(1), monotone=False)[0]))
+    # Coarse cells choose among the levels; what is used comes from fine ones. Infinite: nothing is released.
+    tried = [plan(inside, rough) for inside in base * _levels(steepness)]
+    best = min(tried, key=lambda found: _cost(counts, found.level))
+    return plan(best.inside, fine)
+
+
+def _nodes(steepness: float) -> NDArray[np.float64]:
+    """Return where the growth is computed, in units of sigma: closest where max Z - M mostly lies."""
+    near = int(np.clip(steepness / 0.005, 9, 49))
+    return np.concatenate((np.linspace(-8.0, -2.6, 7), np.linspace(-2.0, 3.0, near), (4.0, 6.0, 8.0)))
+
+
+def _widths(steepness: float) -> tuple[float, float]:
+    """Return the widths of rough and fine cells: where noise costs much, a percent less."""
+    return (_COARSE, _FINE) if steepness < 0.1 else (2 * _COARSE, 2 * _FINE)
 
 
 def _levels(steepness: float) -> NDArray[np.float64]:
@@ -173,7 +132,7 @@ def calibrated(null: NullLaw, m: int, q: float, search: Shape, unit: float, sigm
     """
     counts = search.counts
     scale = unit * np.sqrt(counts)
-    null_cells = cells(null, _COARSE / 5, _NEGLIGIBLE * q / m)
+    null_cells = centred(cells(null, _COARSE / 2, _NEGLIGIBLE * q / m))
     t = cutoffs(null_cells, scale, q * counts / m)
     room = np.maximum(t - cutoffs(null_cells, scale, counts / m), 1e-12)
     margin = np.maximum(
@@ -203,8 +162,11 @@ def shape(null: NullLaw, m: int, q: float, unit: float, sigma_one: float) -> Sha
     scale = unit * np.sqrt(trial)
     t = cutoffs(cells(null, _COARSE, _NEGLIGIBLE * q / m), scale, q * trial / m)
     within = t <= null.ceiling + scale * np.log(2.0)
-    counts = candidate_counts(int(np.max(trial, where=within, initial=1)), ratio)
-    return Shape(counts, len(counts).bit_length(), q * share)
+    most = int(np.max(trial, where=within, initial=1))
+    depth = candidate_counts(most, ratio).size.bit_length()
+    # As many comparisons tell 2^depth - 1 counts apart: the finest grid that they pay for.
+    finest = next(r for r in np.geomspace(ratio / 2, ratio, 40) if candidate_counts(most, r).size < 1 << depth)
+    return Shape(candidate_counts(most, float(finest)), depth, q * share)
 
 
 def _hazard(null: NullLaw, chance: float) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,6 +43,7 @@ def accuracy(m: int, k: int, scale: float, miss: float) -> float:
     return scale * (2 * (math.log(m) + math.log(2 * k / miss)) + math.log(k / miss))
 
 
+@lru_cache(maxsize=64)
 def cutoffs(null: NullLaw, m: int, k: int, q: float, scale: float, kind: str, miss: float) -> Cutoffs:
     """Return what the j-th largest noisy score must reach, j = 1..k, and the level this earns.
 
@@ -68,6 +70,7 @@ def cutoffs(null: NullLaw, m: int, k: int, q: float, scale: float, kind: str, mi
     earned = float(np.max(reached * m / j))
     bound = 1.0 if earned >= 1.0 else float(fdr_bound(earned)) if earned > 0.0 else 0.0
     fdr = min(1.0, bound + miss)
+    score.flags.writeable = False  # kept, and shared by later releases
     return Cutoffs(score, earned, miss, fdr)
 
 

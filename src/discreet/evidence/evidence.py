@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar, overload
 
 import numpy as np
 
 from discreet import check
+from discreet.block import Names
 from discreet.errors import InputError
 from discreet.evidence.certificate import Certificate
 from discreet.evidence.null import Null
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -60,9 +60,17 @@ class Evidence:
             raise InputError("score must be one-dimensional with at least one entry")
         if not (score.min() >= 0 and score.max() <= self.null.ceiling):
             raise InputError("score must lie in [0, null.ceiling] with no NaN: clip it first")
-        names = self.names if isinstance(self.names, Numbered) else tuple(str(name) for name in self.names)
+        names = self.names if isinstance(self.names, Names) else tuple(str(name) for name in self.names)
         if len(names) != score.size:
             raise InputError(f"names must have one entry for each score: {score.size}; got {len(names)}")
+        if self.signed is not None:
+            signed = np.array(self.signed, dtype=np.float64)
+            if signed.shape != score.shape or not np.abs(signed).max() <= self.null.ceiling:
+                raise InputError(
+                    "signed must have one entry for each score, inside +-null.ceiling, no NaN: clip it first"
+                )
+            signed.flags.writeable = False
+            object.__setattr__(self, "signed", signed)
         score.flags.writeable = False
         object.__setattr__(self, "names", names)
         object.__setattr__(self, "score", score)
@@ -173,7 +181,7 @@ def _names(given: Iterable[Any] | None, found: Iterable[Any] | None, size: int) 
 
 
 @dataclass(frozen=True, slots=True)
-class Numbered(Sequence[str]):
+class Numbered(Names):
     """The names "0", "1", ... of hypotheses that came without; a million of them cost nothing."""
 
     size: int

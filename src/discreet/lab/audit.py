@@ -12,9 +12,9 @@ import numpy as np
 from discreet.lab import outcomes
 from discreet.lab.broken import FAULTS
 from discreet.lab.clopper import epsilon_found
-from discreet.lab.table import table
 from discreet.privacy.account import account
 from discreet.privacy.events import ZCDP
+from discreet.report.text_table import table
 from discreet.select import count, plans
 from discreet.select.noisy_min import noisy_min
 from discreet.select.top_k import top_k
@@ -104,7 +104,7 @@ def _comparison(x: NDArray[np.float64]) -> tuple[count.Rounded, dict[str, Any]]:
         "step": lattice.step,
         "beta": None,
     }
-    return count.rounded(count.to_steps(x, 1.0), 1.0), settings
+    return count.rounded(x, 1.0), settings
 
 
 def _ask(x: NDArray[np.float64]) -> int:

@@ -11,11 +11,11 @@ from scipy.optimize import brentq
 
 from discreet.decide.bounds import fdr_bound
 from discreet.lab import outcomes
-from discreet.lab.table import table
 from discreet.lab.words import printed_constants
 from discreet.noise.laws import LAPLACE
 from discreet.privacy.account import account
 from discreet.privacy.events import Pure
+from discreet.report.text_table import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from discreet.errors import InputError, missing_extra
+from discreet.errors import missing_extra
+from discreet.planner.picture import check_picture
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,10 +21,7 @@ def plot(rates: Sequence[Rates], path: Path) -> None:
         from matplotlib.figure import Figure
     except ImportError:
         raise missing_extra("plot", "a plot") from None
-    if path.suffix not in {".png", ".svg", ".pdf"}:
-        raise InputError("plot must name a .png, .svg or .pdf file")
-    if not path.parent.is_dir():
-        raise InputError(f"plot must name a file in a folder that exists; there is no folder {path.parent}")
+    check_picture(path)
     scenarios = list(dict.fromkeys(rate.scenario for rate in rates))
     procedures = list(dict.fromkeys(rate.procedure for rate in rates))
     figure = Figure(figsize=(9, 1.5 + 0.5 * len(scenarios)), layout="constrained")

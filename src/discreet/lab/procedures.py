@@ -3,21 +3,62 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.special import ndtri
 
 from discreet.decide.step_down import step_down_positions
 from discreet.decide.step_up import benjamini_yekutieli, step_up_positions
+from discreet.evidence.evidence import Evidence
+from discreet.lab.replay import replayed
+from discreet.pipeline import release
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# (p-values of shape (m,), q, randomness) -> rejected positions. The randomness is seeded, so not private.
-Procedure = Callable[["NDArray[np.float64]", float, np.random.Generator], "NDArray[np.int64]"]
+    from discreet.lab.scenarios import Study
+
+# (study, q, randomness) -> rejected positions. The randomness is seeded, so not private.
+Procedure = Callable[["Study", float, np.random.Generator], "NDArray[np.int64]"]
+
+
+def evidence_of(study: Study, method: str) -> Evidence:
+    """Return what a private method sees: -log p with eta and nu declared, or z for the mirror.
+
+    For the mirror eta is the sensitivity of z, as in the published setting of Xia and Cai (2023).
+    """
+    declared = study.declared
+    if method == "mirror":
+        return Evidence.from_z(-ndtri(study.p), sup=declared.eta, adjacency="replace")
+    return Evidence.from_p(study.p, eta=declared.eta, nu=declared.nu)
+
+
+def private(method: str, **options: Any) -> Procedure:
+    """Return a private method as a procedure, at the budget that the study declares."""
+
+    def run(study: Study, q: float, rng: np.random.Generator) -> NDArray[np.int64]:
+        declared, evidence = study.declared, evidence_of(study, method)
+        k = declared.k if method in {"peel", "oneshot"} else None
+        asked = {"epsilon": declared.epsilon, "delta": declared.delta, "k": k, **options}
+        with replayed(rng):
+            return release(evidence, q=q, method=method, **asked).indices
+
+    return run
+
+
+PRIVATE: dict[str, Procedure] = {
+    "aware": private("aware"),
+    "aware-calibrated": private("aware", guarantee="calibrated"),
+    "aware-any": private("aware", dependence="any"),
+    "mirror": private("mirror"),
+    "peel": private("peel"),
+    "oneshot": private("oneshot"),
+}
 
 PROCEDURES: dict[str, Procedure] = {
-    "step-up": lambda p, q, _: step_up_positions(p, q),
-    "step-down": lambda p, q, _: step_down_positions(p, q),
-    "benjamini-yekutieli": lambda p, q, _: np.flatnonzero(benjamini_yekutieli(p, q).mask),
+    "step-up": lambda study, q, _: step_up_positions(study.p, q),
+    "step-down": lambda study, q, _: step_down_positions(study.p, q),
+    "benjamini-yekutieli": lambda study, q, _: np.flatnonzero(benjamini_yekutieli(study.p, q).mask),
+    **PRIVATE,
 }

@@ -107,7 +107,7 @@ def _counts(
     for run in range(repetitions):
         study = SCENARIOS[scenario].draw(draws, m)
         for i, procedure in enumerate(procedures):
-            rejected = PROCEDURES[procedure](study.p, q, coins[i])
+            rejected = PROCEDURES[procedure](study, q, coins[i])
             false = int(np.count_nonzero(study.null[rejected]))
             counts[i, :, run] = (false, rejected.size, rejected.size - false, np.count_nonzero(~study.null))
         tick(1)

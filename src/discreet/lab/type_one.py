@@ -9,13 +9,15 @@ import numpy as np
 from scipy.special import ndtri
 
 from discreet.evidence.accumulate import Sums
+from discreet.evidence.allelic import Allelic
+from discreet.evidence.genotypes import Genotypes
 from discreet.evidence.mean import Mean
 from discreet.evidence.proportion import Proportion
 from discreet.evidence.trend import Trend
 from discreet.evidence.two_by_two import TwoByTwo
 from discreet.evidence.two_groups import TwoGroups
 from discreet.lab.clopper import lower
-from discreet.lab.table import table
+from discreet.report.text_table import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -53,7 +55,9 @@ def tests(rate: float) -> dict[str, tuple[Any, int]]:
         "mean": (Mean(bounds=(0, 1), null=rate), 1),
         "two groups": (TwoGroups(group="g", bounds=(0, 1)), 1),
         "two groups, floor .05": (TwoGroups(group="g", bounds=(0, 1), floor=0.05), 1),
-        "trend, floor .05": (Trend(group="g", floor=0.05), 2),
+        "trend, MAF floor .05": (Trend(protect="genotypes", sides=1), 2),
+        "trend, MAF floor .05, normal tail": (Trend(protect="genotypes", sides=1, tail="normal"), 2),
+        "allelic, MAF floor .05": (Allelic(sides=1), 2),
         "two by two, floor .05": (TwoByTwo(group="g"), 1),
         "two by two, floor .005": (TwoByTwo(group="g", floor=0.005), 1),
         "two by two, normal tail": (TwoByTwo(group="g", floor=0.005, tail="normal"), 1),
@@ -87,9 +91,14 @@ def null_scores(
     Counts of people at each value are all a test on sums sees, so they are drawn instead of people.
     """
     sums = test.start(("",) * columns)
+    chance = [(1 - rate), rate] if top == 1 else [(1 - rate) ** 2, 2 * rate * (1 - rate), rate**2]
+    if isinstance(sums, Genotypes):
+        sums.members[0], sums.slots[:] = sizes, sum(sizes)
+        for cell, size in enumerate(sizes):
+            sums.counts[0, cell, :3] = rng.multinomial(size, chance, size=columns).T
+        return sums.finish().score
     if not isinstance(sums, Sums):
         raise TypeError("only tests on sums can be simulated from counts")
-    chance = [(1 - rate), rate] if top == 1 else [(1 - rate) ** 2, 2 * rate * (1 - rate), rate**2]
     for cell, size in enumerate(sizes):
         counts = rng.multinomial(size, chance, size=columns)
         sums.count[cell] = size

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from discreet.decide.bounds import fdr_bound
 from discreet.lab.scenarios import SCENARIOS
-from discreet.lab.table import table
+from discreet.report.text_table import table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

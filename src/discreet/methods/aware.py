@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from discreet.parameters import Parameters
     from discreet.select.drawn import Drawn
 
-SEARCH_SHARE = {"proved": 0.25, "calibrated": 0.2}
+SEARCH_SHARE = {"proved": 0.22, "calibrated": 0.18}
 
 
 def _split(rho: float, guarantee: str) -> tuple[float, float]:
@@ -89,12 +89,14 @@ def private_count(scores: count.Rounded, public: Public, *, proved: bool) -> int
 
 def _counted(score: NDArray[np.float64], _: int, sup: float) -> count.Rounded:
     """Return the histogram of a block of scores on the lattice."""
-    return count.rounded(count.to_steps(score, sup), sup)
+    return count.rounded(score, sup)
 
 
 def _contend(score: NDArray[np.float64], first: int, sup: float, scale: float, k: int, law: Law) -> Drawn:
     """Draw the noise of a block of scores on the lattice; return who may be among the k largest."""
-    return contenders(count.to_steps(score, sup) * count.step_of(sup), scale, k, law, first)
+    steps = count.to_steps(score, sup)
+    steps *= count.step_of(sup)
+    return contenders(steps, scale, k, law, first)
 
 
 def ready_aware(evidence: Evidence, asked: Parameters) -> Ready:
@@ -126,9 +128,10 @@ def ready_aware(evidence: Evidence, asked: Parameters) -> Ready:
         )
         indices = np.zeros(0, dtype=np.int64)
         if found >= 0:
-            noise = {"scale": float(plan.scale[found]), "k": int(plan.counts[found]), "law": GUMBEL}
-            drawn = evidence.reduce(partial(_contend, sup=sup, **noise), partial(best, **noise))
-            indices = ranked(drawn, **noise)
+            scale, k = float(plan.scale[found]), int(plan.counts[found])
+            contend = partial(_contend, sup=sup, scale=scale, k=k, law=GUMBEL)
+            drawn = evidence.reduce(contend, partial(best, scale=scale, k=k, law=GUMBEL))
+            indices = ranked(drawn, scale, k, GUMBEL)
         values = None if last is None else last.draw(evidence, indices)
         privacy = Privacy(asked.epsilon, asked.delta, events, certificate.adjacency)
         parameters = {

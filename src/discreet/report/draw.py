@@ -29,13 +29,13 @@ class Scale:
 
     def ticks(self, about: int) -> list[float]:
         """Return round numbers inside, about as many as asked for."""
-        width = self.high - self.low
-        if width <= 0:
-            return [self.low]
-        rough = width / about
+        low, high = sorted((self.low, self.high))
+        if high - low < 1e-300:
+            return [low]
+        rough = (high - low) / about
         power = 10.0 ** math.floor(math.log10(rough))
         step = next(power * f for f in (1, 2, 5, 10) if power * f >= rough * 0.999)
-        return [step * i for i in range(math.ceil(self.low / step), math.floor(self.high / step) + 1)]
+        return [step * i for i in range(math.ceil(low / step), math.floor(high / step) + 1)]
 
 
 def picture(

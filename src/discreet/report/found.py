@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import islice, repeat
 from typing import TYPE_CHECKING
 
 from discreet.report import pictures, words
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from discreet.report.release import Release, Values
 
 _MOST_ROWS = 5000
-_HEADS = {"rank": "Rank", "hypothesis": "Hypothesis", "index": "Index"}
+_HEADS = {"rank": "Rank", "hypothesis": "Hypothesis", "index": "Index", "noise_sd": "Noise"}
 
 
 def found_section(release: Release) -> Element:
@@ -36,10 +37,12 @@ def found_section(release: Release) -> Element:
 
 
 def _value_figures(release: Release, values: Values) -> list[Element]:
+    noise = " to ".join(dict.fromkeys(words.short(sd) for sd in (values.noise.min(), values.noise.max())))
     about = (
-        f"Each dot is a released value ({shown(values.name)}), noise included; its band reaches {pictures.BAND} "
-        f"standard deviations of that noise ({values.noise:.3g}) to either side and covers about 95% of it. "
-        "Sampling error comes on top, and the strongest of many tend to look stronger than they are."
+        f"Each dot is a released value ({shown(values.name)}), noise included; its band reaches "
+        f"{pictures.BAND} standard deviations of that noise ({noise}) to either side and covers "
+        "about 95% of it. Sampling error comes on top, and the strongest of many tend to look stronger than "
+        "they are."
     )
     few = len(release) <= pictures.MOST_NAMED
     name = "By name." if few else f"The first {pictures.MOST_NAMED}, by name."
@@ -62,13 +65,16 @@ def _search() -> Element:
 
 
 def _rows(release: Release) -> Element:
-    values = release.values
-    table = {name: column[:_MOST_ROWS] for name, column in columns(release).items() if name != "noise_sd"}
+    values, table = release.values, columns(release)
+    # One noise for all is said once, below the table; noises that differ have their own column.
+    noise = table.get("noise_sd", [])
+    if len(set(map(words.short, noise))) == 1:
+        del table["noise_sd"]
+    digits = map(_digits, noise) if noise else repeat(0)
     heads = _HEADS if values is None else _HEADS | {"value": shown(values.name, 40)}
-    digits = 0 if values is None else _digits(values.noise)
     body = [
-        tag("tr", *(_cell(name, entry, digits) for name, entry in zip(table, row, strict=True)))
-        for row in zip(*table.values(), strict=True)
+        tag("tr", *(_cell(entry, places) for entry in row))
+        for row, places in zip(islice(zip(*table.values(), strict=True), _MOST_ROWS), digits, strict=False)
     ]
     head = tag("tr", *(_head(name, heads[name]) for name in table))
     return tag(
@@ -93,8 +99,8 @@ def _digits(noise: float) -> int:
     return min(12, max(0, 1 - math.floor(math.log10(noise)))) if 0 < noise < math.inf else 4
 
 
-def _cell(name: str, entry: str | float, digits: int) -> Element:
+def _cell(entry: str | float, digits: int) -> Element:
     if isinstance(entry, str):
         return tag("td", tag("bdi", shown(entry)))
-    text = f"{entry:,.{digits}f}".replace("-", "\u2212") if name == "value" else f"{entry:,}"
+    text = f"{entry:,}" if isinstance(entry, int) else f"{entry:,.{digits}f}".replace("-", "\u2212")
     return tag("td", text, data_v=repr(entry), class_="n")

@@ -22,7 +22,7 @@ def section(key: str, title: str, *children: Element, badge: tuple[str, str] | N
 
 def figure(draw: Callable[[int], Element], name: str, caption: str) -> Element:
     """Return a picture, drawn once for wide and once for narrow screens, with its caption."""
-    return tag("figure", *map(draw, _WIDTHS), tag("figcaption", tag("b", name), f" {caption}"))
+    return tag("figure", tag("figcaption", tag("b", name), f" {caption}"), *map(draw, _WIDTHS))
 
 
 def paragraphs(texts: Iterable[str]) -> list[Element]:

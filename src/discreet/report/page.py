@@ -75,11 +75,25 @@ def _top(release: Release, title: str) -> Element:
     no_level = fdr.guarantee == "none" or math.isinf(fdr.level)
     facts = [
         ("#found", f"{len(release):,}", f"of {release.m:,} hypotheses reported"),
-        ("#false", "no level" if no_level else f"≤ {words.percent(fdr.level)}", "false ones, on average"),
-        ("#privacy", f"ε = {privacy.epsilon:.4g}", f"δ = {privacy.delta:.3g}; privacy of each person"),
+        (
+            "#false",
+            "no level" if no_level else f"≤ {words.percent(fdr.level)}",
+            "of the list false, on average",
+        ),
+        (
+            "#privacy",
+            f"ε = {words.short(privacy.epsilon)}",
+            f"δ = {words.short(privacy.delta)}; privacy of each person",
+        ),
     ]
     if budget is not None:
-        facts.append(("#budget", f"{budget.left:.4g} left", f"of the budget ε = {budget.epsilon:.4g}"))
+        facts.append(
+            (
+                "#budget",
+                f"{words.short(budget.left)} left",
+                f"of the budget ε\u00a0=\u00a0{words.short(budget.epsilon)}",
+            )
+        )
     links = [tag("li", tag("a", tag("b", big), tag("span", small), href=to)) for to, big, small in facts]
     return tag(
         "header",
@@ -89,7 +103,7 @@ def _top(release: Release, title: str) -> Element:
             class_="eyebrow",
         ),
         tag("h1", title),
-        tag("p", f"Found by {shown(release.method)}, under differential privacy.", class_="lead"),
+        tag("p", f"By {shown(release.method)}, under differential privacy.", class_="lead"),
         tag("ul", *links, class_="facts"),
     )
 
@@ -118,12 +132,12 @@ def _privacy(privacy: Privacy) -> Element:
 
 def _budget(budget: BudgetLine) -> Element:
     text = (
-        "All releases about these people draw on one budget; when it is used up, no more can be released. This "
-        "is where it stood right after this release."
+        "All releases about these people draw on one budget; when it is used up, no more can be released. "
+        "This is where it stood right after this release."
     )
     entries = {
         "Data set": shown(budget.data_set),
-        "Delta of the budget": f"{budget.delta:.3g}",
+        "Delta of the budget": f"{words.short(budget.delta)}",
         "This release": shown(budget.release),
         "Last entry of the ledger": shown(budget.head),
     }

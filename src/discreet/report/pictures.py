@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet.report.draw import Scale, box, grid, line, number, picture, text
 from discreet.report.markup import shown
-from discreet.report.words import percent, right_guess
+from discreet.report.words import percent, right_guess, short
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -20,12 +19,18 @@ if TYPE_CHECKING:
 
 BAND = 2  # noise standard deviations to each side, about 95% of Gaussian and of Laplace noise
 MOST_NAMED = 25
+_MOST = 1e300  # differences stay finite
 
 
-def _range(values: Values, noisy: list[float]) -> tuple[float, float]:
+def _bands(values: Values, most: int | None = None) -> list[tuple[float, float, float]]:
+    """Return where each band begins, its value, and where it ends."""
+    pairs = zip(values.noisy[:most], values.noise[:most], strict=True)
+    return [(float(v - BAND * sd), float(v), float(v + BAND * sd)) for v, sd in pairs]
+
+
+def _ends(bands: list[tuple[float, float, float]]) -> tuple[float, float]:
     """Return the ends of an axis that shows every band, and zero."""
-    reach = BAND * values.noise
-    return min(0.0, min(noisy) - reach), max(0.0, max(noisy) + reach)
+    return min(0.0, *(low for low, _, _ in bands)), max(0.0, *(high for _, _, high in bands))
 
 
 def drawable(release: Release) -> bool:
@@ -34,58 +39,56 @@ def drawable(release: Release) -> bool:
     return (
         values is not None
         and len(release) > 0
-        and math.isfinite(values.noise)
-        and bool(np.isfinite(values.noisy).all())
+        and bool((np.abs(values.noisy) < _MOST).all())
+        and bool((values.noise < _MOST).all())
     )
 
 
 def ranked(release: Release, values: Values, width: int) -> Element:
     """Draw every value in the order of the list, with its band of noise."""
-    noisy, count = [float(v) for v in values.noisy], len(release)
-    height = 300
-    x = Scale(0.5, count + 0.5, 48, width - 12)
-    y = Scale(*_range(values, noisy), height - 48, 28)
-    places = [(x(i), v) for i, v in enumerate(noisy, 1)]
-    bands = "".join(
-        f"M{place} {y(v - BAND * values.noise)}V{y(v + BAND * values.noise)}" for place, v in places
-    )
-    dots = "".join(f"M{place} {y(v)}h0" for place, v in places)
+    bands, count, height = _bands(values), len(release), 300
+    x = Scale(0.5, count + 0.5, 48, width - 20)
+    y = Scale(*_ends(bands), height - 48, 28)
+    lines = "".join(f"M{x(i)} {y(low)}V{y(high)}" for i, (low, _, high) in enumerate(bands, 1))
+    dots = "".join(f"M{x(i)} {y(v)}h0" for i, (_, v, _) in enumerate(bands, 1))
     crowd = "many" if count > width / 6 else "few"
     shapes = [
-        *grid(x, y, "rank" if release.ordered else "place in the list", values.name, (width // 90, 5)),
-        line(bands, f"band {crowd}"),
+        *grid(
+            x, y, "rank" if release.ordered else "place in the list", shown(values.name, 40), (width // 90, 5)
+        ),
+        line(lines, f"band {crowd}"),
         line(dots, f"dots {crowd}"),
     ]
     words = (
-        f"{count} values from {number(min(noisy))} to {number(max(noisy))}; each band is {BAND} standard "
-        f"deviations of the added noise, {number(values.noise)}, to either side."
+        f"{count} values from {number(float(values.noisy.min()))} to {number(float(values.noisy.max()))}; "
+        f"each band is {BAND} standard deviations of the added noise to either side."
     )
     return picture(f"ranked-{width}", width, height, "All discoveries, with bands of noise", words, shapes)
 
 
 def effects(release: Release, values: Values, width: int) -> Element:
     """Draw the first discoveries by name, each with its value and band."""
-    noisy = [float(v) for v in values.noisy[:MOST_NAMED]]
+    bands = _bands(values, MOST_NAMED)
     wide = width > 400
     left, step, letters = (230, 24, 30) if wide else (12, 38, 44)
-    height = 40 + step * len(noisy) + 24
-    x = Scale(*_range(values, noisy), left, width - 14)
+    height = 40 + step * len(bands) + 24
+    x = Scale(*_ends(bands), left, width - 20)
     shapes: list[Element] = []
     for tick in x.ticks(6 if wide else 4):
         shapes += [
             line(f"M{x(tick)} 30V{height - 24}", "zero" if tick == 0 else "grid"),
             text(x(tick), height - 8, number(tick), "middle", "tick"),
         ]
-    shapes.append(text(width - 14, 16, values.name, "end"))
-    for i, (name, v) in enumerate(zip(release.discoveries, noisy, strict=False)):
+    shapes.append(text(width - 20, 16, shown(values.name, 40), "end"))
+    for i, (name, (low, v, high)) in enumerate(zip(release.discoveries, bands, strict=False)):
         y = 30 + step * (i + 1) - 10
         words = shown(name, letters)
         shapes += [
             text(left - 12, y + 4, words, "end") if wide else text(left, y - 9, words),
-            line(f"M{x(v - BAND * values.noise)} {y}H{x(v + BAND * values.noise)}", "band few"),
+            line(f"M{x(low)} {y}H{x(high)}", "band few"),
             line(f"M{x(v)} {y}h0", "dots few"),
         ]
-    many = f"The first {len(noisy)} discoveries" if len(release) > len(noisy) else "The discoveries"
+    many = f"The first {len(bands)} discoveries" if len(release) > len(bands) else "The discoveries"
     title = f"{many}, with bands of noise"
     words = "One line for each discovery, its released value as a dot; the numbers stand in the table."
     return picture(f"effects-{width}", width, height, title, words, shapes)
@@ -94,7 +97,7 @@ def effects(release: Release, values: Values, width: int) -> Element:
 def positions(release: Release, width: int) -> Element:
     """Draw where the discoveries lie among the hypotheses, as they stand in the table."""
     count, height = len(release), 220 if release.ordered else 110
-    x = Scale(0, max(1, release.m - 1), 48, width - 14)
+    x = Scale(0, max(1, release.m - 1), 48, width - 26)
     places = [x(int(i)) for i in release.indices]
     if release.ordered:
         y = Scale(count + 0.5, 0.5, height - 48, 28)
@@ -105,7 +108,8 @@ def positions(release: Release, width: int) -> Element:
         y = Scale(0, 1, height - 48, 28)
         shapes = [
             *(text(x(t), height - 30, number(t), "middle", "tick") for t in x.ticks(width // 110)),
-            text(width - 14, height - 10, "index among the hypotheses", "end"),
+            text(x.last, height - 10, "index among the hypotheses", "end"),
+            line(f"M{x.first} {height - 48}H{x.last}", "zero"),
             line("".join(f"M{place} 20V{height - 48}" for place in places), "rug"),
         ]
     words = f"{count} marks along the {release.m:,} hypotheses in the order of the data."
@@ -143,12 +147,14 @@ def meter(budget: BudgetLine, width: int) -> Element:
     share = min(1.0, budget.spent / budget.epsilon) if budget.epsilon > 0 else 1.0
     x = Scale(0, 1, 1, width - 1)
     shapes = [
-        text(1, 16, f"spent: epsilon {budget.spent:.4g}"),
-        text(width - 1, 16, f"of {budget.epsilon:.4g}", "end", "figure"),
+        text(1, 16, f"spent: epsilon {short(budget.spent)}"),
+        text(width - 1, 16, f"of {short(budget.epsilon)}", "end", "figure"),
         box(1, 26, width - 2, 18, "track", 9),
         box(1, 26, x(share) - 1, 18, "after", 9),
         text(1, 62, f"{percent(share)} of the budget", "start", "tick"),
-        text(width - 1, 62, f"left: epsilon {budget.left:.4g}", "end", "tick"),
+        text(width - 1, 62, f"left: epsilon {short(budget.left)}", "end", "tick"),
     ]
-    words = f"epsilon {budget.spent:.4g} of {budget.epsilon:.4g} is spent, {budget.left:.4g} is left."
+    words = (
+        f"epsilon {short(budget.spent)} of {short(budget.epsilon)} is spent, {short(budget.left)} is left."
+    )
     return picture(f"budget-{width}", width, 70, "The budget of the data set", words, shapes)

@@ -42,10 +42,10 @@ def from_json(text: str | bytes) -> Release:
 
 def _release(record: dict[str, Any]) -> Release:
     found = [
-        _object(one, "a discovery", ["name", "index", "value"])
+        _object(one, "a discovery", ["name", "index", "value", "noise"])
         for one in _typed(record["discoveries"], "discoveries", list)
     ]
-    m, values = check.whole(record["m"], "m", 1, _MOST), record["values"]
+    m = check.whole(record["m"], "m", 1, _MOST)
     indices = [check.whole(one["index"], "index", 0, m - 1) for one in found]
     if len(set(indices)) < len(indices):
         raise InputError("the release lists an index twice")
@@ -59,7 +59,7 @@ def _release(record: dict[str, Any]) -> Release:
         privacy=_privacy(record["privacy"]),
         fdr=_fdr(record["fdr"]),
         parameters=_typed(record["parameters"], "parameters", dict),
-        values=_values(values, [one["value"] for one in found]),
+        values=_values(record["values"], found),
         frame=None if record["frame"] is None else check.choice(record["frame"], "frame", KINDS),
         budget=_budget(record["budget"]),
         version=_typed(record["discreet_version"], "discreet_version", str),
@@ -90,16 +90,16 @@ def _fdr(x: Any) -> FdrPromise:
     return FdrPromise(_amount(fields["level"], "level", null=math.inf), guarantee, assumption, source)
 
 
-def _values(x: Any, noisy: list[Any]) -> Values | None:
+def _values(x: Any, found: list[dict[str, Any]]) -> Values | None:
+    pairs = [(one["value"], one["noise"]) for one in found]
     if x is None:
-        if any(one is not None for one in noisy):
-            raise InputError("the release has a value that values does not describe")
+        if any(pair != (None, None) for pair in pairs):
+            raise InputError("the release has a value or a noise that values does not describe")
         return None
-    fields = _object(x, "values", ["name", "noise"])
-    numbers = np.asarray([_real(one, "value", null=math.nan) for one in noisy], dtype=np.float64)
-    return Values(
-        _typed(fields["name"], "name", str), numbers, _amount(fields["noise"], "noise", null=math.inf)
-    )
+    name = _typed(_object(x, "values", ["name"])["name"], "name", str)
+    noisy = [_real(value, "value", null=math.nan) for value, _ in pairs]
+    noise = [_amount(sd, "noise", null=math.inf) for _, sd in pairs]
+    return Values(name, np.asarray(noisy, dtype=np.float64), np.asarray(noise, dtype=np.float64))
 
 
 def _budget(x: Any) -> BudgetLine | None:

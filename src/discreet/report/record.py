@@ -33,7 +33,8 @@ def to_json(release: Release, indent: int | None = None) -> str:
 def to_dict(release: Release) -> dict[str, Any]:
     """Return the record as what JSON can hold."""
     privacy, fdr, values = release.privacy, release.fdr, release.values
-    noisy = [None] * len(release) if values is None else [_number(x) for x in values.noisy]
+    nothing = [None] * len(release)
+    noisy, noise = (nothing, nothing) if values is None else (values.noisy, values.noise)
     return {
         "format": FORMAT,
         "format_version": VERSION,
@@ -44,10 +45,10 @@ def to_dict(release: Release) -> dict[str, Any]:
         "parameters": _plain(release.parameters),
         "ordered": bool(release.ordered),
         "discoveries": [
-            {"name": _text(name), "index": int(index), "value": value}
-            for name, index, value in zip(release.discoveries, release.indices, noisy, strict=True)
+            {"name": _text(name), "index": int(index), "value": _number(value), "noise": _number(sd)}
+            for name, index, value, sd in zip(release.discoveries, release.indices, noisy, noise, strict=True)
         ],
-        "values": values and {"name": _text(values.name), "noise": _number(values.noise)},
+        "values": values and {"name": _text(values.name)},
         "privacy": {
             "epsilon": _number(privacy.epsilon),
             "delta": float(privacy.delta),
@@ -65,8 +66,8 @@ def to_dict(release: Release) -> dict[str, Any]:
     }
 
 
-def _number(x: float) -> float | None:
-    return float(x) if math.isfinite(x) else None
+def _number(x: float | None) -> float | None:
+    return float(x) if x is not None and math.isfinite(x) else None
 
 
 def _text(text: str) -> str:

@@ -155,7 +155,7 @@ class Release:
         return to_dict(self) == to_dict(other) if isinstance(other, Release) else NotImplemented
 
     def __hash__(self) -> int:
-        return hash((self.method, self.m, len(self)))
+        return hash((self.m, self.q, len(self)))
 
     def __len__(self) -> int:
         return len(self.discoveries)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from discreet.privacy.promise import NEIGHBOURS
 from discreet.report.markup import shown, tag
-from discreet.report.words import percent, right_guess
+from discreet.report.words import percent, right_guess, short
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -24,8 +24,8 @@ def fdr_statement(fdr: FdrPromise) -> list[Element]:
         tag("p", f"FDR = E[ V / max(R, 1) ] ≤ {fdr.level:.6g}", class_="formula"),
         tag(
             "p",
-            "R is the number of hypotheses reported, V the number of those whose null hypothesis is true; the "
-            "mean is over the data and the noise.",
+            "R is the number of hypotheses reported, V the number of those whose null hypothesis is true; "
+            "the mean is over the data and the noise.",
         ),
         tag("p", f"Assumption: {shown(fdr.assumption, 600)}."),
         tag("p", f"Source: {shown(fdr.source, 300)}."),
@@ -34,7 +34,7 @@ def fdr_statement(fdr: FdrPromise) -> list[Element]:
 
 def privacy_statement(privacy: Privacy) -> list[Element]:
     """Return the claim about privacy, what is neighbouring, and what was spent."""
-    numbers = f"ε = {privacy.epsilon:.6g}, δ = {privacy.delta:.6g}"
+    numbers = f"ε = {privacy.epsilon!r} and δ = {privacy.delta!r}"
     near = NEIGHBOURS.get(privacy.neighbours, privacy.neighbours)
     spent = [tag("li", str(event)) for event in privacy.events]
     parts = [
@@ -67,7 +67,7 @@ def settings(release: Release) -> dict[str, str]:
         "Method": shown(release.method),
         "Hypotheses": f"{release.m:,}",
         "False discovery rate asked for": f"{release.q:g}",
-        "Epsilon, delta": f"{release.privacy.epsilon:.6g}, {release.privacy.delta:.6g}",
+        "Epsilon, delta": f"{short(release.privacy.epsilon)}, {short(release.privacy.delta)}",
         "Neighbours": shown(release.privacy.neighbours, 600),
         "Order": "strongest first" if release.ordered else "none",
         **{name.capitalize(): value for name, value in own.items()},

@@ -27,7 +27,7 @@ def columns(release: Release) -> dict[str, list[Any]]:
         "index": [int(i) for i in release.indices],
     }
     if values is not None:
-        result |= {"value": [float(x) for x in values.noisy], "noise_sd": [float(values.noise)] * count}
+        result |= {"value": [float(x) for x in values.noisy], "noise_sd": [float(x) for x in values.noise]}
     return result
 
 
@@ -35,7 +35,7 @@ def to_frame(release: Release, kind: str | None = None) -> Any:
     """Return the columns as a data frame of `kind`, else of the caller's, else of the first installed."""
     import narwhals as nw
 
-    backend: Any = check.choice(kind, "kind", KINDS) if kind is not None else release.frame or _installed()
+    backend: Any = _installed(release.frame) if kind is None else check.choice(kind, "kind", KINDS)
     if find_spec(backend) is None:
         raise missing_extra(_EXTRAS[backend], f'to_frame("{backend}")')
     types = {"hypothesis": nw.String(), "value": nw.Float64(), "noise_sd": nw.Float64()}
@@ -44,9 +44,9 @@ def to_frame(release: Release, kind: str | None = None) -> Any:
     return nw.from_dict(found, schema, backend=backend).to_native()
 
 
-def _installed() -> str:
-    for kind in KINDS:
-        if find_spec(kind) is not None:
+def _installed(first: str | None) -> str:
+    for kind in (first, *KINDS):
+        if kind in KINDS and find_spec(kind) is not None:
             return kind
     raise missing_extra("pandas", "to_frame()")
 

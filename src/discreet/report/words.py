@@ -34,11 +34,16 @@ def percent(x: float) -> str:
     return "almost 100%" if x > 0.5 else "almost 0%"
 
 
+def short(x: float) -> str:
+    """Return a number in at most four digits: 0.25, 1e-6."""
+    return f"{x:.4g}".replace("e-0", "e-").replace("e+0", "e+")
+
+
 def headline(release: Release) -> str:
     """Return the title: how many were found, among how many."""
     count = len(release)
     many = "discovery" if count == 1 else "discoveries"
-    return f"{count:,} {many} among {release.m:,} hypotheses"
+    return f"{f'{count:,}' if count else 'No'} {many} among {release.m:,} hypotheses"
 
 
 def found(release: Release) -> str:
@@ -68,8 +73,8 @@ def false_discoveries(fdr: FdrPromise, q: float) -> list[str]:
         "" if fdr.level <= q else f" The level asked for was {percent(q)}; noise raises what can be promised."
     )
     average = (
-        "A few entries of the list may be false alarms. If the study and its noise were repeated many times, the "
-        f"share of false entries in the list would be at most {level} on average. {how}{asked}"
+        "A list made this way may hold false alarms. If the study and its noise were repeated many times, "
+        f"the share of false entries in the list would be at most {level} on average. {how}{asked}"
     )
     limits = "It is a promise about the average list, not about one entry, and not about this very list."
     return [average, limits, f"It holds provided that {fdr.assumption}."]
@@ -79,12 +84,12 @@ def protection(privacy: Privacy) -> list[str]:
     """Return the promise about privacy, one paragraph each."""
     if math.isinf(privacy.epsilon):
         return ["Nothing limits what this report can reveal about one person."]
-    what = _GUESS.get(privacy.neighbours, f"between two inputs that differ in this: {privacy.neighbours}")
+    what = _GUESS.get(privacy.neighbours, f"which of two inputs was used ({privacy.neighbours})")
     rest = (
-        f" The promise is spelled with two numbers: epsilon = {privacy.epsilon:.4g}, smaller is safer, and "
-        f"delta = {privacy.delta:.3g}, the chance left over for anything worse."
+        f" The promise is spelled with two numbers: epsilon = {short(privacy.epsilon)}, smaller is safer, "
+        f"and delta = {short(privacy.delta)}, the chance left over for anything worse."
         if privacy.delta
-        else f" The promise is spelled with one number: epsilon = {privacy.epsilon:.4g}; smaller is safer."
+        else f" The promise is spelled with one number: epsilon = {short(privacy.epsilon)}; smaller is safer."
     )
     noise = (
         "The list was made with random noise, so that it would have looked much the same whatever any one "

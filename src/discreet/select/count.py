@@ -33,11 +33,11 @@ _SLACK = 2.0**-15  # of a step: more than the rounding of scores up to 2**36 ste
 
 @dataclass(frozen=True, slots=True)
 class Rounded:
-    """Scores on a lattice, as distinct values (ascending) and how many items hold each."""
+    """Scores on a lattice, as distinct whole multiples of `step` (ascending) and how many items hold each."""
 
     step: float
-    value: NDArray[np.int64]
-    holders: NDArray[np.int64]
+    value: NDArray[np.float64]
+    holders: NDArray[np.int32]
 
 
 def to_steps(scores: NDArray[np.float64], sup: float) -> NDArray[np.float64]:
@@ -54,12 +54,19 @@ def step_of(sup: float) -> float:
     return sup / (STEPS - _SLACK)
 
 
-def rounded(steps: NDArray[np.float64], sup: float) -> Rounded:
-    """Return the histogram of rounded scores."""
-    ordered = np.sort(steps)
-    first = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
-    holders = np.diff(np.append(first, ordered.size))
-    return Rounded(step_of(sup), ordered[first].astype(np.int64), holders)
+def rounded(scores: NDArray[np.float64], sup: float) -> Rounded:
+    """Return the histogram of scores rounded down to steps."""
+    ordered = to_steps(scores, sup)
+    ordered.sort()
+    new = np.ones(ordered.size, dtype=np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+    value = ordered[new]
+    del ordered  # there may be 10^7 of them, nearly all different
+    first = np.flatnonzero(new)
+    holders = np.empty_like(first, dtype=np.int32)
+    np.subtract(first[1:], first[:-1], out=holders[:-1], casting="same_kind")
+    holders[-1] = scores.size - first[-1]
+    return Rounded(step_of(sup), value, holders)
 
 
 def merged(parts: Sequence[Rounded]) -> Rounded:
@@ -67,7 +74,7 @@ def merged(parts: Sequence[Rounded]) -> Rounded:
     if len(parts) == 1:
         return parts[0]
     value, place = np.unique(np.concatenate([part.value for part in parts]), return_inverse=True)
-    holders = np.zeros(value.size, dtype=np.int64)
+    holders = np.zeros(value.size, dtype=np.int32)
     np.add.at(holders, place, np.concatenate([part.holders for part in parts]))
     return Rounded(parts[0].step, value, holders)
 
@@ -104,8 +111,9 @@ def search(
 def passes(scores: Rounded, r: int, scale: float, reach: float, beta: float | None) -> bool:
     """Tell whether Q_r(x) >= reach."""
     start = int(np.searchsorted(scores.value, (reach - _WINDOW * scale) / scores.step))
-    gap = (scores.value[start:] * scores.step - reach) / scale
-    chance = -np.expm1(-np.exp(np.minimum(gap, 700.0)))
+    chance = scores.value[start:] * scores.step
+    chance = np.exp(np.minimum((chance - reach) / scale, 700.0, out=chance), out=chance)
+    np.negative(np.expm1(np.negative(chance, out=chance), out=chance), out=chance)
     holders = scores.holders[start:]
     if beta is None:
         return float(holders @ chance) >= r - 0.5
@@ -113,7 +121,7 @@ def passes(scores: Rounded, r: int, scale: float, reach: float, beta: float | No
         return False
     if r <= _EXACT_UP_TO:
         return expected_shortfall(chance, holders, r) <= threshold(r, beta)
-    logs = holders @ np.log1p(-np.multiply.outer(chance, -np.expm1(-_LAMBDAS)))
+    logs = np.array([holders @ np.log1p(chance * np.expm1(-rate)) for rate in _LAMBDAS])  # one at a time: room
     return bool(np.min(logs + _LAMBDAS * r + _log_weight(r)) <= threshold(r, beta))
 
 
@@ -138,7 +146,7 @@ def threshold(r: int, beta: float) -> float:
     return most
 
 
-def expected_shortfall(chance: NDArray[np.float64], holders: NDArray[np.int64], r: int) -> float:
+def expected_shortfall(chance: NDArray[np.float64], holders: NDArray[np.int32], r: int) -> float:
     """Return an upper bound on E(r - N)^+, N the number of successes of independent coins.
 
     The strongest 8r + 400 coins of chance above _WEAK enter exactly. All others enter as one Poisson variable

@@ -13,7 +13,7 @@ from discreet.decide.step_down import step_down
 from discreet.decide.step_up import step_up
 from discreet.errors import missing_extra
 from discreet.lab.bench.timing import median_seconds, verdict
-from discreet.lab.table import table
+from discreet.report.text_table import table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

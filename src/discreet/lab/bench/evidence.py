@@ -16,8 +16,8 @@ import numpy as np
 from discreet.errors import missing_extra
 from discreet.evidence.two_groups import TwoGroups
 from discreet.lab.bench.timing import median_seconds, verdict
-from discreet.lab.table import table
 from discreet.measure import measure
+from discreet.report.text_table import table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,8 +10,8 @@ import numpy as np
 from scipy.special import ndtr
 
 from discreet.lab.bench.timing import median_seconds, verdict
-from discreet.lab.table import table
 from discreet.pipeline import private_bh
+from discreet.report.text_table import table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.lab.bench.timing import median_seconds, verdict
-from discreet.lab.table import table
 from discreet.noise.gaussian import discrete_gaussian
 from discreet.noise.laplace import discrete_laplace
+from discreet.report.text_table import table
 
 SCALES = (10.0, 1000.0, 1_000_000.0)
 _DRAWS = 1_000_000

@@ -10,8 +10,8 @@ from scipy.special import ndtr
 from discreet.decide.step_up import step_up_positions
 from discreet.evidence.evidence import Evidence
 from discreet.lab.bench.timing import verdict
-from discreet.lab.table import table
 from discreet.pipeline import release
+from discreet.report.text_table import table
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,8 +15,8 @@ from discreet.decide.step_down import step_down_positions
 from discreet.decide.step_up import step_up_positions
 from discreet.evidence.evidence import Evidence
 from discreet.lab.bench.timing import verdict
-from discreet.lab.table import table
 from discreet.pipeline import private_bh, release
+from discreet.report.text_table import table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

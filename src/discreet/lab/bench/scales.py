@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from discreet.lab.table import table
 from discreet.privacy.calibrate import smallest_scale
 from discreet.privacy.events import ZCDP
+from discreet.report.text_table import table
 from discreet.select import plans
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.lab.bench.timing import median_seconds, verdict
-from discreet.lab.table import table
+from discreet.report.text_table import table
 from discreet.select.top_k import top_k
 
 if TYPE_CHECKING:

@@ -1,0 +1,116 @@
+"""`discreet plan`: what would be found, before anything is spent."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003 (typer reads the annotations)
+from typing import Any
+
+import typer
+
+from discreet.cli.app import app
+
+_TESTS = (
+    "two-groups",
+    "mean",
+    "proportion",
+    "two-by-two",
+    "trend",
+    "rank-sum",
+    "sign",
+    "signed-rank",
+    "kendall",
+    "correlation",
+)
+
+
+@app.command()
+def plan(
+    n: int = typer.Option(50_000, help="How many people."),
+    m: int = typer.Option(500, help="How many hypotheses."),
+    epsilon: float = typer.Option(1.0, help="The privacy budget: smaller is more private."),
+    delta: float = typer.Option(1e-6, help="Its slack, far below 1/people."),
+    q: float = typer.Option(0.1, help="The false discovery rate to allow."),
+    effect: list[float] = typer.Option(
+        [0.05, 0.1, 0.2], help="A real effect in standard deviations; repeat for several sizes."
+    ),
+    signals: int | None = typer.Option(None, help="How many hypotheses are real; a tenth of m by default."),
+    test: str = typer.Option("two-groups", help=f"The test: {', '.join(_TESTS)}."),
+    sd: float | None = typer.Option(
+        None, help="Standard deviation of the columns as a share of the width of their bounds, at most 0.5."
+    ),
+    sides: int = typer.Option(1, help="1: larger only. 2: different."),
+    share: float = typer.Option(0.5, help="The second group's share of the people."),
+    rate: float = typer.Option(0.5, help="The null rate of `proportion`."),
+    sensitivity: float | None = typer.Option(
+        None, help="Instead of a test: how far one person moves your own z scores."
+    ),
+    method: list[str] = typer.Option(
+        [], help="bh, aware, calibrated, mirror, peel or oneshot; repeat for several. All by default."
+    ),
+    k: int | None = typer.Option(None, help="For peel and oneshot; twice the signals by default."),
+    target: float = typer.Option(0.8, help="The power to look for."),
+    quick: bool = typer.Option(False, help="Only the power, not what it takes to reach the target."),
+    repetitions: int | None = typer.Option(None, help="Invented studies."),
+    seed: int = typer.Option(1, help="Same seed, same invented studies; the noise of a release has no seed."),
+    plot: Path | None = typer.Option(None, help="Draw power against people to this .png, .svg or .pdf file."),
+    as_json: bool = typer.Option(False, "--json", help="Print JSON instead of words."),
+) -> None:
+    """Say what a release would find, and what it takes to find more. Reads no data, spends nothing.
+
+    Example: discreet plan --n 50000 --m 500 --effect 0.05 --signals 40
+    """
+    from discreet.lab.progress import progress
+    from discreet.planner import plan as run
+    from discreet.planner.picture import check_picture
+    from discreet.planner.study import METHODS
+
+    if plot is not None:
+        check_picture(plot)
+    with progress("inventing studies", 2 * len(method or METHODS)) as tick:
+        planned = run(
+            n,
+            m,
+            epsilon=epsilon,
+            delta=delta,
+            q=q,
+            effects=effect,
+            signals=signals,
+            test=None if sensitivity is not None else _test(test, sd, sides, rate),
+            sensitivity=sensitivity,
+            sd=sd,
+            share=share,
+            methods=method or None,
+            k=k,
+            target=target,
+            quick=quick,
+            curve=plot is not None,
+            repetitions=repetitions,
+            seed=seed,
+            tick=tick,
+        )
+    if plot is not None:
+        planned.plot(plot)
+    typer.echo(planned.to_json() if as_json else str(planned))
+
+
+def _test(name: str, sd: float | None, sides: int, rate: float) -> Any:
+    """Return the test of that name; where columns are and what they are called does not matter here."""
+    import discreet
+    from discreet import check
+
+    unit = (0.0, 1.0)
+    tests = {
+        "two-groups": lambda: discreet.TwoGroups(group="group", bounds=unit, sd=sd, sides=sides),
+        "mean": lambda: discreet.Mean(bounds=unit, null=0.5, sd=sd, sides=sides),
+        "proportion": lambda: discreet.Proportion(null=rate, sides=sides),
+        "two-by-two": lambda: discreet.TwoByTwo(group="group", sides=sides),
+        "trend": lambda: discreet.Trend(group="group", sides=sides),
+        "rank-sum": lambda: discreet.RankSum(group="group", sides=sides),
+        "sign": lambda: discreet.Sign(sides=sides),
+        "signed-rank": lambda: discreet.SignedRank(sides=sides),
+        "kendall": lambda: discreet.Correlation(partner="partner", sides=sides),
+        "correlation": lambda: discreet.Correlation(
+            partner="partner", method="product", bounds=unit, partner_bounds=unit, sides=sides
+        ),
+    }
+    return tests[check.choice(name, "test", _TESTS)]()

@@ -1,0 +1,57 @@
+"""`discreet discover --dry-run`: what would be asked, what it costs, what it would find. Reads no data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from discreet.named import described, plain
+
+if TYPE_CHECKING:
+    from discreet.cli.plan_file import Job
+
+_PLANNED = {"aware", "calibrated", "peel", "oneshot"}
+
+
+def preview(job: Job, people: int | None, hypotheses: int | None) -> str:
+    """Return the job in words, its cost against the ledger, and the planner's view of it."""
+    asked = {name: value for name, value in job.asked.to_dict().items() if value is not None}
+    rows = {"data": f"{job.data} (not read)", "test": described(job.test), **job.other, **asked}
+    lines = [*(f"{name:12} {plain(value)}" for name, value in rows.items()), "", *_cost(job), ""]
+    return "\n".join([*lines, *_power(job, people, hypotheses)])
+
+
+def _cost(job: Job) -> list[str]:
+    """Return what the release would cost, and what the ledger says to it."""
+    asked = job.asked
+    words = f"Cost: epsilon = {asked.epsilon:g} at delta = {asked.delta:g}. A dry run spends nothing."
+    if "ledger" not in job.other or "dataset" not in job.other:
+        return [words]
+    from discreet.privacy.ledger import Ledger
+
+    return [words, str(Ledger(job.other["ledger"]).budget(job.other["dataset"]))]
+
+
+def _power(job: Job, people: int | None, hypotheses: int | None) -> list[str]:
+    if people is None or hypotheses is None:
+        return ["Add --people and --hypotheses to see what such a release would find on average."]
+    from discreet.errors import DiscreetError
+    from discreet.planner import plan
+
+    asked = job.asked
+    method = "calibrated" if asked.guarantee == "calibrated" and asked.method == "aware" else asked.method
+    chosen = ["bh", method] if method in _PLANNED else ["bh", "aware"]
+    try:
+        planned = plan(
+            people,
+            hypotheses,
+            epsilon=asked.epsilon,
+            delta=asked.delta,
+            q=asked.q,
+            test=job.test,
+            methods=chosen,
+            k=asked.k,
+            quick=True,
+        )
+    except DiscreetError as refusal:
+        return [f"No forecast for this test: {refusal}"]
+    return [str(planned)]

@@ -1,0 +1,82 @@
+"""Counting genotypes on packed bytes: compiled by LLVM where llvmlite is installed, else by NumPy."""
+
+from __future__ import annotations
+
+import ctypes
+from functools import lru_cache
+from importlib import import_module, resources
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    # (packed rows, how many, bytes in a row, masks (cells, words), result (rows, cells, 3))
+    Kernel = Callable[[NDArray[np.uint8], int, int, NDArray[np.uint64], NDArray[np.int64]], None]
+
+WORD = 8  # bytes; packed rows are read by words, so a buffer of rows needs so many bytes to spare
+
+
+def kernel() -> Kernel:
+    """Return the fastest kernel this machine has: for each row and mask, low, high and both bits set."""
+    return compiled() or count_in_numpy
+
+
+@lru_cache(maxsize=1)
+def compiled() -> Kernel | None:
+    """Return the kernel of popcount.ll compiled for this processor (tens of milliseconds), or None."""
+    try:
+        llvm: Any = import_module("llvmlite.binding")
+    except ImportError:
+        return None
+    text = resources.files("discreet.data").joinpath("popcount.ll").read_text(encoding="utf-8")
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    module = llvm.parse_assembly(text)
+    machine = llvm.Target.from_default_triple().create_target_machine(
+        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=3
+    )
+    options = llvm.create_pipeline_tuning_options(speed_level=3)
+    options.loop_vectorization = True
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)
+    engine = llvm.create_mcjit_compiler(module, machine)
+    engine.finalize_object()
+    pointer, whole = ctypes.c_void_p, ctypes.c_int64
+    signature = ctypes.CFUNCTYPE(None, pointer, whole, whole, pointer, whole, whole, pointer)
+    function: Any = signature(engine.get_function_address("count"))
+
+    def count(
+        packed: NDArray[np.uint8], rows: int, stride: int, masks: NDArray[np.uint64], out: NDArray[np.int64]
+    ) -> None:
+        cells, words = masks.shape
+        function(packed.ctypes.data, rows, stride, masks.ctypes.data, cells, words, out.ctypes.data)
+
+    count.engine = engine  # type: ignore[attr-defined] # the machine code lives as long as its engine
+    return count
+
+
+def count_in_numpy(
+    packed: NDArray[np.uint8], rows: int, stride: int, masks: NDArray[np.uint64], out: NDArray[np.int64]
+) -> None:
+    """Count with NumPy's own popcount."""
+    words = masks.shape[1]
+    aligned = np.zeros((rows, words * WORD), dtype=np.uint8)
+    aligned[:, :stride] = packed[: rows * stride].reshape(rows, stride)
+    word = aligned.view(np.uint64)
+    shifted = word >> np.uint64(1)
+    for cell, mask in enumerate(masks):
+        low, high = word & mask, shifted & mask
+        for place, bits in enumerate((low, high, low & high)):
+            out[:, cell, place] = np.bitwise_count(bits).sum(axis=1, dtype=np.int64)
+
+
+def mask_words(cells: NDArray[np.bool_], stride: int) -> NDArray[np.uint64]:
+    """Return who is in each cell, (cells, people), as a one at the low bit of each person's pair of bits."""
+    words = -(-stride // WORD)
+    bits = np.zeros((len(cells), words * WORD * 8), dtype=np.uint8)
+    bits[:, : 2 * cells.shape[1] : 2] = cells
+    return np.ascontiguousarray(np.packbits(bits, axis=1, bitorder="little")).view(np.uint64)

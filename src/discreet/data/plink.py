@@ -1,0 +1,194 @@
+"""PLINK files: genotypes, variants and people that lie side by side, as one cohort."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet import check
+from discreet.block import Block
+from discreet.data.bed import Bed, Packed, count, decode
+from discreet.data.fam import (
+    People,
+    read_fam,
+    read_keep,
+    read_phenotype,
+    read_psam,
+    read_strata,
+)
+from discreet.data.frequency import read_frequency
+from discreet.data.products import Products
+from discreet.data.variants import Variants, read_bim, read_pvar
+from discreet.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+ENDINGS = (".bed", ".pgen")
+PHENOTYPE, STRATUM = "phenotype", "stratum"
+_DECODED = 2**22  # genotypes decoded at a time
+
+
+@dataclass(frozen=True, slots=True)
+class Plink:
+    """Genotypes in PLINK's files, to be given to `discover` or `measure` in place of a table.
+
+    Parameters
+    ----------
+    path : path
+        A .bed file with its .bim and .fam, or a .pgen file (extra "pgen") with its .pvar and .psam.
+    pheno, trait : path, str, optional
+        A phenotype file, FID IID value..., and the name of its column; the .fam file's phenotype if absent.
+        -9 and NA are missing, and so is everyone the file leaves out.
+    keep, extract : path, optional
+        Lists of people (FID IID) and of variant names; only those are used. Public: choose them without
+        looking at genotypes or phenotypes.
+    within : path, optional
+        Public strata, FID IID stratum: the column "stratum" of the cohort.
+    freq, maf : path, float, optional
+        Public allele frequencies of another cohort (.afreq or .frq), and the smallest minor allele frequency
+        there: rarer variants, and variants it does not list, are not tested. Never frequencies of these people.
+    threads : int, optional
+        As many as there are processors if absent.
+
+    Notes
+    -----
+    How many people there are is public, and so is every variant's name, place and alleles. Genotypes are
+    protected; whether phenotypes are is up to the test (its `protect`).
+    """
+
+    path: str | Path
+    pheno: str | Path | None = None
+    trait: str | None = None
+    keep: str | Path | None = None
+    extract: str | Path | None = None
+    within: str | Path | None = None
+    freq: str | Path | None = None
+    maf: float | None = None
+    threads: int | None = None
+
+    def __post_init__(self) -> None:
+        if not str(self.path).lower().endswith(ENDINGS):
+            raise InputError(f"{self.path}: the name must end in .bed or .pgen")
+        if self.threads is not None:
+            check.whole(self.threads, "threads")
+        if self.maf is not None:
+            check.between(self.maf, "maf", 0.0, 0.5)
+        if (self.freq is None) != (self.maf is None):
+            raise InputError("freq and maf go together: a public file, and the smallest frequency tested")
+        if self.trait is not None and self.pheno is None:
+            raise InputError("trait names a column of pheno: give the file too")
+
+    def open(self) -> Cohort:
+        """Read everything but the genotypes."""
+        path = Path(self.path)
+        if path.suffix.lower() == ".pgen":
+            people, variants = read_psam(path.with_suffix(".psam")), read_pvar(path.with_suffix(".pvar"))
+            packed = _pgen(path, people, variants)
+        else:
+            people, variants = read_fam(path.with_suffix(".fam")), read_bim(path.with_suffix(".bim"))
+            packed = Bed(path, len(people.identifiers), variants.starts.size)
+        kept = np.ones(len(people.identifiers), dtype=bool)
+        if self.keep is not None:
+            kept = read_keep(Path(self.keep), people)
+        phenotype = people.phenotype
+        if self.pheno is not None:
+            phenotype = read_phenotype(Path(self.pheno), people, self.trait)
+        labels: dict[str, NDArray[Any]] = {PHENOTYPE: phenotype[kept]}
+        if self.within is not None:
+            labels[STRATUM] = read_strata(Path(self.within), people)[kept]
+        return Cohort(
+            packed, self._chosen(variants), kept, labels, self.threads or len(os.sched_getaffinity(0))
+        )
+
+    def _chosen(self, variants: Variants) -> Variants:
+        if self.extract is None and self.freq is None:
+            return variants
+        names = variants.every_name()
+        wanted = np.ones(len(names), dtype=bool)
+        if self.extract is not None:
+            listed = _words(Path(self.extract))
+            wanted &= np.array([name in listed for name in names])
+        if self.freq is not None and self.maf is not None:
+            known = read_frequency(Path(self.freq))
+            wanted &= np.array([known.get(name, 0.0) >= self.maf for name in names])
+        if not wanted.any():
+            raise InputError(
+                "extract and freq leave no variant to test: are the names those of the .bim file?"
+            )
+        return replace(variants, chosen=np.flatnonzero(wanted))
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Cohort:
+    """Packed genotypes of the people kept, and what is known beside them. Private."""
+
+    packed: Packed
+    names: Variants
+    kept: NDArray[np.bool_]
+    labels: Mapping[str, NDArray[Any]]
+    threads: int
+
+    @property
+    def rows(self) -> int:
+        """How many people are kept."""
+        return int(np.count_nonzero(self.kept))
+
+    def count(self, cells: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Return how many in each cell carry 0, 1, 2 effect alleles or no call, shape (cells, 4, m)."""
+        return count(self.packed, self.names.chosen, self._spread(cells), self.threads)
+
+    def multiply(
+        self, weight: NDArray[np.float32], also: NDArray[np.float32], lost: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return sums of weight * dose, and of weight and `also` where there is no call."""
+        sums = Products(self._spread(weight), self._spread(also), lost)
+        return sums.over(self.packed, self.names.chosen, self.threads)
+
+    def blocks(self) -> Iterator[tuple[slice, Block]]:
+        """Yield everyone's decoded genotypes, some variants at a time: which ones, and a block of them."""
+        people = self.kept.size
+        wide = max(1, _DECODED // people)
+        for first in range(0, len(self.names), wide):
+            dose = decode(self.packed, self.names.chosen[first : first + wide], people)
+            yield (
+                slice(first, first + len(dose)),
+                Block(np.ascontiguousarray(dose[:, self.kept].T), self.labels),
+            )
+
+    def _spread(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """Return values of the people kept as values of everyone in the file, zero for the others."""
+        full = np.zeros((len(rows), self.kept.size), dtype=rows.dtype)
+        full[:, self.kept] = rows
+        return full
+
+    def __repr__(self) -> str:
+        return "Cohort(private)"
+
+
+def open_plink(data: Any) -> Cohort | None:
+    """Return the cohort behind a Plink record or a path to PLINK files, or None for anything else."""
+    if isinstance(data, Plink):
+        return data.open()
+    if isinstance(data, (str, Path)) and str(data).lower().endswith(ENDINGS):
+        return Plink(data).open()
+    return None
+
+
+def _pgen(path: Path, people: People, variants: Variants) -> Packed:
+    from discreet.data.pgen import Pgen
+
+    return Pgen(path, len(people.identifiers), variants.starts.size)
+
+
+def _words(path: Path) -> set[str]:
+    try:
+        return set(path.read_text(encoding="utf-8").split())
+    except (OSError, UnicodeDecodeError):
+        raise InputError(f"{path}: cannot be read as text") from None

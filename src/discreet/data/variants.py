@@ -1,0 +1,133 @@
+"""The variants of a .bim or .pvar file, in the file's own bytes: a name is cut out only when asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, overload
+
+import numpy as np
+
+from discreet.block import Names
+from discreet.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One variant's public face; `effect` is the allele whose copies are counted."""
+
+    chromosome: str
+    position: int
+    name: str
+    effect: str
+    other: str
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Variants(Names):
+    """Variants in the order of the file, or those chosen; as a sequence, their names.
+
+    Attributes
+    ----------
+    text : bytes
+        The file.
+    starts : array of int, shape (variants,)
+        Where each line begins.
+    fields : (int, int, int, int, int)
+        In which columns chromosome, position, name, effect and other allele stand.
+    chosen : array of int, shape (m,)
+        The lines tested.
+    """
+
+    path: Path
+    text: bytes
+    starts: NDArray[np.int64]
+    fields: tuple[int, int, int, int, int]
+    chosen: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return self.chosen.size
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[str, ...]: ...
+    def __getitem__(self, index: int | slice) -> str | tuple[str, ...]:
+        if isinstance(index, slice):
+            return tuple(self.variant(at).name for at in range(*index.indices(len(self))))
+        return self.variant(index).name
+
+    def variant(self, index: int) -> Variant:
+        """Return one variant; a name that is a dot becomes chromosome:position:other:effect."""
+        words = self._words(int(self.chosen[index]))
+        chromosome, position, name, effect, other = (words[field].decode() for field in self.fields)
+        if name == ".":
+            name = f"{chromosome}:{position}:{other}:{effect}"
+        try:
+            return Variant(chromosome, int(position), name, effect, other)
+        except ValueError:
+            raise InputError(f"{self.path}: a base-pair position is not a whole number") from None
+
+    def every_name(self) -> list[str]:
+        """Return the names of all lines of the file, chosen or not, dots as they are."""
+        field = self.fields[2]
+        return [self._words(line)[field].decode() for line in range(self.starts.size)]
+
+    def _words(self, line: int) -> list[bytes]:
+        start = int(self.starts[line])
+        stop = self.text.find(b"\n", start)
+        return self.text[start : stop if stop >= 0 else None].split()
+
+    def __repr__(self) -> str:
+        return f"Variants({len(self):,})"
+
+
+def read_bim(path: Path) -> Variants:
+    """Return the variants of a .bim file, six fields in every line."""
+    text, starts = _lines(path)
+    if not _all_have(text, starts, 6):
+        raise InputError(f"{path}: every line must have six fields: chromosome, name, cM, position, alleles")
+    return Variants(path, text, starts, (0, 3, 1, 4, 5), np.arange(starts.size))
+
+
+def read_pvar(path: Path) -> Variants:
+    """Return the variants of a .pvar file; the alternative allele is the one counted."""
+    text, starts = _lines(path)
+    header = [b"#CHROM", b"ID", b"CM", b"POS", b"ALT", b"REF"]
+    body = 0
+    while body < starts.size and text[starts[body] : starts[body] + 1] == b"#":
+        header = text[starts[body] :].split(b"\n", 1)[0].split()
+        body += 1
+    try:
+        fields = [header.index(name) for name in (b"#CHROM", b"POS", b"ID", b"ALT", b"REF")]
+    except ValueError:
+        raise InputError(f"{path}: the header must name #CHROM, POS, ID, REF and ALT") from None
+    first, second, third, fourth, fifth = fields
+    starts = starts[body:]
+    return Variants(path, text, starts, (first, second, third, fourth, fifth), np.arange(starts.size))
+
+
+def _lines(path: Path) -> tuple[bytes, NDArray[np.int64]]:
+    """Return a file's bytes and where its lines begin; empty lines at the end do not count."""
+    try:
+        text = path.read_bytes().rstrip()
+    except OSError:
+        raise InputError(f"{path}: cannot be read; .bed, .bim and .fam must lie side by side") from None
+    if not text:
+        raise InputError(f"{path}: the file is empty")
+    ends = np.flatnonzero(np.frombuffer(text, dtype=np.uint8) == ord("\n"))
+    return text, np.concatenate([[0], ends + 1])
+
+
+def _all_have(text: bytes, starts: NDArray[np.int64], fields: int) -> bool:
+    """Say whether every line has so many fields, without cutting any out."""
+    blank = np.frombuffer(text, dtype=np.uint8) <= ord(" ")
+    begins = np.flatnonzero(~blank & np.concatenate([[True], blank[:-1]]))
+    return bool(begins.size == fields * starts.size and np.all(begins[::fields] >= starts)) and bool(
+        np.all(begins[fields::fields] >= starts[1:])
+        and np.all(begins[fields - 1 :: fields][:-1] < starts[1:])
+    )

@@ -1,0 +1,188 @@
+"""Does a quantitative trait rise with the number of alleles? The score test, trait clipped, with floors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from discreet.evidence.accumulate import numbers
+from discreet.evidence.association import Moments, association, private_design, public_design
+from discreet.evidence.contribution import COARSE, pair
+from discreet.evidence.genotypes import check_genetic, not_protected, strata_of
+from discreet.evidence.two_groups import check_share
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from discreet.block import Block, Genotyped
+    from discreet.evidence.evidence import Evidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """Test whether a bounded trait changes with each variant's 0/1/2 genotype (sides=1: rises).
+
+    z = C / sqrt(V s^2): C the sum of products of genotype and trait about their means, V the sum of squares
+    of genotypes, s^2 the trait's variance, all among people with a call: n times the squared correlation is
+    z^2, and plink2 --glm's t is z sqrt((n - 2) / (n - z^2)). The denominator is at least
+    sqrt(2 N r (1 - r)) sd_floor, r = maf_floor.
+
+    Parameters
+    ----------
+    bounds : (low, high)
+        Public. Traits outside are clipped silently.
+    trait : str
+        The column that holds it.
+    sd_floor : float
+        Public, protect="both" only: the smallest standard deviation of the trait, as a share of the width
+        high - low, at which the test is sharp.
+    protect, maf_floor, stratum, strata, sides, ceiling, tail
+        As for `Allelic`; with protect="genotypes" the trait is public.
+
+    Notes
+    -----
+    Traits are rounded to the nearest of 1,024 parts of the width, so that sums are exact in any order. A
+    missing call or trait contributes nothing. Null hypothesis: genotype and trait independent (within
+    strata). Covariates: take the trait's residuals, if they can be had from public data; or strata. Proof of
+    the certificate: docs/proofs/association.md.
+    """
+
+    bounds: tuple[float, float]
+    trait: str = "phenotype"
+    protect: str = "both"
+    maf_floor: float = 0.05
+    sd_floor: float = 0.1
+    stratum: str | None = None
+    strata: tuple[Any, ...] = ()
+    sides: int = 2
+    ceiling: float | None = None
+    tail: str = "safe"
+
+    def __post_init__(self) -> None:
+        check_genetic(self)
+        pair(self.bounds)
+        check_share(self.sd_floor, "sd_floor")
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The trait and stratum columns."""
+        return (self.trait,) if self.stratum is None else (self.trait, self.stratum)
+
+    def start(self, names: Sequence[str]) -> Traits:
+        """Return an empty accumulator for the variants called `names`."""
+        return Traits(names, self)
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Traits:
+    """Exact sums of genotypes, trait and their products, the trait in whole parts: memory O(strata * m)."""
+
+    names: Sequence[str]
+    test: Score
+    sums: NDArray[np.float64] = field(init=False)
+    people: NDArray[np.float64] = field(init=False)
+
+    def __post_init__(self) -> None:
+        strata = 1 if self.test.stratum is None else len(self.test.strata)
+        self.sums = np.zeros((6, strata, len(self.names)))  # in the order of the fields of Moments
+        # Slots, then count, sum, sum of squares, smallest and largest of the trait.
+        self.people = np.zeros((6, strata))
+        self.people[4], self.people[5] = np.inf, -np.inf
+
+    def update(self, block: Block) -> None:
+        """Add some people of a table; a value that rounds to none of 0, 1, 2 is no call."""
+        inside, trait = self._take(block.labels, block.rows)
+        weight = inside.astype(np.float64)
+        for part, columns, values in block.tiles():
+            with np.errstate(all="ignore"):
+                dose = np.rint(values.astype(np.float64))
+            called = (dose == 0) | (dose == 1) | (dose == 2)
+            dose = np.where(called, dose, 0.0)
+            y = np.where(np.isnan(trait[part]), 0.0, trait[part])[:, None]
+            terms = (called, dose, dose * dose, called * y, called * y * y, dose * y)
+            for place, term in enumerate(terms):
+                self.sums[place][:, columns] += weight[:, part] @ term
+
+    def scan(self, cohort: Genotyped) -> None:
+        """Add everyone in packed genotypes."""
+        inside, trait = self._take(cohort.labels, cohort.rows)
+        y = np.where(np.isnan(trait), 0.0, trait)
+        strata = len(inside)
+        counts = cohort.count(inside)
+        zero, one, two, lost = counts.transpose(1, 0, 2).astype(np.float64)
+        # Squares in two whole numbers of ten bits, which single precision sums exactly.
+        upper, lower = np.divmod(y * y, COARSE)
+        whole = inside.astype(np.float32)
+        weight = whole * y.astype(np.float32)
+        also = np.concatenate([whole * upper.astype(np.float32), whole * lower.astype(np.float32)])
+        product, gone = cohort.multiply(weight, also, lost.any(axis=0))
+        missing, high, low = gone.reshape(3, strata, -1)
+        total, square = inside @ y, inside @ (y * y)
+        self.sums += np.stack(
+            [
+                zero + one + two,
+                one + 2 * two,
+                one + 4 * two,
+                total[:, None] - missing,
+                square[:, None] - (high * COARSE + low),
+                product,
+            ]
+        )
+
+    def _take(
+        self, labels: Mapping[str, NDArray[Any]], rows: int
+    ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+        """Return who with a trait is in which stratum, (strata, rows), and the traits in whole parts."""
+        test = self.test
+        low, high = test.bounds
+        trait = np.rint(np.clip((numbers(labels[test.trait]) - low) / (high - low), 0, 1) * COARSE)
+        stratum = strata_of(labels, test.stratum, test.strata, rows)
+        everyone = np.arange(self.people.shape[1])[:, None] == stratum
+        inside = everyone & ~np.isnan(trait)
+        slots = everyone if test.protect == "both" else inside
+        y = np.where(np.isnan(trait), 0.0, trait)
+        self.people[:4] += np.stack([slots.sum(axis=1), inside.sum(axis=1), inside @ y, inside @ (y * y)])
+        self.people[4] = np.minimum(self.people[4], np.where(inside, y, np.inf).min(axis=1, initial=np.inf))
+        self.people[5] = np.maximum(self.people[5], np.where(inside, y, -np.inf).max(axis=1, initial=-np.inf))
+        return inside, trait
+
+    def merge(self, other: Self) -> None:
+        """Add another accumulator's sums: whole numbers below 2^53, so the order cannot matter."""
+        self.sums += other.sums
+        self.people[:4] += other.people[:4]
+        self.people[4] = np.minimum(self.people[4], other.people[4])
+        self.people[5] = np.maximum(self.people[5], other.people[5])
+
+    def finish(self) -> Evidence:
+        """Return the evidence of everyone seen."""
+        test = self.test
+        public = not_protected(test.protect, test.stratum)
+        slots, _, total, square, low, high = self.people
+        if test.protect == "both":
+            design = private_design(slots, test.sd_floor**2, 1.0, public)
+        else:
+            design = public_design(
+                slots, total / COARSE, square / COARSE**2, low / COARSE, high / COARSE, public
+            )
+        return association(
+            self.names,
+            self.moments(),
+            design,
+            maf_floor=test.maf_floor,
+            alleles=False,
+            sides=test.sides,
+            ceiling=test.ceiling,
+            tail=test.tail,
+        )
+
+    def moments(self) -> Moments:
+        """Return the sums, the trait as a share of its width."""
+        unit = np.array([1, 1, 1, COARSE, COARSE**2, COARSE])[:, None, None]
+        return Moments(*(self.sums / unit))
+
+    def __repr__(self) -> str:
+        return "Traits(private)"

@@ -1,0 +1,41 @@
+"""Runs that can be repeated: seeded noise for simulations. What is drawn here protects nobody."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from discreet.noise import entropy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy as np
+
+
+class _Replay:
+    """A stream that a seeded generator fills; stands where the private stream of this thread stands."""
+
+    __slots__ = ("_rng",)
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self._rng = rng
+
+    def fill(self, out: memoryview, size: int) -> None:
+        """Write `size` bytes to the front of `out`."""
+        out[:size] = self._rng.bytes(size)
+
+    def spent(self) -> bool:
+        """Never: a replay is not private."""
+        return False
+
+
+@contextmanager
+def replayed(rng: np.random.Generator) -> Iterator[None]:
+    """Inside, this thread's noise comes from `rng`. For simulated data only: the release is not private."""
+    local = entropy._local  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]  no public door on purpose
+    before, local.stream = local.stream, _Replay(rng)  # pyright: ignore[reportAttributeAccessIssue]
+    try:
+        yield
+    finally:
+        local.stream = before

@@ -1,0 +1,95 @@
+"""What one method would find, and where it would find enough."""
+
+from __future__ import annotations
+
+import math
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.evidence.correlation import Correlation
+from discreet.planner.reach import Reach, grid, reach
+from discreet.planner.record import Outlook, Point
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from discreet.planner.study import Study
+
+_DECADES = 2  # how far around the stated n and epsilon to look
+_FEWEST, _MOST = 20, 10**9
+_LATER = 1.3  # the proved mode reaches a target about this much later than the calibrated one
+_HOPELESS = 0.05  # BH this far below the target: no epsilon will reach it
+
+
+def outlook(study: Study, method: str, sizes: tuple[float, ...]) -> Outlook:
+    """Return what `method` finds in the invented studies."""
+    rates, noise = study.run(method), study.noise(method)
+    on_z = None if noise is None else noise / _score_per_z(study)
+    return Outlook(
+        method=method,
+        found=float(rates.hit.sum(axis=1).mean()),
+        false=float(rates.false.mean()),
+        power=rates.power,
+        error=rates.error,
+        promised=rates.promised if math.isfinite(rates.promised) else None,
+        by_effect=tuple(float(rates.hit[:, i :: len(sizes)].mean()) for i in range(len(sizes))),
+        noise=on_z,
+        noise_effect=None if on_z is None else on_z / _z_per_effect(study),
+    )
+
+
+def searched(
+    study: Study, known: Outlook, target: float, cheap: Outlook | None, best: Outlook | None
+) -> Outlook:
+    """Return the outlook with the people, the epsilon and the effect at which it reaches the target.
+
+    `cheap` is a method that reaches it a little earlier; `best` is BH, which no epsilon can beat.
+    """
+    method = known.method
+    ideal = 5 / _z_per_effect(study)
+    starts = {"n": float(study.n), "epsilon": study.epsilon, "effects": ideal}
+    if cheap is not None:
+        earlier = {"n": cheap.people, "epsilon": cheap.epsilon, "effects": cheap.effect}
+        starts |= {name: _LATER * where.value for name, where in earlier.items() if where is not None}
+    points = {
+        "n": [x for x in grid(study.n, _DECADES) if _FEWEST <= x <= _MOST],
+        "epsilon": grid(study.epsilon, _DECADES),
+        "effects": [x for x in grid(ideal, 1) if x < 1 or not isinstance(study.setting.test, Correlation)],
+    }
+
+    def power(name: str, x: float) -> float:
+        changed = {"n": round(x), "epsilon": x, "effects": (x,) * len(study.effects)}[name]
+        return replace(study, **{name: changed}).run(method).power
+
+    def where(name: str) -> Reach | None:
+        if name == "epsilon" and method == "bh":
+            return None
+        if name == "epsilon" and best is not None and best.power < target - _HOPELESS:
+            return Reach(points[name][-1], "above")
+        return reach(partial(power, name), points[name], target, starts[name])
+
+    with ThreadPoolExecutor(2) as pool:  # most of the time is spent inside numpy, which lets threads run
+        people, epsilon, effect = pool.map(where, ("n", "epsilon", "effects"))
+    return replace(known, people=people, epsilon=epsilon, effect=effect)
+
+
+def power_by_people(study: Study, methods: Iterable[str]) -> tuple[Point, ...]:
+    """Return the power of each method at a tenth to ten times as many people."""
+    sizes = [round(x) for x in grid(study.n, 1, 4) if _FEWEST <= x <= _MOST]
+    return tuple(Point(method, n, replace(study, n=n).run(method).power) for method in methods for n in sizes)
+
+
+def _z_per_effect(study: Study) -> float:
+    """Return how fast the mean z score rises with the effect, at the smallest effect."""
+    least = min(study.effects)
+    return float(study.setting.mean(np.array([least]), study.n)[0]) / least
+
+
+def _score_per_z(study: Study) -> float:
+    """Return how fast the test's score rises with the textbook z, where discoveries begin."""
+    score = study.setting.evidence(np.array([4.0, 5.0]), study.n).score
+    return max(float(score[1] - score[0]), 1e-3)

@@ -1,0 +1,58 @@
+"""A picture of a plan: power against the number of people, one line for each method."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from discreet.errors import InputError, missing_extra
+from discreet.planner.study import METHODS
+
+if TYPE_CHECKING:
+    from discreet.planner.record import Plan
+
+
+def check_picture(path: Path | str) -> Path:
+    """Return the path, refusing one that no picture can be written to."""
+    file = Path(path)
+    if file.suffix not in {".png", ".svg", ".pdf"}:
+        raise InputError("plot must name a .png, .svg or .pdf file")
+    if not file.parent.is_dir():
+        raise InputError(f"plot must name a file in a folder that exists; there is no folder {file.parent}")
+    return file
+
+
+def picture(plan: Plan, path: Path | str) -> None:
+    """Write the power curves to `path` (.png, .svg or .pdf)."""
+    file = check_picture(path)
+    if not plan.curve:
+        raise InputError("this plan has no curve to draw: make it with plan(..., curve=True)")
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise missing_extra("plot", "a plot") from None
+    figure = Figure(figsize=(7, 4.2), layout="constrained")
+    axis: Any = figure.subplots()  # matplotlib leaves much of it untyped
+    for one in plan.outlooks:
+        points = [point for point in plan.curve if point.method == one.method]
+        style = "--" if one.method == "bh" else "-"
+        axis.plot(
+            [point.n for point in points],
+            [point.power for point in points],
+            style,
+            marker="o",
+            markersize=3,
+            color="grey" if one.method == "bh" else None,
+            label=METHODS[one.method],
+        )
+    axis.axvline(plan.n, linestyle=":", color="grey")
+    axis.axhline(plan.target, linestyle=":", color="grey")
+    axis.set(
+        xscale="log",
+        ylim=(-0.02, 1.02),
+        xlabel="people",
+        ylabel="share of real effects found",
+        title=f"{plan.signals:,} real effects among {plan.m:,}, epsilon = {plan.epsilon:g}, q = {plan.q:g}",
+    )
+    axis.legend(fontsize="small")
+    figure.savefig(file)  # pyright: ignore[reportUnknownMemberType] (matplotlib leaves it untyped)

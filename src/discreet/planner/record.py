@@ -1,0 +1,186 @@
+"""The record of a plan, which prints itself in plain words."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from discreet.planner.study import METHODS
+from discreet.report.text_table import table
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from discreet.planner.reach import Reach
+
+_WIDTH = 12  # of the bars
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What one method would find, on average over invented studies.
+
+    Attributes
+    ----------
+    method : str
+        A key of `METHODS`; "bh" is the reference without privacy.
+    found, false : float
+        Real effects found; false ones reported beside them.
+    power, error : float
+        The share of the real effects that is found, and its standard error from the simulation.
+    promised : float or None
+        The false discovery rate that the method promises; None when it promises nothing at this noise.
+    by_effect : tuple of float
+        The power for each effect size of the plan.
+    noise, noise_effect : float or None
+        Standard deviation of the noise on a z score when as many are released as there are real effects (as k
+        says, for "peel" and "oneshot"); the effect that moves z by as much.
+    people, epsilon, effect : Reach or None
+        Where the power reaches the plan's target, all else as stated; `effect` when all have the same.
+    """
+
+    method: str
+    found: float
+    false: float
+    power: float
+    error: float
+    promised: float | None
+    by_effect: tuple[float, ...]
+    noise: float | None = None
+    noise_effect: float | None = None
+    people: Reach | None = None
+    epsilon: Reach | None = None
+    effect: Reach | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A point of the power curve: a method at a number of people."""
+
+    method: str
+    n: int
+    power: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What a release would find, and what it would take to find more. Nothing was read, nothing was spent."""
+
+    n: int
+    m: int
+    q: float
+    epsilon: float
+    delta: float
+    effects: tuple[float, ...]
+    signals: int
+    k: int
+    unit: str
+    assumed: str
+    certificate: str
+    target: float
+    repetitions: int
+    outlooks: tuple[Outlook, ...]
+    curve: tuple[Point, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __getitem__(self, method: str) -> Outlook:
+        """Return the outlook of one method."""
+        return next(one for one in self.outlooks if one.method == method)
+
+    def _has(self, *methods: str) -> bool:
+        return any(one.method in methods for one in self.outlooks)
+
+    @property
+    def searched(self) -> bool:
+        """Whether people, epsilon and effect for the target were looked for."""
+        return any(one.people is not None for one in self.outlooks)
+
+    def to_json(self) -> str:
+        """Return the plan as JSON."""
+        return json.dumps(asdict(self))
+
+    def plot(self, path: Path | str) -> None:
+        """Write a picture of power against people to `path`; needs plan(..., curve=True)."""
+        from discreet.planner.picture import picture
+
+        picture(self, path)
+
+    def __str__(self) -> str:
+        rows = [self._found(one) for one in self.outlooks]
+        takes = [self._takes(one) for one in self.outlooks]
+        sizes = [f"effect {size:g}" for size in self.effects] if len(self.effects) > 1 else []
+        goal = f"{self.target:.0%}"
+        wanted = [f"people for {goal}", f"epsilon for {goal}", f"effect for {goal}"] if self.searched else []
+        parts = [
+            _wrapped(self._words()),
+            table(["method", "found", "false", "power", "", *sizes], rows),
+            table(["method", "noise on z", "FDR promised", *wanted], takes),
+            _wrapped(self._notes()),
+        ]
+        return "\n\n".join(parts)
+
+    def _words(self) -> list[str]:
+        main = next((one for one in self.outlooks if one.method != "bh"), self.outlooks[0])
+        free = next((one for one in self.outlooks if one.method == "bh" and one is not main), None)
+        sizes = ", ".join(f"{size:g}" for size in self.effects)
+        privately = f"about {main.found:.0f} of the {self.signals:,} real effects ({METHODS[main.method]})"
+        openly = "" if free is None else f"; without privacy, about {free.found:.0f}"
+        what = (
+            f"A plan for {self.n:,} people and {self.m:,} hypotheses, {self.signals:,} of them real with "
+            f"effects of {sizes} ({self.unit}). Nothing was read and nothing was spent."
+        )
+        lines = [what, f"With {self.n:,} people you would find {privately}{openly}."]
+        if main.noise is not None and main.noise_effect is not None:
+            lines.append(
+                f"Every single person is hidden behind noise of {main.noise:.2g} on a z score, as much as an "
+                f"effect of {main.noise_effect:.2g} moves it."
+            )
+        if main.people is not None and main.epsilon is not None and main.effect is not None:
+            lines.append(
+                f"To find {self.target:.0%} of them you need {main.people.words(_people)} people, or with "
+                f"{self.n:,} people an epsilon of {main.epsilon.words(_short)}, or effects of "
+                f"{main.effect.words(_short)}."
+            )
+        return lines
+
+    def _found(self, one: Outlook) -> list[str]:
+        first = [METHODS[one.method], f"{one.found:.1f}", f"{one.false:.1f}"]
+        each = [f"{power:.2f}" for power in one.by_effect] if len(self.effects) > 1 else []
+        return [*first, f"{one.power:.2f} +- {one.error:.2f}", bar(one.power), *each]
+
+    def _takes(self, one: Outlook) -> list[str]:
+        noise = "-" if one.noise is None else f"{one.noise:.2g}"
+        promised = "none" if one.promised is None else f"{one.promised:.0%}"
+        shown = ((one.people, _people), (one.epsilon, _short), (one.effect, _short)) if self.searched else ()
+        reached = ["-" if where is None else where.words(show) for where, show in shown]
+        return [METHODS[one.method], noise, promised, *reached]
+
+    def _notes(self) -> list[str]:
+        figures = f"Averages over {self.repetitions} invented studies, +- one standard error."
+        if self.searched:
+            figures += " What it takes is good to about 10%."
+        if self._has("peel", "oneshot"):
+            figures += f" k = {self.k:,} for peel and oneshot."
+        budget = f"epsilon = {self.epsilon:g}, delta = {self.delta:g}, q = {self.q:g}. {self.certificate}"
+        return [budget, self.assumed, figures, *self.notes]
+
+
+def _wrapped(paragraphs: list[str]) -> str:
+    return "\n".join(line for one in paragraphs for line in textwrap.wrap(one, 110, subsequent_indent="  "))
+
+
+def bar(power: float) -> str:
+    """Return the power as a bar of text."""
+    full = round(power * _WIDTH)
+    return "█" * full + "░" * (_WIDTH - full)
+
+
+def _people(x: float) -> str:
+    """Return a number of people in two digits: the third would be luck."""
+    return f"{float(f'{x:.2g}'):,.0f}"
+
+
+def _short(x: float) -> str:
+    return f"{x:.2g}"

@@ -1,0 +1,193 @@
+"""`plan`: the expected power of each method before any budget is spent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from discreet import check
+from discreet.errors import InputError
+from discreet.evidence.two_groups import TwoGroups, check_share
+from discreet.parameters import CUTOFFS
+from discreet.planner.invent import Setting
+from discreet.planner.outlook import outlook, power_by_people, searched
+from discreet.planner.record import Outlook, Plan
+from discreet.planner.study import METHODS, Study
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+_EFFECTS = (0.05, 0.1, 0.2)
+_QUICK, _USUAL, _SEARCH = 20, 40, 12  # invented studies
+_CHEAP_FIRST = ("calibrated", "bh", "mirror", "oneshot", "peel", "aware")
+
+
+def plan(
+    n: int = 50_000,
+    m: int = 500,
+    *,
+    epsilon: float = 1.0,
+    delta: float = 1e-6,
+    q: float = 0.1,
+    effects: float | Sequence[float] = _EFFECTS,
+    signals: int | None = None,
+    test: Any = None,
+    sensitivity: float | None = None,
+    sd: float | None = None,
+    share: float = 0.5,
+    methods: str | Iterable[str] | None = None,
+    k: int | None = None,
+    dependence: str = "positive",
+    cutoffs: str = "plain",
+    target: float = 0.8,
+    quick: bool = False,
+    curve: bool = False,
+    repetitions: int | None = None,
+    seed: int = 1,
+    tick: Callable[[int], None] | None = None,
+) -> Plan:
+    """Say what a release would find, and what it would take to find more. Reads no data, spends nothing.
+
+    Studies with known truth are invented, the test's own code scores them, and the real methods release from
+    them. All figures are averages over invented studies and carry the simulation error they state.
+
+    Parameters
+    ----------
+    n, m : int
+        How many people, how many hypotheses.
+    epsilon, delta, q
+        The privacy budget and the false discovery rate, as for `discover`.
+    effects : float or sequence of float
+        How large the real effects are: differences between two groups, or distances from the null value, in
+        standard deviations of the column; for `Correlation`, the correlation itself.
+    signals : int, optional
+        How many hypotheses are really false, shared equally among `effects`; a tenth of m when absent.
+    test : TwoGroups, Mean, ..., optional
+        What `discover` will be given; its column names do not matter. Two groups when absent.
+    sensitivity : float, optional
+        Instead of a test: how far one person moves your own z scores, at n people.
+    sd : float, optional
+        Standard deviation of the columns as a share of the width of their bounds. When absent, what the test
+        declares, else the largest possible, 0.5: columns that vary less than the test allows for lose power.
+    share : float
+        The second group's share of the people.
+    methods : str or sequence of str, optional
+        Among "bh" (no privacy, the textbook test), "aware", "calibrated", "mirror", "peel" and "oneshot"; all
+        that apply when absent.
+    k : int, optional
+        For "peel" and "oneshot"; twice `signals` when absent.
+    target : float
+        The power that people, epsilon and effect are searched for.
+    quick : bool
+        Only the power, without the searches.
+    repetitions : int, optional
+        How many studies to invent for each figure; 40, and 12 for each step of a search, when absent (fewer
+        for millions of hypotheses).
+    curve : bool
+        Also the power at a tenth to ten times n, for `Plan.plot`.
+
+    Examples
+    --------
+    >>> import discreet
+    >>> few = discreet.plan(2_000, 100, effects=0.5, signals=10, methods="calibrated", quick=True)
+    >>> few.signals, few.outlooks[0].method
+    (10, 'calibrated')
+    """
+    n, m = check.whole(n, "n", 20, 10**9), check.whole(m, "m", 1, 10**8)
+    q, epsilon = check.level(q, "q"), check.positive(epsilon, "epsilon")
+    delta, target = check.level(delta, "delta"), check.level(target, "target")
+    share = check.between(share, "share", 0.001, 0.999)
+    check_share(sd, "sd")
+    check.choice(dependence, "dependence", ("positive", "any"))
+    check.choice(cutoffs, "cutoffs", CUTOFFS)
+    sizes = _sizes(effects)
+    signals = _signals(signals, m, len(sizes))
+    k = min(m, 2 * signals) if k is None else check.whole(k, "k", 1, m)
+    setting = _setting(test, sensitivity, n, share, sd)
+    chosen, notes = _methods(methods, signed=sensitivity is not None)
+    few = max(6, min(_SEARCH, 3_000_000 // m))  # each question of a search
+    many = max(6, min(_QUICK if quick else _USUAL, 3_000_000 // m))
+    if repetitions is not None:
+        few = many = check.whole(repetitions, "repetitions", 2)
+    seed = check.whole(seed, "seed", 0)
+    each = tuple(float(size) for size in np.resize(np.array(sizes), signals))
+    study = Study(setting, n, m, q, epsilon, delta, each, k, dependence, cutoffs, many, seed)
+
+    tell = tick or _silent
+    found: dict[str, Outlook] = {}
+    for method in chosen:
+        found[method] = outlook(study, method, sizes)
+        tell(1)
+    if not quick:
+        trial = replace(study, repetitions=few)
+        # The cheap method first: where it passes the target is a good start for the dear one.
+        for method in sorted(chosen, key=_CHEAP_FIRST.index):
+            found[method] = searched(trial, found[method], target, found.get("calibrated"), found.get("bh"))
+            tell(1)
+    return Plan(
+        n=n,
+        m=m,
+        q=q,
+        epsilon=epsilon,
+        delta=delta,
+        effects=sizes,
+        signals=signals,
+        k=k,
+        unit=setting.unit,
+        assumed=setting.assumed,
+        certificate=str(study.seen()[0]),
+        target=target,
+        repetitions=many,
+        outlooks=tuple(found[method] for method in chosen),
+        curve=power_by_people(study, chosen) if curve else (),
+        notes=notes,
+    )
+
+
+def _silent(_: int) -> None:
+    """Tell nobody."""
+
+
+def _sizes(effects: Any) -> tuple[float, ...]:
+    """Return the effects as a tuple; one number stands for itself."""
+    several = cast("Iterable[Any]", effects if isinstance(effects, Iterable) else (effects,))
+    sizes = tuple(check.positive(one, "effects") for one in several)
+    if not sizes:
+        raise InputError("effects must hold at least one effect size, such as 0.1")
+    return sizes
+
+
+def _signals(signals: int | None, m: int, kinds: int) -> int:
+    """Return how many hypotheses are false; each effect size gets at least one."""
+    if kinds > m:
+        raise InputError(f"effects must hold at most m = {m} sizes; got {kinds}")
+    return max(kinds, m // 10) if signals is None else check.whole(signals, "signals", kinds, m)
+
+
+def _setting(test: Any, sensitivity: float | None, n: int, share: float, sd: float | None) -> Setting:
+    if sensitivity is not None:
+        if test is not None:
+            raise InputError("test and sensitivity exclude each other: a test knows its own sensitivity")
+        return Setting(check.positive(sensitivity, "sensitivity"), n, share, sd)
+    assumed = TwoGroups(group="group", bounds=(0.0, 1.0), sd=sd) if test is None else test
+    return Setting(assumed, n, share, sd)
+
+
+def _methods(methods: Any, *, signed: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the methods to try, in the order of the table, and words on one that does not apply."""
+    given = (methods,) if isinstance(methods, str) else tuple(METHODS if methods is None else methods)
+    wanted = [check.choice(method, "methods", tuple(METHODS)) for method in given]
+    if not wanted:
+        raise InputError(f"methods must name at least one of {', '.join(METHODS)}")
+    notes: tuple[str, ...] = ()
+    if "mirror" in wanted and not signed:
+        if methods is not None:
+            raise InputError('methods: "mirror" needs z scores of your own: give sensitivity, and no test')
+        wanted.remove("mirror")
+        notes = (
+            "The mirror is left out: it needs z scores of your own with a symmetric null (sensitivity).",
+        )
+    return tuple(method for method in METHODS if method in wanted), notes

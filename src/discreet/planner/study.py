@@ -1,0 +1,158 @@
+"""Invented studies with known truth, and what each method finds in them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import ndtr
+
+from discreet.decide.step_up import step_up_positions
+from discreet.evidence.evidence import Evidence, Numbered
+from discreet.methods.aware import public_constants
+from discreet.methods.common import zcdp_budget
+from discreet.pipeline import release
+from discreet.select.plans import oneshot_plan, peel_plan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from discreet.evidence.certificate import Certificate
+    from discreet.evidence.null import Null
+    from discreet.planner.invent import Setting
+
+METHODS = {
+    "bh": "no privacy, BH",
+    "aware": "aware, proved",
+    "calibrated": "aware, calibrated",
+    "mirror": "mirror",
+    "peel": "peel",
+    "oneshot": "oneshot",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """The public parameters of a study to be invented. The first columns have the effects, the others none.
+
+    The same seed invents the same people's luck whatever n, epsilon and the effects are (common random
+    numbers), so comparisons between plans are sharper than each plan by itself. The noise of a release has no
+    seed.
+    """
+
+    setting: Setting
+    n: int
+    m: int
+    q: float
+    epsilon: float
+    delta: float
+    effects: tuple[float, ...]
+    k: int
+    dependence: str
+    cutoffs: str
+    repetitions: int
+    seed: int
+
+    def run(self, method: str) -> Rates:
+        """Return what `method` finds in each of the invented studies."""
+        found = [(self._score(chosen), level) for chosen, level in self._chosen(method)]
+        scores = np.array([score for score, _ in found], dtype=np.float64)
+        return Rates(scores[:, 0], scores[:, 1:], max(level for _, level in found))
+
+    def seen(self) -> tuple[Certificate, Null]:
+        """Return how far one person can move a score of this study, and the null law of the scores."""
+        evidence = self.setting.evidence(np.zeros(1), self.n)
+        return evidence.certificate, evidence.null
+
+    def noise(self, method: str) -> float | None:
+        """Return the standard deviation of the noise in the selection of as many as there are effects."""
+        certificate, null = self.seen()
+        sup, spread = certificate.sup, certificate.spread
+        if method in {"aware", "calibrated"}:
+            public = public_constants(
+                null,
+                self.m,
+                self.q,
+                sup,
+                spread,
+                zcdp_budget(self.epsilon, self.delta),
+                "proved" if method == "aware" else method,
+                self.dependence,
+            ).plan
+            at = int(np.argmin(np.abs(public.counts - len(self.effects))))
+            return float(public.scale[at]) * math.pi / math.sqrt(6)
+        if method in {"peel", "oneshot"}:
+            public = (self.k, self.epsilon, self.delta, spread, sup, True)
+            planned = peel_plan(*public) if method == "peel" else oneshot_plan(*public, self.m)
+            return planned.scale * math.sqrt(2)
+        return None
+
+    def _scores(self) -> NDArray[np.float64]:
+        """Return the z scores of every invented study, shape (repetitions, m)."""
+        z = np.random.default_rng(self.seed).standard_normal((self.repetitions, self.m))
+        z[:, : len(self.effects)] += self.setting.mean(np.array(self.effects), self.n)
+        return z
+
+    def _chosen(self, method: str) -> Iterator[tuple[NDArray[np.int64], float]]:
+        """Yield what is reported of each study, and the false discovery rate promised."""
+        z = self._scores()
+        if method == "bh":
+            two = getattr(self.setting.test, "sides", 1) == 2
+            for one in z:
+                p = np.asarray(2 * ndtr(-np.abs(one)) if two else ndtr(-one), dtype=np.float64)
+                yield step_up_positions(p, self.q), self.q
+            return
+        # All studies as one wide table: the test's own constants are then computed once.
+        wide = self.setting.evidence(z.ravel(), self.n)
+        scores = wide.score.reshape(z.shape)
+        signed = None if wide.signed is None else wide.signed.reshape(z.shape)
+        names = Numbered(self.m)
+        for i in range(self.repetitions):
+            sign = None if signed is None else signed[i]
+            evidence = Evidence(names, scores[i], wide.null, wide.certificate, sign)
+            released = release(
+                evidence,
+                q=self.q,
+                epsilon=self.epsilon,
+                delta=self.delta,
+                method="aware" if method == "calibrated" else method,
+                guarantee="calibrated" if method == "calibrated" else "proved",
+                dependence=self.dependence,
+                k=self.k if method in {"peel", "oneshot"} else None,
+                cutoffs=self.cutoffs,
+            )
+            yield released.indices, released.fdr.level
+
+    def _score(self, chosen: NDArray[np.int64]) -> list[float]:
+        """Return how many are false, then for each effect column whether it was found."""
+        hit = np.zeros(len(self.effects))
+        true = chosen[chosen < len(self.effects)]
+        hit[true] = 1
+        return [chosen.size - true.size, *hit]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rates:
+    """What came of the invented studies.
+
+    False discoveries, shape (studies,); hits, (studies, effects); the false discovery rate promised.
+    """
+
+    false: NDArray[np.float64]
+    hit: NDArray[np.float64]
+    promised: float
+
+    @property
+    def power(self) -> float:
+        """The share of real effects found."""
+        return float(self.hit.mean())
+
+    @property
+    def error(self) -> float:
+        """The standard error of the power: studies are independent, columns of one study are not."""
+        each = self.hit.mean(axis=1)
+        return float(each.std(ddof=1)) / math.sqrt(each.size) if each.size > 1 else math.inf

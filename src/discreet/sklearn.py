@@ -1,0 +1,243 @@
+"""scikit-learn's SelectFdr with a private selection: `PrivateSelectFdr`. Needs the extra "sklearn"."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from discreet.errors import InputError, missing_extra
+from discreet.evidence.contribution import check_bounds, pair
+from discreet.evidence.correlation import Correlation
+from discreet.evidence.two_groups import TwoGroups
+from discreet.pipeline import discover
+
+try:
+    from sklearn.base import BaseEstimator
+    from sklearn.feature_selection import SelectorMixin
+    from sklearn.utils import ClassifierTags, validation
+except ImportError:
+    raise missing_extra("sklearn", "PrivateSelectFdr") from None
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_TARGET = "y"
+_check: Any = validation  # untyped
+
+
+class PrivateSelectFdr(SelectorMixin, BaseEstimator):
+    """Keep the features that differ with y, by an (epsilon, delta)-private test with FDR at most `alpha`.
+
+    A drop-in for `sklearn.feature_selection.SelectFdr` on data about people, one row each. **Every fit spends
+    the budget again**: fitting twice costs twice, and so does each fold of a cross-validation or each
+    candidate of a `GridSearchCV` around it. Fit once, or give a `ledger`, which refuses to overspend. Only
+    the selection is private: `transform` hands on the raw columns, and what is trained on them is not.
+
+    Parameters
+    ----------
+    bounds : (low, high), or a mapping from feature to such a pair
+        Required, and public: choose it without looking at the data. Values outside are clipped silently.
+    alpha : float
+        The false discovery rate to allow.
+    epsilon, delta : float
+        The privacy budget of one fit. Neighbours: one person's row replaced by another.
+    y_bounds : (low, high), optional
+        Absent: y holds two classes; features are tested by `TwoGroups`, y is *public* and not protected.
+        Given: y is a number within these public bounds; features are tested by `Correlation` with
+        method="product", and y is protected like the features.
+    test : a test of discreet, optional
+        Instead of bounds and y_bounds: any test with its own public arguments; its group or partner column,
+        whatever its name, is y.
+    sides : {2, 1}
+        2: any difference, like SelectFdr. 1: only features that are larger in the second class, or rise with
+        y.
+    method, guarantee, dependence, k
+        As in `discreet.release`.
+    ledger, dataset, release_id : optional
+        As in `discreet.discover`: where the budget is kept, the name of the data set in it, and of this
+        release.
+
+    Attributes
+    ----------
+    release_ : Release
+        The release, which states in words what was promised.
+    n_fits_ : int
+        How often this object was fitted: each time spent epsilon and delta.
+    n_features_in_, feature_names_in_
+        As everywhere in scikit-learn.
+
+    Notes
+    -----
+    Missing and infinite values are accepted: an error would speak of the data. y must have none. Noise is
+    never seeded, so two fits differ, and there is no random_state.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discreet.sklearn import PrivateSelectFdr
+    >>> y = np.arange(20_000) % 2
+    >>> luck = np.random.default_rng(0).uniform(-0.5, 0.5, (20_000, 5))
+    >>> x = luck + 0.3 * np.outer(y, [1, 0, 1, 0, 0])
+    >>> PrivateSelectFdr(bounds=(-1, 1), epsilon=1.0).fit(x, y).get_support().tolist()
+    [True, False, True, False, False]
+    """
+
+    n_features_in_: int
+
+    def __init__(
+        self,
+        test: Any = None,
+        *,
+        bounds: Any = None,
+        alpha: float = 0.05,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        y_bounds: Any = None,
+        sides: int = 2,
+        method: str = "aware",
+        guarantee: str = "proved",
+        dependence: str = "positive",
+        k: int | None = None,
+        ledger: Any = None,
+        dataset: str | None = None,
+        release_id: str | None = None,
+    ) -> None:
+        self.test = test
+        self.bounds = bounds
+        self.alpha = alpha
+        self.epsilon = epsilon
+        self.delta = delta
+        self.y_bounds = y_bounds
+        self.sides = sides
+        self.method = method
+        self.guarantee = guarantee
+        self.dependence = dependence
+        self.k = k
+        self.ledger = ledger
+        self.dataset = dataset
+        self.release_id = release_id
+
+    def fit(self, X: Any, y: Any = None) -> PrivateSelectFdr:  # noqa: N803 (scikit-learn's name)
+        """Select features privately. Spends epsilon and delta, again at every call.
+
+        Parameters
+        ----------
+        X : array-like, shape (people, features)
+            One row for each person.
+        y : array-like, shape (people,)
+            Two classes, or numbers if `y_bounds` is given.
+        """
+        test = self._chosen_test()
+        fits = getattr(self, "n_fits_", 0)
+        if fits and self.ledger is None:
+            warnings.warn(
+                f"fit number {fits + 1} of this object spends its budget once more: {fits + 1} times epsilon "
+                f"= {self.epsilon:g} so far, if the data are the same; give a ledger to keep count",
+                stacklevel=2,
+            )
+        if y is None and test.labels:
+            raise InputError(
+                "requires y to be passed, but the target y is None: the classes or numbers to test against"
+            )
+        values: Any
+        if self.test is None and self.y_bounds is None:
+            values, y = _check.validate_data(self, X, y, ensure_all_finite=False)
+            y = _two_classes(y)
+        else:
+            values = _check.validate_data(self, X, ensure_all_finite=False, ensure_min_samples=2)
+            if y is not None:
+                y = _check.column_or_1d(y, warn=True)
+                _check.check_consistent_length(values, y)
+        names = self._names()
+        self.release_ = discover(
+            _table(values, names, test.labels, y),
+            test,
+            q=self.alpha,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            method=self.method,
+            guarantee=self.guarantee,
+            dependence=self.dependence,
+            k=self.k,
+            columns=list(names),
+            **self._kept(),
+        )
+        self.n_fits_ = fits + 1
+        return self
+
+    def _chosen_test(self) -> Any:
+        """Return the test, from public parameters alone."""
+        if self.test is not None:
+            if len(self.test.labels) > 1:
+                raise InputError("test must read one column beside the features, which is y")
+            return self.test
+        if self.bounds is None:
+            raise InputError("bounds must be given, (low, high), and public: choose them without the data")
+        check_bounds(self.bounds)
+        if self.y_bounds is None:
+            return TwoGroups(group=_TARGET, bounds=self.bounds, sides=self.sides)
+        pair(self.y_bounds, "y_bounds")
+        return Correlation(
+            partner=_TARGET,
+            method="product",
+            bounds=self.bounds,
+            partner_bounds=self.y_bounds,
+            sides=self.sides,
+        )
+
+    def _names(self) -> tuple[str, ...]:
+        """Return the features' names; x0, x1, ... when they came without."""
+        given = getattr(self, "feature_names_in_", None)
+        return tuple(f"x{i}" for i in range(self.n_features_in_)) if given is None else tuple(map(str, given))
+
+    def _kept(self) -> dict[str, Any]:
+        kept = {"ledger": self.ledger, "dataset": self.dataset, "release_id": self.release_id}
+        return {name: value for name, value in kept.items() if value is not None}
+
+    def _get_support_mask(self) -> Any:
+        _check.check_is_fitted(self, "release_")
+        mask = np.zeros(self.n_features_in_, dtype=bool)
+        mask[self.release_.indices] = True
+        return mask
+
+    def __sklearn_tags__(self) -> Any:
+        tags = cast("Any", super()).__sklearn_tags__()
+        tags.target_tags.required = self.test is None or bool(self.test.labels)
+        tags.input_tags.allow_nan = True
+        tags.non_deterministic = True
+        if self.y_bounds is None:
+            tags.classifier_tags = ClassifierTags(multi_class=False)
+        return tags
+
+
+def _two_classes(y: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the two classes, which are public, as 0 and 1."""
+    classes, codes = np.unique(y, return_inverse=True)
+    if classes.size != 2:
+        raise InputError(
+            f"y must hold two classes; got {classes.size}. Only binary classification is supported: compare "
+            "one class with the rest, or give y_bounds if y is a number"
+        )
+    return codes
+
+
+def _table(
+    values: NDArray[Any], names: tuple[str, ...], labels: tuple[str, ...], target: NDArray[Any] | None
+) -> NDArray[Any]:
+    """Return features and y as one table with named columns."""
+    for label in labels:
+        if label in names:
+            raise InputError(
+                f"a feature is called {label!r}, like y's column in the test: rename one of them"
+            )
+    kinds = [(name, values.dtype if values.dtype.kind == "f" else np.float64) for name in names]
+    if target is not None:
+        kinds += [(label, target.dtype) for label in labels]
+    table = np.empty(values.shape[0], dtype=kinds)
+    for place, name in enumerate(names):
+        table[name] = values[:, place]
+    for label in labels:
+        table[label] = target
+    return table

@@ -1,0 +1,116 @@
+"""Invented studies: the evidence is what the real test gives on real rows with the same statistics."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import discreet
+from discreet.errors import DiscreetError
+from discreet.planner.invent import Setting
+
+N = 60
+TESTS = [
+    discreet.TwoGroups(group="g", bounds=(0, 1)),
+    discreet.TwoGroups(group="g", bounds={"x": (0, 1)}, sd=0.3, sides=2),
+    discreet.TwoGroups(group="g", bounds=(0, 1), floor=0.1),
+    discreet.Stratified(group="g", stratum="s", strata=(0, 1), bounds=(0, 1)),
+    discreet.Trend(group="g", bounds=(0, 1), sides=2),
+    discreet.TwoByTwo(group="g"),
+    discreet.RankSum(group="g"),
+    discreet.Mean(bounds=(0, 1), null=0.4),
+    discreet.Mean(bounds=(0, 1), null={"x": 0.4}, sd=0.3, sides=2, adjacency="add-remove", least=50),
+    discreet.Proportion(null=0.3, sides=2),
+    discreet.Sign(null=0.5),
+    discreet.SignedRank(null=0.5, sides=2),
+    discreet.Correlation(partner="y"),
+    discreet.Correlation(partner="y", method="product", bounds=(0, 1), partner_bounds=(0, 1)),
+]
+
+
+def people(share=0.5):
+    """Return rows with a group, a stratum, a partner and one column."""
+    rng = np.random.default_rng(3)
+    table = np.empty(N, dtype=[(name, float) for name in "gsyx"])
+    table["g"] = np.arange(N) >= round(N * (1 - share))
+    table["s"] = np.arange(N) % 2
+    table["y"] = rng.uniform(size=N)
+    table["x"] = rng.uniform(size=N)
+    return table
+
+
+@pytest.mark.parametrize("test", TESTS, ids=repr)
+def test_certificate_and_null_without_data(test):
+    """Certificate and null law of an invented study are those of `measure` on as many real rows."""
+    real = discreet.measure(people(), test, columns=["x"])
+    invented = Setting(test, N).evidence(np.array([0.0, 1.0, 8.0]), N)
+    assert invented.certificate.sup == pytest.approx(real.certificate.sup, rel=1e-12)
+    assert invented.certificate.spread == pytest.approx(real.certificate.spread, rel=1e-12)
+    assert invented.certificate.adjacency == real.certificate.adjacency
+    assert invented.null == real.null
+
+
+@pytest.mark.parametrize("share", [0.5, 0.2])
+def test_uneven_groups_are_certified_as_uneven(share):
+    """The share of the second group enters the certificate as it does with real rows; another one fails."""
+    test = TESTS[0]
+    real = discreet.measure(people(share), test, columns=["x"]).certificate.sup
+    assert Setting(test, N, share).evidence(np.zeros(1), N).certificate.sup == pytest.approx(real, rel=1e-12)
+    assert Setting(test, N, 0.35).evidence(np.zeros(1), N).certificate.sup != pytest.approx(real, rel=1e-3)
+
+
+@pytest.mark.parametrize("test", TESTS, ids=repr)
+def test_scores_rise_with_z(test):
+    """Larger z scores give larger scores, from none to the ceiling."""
+    large = dataclasses.replace(Setting(test, 5000), sd=None)
+    score = large.evidence(np.linspace(-3, 60, 40), 5000).score
+    one_sided = score if test.sides == 1 else score[3:]
+    assert (np.diff(one_sided) >= 0).all()
+    assert score[-1] > 5
+    assert score[0] == 0 if test.sides == 1 else score[0] > 0
+
+
+def test_a_known_contrast_is_scored_as_by_measure():
+    """A yes/no table whose textbook z is known gets, invented, the score it gets when measured."""
+    n, more = 10_000, 150
+    table = np.zeros(n, dtype=[("g", float), ("x", float)])
+    table["g"] = np.arange(n) >= n // 2
+    table["x"][: n // 4 - more] = 1
+    table["x"][n // 2 : n // 2 + n // 4 + more] = 1
+    z = 2 * more / (n / 2) / (0.5 * np.sqrt(4 / n))
+    for test in (TESTS[0], discreet.TwoGroups(group="g", bounds=(0, 1), floor=0.1), TESTS[5]):
+        real = discreet.measure(table, test, columns=["x"]).score[0]
+        assert Setting(test, n).evidence(np.array([z]), n).score[0] == pytest.approx(real, abs=0.02)
+        assert Setting(test, n).evidence(np.array([1.1 * z]), n).score[0] != pytest.approx(real, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    "test", [TESTS[0], TESTS[6], TESTS[7], TESTS[10], TESTS[11], TESTS[12], TESTS[13]], ids=repr
+)
+def test_mean_of_z_is_that_of_normal_people(test):
+    """The stated mean z of an effect agrees with the raw statistic on a large normal sample."""
+    n, effect = 40_000, 0.2
+    setting = Setting(test, n, sd=0.05)
+    rng = np.random.default_rng(5)
+    table = np.empty(n, dtype=[(name, float) for name in "gyx"])
+    table["g"] = np.arange(n) % 2
+    null = test.null if hasattr(test, "null") else 0.5
+    noise = rng.standard_normal(n)
+    table["y"] = 0.5 + 0.05 * noise
+    if isinstance(test, discreet.Correlation):
+        table["x"] = 0.5 + 0.05 * (effect * noise + np.sqrt(1 - effect**2) * rng.standard_normal(n))
+    else:
+        shift = effect * (table["g"] if hasattr(test, "group") else 1)
+        table["x"] = null + 0.05 * (shift + rng.standard_normal(n))
+    test = dataclasses.replace(test, ceiling=37.0, **({"tail": "normal"} if hasattr(test, "tail") else {}))
+    expected = setting.mean(np.array([effect]), n)
+    invented = Setting(test, n, sd=0.05).evidence(expected, n).score[0]
+    real = discreet.measure(table, test, columns=["x"]).score[0]
+    assert real == pytest.approx(invented, abs=4)
+    assert real > 1
+
+
+def test_a_black_box_is_refused():
+    """Nobody knows what a function of the caller's own would find: the remedy is named."""
+    with pytest.raises(DiscreetError, match="sensitivity"):
+        Setting(discreet.Vote(test=lambda values: values[0]), N)

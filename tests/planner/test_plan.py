@@ -1,0 +1,227 @@
+"""The planner: it agrees with real releases on raw tables, moves the right way, and refuses before work."""
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import discreet
+from budget import assert_mean_at_most, must_fail
+from discreet.cli import app
+from discreet.errors import DiscreetError
+from discreet.planner.invent import Setting
+from discreet.planner.reach import Reach, grid, reach
+from discreet.planner.study import Study
+
+SMALL = {"effects": 0.25, "signals": 10, "quick": True, "methods": ("bh", "calibrated")}
+
+
+def power(n, **options):
+    """Return the planned power of the calibrated mode, a method whose constants are cheap."""
+    return discreet.plan(n, 100, repetitions=300, **(SMALL | options))["calibrated"].power
+
+
+def shares(n=2_500, epsilon=1.0):
+    """Return the share of real effects found in each invented study of such a plan."""
+    setting = Setting(discreet.TwoGroups(group="g", bounds=(0, 1)), n)
+    study = Study(setting, n, 100, 0.1, epsilon, 1e-6, (0.25,) * 10, 20, "positive", "plain", 200, 1)
+    return study.run("calibrated").hit.mean(axis=1)
+
+
+@pytest.mark.statistical(5)
+@pytest.mark.parametrize("name", ["n", "epsilon"])
+def test_more_people_or_epsilon_find_more(name):
+    """Power rises with n and with epsilon; the claim that the least finds as much as the next is refuted."""
+    few, some, many = (
+        shares(**{name: value}) for value in {"n": (500, 2_000, 6_000), "epsilon": (0.2, 0.8, 5.0)}[name]
+    )
+    for less, more, between in ((few, some, 0.2), (some, many, 0.75)):
+        assert_mean_at_most(less, between)
+        assert_mean_at_most(1 - more, 1 - between)
+    must_fail(lambda: assert_mean_at_most(1 - few, 1 - 0.2))
+
+
+def test_the_studies_are_the_same_each_time():
+    """BH, which draws no noise, gives the same figures for the same seed and others for another."""
+    first, again = (discreet.plan(1_000, 100, **SMALL)["bh"] for _ in range(2))
+    assert first == again
+    assert discreet.plan(1_000, 100, seed=2, **SMALL)["bh"] != first
+
+
+@pytest.mark.statistical(3)
+def test_agrees_with_discover_on_raw_tables():
+    """Planned power is that of `discover` on synthetic people; the plan for fewer people is not."""
+    n, m, signals, effect, studies = 3_000, 60, 20, 0.2, 200
+    options = {"effects": effect, "signals": signals, "methods": "calibrated", "quick": True}
+    planned, fewer = (
+        discreet.plan(people, m, repetitions=2_000, **options)["calibrated"] for people in (n, 2 * n // 3)
+    )
+    rng = np.random.default_rng(11)
+    treated = (np.arange(n) % 2).astype(np.float32)
+    rise = np.where(np.arange(m) < signals, effect, 0.0) * 0.5  # the sd of a fair yes/no column is 1/2
+    chance = 0.5 + np.outer(treated - 0.5, rise)
+    test = discreet.TwoGroups(group="0", bounds=(0, 1))
+    found = []
+    for _ in range(studies):
+        people = np.column_stack([treated, rng.random((n, m), dtype=np.float32) < chance])
+        result = discreet.discover(people, test, q=0.1, epsilon=1.0, delta=1e-6, guarantee="calibrated")
+        found.append(np.count_nonzero(result.indices < signals) / signals)
+    found = np.array(found)
+    room = 7 * planned.error  # the plan is a simulation too
+    assert room < 0.04
+    assert_mean_at_most(found, planned.power + room)
+    assert_mean_at_most(1 - found, 1 - planned.power + room)
+    must_fail(lambda: assert_mean_at_most(found, fewer.power + room))
+
+
+def test_reach_finds_the_crossing():
+    """The crossing of a known curve is found between its ends, from any start, with few questions."""
+    points = grid(1000.0, 2)
+    for start in (10.0, 900.0, 1e6):
+        asked = []
+
+        def curve(x):
+            asked.append(x)  # noqa: B023 (used before the loop moves on)
+            return 1 - np.exp(-x / 3000)
+
+        found = reach(curve, points, 0.8, start)
+        assert found.value == pytest.approx(-3000 * np.log(0.2), rel=0.02)
+        assert found.found == "yes"
+        assert len(asked) <= 10
+        assert len(set(asked)) == len(asked)
+    assert reach(lambda _: 0.1, points, 0.8, 1000.0) == Reach(points[-1], "above")
+    assert reach(lambda _: 0.9, points, 0.8, 1000.0) == Reach(points[0], "below")
+    assert Reach(7.0, "above").words("{:g}".format) == "more than 7"
+
+
+def test_what_it_takes_is_what_it_takes():
+    """With the people, epsilon or effect found for the target the power is the target's, to seven errors."""
+    options = {"effects": 0.25, "signals": 10, "methods": ("bh", "calibrated")}
+    planned = discreet.plan(1_500, 100, repetitions=200, **options)
+    assert planned["bh"].epsilon is None
+    assert planned["bh"].people.value < planned["calibrated"].people.value
+    enough = power(round(planned["calibrated"].people.value))
+    assert enough == pytest.approx(0.8, abs=0.12)
+    more = power(1_500, epsilon=planned["calibrated"].epsilon.value)
+    assert more == pytest.approx(0.8, abs=0.12)
+    larger = power(1_500, effects=planned["calibrated"].effect.value)
+    assert larger == pytest.approx(0.8, abs=0.12)
+
+
+def test_hopeless_studies_say_so():
+    """Where BH itself finds too little no epsilon is promised, and far too few people are told so."""
+    planned = discreet.plan(100, 100, effects=0.01, signals=5, methods=("bh", "calibrated"))
+    assert planned["calibrated"].epsilon.found == "above"
+    assert planned["calibrated"].people.found == "above"
+    assert "more than 10,000 people" in str(planned)
+
+
+def test_every_method_has_an_outlook():
+    """Declared z scores have six methods, the mirror among them; each states power, noise and promise."""
+    planned = discreet.plan(3_000, 50, effects=(0.3, 0.5), signals=10, sensitivity=0.05, quick=True)
+    assert [one.method for one in planned.outlooks] == [
+        "bh",
+        "aware",
+        "calibrated",
+        "mirror",
+        "peel",
+        "oneshot",
+    ]
+    assert all(0 <= one.power <= 1 and len(one.by_effect) == 2 for one in planned.outlooks)
+    assert planned["aware"].noise < planned["peel"].noise < planned["oneshot"].noise
+    assert planned["aware"].promised == 0.1
+    assert planned["bh"].power >= planned["oneshot"].power
+
+
+@pytest.mark.parametrize(
+    ("test", "effect"),
+    [
+        (discreet.RankSum(group="g"), 0.3),
+        (discreet.Proportion(null=0.2), 0.3),
+        (discreet.TwoByTwo(group="g", sides=2), 0.3),
+        (discreet.Correlation(partner="y"), 0.3),
+        (discreet.PValues(eta=0.1, nu=1e-6), 0.3),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_other_tests_can_be_planned(test, effect):
+    """Each test gives a plan with power between nothing and everything."""
+    planned = discreet.plan(5_000, 50, effects=effect, signals=5, test=test, methods="calibrated", quick=True)
+    assert 0.2 < planned["calibrated"].power <= 1
+
+
+BAD = [
+    {"n": 3},
+    {"n": 2.5},
+    {"m": 0},
+    {"epsilon": 0},
+    {"delta": 0},
+    {"delta": 1},
+    {"q": 1},
+    {"effects": ()},
+    {"effects": -0.1},
+    {"effects": "large"},
+    {"effects": float("nan")},
+    {"signals": 0},
+    {"signals": 501},
+    {"signals": 1, "effects": (0.1, 0.2)},
+    {"methods": "fast"},
+    {"methods": ()},
+    {"methods": "mirror"},
+    {"k": 501},
+    {"target": 1.0},
+    {"share": 0.0},
+    {"sd": 0.7},
+    {"sensitivity": -1.0},
+    {"sensitivity": 0.1, "test": discreet.Sign()},
+    {"test": "two-groups"},
+    {"dependence": "none"},
+    {"cutoffs": "mild"},
+    {"repetitions": 1},
+    {"seed": -1},
+]
+
+
+@pytest.mark.parametrize("bad", BAD, ids=str)
+def test_refuses_before_any_work(bad, monkeypatch):
+    """A bad argument is named before a single study is invented."""
+
+    def never(*_):
+        raise AssertionError("work was done")
+
+    monkeypatch.setattr("discreet.planner.study.Study.run", never)
+    with pytest.raises(DiscreetError, match=next(iter(bad))):
+        discreet.plan(**bad)
+
+
+def test_plain_words_and_json():
+    """A plan says what would be found in a sentence, and what nothing cost; its JSON holds the figures."""
+    planned = discreet.plan(2_000, 100, **SMALL)
+    text = str(planned)
+    assert "With 2,000 people you would find about" in text
+    assert "Nothing was read and nothing was spent" in text
+    assert "standard deviation is as large as the bounds allow" in text
+    found = json.loads(planned.to_json())
+    assert found["outlooks"][0]["method"] == "bh"
+    assert found["signals"] == 10
+
+
+def test_command_line(tmp_path):
+    """`discreet plan` prints words, JSON and a picture, and refuses in one line."""
+    run = CliRunner().invoke
+    line = "plan --n 2000 --m 100 --effect 0.25 --signals 10 --method bh --method calibrated --quick"
+    small = line.split()
+    shown = run(app, small)
+    assert shown.exit_code == 0
+    assert "aware, calibrated" in shown.stdout
+    picture = tmp_path / "plan.svg"
+    drawn = run(app, [*small, "--test", "rank-sum", "--json", "--plot", str(picture)])
+    assert json.loads(drawn.stdout)["curve"][0]["method"] == "bh"
+    assert picture.read_text().lstrip().startswith("<?xml")
+    for bad in (["--plot", "plan.gif"], ["--test", "magic"], ["--q", "2"]):
+        refused = run(app, [*small, *bad])
+        assert refused.exit_code == 2
+        assert refused.stdout == ""
+    with pytest.raises(DiscreetError, match="curve"):
+        discreet.plan(2_000, 100, **SMALL).plot(tmp_path / "none.png")

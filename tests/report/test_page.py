@@ -1,0 +1,238 @@
+"""The report, read as text: complete, self-contained, and closed to markup in names."""
+
+import base64
+import hashlib
+import math
+import re
+from collections import Counter
+from html.parser import HTMLParser
+from importlib.resources import files
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from sample_releases import HOSTILE, releases, sample
+
+import discreet
+from discreet.report.markup import shown
+from discreet.report.page import page
+from discreet.report.words import percent, right_guess
+
+
+class Reader(HTMLParser):
+    """Collects every tag with its attributes, and the text outside of style and script."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.words, self.open = [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        """Note an element."""
+        self.tags.append((tag, dict(attrs)))
+        if tag not in {"meta", "link", "input"}:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        """Elements close in turn."""
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        """Note text."""
+        if self.open and self.open[-1] not in {"style", "script"}:
+            self.words.append(data)
+
+    def count(self, *but):
+        """Count elements by name and attributes."""
+        return Counter((tag, *sorted(attributes)) for tag, attributes in self.tags if tag not in but)
+
+
+def test_hostile_names_are_only_text():
+    """The page has the same elements and attributes whatever the names, and shows each name."""
+    quiet = Reader(page(sample(len(HOSTILE), names=[f"name {i}" for i in range(len(HOSTILE))])))
+    loud = Reader(page(sample(len(HOSTILE), names=HOSTILE)))
+    assert loud.count() == quiet.count()
+    assert not loud.open
+    assert {shown(name) for name in HOSTILE if name} <= set(loud.words)
+
+
+def test_every_other_text_is_only_text():
+    """No field of a record, not just its names, can add an element."""
+    for nasty in HOSTILE:
+        release = sample(
+            3,
+            method=nasty,
+            version=nasty,
+            privacy=discreet.Privacy(1.0, 1e-6, (), nasty),
+            fdr=discreet.FdrPromise(0.1, "proved", nasty, nasty),
+            parameters={"guarantee": nasty, "k": None},
+            values=discreet.Values(nasty, np.array([3.0, -1.0, 2.0]), np.full(3, 0.4)),
+            budget=discreet.BudgetLine(nasty, 3.0, 1e-5, 1.0, nasty, nasty),
+        )
+        plain = sample(3, method="x", privacy=discreet.Privacy(1.0, 1e-6, (), "x"))
+        pictures = ("path", "text", "rect")  # how many ticks fit depends on the numbers
+        assert Reader(page(release)).count(*pictures) == Reader(page(plain)).count(*pictures)
+
+
+@given(releases())
+@settings(max_examples=60)
+def test_any_release_has_a_page(release):
+    """Whatever the record holds, the page is well-formed, is valid UTF-8 and hides no character."""
+    text = page(release)
+    assert text.encode()
+    assert not re.search(
+        "[\0-\x08\x0b-\x1f\x7f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]", text
+    )
+    reader = Reader(text)
+    assert not reader.open
+    ids = [attributes["id"] for _, attributes in reader.tags if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    assert "nan" not in "".join(str(attributes.get("d")) for _, attributes in reader.tags)
+
+
+def test_nothing_comes_from_outside():
+    """No element loads anything, and the policy forbids it; style and script are the only code."""
+    reader = Reader(page(sample(20)))
+    for tag, attributes in reader.tags:
+        assert tag not in {"img", "iframe", "object", "embed", "video", "audio", "form", "base"}
+        assert not {"src", "srcset", "style", "action"} & set(attributes)
+        assert not any(name.startswith("on") for name in attributes)
+        assert attributes.get("href", "#")[:1] == "#" or attributes["href"] == "data:,"
+    policy = next(a["content"] for _, a in reader.tags if a.get("http-equiv") == "Content-Security-Policy")
+    assert policy.startswith("default-src 'none'; ")
+    for name in ("page.css", "page.js"):
+        code = (files("discreet.report") / name).read_text("utf-8")
+        assert code in page(sample())
+        assert base64.b64encode(hashlib.sha256(code.encode()).digest()).decode() in policy
+        assert not re.search(r"https?:|//\w|@import|url\(|fetch|XMLHttp|innerHTML|eval", code)
+
+
+@pytest.mark.parametrize("name", ["a measure with a name of usual length", "x" * 10_000])
+def test_a_thousand_discoveries_stay_small(name):
+    """Under 1 MB for 1,000 discoveries, long names included."""
+    names = [f"{i} {name}" for i in range(1000)]
+    assert len(page(sample(1000, m=10**6, names=names)).encode()) < 10**6
+
+
+def test_very_many_are_cut_and_said_so():
+    """The table stops at 5,000 rows, and says where the rest is."""
+    text = page(sample(5001, m=10**6))
+    assert text.count("<tr>") == 5001
+    assert "These are the first 5,000" in text
+
+
+def test_what_is_said():
+    """Every part of the record is on the page, in words and exactly."""
+    release = sample(3)
+    text = " ".join(Reader(page(release)).words)
+    for words in (
+        "3 discoveries among 400 hypotheses", "at most 10% on average", "This is proved", "cohort",
+        "at most 73.1% of the time", "E[ V / max(R, 1) ] ≤ 0.1", "ε = 1.0 and δ = 1e-06", "rho = 0.006",
+        "null scores are independent", "scan 1", "9f2c", "1.38", discreet.__version__,
+        "arXiv:1511.03803", "Guarantee",
+    ):  # fmt: skip
+        assert words in text
+    assert all(name in text for name in release.discoveries)
+
+
+def test_what_is_not_promised_is_said():
+    """No level, a simulated one, a raised one, no limit on privacy, nothing found: each in its words."""
+    none = discreet.FdrPromise(math.inf, "none", "the noise is too large", "docs/errata.md, 5")
+    assert "No level is promised for this list: the noise is too large" in page(sample(fdr=none))
+    simulated = discreet.FdrPromise(0.1, "simulated", "a", "b")
+    assert "it is not proved" in page(sample(fdr=simulated))
+    raised = discreet.FdrPromise(0.15, "proved", "a", "b")
+    assert "The level asked for was 10%" in page(sample(fdr=raised))
+    assert "Nothing limits" in page(sample(privacy=discreet.Privacy(math.inf, 0.0, (), "replace")))
+    empty = page(sample(0, budget=False))
+    assert "No discoveries among 400 hypotheses" in empty
+    assert "does not show that nothing is there" in empty
+    assert 'id="rows"' not in empty
+    assert 'id="budget"' not in empty
+
+
+@pytest.mark.parametrize(
+    ("values", "drawn"),
+    [
+        (discreet.Values("z", np.arange(5.0), np.arange(5.0)), True),
+        (discreet.Values("z", np.zeros(5), np.zeros(5)), True),
+        (discreet.Values("z", np.full(5, 5e-324), np.zeros(5)), True),
+        (discreet.Values("z", np.full(5, np.nan), np.ones(5)), False),
+        (discreet.Values("z", np.array([1.7e308, -1.7e308, 0, 0, 0]), np.ones(5)), False),
+        (discreet.Values("z", np.arange(5.0), np.full(5, math.inf)), False),
+        (None, False),
+    ],
+)
+def test_pictures_need_values(values, drawn):
+    """Values are drawn only when they were released; what cannot be drawn is left out."""
+    assert ("ranked-720-title" in page(sample(values=values))) is drawn
+
+
+def test_noises_that_differ_have_a_column():
+    """One noise is said once; several stand beside their values, with as many digits as each deserves."""
+    one, several = (
+        page(sample(2, values=discreet.Values("z", np.array([12.3456, -3.21]), np.array(noise))))
+        for noise in ([0.5, 0.5], [0.5, 0.02])
+    )
+    assert ">Noise<" not in one
+    assert "(0.5)" in one
+    assert ">Noise<" in several
+    assert "(0.02 to 0.5)" in several
+    assert ">12.35<" in several
+    assert ">\u22123.210<" in several
+
+
+def test_a_right_guess_is_exact():
+    """The bound is (1 + t)/2 with t the total variation of the worst pair, from its definition."""
+    for epsilon, delta in [(0.0, 0.0), (1.0, 0.0), (1.0, 0.01), (3.0, 1e-6), (0.0, 0.2)]:
+        # The worst pair: delta reveals all, the rest is randomised response.
+        odds = math.exp(epsilon) / (1 + math.exp(epsilon))
+        worst = delta + (1 - delta) * odds
+        promise = discreet.Privacy(epsilon, delta, (), "replace")
+        assert right_guess(promise) == pytest.approx(worst, abs=1e-12)
+    assert right_guess(discreet.Privacy(math.inf, 0.0, (), "replace")) == 1
+    assert percent(right_guess(discreet.Privacy(20.0, 0.0, (), "replace"))) != "100%"
+
+
+def luminance(colour):
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one, other):
+    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_contrast():
+    """Text is at least 4.5 to 1 and marks at least 3 to 1 on what lies under them: light, dark, paper."""
+    style = (files("discreet.report") / "page.css").read_text("utf-8")
+    light, dark, paper = (
+        dict(re.findall(r"--([\w-]+): (#\w{6})", root))
+        for root in re.findall(r":root \{(.*?)\}", style, re.DOTALL)
+    )
+    for look in (light, light | dark, light | paper):
+        for text, under in [
+            ("ink", "page"), ("ink", "card"), ("ink", "wash"), ("soft", "page"), ("soft", "card"),
+            ("accent", "card"), ("accent", "page"), ("accent", "wash"),
+            ("warn", "warn-wash"), ("bad", "bad-wash"),
+        ]:  # fmt: skip
+            assert contrast(look[text], look[under]) >= 4.5, (text, under)
+        for mark in ("before", "accent"):
+            assert contrast(look[mark], look["card"]) >= 3, mark
+
+
+def test_headings_and_pictures_have_names():
+    """One h1, sections named by their headings, every picture with a title and a description."""
+    reader = Reader(page(sample(30)))
+    tags = Counter(tag for tag, _ in reader.tags)
+    assert tags["h1"] == 1
+    assert tags["section"] == tags["h2"] == 6
+    assert tags["svg"] == tags["title"] - 1 == tags["desc"] == 10
+    ids = {attributes.get("id") for _, attributes in reader.tags}
+    for tag, attributes in reader.tags:
+        if tag in {"svg", "section"}:
+            assert set(attributes["aria-labelledby"].split()) <= ids
+        if tag == "svg":
+            assert attributes["role"] == "img"

@@ -1,0 +1,198 @@
+"""A release survives JSON; nothing else passes for one."""
+
+import json
+import math
+from functools import cache
+from importlib.metadata import version
+
+import jsonschema
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from sample_releases import releases, sample
+
+import discreet
+from discreet import DiscreetError, Release
+from discreet.errors import InputError
+from discreet.report.record import schema
+
+
+@cache
+def checker():
+    return jsonschema.Draft202012Validator(schema())
+
+
+def test_the_schema_is_a_schema():
+    """The published schema is valid draft 2020-12."""
+    jsonschema.Draft202012Validator.check_schema(schema())
+
+
+@given(releases(), st.sampled_from([None, 2]))
+@example(sample(1, names=["\ud83d\ude00 two halves of one character"]), None)
+def test_round_trip(release, indent):
+    """What is written obeys the schema, is ASCII, and reads back equal, twice."""
+    text = release.to_json(indent)
+    assert text.isascii()
+    checker().validate(json.loads(text))
+    again = Release.from_json(text)
+    assert again == release
+    assert hash(again) == hash(release)
+    assert again.to_json(indent) == text
+    assert Release.from_json(text.encode()) == release
+
+
+def test_what_comes_back_is_what_was_there():
+    """Field by field, not only by the record's own notion of equality."""
+    release = sample(4, names=["a", "b", "c", "\ud800"], version="9.9")
+    again = Release.from_json(release.to_json())
+    for field in (
+        "method",
+        "m",
+        "q",
+        "discoveries",
+        "ordered",
+        "privacy",
+        "fdr",
+        "parameters",
+        "frame",
+        "budget",
+        "version",
+    ):
+        assert getattr(again, field) == getattr(release, field)
+    assert again.indices.tolist() == release.indices.tolist()
+    assert again.indices.dtype == release.indices.dtype
+    assert again.values.noisy.tolist() == release.values.noisy.tolist()
+    assert again.values.noise.tolist() == release.values.noise.tolist()
+    assert again.values.name == release.values.name
+    assert str(again) == str(release)
+
+
+def test_equality_sees_every_field():
+    """Releases that differ in one thing are not equal, nor is anything else."""
+    release = sample()
+    others = [
+        sample(6), sample(values=False), sample(budget=False), sample(ordered=False), sample(q=0.2),
+        sample(m=401), sample(version="0"), sample(frame="polars"), sample(method="x"), sample(parameters={}),
+        sample(privacy=discreet.Privacy(2.0, 0.0, (), "replace")),
+        sample(fdr=discreet.FdrPromise(math.inf, "none", "a", "b")),
+    ]  # fmt: skip
+    assert release == sample()
+    assert all(release != other for other in others)
+    assert release != release.to_json()
+
+
+def test_infinite_level_is_null():
+    """JSON has no infinity: no promised level is written as null."""
+    fdr = discreet.FdrPromise(math.inf, "none", "noise", "here")
+    text = sample(fdr=fdr).to_json()
+    assert json.loads(text)["fdr"]["level"] is None
+    assert Release.from_json(text).fdr == fdr
+
+
+def test_the_version_is_the_package_s():
+    """The record names the version that made it, and there is one version."""
+    assert json.loads(sample().to_json())["discreet_version"] == discreet.__version__ == version("discreet")
+
+
+def changed(*path_and_value):
+    *path, last, value = path_and_value
+    record = json.loads(sample().to_json())
+    place = record
+    for step in path:
+        place = place[step]
+    if value is KeyError:
+        del place[last]
+    else:
+        place[last] = value
+    return json.dumps(record)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "not a release in JSON"),
+        ("{", "not a release in JSON"),
+        (b"\xff\xfe\xff", "not a release in JSON"),
+        (None, "not a release in JSON"),
+        ("[" * 100_000, "not a release in JSON"),
+        ("[]", "format"),
+        ("{}", "format"),
+        ('{"format": "other"}', "format"),
+        ('{"format": "discreet-release", "format": "discreet-release"}', "twice"),
+        ('{"format": NaN}', "not JSON"),
+        (changed("format_version", 2), "update discreet"),
+        (changed("format_version", True), "update discreet"),
+        (changed("m", KeyError), "lacks m"),
+        (changed("extra", 1), "more fields"),
+        (changed("m", 0), "m must"),
+        (changed("m", 10**40), "m must"),
+        (changed("m", 400.0), "m must be a whole number"),
+        (changed("q", "0.1"), "q in the release must be a number"),
+        (changed("q", True), "number"),
+        (changed("q", 1), "q must"),
+        (changed("ordered", 1), "true or false"),
+        (changed("discoveries", {}), "a list"),
+        (changed("discoveries", 0, "index", 400), "index must"),
+        (changed("discoveries", 0, "index", -1), "index must"),
+        (changed("discoveries", 0, "name", 3), "name in the release must be text"),
+        (changed("discoveries", 0, "value", "1"), "value in the release must be a number"),
+        (changed("values", None), "values does not describe"),
+        (changed("discoveries", 0, "noise", -1), "noise must"),
+        (changed("privacy", "epsilon", -1), "epsilon must"),
+        (changed("privacy", "epsilon", 10**400), "epsilon must"),
+        (changed("privacy", "delta", 1), "delta must"),
+        (changed("privacy", "events", 0, "kind", "free"), "kind must"),
+        (changed("privacy", "events", 0, "rho", -1), "rho must"),
+        (changed("privacy", "events", 0, "count", 0.5), "count must"),
+        (changed("privacy", "events", 0, "sigma", 1), "does not have these fields"),
+        (changed("fdr", "guarantee", "certain"), "guarantee must"),
+        (changed("fdr", "level", -0.1), "level must"),
+        (changed("frame", "excel"), "frame must"),
+        (changed("budget", "spent", -1), "spent must"),
+        (changed("budget", "head", None), "head in the release must be text"),
+        (sample().to_json().replace('"q": 0.1', f'"q": {"9" * 5000}'), "not a release in JSON"),
+    ],
+)
+def test_what_is_not_a_release_is_refused(text, words):
+    """Corrupt, foreign and hostile input ends in an InputError that says what is wrong."""
+    with pytest.raises(InputError, match=words):
+        Release.from_json(text)
+
+
+def test_an_index_counts_once():
+    """One hypothesis cannot be discovered twice."""
+    record = json.loads(sample().to_json())
+    record["discoveries"][1]["index"] = record["discoveries"][0]["index"]
+    with pytest.raises(InputError, match="twice"):
+        Release.from_json(json.dumps(record))
+
+
+def places(value, path=()):
+    yield path
+    if isinstance(value, dict | list):
+        for key in value if isinstance(value, dict) else range(len(value)):
+            yield from places(value[key], (*path, key))
+
+
+RECORD = json.loads(sample().to_json())
+anything = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@given(st.sampled_from([path for path in places(RECORD) if path]), anything)
+def test_any_one_change_is_refused_or_read(path, value):
+    """A record with one part replaced is refused, or obeys the schema: the reader is as strict."""
+    text = changed(*path, value)
+    try:
+        release = Release.from_json(text)
+    except DiscreetError:
+        return
+    for one in (text, release.to_json()):
+        checker().validate(json.loads(one))
