@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _ASK = "What to ask"
 _TEST = "The test: public arguments"
+_WHERE = "Beyond one machine"
 _BUDGET = "Keeping a budget"
 _OUT = "Output"
 
@@ -86,6 +87,14 @@ def discover(
     names: str | None = typer.Option(None, help="p-values: the column of names.", rich_help_panel=_TEST),
     option: list[str] = typer.Option(
         [], help="Any other argument of the test, as name=value; repeat for several.", rich_help_panel=_TEST
+    ),
+    engine: str | None = typer.Option(
+        None, help="Where to count: local, or dask for a cluster.", rich_help_panel=_WHERE
+    ),
+    scheduler: str | None = typer.Option(
+        None,
+        help="The address of a Dask scheduler; a cluster of this machine if absent.",
+        rich_help_panel=_WHERE,
     ),
     ledger: Path | None = typer.Option(None, help="The ledger file.", rich_help_panel=_BUDGET),
     dataset: str | None = typer.Option(None, help="The data set's name in it.", rich_help_panel=_BUDGET),

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from discreet.evidence.accumulate import Test
 
 _ASKED = tuple(one.name for one in dataclasses.fields(Parameters))
-_OWN = ("data", "columns", "person", "reduce", "ledger", "dataset", "release_id")
+_OWN = ("data", "columns", "person", "reduce", "engine", "scheduler", "ledger", "dataset", "release_id")
 DEFAULTS: dict[str, Any] = {"q": 0.1, "epsilon": 1.0, "delta": 1e-6}
 
 
@@ -61,7 +61,11 @@ def read_job(config: Path | None, given: Mapping[str, Any]) -> Job:
 
 def _other(everything: Mapping[str, Any]) -> dict[str, Any]:
     """Return who a row belongs to, which columns, and which budget; only what was given."""
-    other = {name: everything[name] for name in ("dataset", "release_id") if name in everything}
+    other = {
+        name: everything[name]
+        for name in ("engine", "scheduler", "dataset", "release_id")
+        if name in everything
+    }
     if "ledger" in everything:
         other["ledger"] = str(everything["ledger"])
     if "person" in everything:

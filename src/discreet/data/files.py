@@ -74,10 +74,10 @@ def _kinds(schema: Any, names: Sequence[str]) -> tuple[Column, ...]:
     return tuple(column_of(name, types[name]) for name in names)
 
 
-def _pieces(file: Any, wanted: list[str]) -> Iterator[list[Any]]:
+def _pieces(file: Any, wanted: list[str], groups: range) -> Iterator[list[Any]]:
     """Yield lists of record batches; row groups that fit are read whole, at half the cost."""
     rows = rows_at_a_time(len(wanted))
-    for group in range(file.num_row_groups):
+    for group in groups:
         if file.metadata.row_group(group).num_rows * len(wanted) <= _WHOLE:
             yield file.read_row_group(group, columns=wanted).to_batches(max_chunksize=rows)
         else:
@@ -86,9 +86,10 @@ def _pieces(file: Any, wanted: list[str]) -> Iterator[list[Any]]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ParquetSource:
-    """One Parquet file or many with the same columns."""
+    """One Parquet file or many with the same columns; or some row groups of one file."""
 
     paths: tuple[Path, ...]
+    groups: range | None = None
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -108,11 +109,24 @@ class ParquetSource:
             if absent:
                 raise InputError(f"{path}: no column {absent[0]!r}, which another file of the folder has")
             try:
-                for piece in ahead(_pieces(file, list(wanted))):
+                groups = range(file.num_row_groups) if self.groups is None else self.groups
+                for piece in ahead(_pieces(file, list(wanted), groups)):
                     for batch in piece:
                         yield _arrays(batch, wanted)
             except (invalid, OSError):
                 raise InputError(f"{path}: the file is damaged or truncated") from None
+
+    def split(self, rows: int) -> Iterator[tuple[ParquetSource, int]]:
+        """Yield pieces of about so many rows, or one row group if it has more, and each one's first slot."""
+        first = 0
+        for path in self.paths:
+            metadata = self._open(path).metadata
+            start, held = 0, 0
+            for group in range(metadata.num_row_groups):
+                held += metadata.row_group(group).num_rows
+                if held >= rows or group + 1 == metadata.num_row_groups:
+                    yield ParquetSource((path,), range(start, group + 1)), first
+                    first, start, held = first + held, group + 1, 0
 
     @staticmethod
     def _open(path: Path) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 
 from discreet.decide import aware
 from discreet.errors import InputError
+from discreet.evidence.scattered import Scattered
 from discreet.methods.common import Ready, record, zcdp_budget
 from discreet.methods.values import VALUES_SHARE, value_plan
 from discreet.noise.laws import GUMBEL
@@ -99,7 +100,7 @@ def _contend(score: NDArray[np.float64], first: int, sup: float, scale: float, k
     return contenders(steps, scale, k, law, first)
 
 
-def ready_aware(evidence: Evidence, asked: Parameters) -> Ready:
+def ready_aware(evidence: Evidence | Scattered, asked: Parameters) -> Ready:
     """Count privately, then select that many; docs/proofs/aware-privacy.md and aware-fdr.md."""
     certificate, guarantee = evidence.certificate, asked.guarantee
     whole = zcdp_budget(asked.epsilon, asked.delta)
@@ -118,6 +119,8 @@ def ready_aware(evidence: Evidence, asked: Parameters) -> Ready:
     spent = _split(rho, guarantee)
     last = None
     if asked.values:
+        if isinstance(evidence, Scattered):
+            raise InputError("values need all scores in one place: leave them out")
         last = value_plan(evidence, (whole - rho) * (1 - 2.0**-50), int(plan.counts[-1]))
         spent = (*spent, last.rho)
     events = tuple(map(ZCDP, spent))
@@ -132,7 +135,7 @@ def ready_aware(evidence: Evidence, asked: Parameters) -> Ready:
             contend = partial(_contend, sup=sup, scale=scale, k=k, law=GUMBEL)
             drawn = evidence.reduce(contend, partial(best, scale=scale, k=k, law=GUMBEL))
             indices = ranked(drawn, scale, k, GUMBEL)
-        values = None if last is None else last.draw(evidence, indices)
+        values = None if last is None or isinstance(evidence, Scattered) else last.draw(evidence, indices)
         privacy = Privacy(asked.epsilon, asked.delta, events, certificate.adjacency)
         parameters = {
             "guarantee": guarantee,

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evidence.evidence import Evidence
+    from discreet.evidence.scattered import Scattered
     from discreet.privacy.events import Event
     from discreet.privacy.promise import Privacy
 
@@ -41,7 +42,7 @@ def zcdp_budget(epsilon: float, delta: float) -> float:
 
 def record(
     method: str,
-    evidence: Evidence,
+    evidence: Evidence | Scattered,
     q: float,
     indices: NDArray[np.int64],
     privacy: Privacy,

@@ -1,0 +1,157 @@
+"""How data is cut for a cluster: blocks of columns, each in pieces of people; workers read the pieces."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.data.choose import choose
+from discreet.data.files import ParquetSource
+from discreet.data.plink import open_plink
+from discreet.data.source import Column
+from discreet.data.table import open_table
+from discreet.engine.cluster import shared, task
+from discreet.engine.work import array_blocks, counted, scanned, table_blocks
+from discreet.errors import InputError
+from discreet.evidence.evidence import Numbered
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from discreet.data.plink import Cohort
+    from discreet.evidence.accumulate import Test
+
+_CELLS = 2**25  # values in a piece of a Parquet file, or more where one row group has more
+_PACKED = 2**27  # bytes of packed genotypes in a piece
+_DECODED = 2**24  # genotypes in a piece, for tests that need them decoded
+_SLOTS = 2**40  # more rows than a partition of unknown length can have: only the order of slots matters
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Some columns: their names as accumulators know them, and tasks that each return an accumulator."""
+
+    about: tuple[Test, Sequence[str]]
+    tasks: list[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """All hypotheses by name, and the groups of columns they are tested in."""
+
+    names: Sequence[str]
+    groups: list[Group]
+
+
+def cut(data: Any, test: Test, *, person: Any, columns: Any) -> Cut:
+    """Return the tasks that count `data`: Parquet, PLINK files, a dask array or a dask data frame."""
+    if person is not None:
+        raise InputError(
+            'person needs all rows in one place: use engine="local", or make one row for each person first'
+        )
+    cohort = open_plink(data)
+    if cohort is not None:
+        return _cohort(cohort, test, columns)
+    library = type(data).__module__
+    if library.startswith("dask.array"):
+        return _array(data, test, columns)
+    if library.startswith(("dask.dataframe", "dask_expr")):
+        return _frame(data, test, columns)
+    if isinstance(data, (str, Path)):
+        return _parquet(Path(data), test, columns)
+    raise InputError(
+        'engine="dask" takes a path to Parquet or PLINK files, a dask array or a dask data frame; got '
+        f'{type(data).__name__}: use engine="local"'
+    )
+
+
+def _parquet(path: Path, test: Test, columns: Any) -> Cut:
+    table = open_table(path, columns=columns, labels=test.labels, person=None)
+    if not isinstance(table.source, ParquetSource):
+        raise InputError(
+            f'{path}: engine="dask" does not split CSV: write it as Parquet, or give '
+            "dask.dataframe.read_csv(...)"
+        )
+    about, common = shared((test, table.names)), shared(table.without_source())
+    wide = len(table.chosen) + len(table.labels)
+    tasks = [
+        task("count", counted, about, table_blocks, common, piece, None, first)
+        for piece, first in table.source.split(max(1, _CELLS // wide))
+    ]
+    return Cut(table.names, [Group((test, table.names), tasks)])
+
+
+def _frame(data: Any, test: Test, columns: Any) -> Cut:
+    table = open_table(data._meta, columns=columns, labels=test.labels, person=None)  # noqa: SLF001 - Dask's name for the empty frame that tells the types
+    about, common = shared((test, table.names)), shared(table.without_source())
+    wanted = [one.column.name for one in table.chosen] + list(table.labels)
+    tasks = [
+        task("count", counted, about, table_blocks, common, None, partition, number * _SLOTS)
+        for number, partition in enumerate(data[list(dict.fromkeys(wanted))].to_delayed())
+    ]
+    return Cut(table.names, [Group((test, table.names), tasks)])
+
+
+def _array(data: Any, test: Test, columns: Any) -> Cut:
+    if data.ndim != 2 or data.dtype.kind not in "biuf":
+        raise InputError(
+            "a dask array must be two-dimensional, people by columns, and hold numbers; "
+            f"got {data.ndim} dimensions of {data.dtype}"
+        )
+    if np.isnan(np.concatenate([np.asarray(sizes, dtype=np.float64) for sizes in data.chunks])).any():
+        raise InputError("the dask array has chunks of unknown size: call its compute_chunk_sizes() first")
+    labels = [_place(name, data.shape[1]) for name in test.labels]
+    names: Sequence[str] = Numbered(data.shape[1])
+    tested = data
+    if columns is not None or labels:
+        kind = {"b": "bool", "f": "float"}.get(data.dtype.kind, "int")
+        chosen = choose([Column(name, kind) for name in names], columns, test.labels)
+        if any(one.levels is not None for one in chosen):
+            raise InputError("columns of a dask array have no levels: give names, or a dask data frame")
+        names = tuple(name for one in chosen for name in one.names)
+        tested = data[:, [int(one.column.name) for one in chosen]]
+    beside = data[:, labels].rechunk((data.chunks[0], -1)).to_delayed()[:, 0] if labels else None
+    chunks = tested.to_delayed()
+    firsts = np.concatenate([[0], np.cumsum(tested.chunks[0])]).astype(np.int64).tolist()
+    edges = np.concatenate([[0], np.cumsum(tested.chunks[1])]).astype(np.int64).tolist()
+    groups: list[Group] = []
+    for column in range(chunks.shape[1]):
+        about = (test, names[edges[column] : edges[column + 1]])
+        common = shared(about)
+        tasks = [
+            task(
+                "count",
+                counted,
+                common,
+                array_blocks,
+                chunks[row, column],
+                None if beside is None else beside[row],
+                test.labels,
+                firsts[row],
+            )
+            for row in range(chunks.shape[0])
+        ]
+        groups.append(Group(about, tasks))
+    return Cut(names, groups)
+
+
+def _place(name: str, columns: int) -> int:
+    if not name.isdecimal() or int(name) >= columns:
+        raise InputError(f"the table has no column {name!r}: columns of an array are called 0, 1, ...")
+    return int(name)
+
+
+def _cohort(cohort: Cohort, test: Test, columns: Any) -> Cut:
+    cohort.check(test.labels, None, columns)
+    packed = hasattr(test.start(Numbered(1)), "scan")
+    wide = max(1, (_PACKED // cohort.packed.stride) if packed else (_DECODED // cohort.kept.size))
+    chosen = cohort.names.chosen
+    about, everyone = shared(test), shared(cohort.part(chosen[:0]))
+    groups: list[Group] = []
+    for first in range(0, chosen.size, wide):
+        some = chosen[first : first + wide]
+        groups.append(Group((test, Numbered(some.size)), [task("scan", scanned, about, everyone, some)]))
+    return Cut(cohort.names, groups)
