@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from discreet.block import Names
 from discreet.data.choose import choose
 from discreet.data.files import ParquetSource
 from discreet.data.plink import open_plink
@@ -28,6 +30,30 @@ _CELLS = 2**25  # values in a piece of a Parquet file, or more where one row gro
 _PACKED = 2**27  # bytes of packed genotypes in a piece
 _DECODED = 2**24  # genotypes in a piece, for tests that need them decoded
 _SLOTS = 2**40  # more rows than a partition of unknown length can have: only the order of slots matters
+
+
+@dataclass(frozen=True, slots=True)
+class Unlabelled(Names):
+    """The names "0", "1", ... of the columns of an array, without those that hold labels."""
+
+    width: int
+    labels: tuple[int, ...]
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[str, ...]: ...
+    def __getitem__(self, index: int | slice) -> str | tuple[str, ...]:
+        at = range(len(self))[index]
+        return self._name(at) if isinstance(at, int) else tuple(map(self._name, at))
+
+    def _name(self, at: int) -> str:
+        for label in self.labels:
+            at += label <= at
+        return str(at)
+
+    def __len__(self) -> int:
+        return self.width - len(self.labels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,38 +130,48 @@ def _array(data: Any, test: Test, columns: Any) -> Cut:
     if np.isnan(np.concatenate([np.asarray(sizes, dtype=np.float64) for sizes in data.chunks])).any():
         raise InputError("the dask array has chunks of unknown size: call its compute_chunk_sizes() first")
     labels = [_place(name, data.shape[1]) for name in test.labels]
-    names: Sequence[str] = Numbered(data.shape[1])
+    names: Sequence[str] = Unlabelled(data.shape[1], tuple(sorted(set(labels))))
     tested = data
-    if columns is not None or labels:
-        kind = {"b": "bool", "f": "float"}.get(data.dtype.kind, "int")
-        chosen = choose([Column(name, kind) for name in names], columns, test.labels)
-        if any(one.levels is not None for one in chosen):
-            raise InputError("columns of a dask array have no levels: give names, or a dask data frame")
-        names = tuple(name for one in chosen for name in one.names)
-        tested = data[:, [int(one.column.name) for one in chosen]]
+    if columns is not None:
+        names = _named(data, test, columns)
+        tested = data[:, [int(name) for name in names]]
     beside = data[:, labels].rechunk((data.chunks[0], -1)).to_delayed()[:, 0] if labels else None
     chunks = tested.to_delayed()
     firsts = np.concatenate([[0], np.cumsum(tested.chunks[0])]).astype(np.int64).tolist()
     edges = np.concatenate([[0], np.cumsum(tested.chunks[1])]).astype(np.int64).tolist()
     groups: list[Group] = []
-    for column in range(chunks.shape[1]):
-        about = (test, names[edges[column] : edges[column + 1]])
-        common = shared(about)
+    for column, (low, high) in enumerate(pairwise(edges)):
+        # A column of labels is left out where it lies, not by cutting everything anew.
+        kept = None if columns is not None else [i - low for i in range(low, high) if i not in labels]
+        some = names[low:high] if kept is None else tuple(str(low + i) for i in kept)
+        if not some:
+            continue
+        about = shared((test, some))
+        reading = shared((test.labels, None if kept is None or len(kept) == high - low else np.array(kept)))
         tasks = [
             task(
                 "count",
                 counted,
-                common,
+                about,
                 array_blocks,
                 chunks[row, column],
                 None if beside is None else beside[row],
-                test.labels,
+                reading,
                 firsts[row],
             )
             for row in range(chunks.shape[0])
         ]
-        groups.append(Group(about, tasks))
+        groups.append(Group((test, some), tasks))
     return Cut(names, groups)
+
+
+def _named(data: Any, test: Test, columns: Any) -> tuple[str, ...]:
+    """Return the columns of an array that were asked for."""
+    kind = {"b": "bool", "f": "float"}.get(data.dtype.kind, "int")
+    chosen = choose([Column(str(i), kind) for i in range(data.shape[1])], columns, test.labels)
+    if any(one.levels is not None for one in chosen):
+        raise InputError("columns of a dask array have no levels: give names, or a dask data frame")
+    return tuple(one.column.name for one in chosen)
 
 
 def _place(name: str, columns: int) -> int:

@@ -134,10 +134,15 @@ def table_blocks(table: Table, source: Source | None, frame: Any, first: int) ->
 
 
 def array_blocks(
-    values: NDArray[Any], labels: NDArray[Any] | None, names: Sequence[str], first: int
+    values: NDArray[Any],
+    labels: NDArray[Any] | None,
+    reading: tuple[Sequence[str], NDArray[np.intp] | None],
+    first: int,
 ) -> Iterator[Block]:
-    """Yield one block: a chunk of an array, and the columns of labels beside it."""
+    """Yield one block: the columns kept of a chunk of an array, and the labels beside it by name."""
+    names, kept = reading
     found: Mapping[str, Any] = {}
     if labels is not None:
         found = {name: labels[:, place] for place, name in enumerate(names)}
-    yield Block(np.asarray(values), found, first=first)
+    whole = np.asarray(values)
+    yield Block(whole if kept is None else whole[:, kept], found, first=first)

@@ -96,5 +96,6 @@ def joined(names: Sequence[str], parts: Sequence[Part], test: Any) -> Evidence:
 
 def _alike(test: Any) -> bool:
     """Say whether no public argument of the test differs between columns."""
-    arguments = [getattr(test, one.name) for one in fields(test)] if is_dataclass(test) else [{}]
-    return not any(isinstance(one, Mapping) for one in arguments)
+    if not is_dataclass(test):
+        return False
+    return not any(isinstance(getattr(test, one.name), Mapping) for one in fields(test))
