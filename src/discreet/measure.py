@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import replace
+from threading import Lock
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from discreet import check
 from discreet.errors import InputError
 from discreet.evidence.evidence import Evidence
 from discreet.evidence.p_values import PValues
+from discreet.evidence.scattered import Part, joined
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
     from discreet.data.person import Person
     from discreet.data.plink import Cohort
-    from discreet.evidence.accumulate import Test
+    from discreet.data.table import Table
+    from discreet.evidence.accumulate import Accumulator, Test
     from discreet.evidence.scattered import Scattered
 
-
+_WORKERS = min(4, os.cpu_count() or 1)
 ENGINES = ("local", "dask")
 
 
@@ -107,14 +109,35 @@ def _here(data: Any, test: Test, *, person: Any, columns: Any) -> Evidence:
     cohort = open_plink(data)
     if cohort is not None:
         return _genotypes(cohort, test, person=person, columns=columns)
-    from discreet.data.ahead import ahead
     from discreet.data.table import open_table  # narwhals loads only when there is a table to read
 
     table = open_table(data, columns=columns, labels=test.labels, person=person)
-    accumulator = test.start(table.names)
-    for block in ahead(table.blocks()):
-        accumulator.update(block)
-    return accumulator.finish()
+    return _everyone(table, test).finish()
+
+
+def _everyone(table: Table, test: Test) -> Accumulator:
+    """Return the accumulator of all people; threads take blocks in turn, and what they found is merged."""
+    blocks, turn = table.blocks(), Lock()
+
+    def work() -> Accumulator:
+        mine = test.start(table.names)
+        try:
+            while True:
+                with turn:  # the next block is read by one while others count theirs
+                    block = next(blocks, None)
+                if block is None:
+                    return mine
+                mine.update(block)
+        except BaseException:
+            with turn:
+                blocks.close()
+            raise
+
+    with ThreadPoolExecutor(_WORKERS) as pool:
+        first, *rest = [one.result() for one in [pool.submit(work) for _ in range(_WORKERS)]]
+    for one in rest:
+        first.merge(one)
+    return first
 
 
 def _genotypes(cohort: Cohort, test: Test, *, person: Any, columns: Any) -> Evidence:
@@ -125,12 +148,11 @@ def _genotypes(cohort: Cohort, test: Test, *, person: Any, columns: Any) -> Evid
         accumulator.scan(cohort)
         return accumulator.finish()
     parts: list[Evidence] = []
-    for some, block in cohort.blocks():
-        accumulator = test.start(cohort.names[some])
+    for part, block in cohort.blocks():
+        accumulator = test.start(cohort.names[part])
         accumulator.update(block)
         parts.append(accumulator.finish())
-    # Null law and certificate are public: the same for all parts.
-    return replace(parts[0], names=cohort.names, score=np.concatenate([part.score for part in parts]))
+    return joined(cohort.names, [Part.of(part) for part in parts], test)
 
 
 def _is_table(data: Any) -> bool:

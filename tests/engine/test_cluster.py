@@ -77,6 +77,17 @@ def test_arrays_give_the_same_bits(client, table, chunks):
         same(discreet.measure(da.from_array(table, chunks=chunks), test, **on(client)), expected)
 
 
+@pytest.mark.parametrize("dtype", ["int8", "uint16", "int64", "bool", "float32"])
+def test_whole_numbers_are_counted_as_on_one_machine(client, table, dtype):
+    """Small and large whole numbers become the same floats everywhere."""
+    whole = (np.nan_to_num(table) * 9).astype(dtype)
+    test = discreet.Mean(bounds=(0, 9), null=3)
+    same(
+        discreet.measure(da.from_array(whole, chunks=(300, 9)), test, **on(client)),
+        discreet.measure(whole, test),
+    )
+
+
 def test_chosen_columns_of_an_array(client, table):
     """Names, in any order, choose columns as they do on one machine."""
     chosen = {"test": discreet.Mean(bounds=BOUNDS, null=0.4), "columns": ["12", "2", "7"]}

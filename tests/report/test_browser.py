@@ -6,9 +6,11 @@ import re
 import shutil
 import subprocess
 
+import numpy as np
 import pytest
 from sample_releases import HOSTILE, sample
 
+import discreet
 from discreet.report.page import page
 
 CHROMIUM = shutil.which("chromium")
@@ -119,7 +121,8 @@ def test_it_fits_the_screen(tmp_path, width, shown):
                looks: [...new Set(seen.map((one) => one.getAttribute("class")))] };
     """
     names = ["systolic blood pressure, second visit", "x" * 10_000, *(f"measure {i}" for i in range(35))]
-    report = drive(tmp_path, page(sample(37, m=10**6, names=names)), script, width)
+    values = discreet.Values("difference of means", np.linspace(2000, 5, 37), np.linspace(1, 2, 37))
+    report = drive(tmp_path, page(sample(37, m=10**6, names=names, values=values)), script, width)
     assert report["out"] == []
     assert report["table"] <= 1
     assert report["letters"] >= 10

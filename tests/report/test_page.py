@@ -174,9 +174,9 @@ def test_noises_that_differ_have_a_column():
         page(sample(2, values=discreet.Values("z", np.array([12.3456, -3.21]), np.array(noise))))
         for noise in ([0.5, 0.5], [0.5, 0.02])
     )
-    assert ">Noise<" not in one
+    assert ">Noise sd<" not in one
     assert "(0.5)" in one
-    assert ">Noise<" in several
+    assert ">Noise sd<" in several
     assert "(0.02 to 0.5)" in several
     assert ">12.35<" in several
     assert ">\u22123.210<" in several

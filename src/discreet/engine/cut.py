@@ -11,7 +11,7 @@ import numpy as np
 
 from discreet.block import Names
 from discreet.data.choose import choose
-from discreet.data.files import ParquetSource
+from discreet.data.parquet import ParquetSource
 from discreet.data.plink import open_plink
 from discreet.data.source import Column
 from discreet.data.table import open_table
@@ -189,5 +189,6 @@ def _cohort(cohort: Cohort, test: Test, columns: Any) -> Cut:
     groups: list[Group] = []
     for first in range(0, chosen.size, wide):
         some = chosen[first : first + wide]
-        groups.append(Group((test, Numbered(some.size)), [task("scan", scanned, about, everyone, some)]))
+        names = Numbered(some.size) if packed else cohort.names[first : first + wide]
+        groups.append(Group((test, names), [task("scan", scanned, about, everyone, some, names)]))
     return Cut(cohort.names, groups)

@@ -42,7 +42,7 @@ def scan(
             return
         # Each block of columns is concluded where it was counted: one score travels, not all its sums.
         keep = not gather and len(plan.names) > GATHERED
-        parts = run(client, [task("conclude", concluded, total, not keep) for total in totals])
+        parts = run(client, [task("conclude", concluded, total, keep) for total in totals])
         if not keep:
             yield joined(plan.names, gathered(client, parts), test)
             return

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 import numpy as np
 
 from discreet.block import Block
-from discreet.data.ahead import ahead
 from discreet.data.frame import frame_source
+from discreet.data.source import floats
 from discreet.errors import ClusterError, DiscreetError, InputError
-from discreet.evidence.evidence import Numbered
 from discreet.evidence.scattered import Part
 
 if TYPE_CHECKING:
@@ -70,16 +69,16 @@ def counted(
     """Return a new accumulator of the people in some blocks."""
     test, names = about
     accumulator = test.start(names)
-    for block in ahead(blocks(*arguments)):
+    for block in blocks(*arguments):
         accumulator.update(block)
     return accumulator
 
 
 @guarded
-def scanned(test: Test, cohort: Cohort, chosen: NDArray[np.int64]) -> Accumulator:
+def scanned(test: Test, cohort: Cohort, chosen: NDArray[np.int64], names: Sequence[str]) -> Accumulator:
     """Return a new accumulator of everyone's genotypes at the chosen variants."""
     part = cohort.part(chosen)
-    accumulator: Any = test.start(Numbered(chosen.size))
+    accumulator: Any = test.start(names)
     if hasattr(accumulator, "scan"):
         accumulator.scan(part)
     else:
@@ -100,9 +99,10 @@ def worked(work: Callable[[NDArray[np.float64], int], T], part: Part, first: int
 
 
 @guarded
-def concluded(total: Accumulator, effect: bool) -> Part:
-    """Return the scores of one block of hypotheses."""
-    return Part.of(total.finish(), effect=effect)
+def concluded(total: Accumulator, bare: bool) -> Part:
+    """Return the evidence of one block of hypotheses, or its bare scores."""
+    part = Part.of(total.finish())
+    return part.bare() if bare else part
 
 
 @guarded
@@ -143,6 +143,6 @@ def array_blocks(
     names, kept = reading
     found: Mapping[str, Any] = {}
     if labels is not None:
-        found = {name: labels[:, place] for place, name in enumerate(names)}
-    whole = np.asarray(values)
+        found = {name: floats(labels[:, place]) for place, name in enumerate(names)}
+    whole = floats(np.asarray(values))
     yield Block(whole if kept is None else whole[:, kept], found, first=first)

@@ -87,6 +87,6 @@ class RankSum:
             tail=self.tail,
             proof="docs/proofs/ranks.md",
             public=MEMBERSHIP,
-            effect_name="how often the second group is larger, less how often smaller",
+            effect_name="P(larger) - P(smaller)",
             largest=first * second / 2,
         )

@@ -10,6 +10,7 @@ import numpy as np
 
 from discreet.evidence.certificate import Certificate
 from discreet.evidence.effect import Effect
+from discreet.evidence.effect import joined as effects
 from discreet.evidence.evidence import Evidence
 from discreet.evidence.null import Null
 
@@ -28,14 +29,19 @@ class Part:
     score: NDArray[np.float64] = field(repr=False)
     null: Null
     certificate: Certificate
+    signed: NDArray[np.float64] | None = None
     effect: tuple[str, NDArray[np.float64], float, NDArray[np.float64]] | None = None
 
     @classmethod
-    def of(cls, evidence: Evidence, *, effect: bool) -> Self:
-        """Return the evidence of one block, with its effects if asked for."""
-        found = evidence.effect if effect else None
+    def of(cls, evidence: Evidence) -> Self:
+        """Return the evidence of one block."""
+        found = evidence.effect
         told = None if found is None else (found.name, found.share, found.sup, found.unit)
-        return cls(evidence.score, evidence.null, evidence.certificate, told)
+        return cls(evidence.score, evidence.null, evidence.certificate, evidence.signed, told)
+
+    def bare(self) -> Part:
+        """Return the scores alone: all that a selection needs."""
+        return Part(self.score, self.null, self.certificate)
 
     def __repr__(self) -> str:
         return "Part(private)"
@@ -86,12 +92,17 @@ def law_of(parts: Sequence[Part], test: Any) -> tuple[Null, Certificate]:
 def joined(names: Sequence[str], parts: Sequence[Part], test: Any) -> Evidence:
     """Return the evidence of all blocks, in order."""
     null, certificate = law_of(parts, test)
-    found = [part.effect for part in parts if part.effect is not None]
-    effect = None
-    if len(found) == len(parts):
-        share, unit = (np.concatenate([one[at] for one in found]) for at in (1, 3))
-        effect = Effect(found[0][0], share, max(one[2] for one in found), unit)
-    return Evidence(names, np.concatenate([part.score for part in parts]), null, certificate, effect=effect)
+    score = np.concatenate([part.score for part in parts])
+    signed = [part.signed for part in parts if part.signed is not None]
+    found = [Effect(*part.effect) for part in parts if part.effect is not None]
+    return Evidence(
+        names,
+        score,
+        null,
+        certificate,
+        np.concatenate(signed) if len(signed) == len(parts) else None,
+        effects(found) if len(found) == len(parts) else None,
+    )
 
 
 def _alike(test: Any) -> bool:

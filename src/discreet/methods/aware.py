@@ -12,11 +12,10 @@ import numpy as np
 from discreet.decide import aware
 from discreet.errors import InputError
 from discreet.evidence.scattered import Scattered
-from discreet.methods.common import Ready, record, zcdp_budget
+from discreet.methods.common import Ready, promised, record, zcdp_budget
 from discreet.methods.values import VALUES_SHARE, value_plan
 from discreet.noise.laws import GUMBEL
 from discreet.privacy.events import ZCDP
-from discreet.privacy.promise import Privacy
 from discreet.report.release import FdrPromise, Release
 from discreet.select import count
 from discreet.select.contest import best, contenders, ranked
@@ -136,7 +135,7 @@ def ready_aware(evidence: Evidence | Scattered, asked: Parameters) -> Ready:
             drawn = evidence.reduce(contend, partial(best, scale=scale, k=k, law=GUMBEL))
             indices = ranked(drawn, scale, k, GUMBEL)
         values = None if last is None or isinstance(evidence, Scattered) else last.draw(evidence, indices)
-        privacy = Privacy(asked.epsilon, asked.delta, events, certificate.adjacency)
+        privacy = promised(asked, events, certificate)
         parameters = {
             "guarantee": guarantee,
             "dependence": asked.dependence,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from discreet.report.release import Release, Values
 
 _MOST_ROWS = 5000
-_HEADS = {"rank": "Rank", "hypothesis": "Hypothesis", "index": "Index", "noise_sd": "Noise"}
+_HEADS = {"rank": "Rank", "hypothesis": "Hypothesis", "index": "Index", "noise_sd": "Noise sd"}
 
 
 def found_section(release: Release) -> Element:
@@ -37,7 +37,7 @@ def found_section(release: Release) -> Element:
 
 
 def _value_figures(release: Release, values: Values) -> list[Element]:
-    noise = " to ".join(dict.fromkeys(words.short(sd) for sd in (values.noise.min(), values.noise.max())))
+    noise = " to ".join(dict.fromkeys(f"{sd:.3g}" for sd in (values.noise.min(), values.noise.max())))
     about = (
         f"Each dot is a released value ({shown(values.name)}), noise included; its band reaches "
         f"{pictures.BAND} standard deviations of that noise ({noise}) to either side and covers "
@@ -73,7 +73,7 @@ def _rows(release: Release) -> Element:
     digits = map(_digits, noise) if noise else repeat(0)
     heads = _HEADS if values is None else _HEADS | {"value": shown(values.name, 40)}
     body = [
-        tag("tr", *(_cell(entry, places) for entry in row))
+        tag("tr", *(_cell(name, entry, places) for name, entry in zip(table, row, strict=True)))
         for row, places in zip(islice(zip(*table.values(), strict=True), _MOST_ROWS), digits, strict=False)
     ]
     head = tag("tr", *(_head(name, heads[name]) for name in table))
@@ -91,7 +91,11 @@ def _head(name: str, words: str) -> Element:
     if name == "hypothesis":
         return tag("th", words, scope="col", data_kind="text")
     order = {"aria_sort": "ascending"} if name == "rank" else {}
-    return tag("th", words, scope="col", data_kind="number", class_="n", **order)
+    return tag("th", words, scope="col", data_kind="number", class_=_look(name), **order)
+
+
+def _look(name: str) -> str:
+    return "n index" if name == "index" else "n"
 
 
 def _digits(noise: float) -> int:
@@ -99,8 +103,8 @@ def _digits(noise: float) -> int:
     return min(12, max(0, 1 - math.floor(math.log10(noise)))) if 0 < noise < math.inf else 4
 
 
-def _cell(entry: str | float, digits: int) -> Element:
+def _cell(name: str, entry: str | float, digits: int) -> Element:
     if isinstance(entry, str):
         return tag("td", tag("bdi", shown(entry)))
     text = f"{entry:,}" if isinstance(entry, int) else f"{entry:,.{digits}f}".replace("-", "\u2212")
-    return tag("td", text, data_v=repr(entry), class_="n")
+    return tag("td", text, data_v=repr(entry), class_=_look(name))
