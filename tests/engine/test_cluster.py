@@ -129,7 +129,7 @@ def test_genotypes_in_blocks_of_variants(client, tmp_path, monkeypatch):
 
     path = tmp_path / "cohort.bed"
     write_bed(path, 203, 31)
-    monkeypatch.setattr(cut, "_PACKED", 600)
+    monkeypatch.setattr(cut, "PACKED", 600)
     monkeypatch.setattr(cut, "_DECODED", 203 * 10)
     decoded = discreet.TwoGroups(group="phenotype", levels=(1, 2), bounds=(0, 2))
     for test in (discreet.Allelic(), discreet.Trend(), decoded):

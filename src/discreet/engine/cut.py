@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from discreet.data.plink import Cohort
     from discreet.evidence.accumulate import Test
 
-_CELLS = 2**25  # values in a piece of a Parquet file, or more where one row group has more
-_PACKED = 2**27  # bytes of packed genotypes in a piece
+_CELLS = 2**23  # values in a piece of a Parquet file, or more where one row group has more
+PACKED = 2**26  # bytes of packed genotypes in a piece
 _DECODED = 2**24  # genotypes in a piece, for tests that need them decoded
 _SLOTS = 2**40  # more rows than a partition of unknown length can have: only the order of slots matters
 
@@ -183,7 +183,7 @@ def _place(name: str, columns: int) -> int:
 def _cohort(cohort: Cohort, test: Test, columns: Any) -> Cut:
     cohort.check(test.labels, None, columns)
     packed = hasattr(test.start(Numbered(1)), "scan")
-    wide = max(1, (_PACKED // cohort.packed.stride) if packed else (_DECODED // cohort.kept.size))
+    wide = max(1, (PACKED // cohort.packed.stride) if packed else (_DECODED // cohort.kept.size))
     chosen = cohort.names.chosen
     about, everyone = shared(test), shared(cohort.part(chosen[:0]))
     groups: list[Group] = []
