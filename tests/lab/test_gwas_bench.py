@@ -32,7 +32,7 @@ def test_a_tiny_run_measures_every_job(monkeypatch):
     monkeypatch.setattr(gwas, "_run", started.append)
     monkeypatch.setattr(gwas, "_peak", lambda _: 100.0)
     monkeypatch.setattr(gwas.shutil, "which", lambda _: None)
-    words = gwas.in_words(gwas.run(gwas.Size(40, 50, 60, 70, 30), said.append))
+    words = gwas.in_words(gwas.run(gwas.Size(40, 50, 60, 70), said.append))
     assert said == ["writing files", "counting", "the linear test", "the whole run", "the largest file"]
     assert "plink1.9 is not installed" in words
     assert "plink2 is not installed" in words
