@@ -3,12 +3,12 @@ PYTHON ?= python3
 PY := .venv/bin/python
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint types contracts unit clean
+.PHONY: demo test lint types contracts docs unit clean
 
 demo: .venv/run
 	$(PY) -m discreet demo
 
-test: lint types contracts unit
+test: lint types contracts docs unit
 
 lint: .venv/dev
 	$(PY) -m ruff check .
@@ -19,6 +19,9 @@ types: .venv/dev
 
 contracts: .venv/dev
 	$(PY) -c "from importlinter.cli import lint_imports_command as main; main()" --config pyproject.toml
+
+docs: .venv/dev
+	$(PY) -m sphinx --quiet --fail-on-warning --jobs auto docs docs/_build
 
 unit: .venv/dev
 	$(PY) -m pytest -n 2

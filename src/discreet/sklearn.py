@@ -47,6 +47,9 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
         Absent: y holds two classes; features are tested by `TwoGroups`, y is *public* and not protected.
         Given: y is a number within these public bounds; features are tested by `Correlation` with
         method="product", and y is protected like the features.
+    floor : float
+        With y_bounds: the smallest standard deviation of features and y, as a share of the width of their
+        bounds, at which the test is sharp. Public; twice the floor is a quarter of the noise.
     test : a test of discreet, optional
         Instead of bounds and y_bounds: any test with its own public arguments; its group or partner column,
         whatever its name, is y.
@@ -95,6 +98,7 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
         epsilon: float = 1.0,
         delta: float = 1e-6,
         y_bounds: Any = None,
+        floor: float = 0.2,
         sides: int = 2,
         method: str = "aware",
         guarantee: str = "proved",
@@ -110,6 +114,7 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
         self.epsilon = epsilon
         self.delta = delta
         self.y_bounds = y_bounds
+        self.floor = floor
         self.sides = sides
         self.method = method
         self.guarantee = guarantee
@@ -184,6 +189,7 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
             method="product",
             bounds=self.bounds,
             partner_bounds=self.y_bounds,
+            floor=self.floor,
             sides=self.sides,
         )
 

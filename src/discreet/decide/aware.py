@@ -127,8 +127,9 @@ def _cost(counts: NDArray[np.int64], level: NDArray[np.float64]) -> float:
 def calibrated(null: NullLaw, m: int, q: float, search: Shape, unit: float, sigma: float) -> Aware:
     """Return the plan of the calibrated mode: cutoffs at q and a margin that simulations show to suffice.
 
-    M_r = max(kappa sigma^2/2, -sigma Phi^-1(.02/depth) - d_r), d_r = t_r - (t_r at q = 1) and
-    kappa = log(1/q)/d_r.
+    M_r = max(kappa sigma^2/2, -sigma Phi^-1(.02/depth) - d_r) + .7 sigma/sqrt(r), d_r = t_r - (t_r at q = 1)
+    and kappa = log(1/q)/d_r. Without the last part a few equal signals at the edge of detection, where every
+    comparison is a coin flip, take the FDR to 1.3 q; it matters for small r alone.
     """
     counts = search.counts
     scale = unit * np.sqrt(counts)
@@ -138,7 +139,7 @@ def calibrated(null: NullLaw, m: int, q: float, search: Shape, unit: float, sigm
     margin = np.maximum(
         np.log(1 / q) / room * sigma**2 / 2, -sigma * float(ndtri(0.02 / search.depth)) - room
     )
-    return Aware(counts, scale, t + margin, q)
+    return Aware(counts, scale, t + margin + 0.7 * sigma / np.sqrt(counts), q)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

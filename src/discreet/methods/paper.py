@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.decide import cutoffs
-from discreet.methods.common import Ready, record, score_name
-from discreet.privacy.promise import Privacy
+from discreet.methods.common import Ready, promised, record, score_name
 from discreet.report.release import FdrPromise, Release, Values
 from discreet.select.plans import oneshot_plan, peel_plan
 from discreet.select.top_k import top_k
@@ -37,8 +36,8 @@ def ready_paper(evidence: Evidence, asked: Parameters) -> Ready:
     plans = [_plan(method, size, budget, certificate, m) for size in sizes]
     scales = [laplace_noise(certificate.sup, float(plan.value_epsilon or math.inf)).scale for plan in plans]
     lines = [
-        cutoffs.cutoffs(evidence.null, m, size, asked.q, scale, asked.cutoffs, _MISS)
-        for size, scale in zip(sizes, scales, strict=True)
+        cutoffs.cutoffs(evidence.null, m, size, asked.q, scale, asked.cutoffs, _MISS, plan.scale)
+        for size, scale, plan in zip(sizes, scales, plans, strict=True)
     ]
     events = tuple(event for plan in plans for event in plan.events)
     # Which round is the last depends on the data, so the promise is that of the worst one.
@@ -64,7 +63,7 @@ def ready_paper(evidence: Evidence, asked: Parameters) -> Ready:
             if indices.size < size:
                 break
         values = Values(score_name(evidence), noisy, np.full(indices.size, noise)) if asked.values else None
-        privacy = Privacy(asked.epsilon, asked.delta, events, certificate.adjacency)
+        privacy = promised(asked, events, certificate)
         parameters = {"k": asked.k, "cutoffs": asked.cutoffs, "certificate": str(certificate)}
         name = f"the paper's {method}"
         return record(name, evidence, asked.q, indices, privacy, fdr, parameters, values)

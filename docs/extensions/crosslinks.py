@@ -1,0 +1,49 @@
+"""Link the names of proof pages, and of the code on them, wherever they are written as plain paths."""
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import discreet
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+_PAGE = re.compile(r"docs/((?:proofs/)?[a-z0-9-]+)(?:\.md)?(?=[\s,;:.)]|$)")
+_FILE = re.compile(r"`((?:discreet/)?[a-z_]+/[a-z_/]+)\.py`")
+
+
+def setup(app: "Sphinx") -> dict[str, bool]:
+    """Register with Sphinx."""
+    app.connect("source-read", link_page)
+    app.connect("autodoc-process-docstring", link_docstring)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def link_page(app: "Sphinx", page: str, source: list[str]) -> None:
+    """Turn `docs/proofs/x.md` into a link, and on proof pages `evidence/x.py` into one to its source."""
+    known = app.project.docnames
+
+    def to_page(found: re.Match[str]) -> str:
+        return f"[{found[1]}](/{found[1]}.md)" if found[1] in known else found[0]
+
+    parts = re.split(r"(```.*?```|`[^`]*`)", source[0], flags=re.DOTALL)
+    text = "".join(part if part.startswith("`") else _PAGE.sub(to_page, part) for part in parts)
+    source[0] = _FILE.sub(_to_source, text) if page.startswith("proofs/") else text
+
+
+def _to_source(found: re.Match[str]) -> str:
+    name = found[1].removeprefix("discreet/")
+    shown = {getattr(one, "__module__", "") for one in vars(discreet).values()}
+    if f"discreet.{name.replace('/', '.')}" not in shown:
+        return found[0]
+    return f'<a href="../_modules/discreet/{name}.html"><code>{name}.py</code></a>'
+
+
+def link_docstring(app: "Sphinx", *rest: Any) -> None:
+    """Turn `docs/proofs/x.md` in a docstring into a link."""
+    lines: list[str] = rest[-1]
+
+    def to_page(found: re.Match[str]) -> str:
+        return f":doc:`{found[1]} </{found[1]}>`" if found[1] in app.project.docnames else found[0]
+
+    lines[:] = [_PAGE.sub(to_page, line) for line in lines]

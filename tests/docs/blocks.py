@@ -1,0 +1,81 @@
+"""Code blocks of a Markdown page: found, run, and compared with what the page says they print."""
+
+import contextlib
+import doctest
+import io
+import re
+import shlex
+from dataclasses import dataclass
+
+from typer.testing import CliRunner
+
+from discreet.cli import app
+
+_FENCE = re.compile(r"^(`{3,})([^\n`]*)\n(.*?)^\1\s*$", re.DOTALL | re.MULTILINE)
+_RUN = {"python", "console"}
+_SHOWN = {"text", "toml", "{eval-rst}", "{toctree}", "{literalinclude}"}
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: its language, its text, and whether it stands right under the one before."""
+
+    language: str
+    text: str
+    follows: bool
+
+
+def blocks(page: str) -> list[Block]:
+    """Return the fenced blocks of a page, in order."""
+    found, end = [], -1
+    for fence in _FENCE.finditer(page):
+        language = fence[2].split()[0] if fence[2].strip() else ""
+        found.append(Block(language, fence[3], not page[end : fence.start()].strip() and end >= 0))
+        end = fence.end()
+    return found
+
+
+def unknown(page: str) -> set[str]:
+    """Return languages of blocks that are neither run nor allowed to be only shown."""
+    return {block.language for block in blocks(page)} - _RUN - _SHOWN
+
+
+def run(page: str) -> int:
+    """Run a page's blocks in one namespace, in the current folder; return how many were run."""
+    names: dict[str, object] = {"__name__": "__main__"}
+    printed, count = None, 0
+    for block in blocks(page):
+        if block.language == "text" and block.follows and printed is not None:
+            _same(printed, block.text)
+        printed = None
+        if block.language == "python":
+            with contextlib.redirect_stdout(io.StringIO()) as out:
+                exec(compile(block.text, "<page>", "exec"), names)  # noqa: S102 (our own pages)
+            printed, count = out.getvalue(), count + 1
+        elif block.language == "console":
+            for command, shown in commands(block.text):
+                _run_command(command, shown)
+            count += 1
+    return count
+
+
+def commands(text: str) -> list[tuple[str, str]]:
+    """Return the commands of a console block, each with what is shown under it."""
+    parts = re.split(r"^\$ ", text, flags=re.MULTILINE)
+    assert not parts[0].strip(), "a console block begins with a command"
+    return [(one.partition("\n")[0], one.partition("\n")[2]) for one in parts[1:]]
+
+
+def _run_command(command: str, shown: str) -> None:
+    program, *words = shlex.split(command)
+    assert program == "discreet", f"only discreet is run here; got {command!r}"
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 0, (command, result.output, result.exception)
+    if shown.strip():
+        _same(result.stdout, shown)
+
+
+def _same(printed: str, shown: str) -> None:
+    """Compare as doctest does: `...` stands for anything, runs of blanks are one."""
+    how = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    assert doctest.OutputChecker().check_output(shown, printed, how), f"shown:\n{shown}\nprinted:\n{printed}"

@@ -1,0 +1,37 @@
+"""Every code block of the README and the documentation runs, and prints what the page says it prints."""
+
+from pathlib import Path
+
+import blocks
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted(
+    [ROOT / "README.md", *(page for page in (ROOT / "docs").rglob("*.md") if "_build" not in page.parts)]
+)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_blocks_of_a_page_run(page, tmp_path, monkeypatch):
+    """Blocks of one page share names and a folder; commands exit with 0."""
+    monkeypatch.chdir(tmp_path)
+    text = page.read_text(encoding="utf-8")
+    assert not blocks.unknown(text), "a block is python, console, or only shown: text or toml"
+    blocks.run(text)
+
+
+def test_wrong_pages_are_noticed(tmp_path, monkeypatch):
+    """A block that fails, prints something else, or exits with an error is refused; so is a strange language."""
+    monkeypatch.chdir(tmp_path)
+    good = "```python\nprint(1 + 1)\n```\n\n```text\n2\n```\n\n```console\n$ discreet bench --help\n...Usage...\n```\n"
+    assert blocks.run(good) == 2
+    for old, new in (
+        ("1 + 1", "1 + 2"),
+        ("1 + 1", "1 + one"),
+        ("bench --help", "bench nothing"),
+        ("Usage", "Misusage"),
+    ):
+        with pytest.raises((AssertionError, NameError)):
+            blocks.run(good.replace(old, new))
+    assert blocks.unknown("```bash\nls\n```\n") == {"bash"}
+    assert blocks.unknown("```\nx\n```\n") == {""}
