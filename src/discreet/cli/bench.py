@@ -151,6 +151,6 @@ def bench_gwas(
         return
     from discreet.lab.bench import gwas
 
-    size = gwas.Size(2_000, 5_000, 20_000, 40_000, 2_000) if quick else gwas.Size()
+    size = gwas.Size(2_000, 5_000, 20_000, 40_000) if quick else gwas.Size()
     result = gwas.run(size, lambda words: typer.echo(words, err=True))
     typer.echo(gwas.in_words(result))

@@ -145,7 +145,7 @@ class Cohort:
         """How many people are kept."""
         return int(np.count_nonzero(self.kept))
 
-    def count(self, cells: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def count(self, cells: NDArray[np.bool_]) -> NDArray[np.int32]:
         """Return how many in each cell carry 0, 1, 2 effect alleles or no call, shape (cells, 4, m)."""
         return count(self.packed, self.names.chosen, self._spread(cells), self.threads)
 
