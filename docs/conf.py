@@ -28,6 +28,7 @@ myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
 
 autodoc_typehints = "none"
+default_role = "py:obj"  # `release` in a docstring links to discreet.release
 napoleon_google_docstring = False
 napoleon_use_ivar = True
 

@@ -31,6 +31,14 @@ class PValues:
         Your promise, and the smallest p-value that counts as such.
     column, names : str, optional
         The columns of a table that hold the p-values and what the hypotheses are called.
+
+    Examples
+    --------
+    >>> import discreet
+    >>> p = {"height": 1e-9, "diet": 2e-8, "luck": 0.6}
+    >>> test = discreet.PValues(eta=1e-4, nu=1e-10)
+    >>> sorted(discreet.discover(p, test, q=0.1, epsilon=1, delta=1e-6).discoveries)
+    ['diet', 'height']
     """
 
     eta: float
