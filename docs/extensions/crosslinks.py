@@ -1,4 +1,4 @@
-"""Link proof pages, and the code on them, where they are written as plain paths; docstrings are plain text."""
+"""Link proof pages, and the code on them, where they are written as plain paths."""
 
 import re
 from typing import TYPE_CHECKING, Any
@@ -49,5 +49,7 @@ def link_docstring(app: "Sphinx", *rest: Any) -> None:
     for i, line in enumerate(lines):
         if not line.lstrip().startswith((">>>", "...")):
             parts = re.split(r"(`[^`]*`|\*\*[^*]+\*\*)", line)
-            plain = (part if part[:1] in {"`", "*"} else re.sub(r"([|*]|_(?=\*))", r"\\\1", part) for part in parts)
+            plain = (
+                part if part[:1] in {"`", "*"} else re.sub(r"([|*]|_(?=\*))", r"\\\1", part) for part in parts
+            )
             lines[i] = _PAGE.sub(to_page, "".join(plain))

@@ -30,6 +30,7 @@ from discreet.evidence.two_by_two import TwoByTwo as TwoByTwo
 from discreet.evidence.two_groups import Stratified as Stratified
 from discreet.evidence.two_groups import TwoGroups as TwoGroups
 from discreet.evidence.vote import Vote as Vote
+from discreet.located import located as located
 from discreet.measure import measure as measure
 from discreet.pipeline import discover as discover
 from discreet.pipeline import private_bh as private_bh
@@ -39,6 +40,8 @@ from discreet.planner import plan as plan
 from discreet.privacy.account import account as account
 from discreet.privacy.promise import Privacy as Privacy
 from discreet.report.budget import BudgetLine as BudgetLine
+from discreet.report.genome import Located as Located
+from discreet.report.genome import Locus as Locus
 from discreet.report.release import FdrPromise as FdrPromise
 from discreet.report.release import Release as Release
 from discreet.report.release import Values as Values

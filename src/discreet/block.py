@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 TILE = 2**16  # values handled at a time: small enough for the processor's cache
+WIDE = 4  # columns of a table that are handled together
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -52,7 +53,8 @@ class Block:
     def tiles(self) -> Iterator[tuple[slice, slice, NDArray[np.floating[Any]]]]:
         """Yield which rows, which columns, and a copy of their values, in pieces that fit the cache.
 
-        The copy lives until the next piece and may be overwritten: memory is asked for once.
+        The copy lives until the next piece and may be overwritten: memory is asked for once. Columns are
+        asked for one after the other, and let go: they may be read from a file meanwhile.
         """
         if isinstance(self.columns, np.ndarray):
             # An array is cut into bands of whole rows, which lie together in memory.
@@ -64,17 +66,16 @@ class Block:
                 copy[: len(band)] = band
                 yield slice(top, top + high), slice(0, width), copy[: len(band)]
             return
-        high = max(1, min(self.rows, TILE // 4))
-        wide = max(1, TILE // high)
-        # One precision for all columns: rounding must not depend on which of them share a piece.
-        copy = np.empty((wide, high), dtype=np.result_type(*self.columns))
-        for top in range(0, self.rows, high):
-            rows = min(high, self.rows - top)
-            for left in range(0, len(self.columns), wide):
-                few = self.columns[left : left + wide]
-                for place, column in enumerate(few):
-                    copy[place, :rows] = column[top : top + rows]
-                yield slice(top, top + rows), slice(left, left + len(few)), copy[: len(few), :rows].T
+        few: list[NDArray[np.floating[Any]]] = []
+        left = 0
+        for column in self.columns:
+            # A piece has one precision, that of its columns: their rounding depends on nothing else.
+            if few and (len(few) == WIDE or column.dtype != few[0].dtype):
+                yield from _pieces(few, left)
+                left, few = left + len(few), []
+            few.append(column)
+        if few:
+            yield from _pieces(few, left)
 
     def __repr__(self) -> str:
         return "Block(private)"
@@ -100,15 +101,28 @@ class Genotyped(Protocol):
         ...
 
     def count(self, cells: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Return how many in each cell carry 0, 1, 2 effect alleles or no call; (cells, rows) -> (cells, 4, m)."""
+        """Return how many in each cell, (cells, rows), carry 0, 1, 2 alleles or no call, (cells, 4, m)."""
         ...
 
     def multiply(
         self, weight: NDArray[np.float32], also: NDArray[np.float32], lost: NDArray[np.bool_]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return exact sums of weight * dose, (k, m), and of weight and `also` over missing calls, (k + j, m).
+        """Return exact sums of weight * dose, (k, m), and of weight and `also` over missing calls, (k+j, m).
 
         Weights are whole numbers up to 1024, (k, rows) and (j, rows); `lost` says which variants, (m,), miss
         calls: the second sums are 0 for the others.
         """
         ...
+
+
+def _pieces(
+    few: Sequence[NDArray[np.floating[Any]]], left: int
+) -> Iterator[tuple[slice, slice, NDArray[np.floating[Any]]]]:
+    rows = few[0].size
+    high = max(1, -(-rows // max(1, -(-rows * WIDE // TILE))))  # pieces of nearly equal height
+    copy = np.empty((len(few), high), dtype=few[0].dtype)
+    for top in range(0, rows, high):
+        end = min(top + high, rows)
+        for place, column in enumerate(few):
+            copy[place, : end - top] = column[top:end]
+        yield slice(top, end), slice(left, left + len(few)), copy[:, : end - top].T

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from discreet.errors import InputError
+from discreet.evidence.effect import joined
+from discreet.evidence.evidence import Evidence
 from discreet.evidence.p_values import PValues
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from discreet.data.person import Person
     from discreet.data.plink import Cohort
-    from discreet.evidence.accumulate import Test
-    from discreet.evidence.evidence import Evidence
+    from discreet.data.table import Table
+    from discreet.evidence.accumulate import Accumulator, Test
+
+_WORKERS = min(4, os.cpu_count() or 1)
 
 
 def measure(data: Any, test: Test, *, person: str | Person | None = None, columns: Any = None) -> Evidence:
@@ -55,14 +64,35 @@ def measure(data: Any, test: Test, *, person: str | Person | None = None, column
     cohort = open_plink(data)
     if cohort is not None:
         return _genotypes(cohort, test, person=person, columns=columns)
-    from discreet.data.ahead import ahead
     from discreet.data.table import open_table  # narwhals loads only when there is a table to read
 
     table = open_table(data, columns=columns, labels=test.labels, person=person)
-    accumulator = test.start(table.names)
-    for block in ahead(table.blocks()):
-        accumulator.update(block)
-    return accumulator.finish()
+    return _everyone(table, test).finish()
+
+
+def _everyone(table: Table, test: Test) -> Accumulator:
+    """Return the accumulator of all people; threads take blocks in turn, and what they found is merged."""
+    blocks, turn = table.blocks(), Lock()
+
+    def work() -> Accumulator:
+        mine = test.start(table.names)
+        try:
+            while True:
+                with turn:  # the next block is read by one while others count theirs
+                    block = next(blocks, None)
+                if block is None:
+                    return mine
+                mine.update(block)
+        except BaseException:
+            with turn:
+                blocks.close()
+            raise
+
+    with ThreadPoolExecutor(_WORKERS) as pool:
+        first, *rest = [one.result() for one in [pool.submit(work) for _ in range(_WORKERS)]]
+    for one in rest:
+        first.merge(one)
+    return first
 
 
 def _genotypes(cohort: Cohort, test: Test, *, person: Any, columns: Any) -> Evidence:
@@ -79,12 +109,27 @@ def _genotypes(cohort: Cohort, test: Test, *, person: Any, columns: Any) -> Evid
         accumulator.scan(cohort)
         return accumulator.finish()
     parts: list[Evidence] = []
-    for columns, block in cohort.blocks():
-        accumulator = test.start(cohort.names[columns])
+    for part, block in cohort.blocks():
+        accumulator = test.start(cohort.names[part])
         accumulator.update(block)
         parts.append(accumulator.finish())
-    # Null law and certificate are public: the same for all parts.
-    return replace(parts[0], names=cohort.names, score=np.concatenate([part.score for part in parts]))
+    return _joined(cohort.names, parts)
+
+
+def _joined(names: Sequence[str], parts: Sequence[Evidence]) -> Evidence:
+    """Return the evidence of all variants: bounds may differ between them, and the widest hold for all."""
+    certificates = [part.certificate for part in parts]
+    widest = replace(
+        certificates[0],
+        sup=max(one.sup for one in certificates),
+        spread=max(one.spread for one in certificates),
+    )
+    null = max((part.null for part in parts), key=lambda null: null.ceiling)
+    score = np.concatenate([part.score for part in parts])
+    signs = [part.signed for part in parts if part.signed is not None]
+    effects = [part.effect for part in parts if part.effect is not None]
+    signed = np.concatenate(signs) if signs else None
+    return Evidence(names, score, null, widest, signed, joined(effects) if effects else None)
 
 
 def _is_table(data: Any) -> bool:

@@ -15,9 +15,9 @@ from discreet.evidence.mean import Mean
 from discreet.evidence.p_values import PValues
 from discreet.evidence.proportion import Proportion
 from discreet.evidence.rank_sum import RankSum
+from discreet.evidence.score import Score
 from discreet.evidence.sign import Sign
 from discreet.evidence.signed_rank import SignedRank
-from discreet.evidence.score import Score
 from discreet.evidence.trend import Trend
 from discreet.evidence.two_by_two import TwoByTwo
 from discreet.evidence.two_groups import Stratified, TwoGroups

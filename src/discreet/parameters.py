@@ -27,15 +27,17 @@ class Parameters:
     values: bool = False
 
     def __post_init__(self) -> None:
-        check.level(self.q, "q")
-        check.positive(self.epsilon, "epsilon")
-        check.delta(self.delta)
+        # Stored as floats: 1 and 1.0 are the same request.
+        object.__setattr__(self, "q", check.level(self.q, "q"))
+        object.__setattr__(self, "epsilon", check.positive(self.epsilon, "epsilon"))
+        object.__setattr__(self, "delta", check.delta(self.delta))
         check.choice(self.method, "method", METHODS)
         check.choice(self.guarantee, "guarantee", ("proved", "calibrated"))
         check.choice(self.dependence, "dependence", ("positive", "any"))
         check.choice(self.cutoffs, "cutoffs", CUTOFFS)
         if self.k is not None:
-            check.whole(self.k, "k")
+            object.__setattr__(self, "k", check.whole(self.k, "k"))
+        object.__setattr__(self, "values", bool(self.values))
         if self.delta == 0 and self.method in {"aware", "mirror"}:
             raise InputError(
                 f'delta must be above 0 for method "{self.method}": its noise is Gaussian; try 1e-6'

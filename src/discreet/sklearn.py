@@ -47,6 +47,9 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
         Absent: y holds two classes; features are tested by `TwoGroups`, y is *public* and not protected.
         Given: y is a number within these public bounds; features are tested by `Correlation` with
         method="product", and y is protected like the features.
+    floor : float
+        With y_bounds: the smallest standard deviation of features and y, as a share of the width of their
+        bounds, at which the test is sharp. Public; twice the floor is a quarter of the noise.
     test : a test of discreet, optional
         Instead of bounds and y_bounds: any test with its own public arguments; its group or partner column,
         whatever its name, is y.
@@ -78,7 +81,7 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
     >>> import numpy as np
     >>> from discreet.sklearn import PrivateSelectFdr
     >>> y = np.arange(20_000) % 2
-    >>> luck = np.random.default_rng(0).uniform(-0.5, 0.5, (20_000, 5))
+    >>> luck = np.sin(np.outer(np.arange(20_000), [1, 2, 3, 5, 7])) / 2
     >>> x = luck + 0.3 * np.outer(y, [1, 0, 1, 0, 0])
     >>> PrivateSelectFdr(bounds=(-1, 1), epsilon=1.0).fit(x, y).get_support().tolist()
     [True, False, True, False, False]
@@ -95,6 +98,7 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
         epsilon: float = 1.0,
         delta: float = 1e-6,
         y_bounds: Any = None,
+        floor: float = 0.2,
         sides: int = 2,
         method: str = "aware",
         guarantee: str = "proved",
@@ -110,6 +114,7 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
         self.epsilon = epsilon
         self.delta = delta
         self.y_bounds = y_bounds
+        self.floor = floor
         self.sides = sides
         self.method = method
         self.guarantee = guarantee
@@ -184,6 +189,7 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
             method="product",
             bounds=self.bounds,
             partner_bounds=self.y_bounds,
+            floor=self.floor,
             sides=self.sides,
         )
 

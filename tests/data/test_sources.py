@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import discreet
-from discreet.data import files, source
+from discreet.data import files, parquet, source
 from discreet.data.table import open_table
 
 N = 5000
@@ -68,7 +68,7 @@ def written(frame, folder, kind):
         with gzip.open(folder / "people.csv.gz", "wt") as out:
             frame.to_csv(out, index=False)
         return folder / "people.csv.gz"
-    if kind == "parquet":
+    if kind in ("parquet", "huge"):
         pq.write_table(pa.Table.from_pandas(frame), folder / "people.parquet", row_group_size=700)
         return folder / "people.parquet"
     for part in range(3):
@@ -76,11 +76,13 @@ def written(frame, folder, kind):
     return folder
 
 
-@pytest.mark.parametrize("kind", ["csv", "csv.gz", "parquet", "folder"])
+@pytest.mark.parametrize("kind", ["csv", "csv.gz", "parquet", "huge", "folder"])
 def test_files_of_every_kind_agree(frame, expected, tmp_path, monkeypatch, kind):
     """CSV, gzip, Parquet and a folder of Parquet, read in many small blocks, give the same evidence."""
     monkeypatch.setattr(source, "CELLS", 2048)
     monkeypatch.setattr(files, "_BLOCK", 5000)
+    monkeypatch.setattr(parquet, "_ROWS", 2000)
+    monkeypatch.setattr(parquet, "_MOST", 100 if kind == "huge" else 5000)
     path = written(frame, tmp_path, kind)
     table = open_table(path, columns=None, labels=("treated",), person=None)
     assert sum(1 for _ in table.blocks()) > 2
@@ -117,6 +119,15 @@ def test_arrays_are_read_by_position_or_field(frame, expected):
     assert np.allclose(evidence.score, expected.score, atol=1e-3)
     structured = np.rec.fromarrays([frame[name].to_numpy() for name in names], names=names)
     assert same(discreet.measure(np.asarray(structured), TEST), expected)
+
+
+@pytest.mark.parametrize("kind", ["?", "i1", "u2", "i4", "i8", "u8", "f2", "f4", "f8", "g"])
+def test_arrays_of_every_number_type_are_read(kind):
+    """Yes/no, whole numbers and floats of any size give the same score as doubles."""
+    values = np.random.default_rng(0).integers(0, 2, (90, 2)).astype(kind)
+    test = discreet.TwoGroups(group="0", bounds=(0, 1))
+    wanted = discreet.measure(values.astype(float), test).score
+    assert np.array_equal(discreet.measure(values, test).score, wanted)
 
 
 def test_columns_are_chosen_by_name_pattern_type_and_level(frame):
@@ -184,7 +195,9 @@ def test_hostile_and_repeated_names_are_kept_apart(tmp_path):
     arrow = pa.Table.from_arrays([pa.array(column) for column in values.T], names=names)
     csv = tmp_path / "hostile.csv"
     pandas.drop(columns=["nul\x00l"]).to_csv(csv, index=False)
-    for data in (pandas, arrow):
+    file = tmp_path / "hostile.parquet"
+    pq.write_table(arrow.rename_columns(["a", "b", "", "x.y", "x", *names[5:]]), file)
+    for data in (pandas, arrow, file):
         evidence = discreet.measure(data, test)
         assert len(set(evidence.names)) == len(names)
         assert np.array_equal(evidence.score, wanted)

@@ -21,11 +21,19 @@ def test_blocks_of_a_page_run(page, tmp_path, monkeypatch):
 
 
 def test_wrong_pages_are_noticed(tmp_path, monkeypatch):
-    """A block that fails, prints something else, or exits with an error is refused; so is a strange language."""
+    """A block that fails, prints something else or exits with an error is refused; so is a strange kind."""
     monkeypatch.chdir(tmp_path)
-    good = "```python\nprint(1 + 1)\n```\n\n```text\n2\n```\n\n```console\n$ discreet bench --help\n...Usage...\n```\n"
+    good = (
+        "```python\nprint(1 + 1)\n```\n\n```text\n2\n```\n\n"
+        "```console\n$ discreet bench --help\n...Usage...\n```\n"
+    )
     assert blocks.run(good) == 2
-    for old, new in (("1 + 1", "1 + 2"), ("1 + 1", "1 + one"), ("bench --help", "bench nothing"), ("Usage", "Misusage")):
+    for old, new in (
+        ("1 + 1", "1 + 2"),
+        ("1 + 1", "1 + one"),
+        ("bench --help", "bench nothing"),
+        ("Usage", "Misusage"),
+    ):
         with pytest.raises((AssertionError, NameError)):
             blocks.run(good.replace(old, new))
     assert blocks.unknown("```bash\nls\n```\n") == {"bash"}

@@ -117,7 +117,7 @@ SCORES = [
 
 @pytest.mark.parametrize("test", SCORES, ids=name_of)
 def test_genotype_and_trait_replaced_stay_within_the_certificate(test):
-    """Over all tables of 10 people with traits 0, 1/2 or 1, genotype and trait replaced by any, or missing."""
+    """Over all tables of 10 people with traits 0, 1/2 or 1, genotype and trait replaced, or missing."""
     people = [(dose, y) for y in (0, COARSE // 2, COARSE) for dose in (0, 1, 2)]
     counts = all_counts(10, len(people) + 1)
     accumulator = test.start([str(i) for i in range(len(counts))])

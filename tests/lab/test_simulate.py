@@ -83,7 +83,9 @@ def test_a_seed_repeats_and_runs_do_not_disturb_each_other(monkeypatch):
     alone = simulate(["median"], ["step-up"], m=50, repetitions=40)
     among = simulate(["independent", "median"], ["step-up"], m=50, repetitions=40)
     assert alone == among[1:]
-    monkeypatch.setitem(PROCEDURES, "coin", lambda study, _q, rng: np.flatnonzero(rng.random(study.p.size) < 0.1))
+    monkeypatch.setitem(
+        PROCEDURES, "coin", lambda study, _q, rng: np.flatnonzero(rng.random(study.p.size) < 0.1)
+    )
     both = simulate(["median"], ["step-up", "coin"], m=50, repetitions=40)
     assert both[1:] == simulate(["median"], ["coin"], m=50, repetitions=40)
     assert alone != simulate(["median"], ["step-up"], m=50, repetitions=40, seed=2)
@@ -175,9 +177,10 @@ def test_bounds_print_the_constants_of_the_docs():
     assert all(number in text for number in ("2.431", "1.862", "1.327", "7.91", "10.12"))
 
 
-def test_demo_tells_the_truth():
+def test_demo_tells_the_truth(tmp_path):
     """The demo releases most of what is real, says what is promised, and that nobody in it is."""
-    text = run("demo").stdout
+    text = run("demo", "--out", str(tmp_path / "demo")).stdout
+    assert (tmp_path / "demo" / "report.html").exists()
     assert "40 discoveries, 0 of them false; 40 of 40 real effects found" in text
     found = int(re.search(r"With privacy.*?(\d+) of 40 real effects", text).group(1))
     assert found >= 25

@@ -41,9 +41,7 @@ def test_inflation_is_the_brute_force_supremum(monotone):
     null = Cells(np.array([0.0, 0.7, 1.5, 2.6]), np.array([0.5, 0.3, 0.15, 0.05]))
     counts, scale, t = np.array([1, 2, 5]), np.array([0.3, 0.5, 0.9]), np.array([2.5, 1.9, 1.4])
     shift = np.array([-0.4, 0.0, 0.8])
-    for z, found in zip(
-        shift, inflation(null, counts, scale, t, shift, monotone=monotone), strict=True
-    ):
+    for z, found in zip(shift, inflation(null, counts, scale, t, shift, monotone=monotone), strict=True):
         best = 0.0
         for choice in itertools.product(range(-1, 3), repeat=4):
             if monotone and list(choice) != sorted(choice):

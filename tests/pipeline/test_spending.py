@@ -132,3 +132,10 @@ def test_frames_come_back_in_the_callers_kind(library, people):
     frame = module.DataFrame({f"x{i}": people[:, i] for i in range(10)})
     r = discreet.discover(frame, TEST, **ASK)
     assert isinstance(r.to_frame(), module.DataFrame)
+
+
+def test_a_whole_number_and_its_float_are_the_same_request(ledger, people):
+    """epsilon=1 and epsilon=1.0 find the same stored release."""
+    asked = {"ledger": ledger, "dataset": "people", "release_id": "first", "q": 0.1, "delta": 1e-6}
+    first = discreet.discover(people, TEST, epsilon=1, **asked)
+    assert discreet.discover(people, TEST, epsilon=1.0, **asked) == first

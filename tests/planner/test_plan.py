@@ -10,6 +10,7 @@ import discreet
 from budget import assert_mean_at_most, must_fail
 from discreet.cli import app
 from discreet.errors import DiscreetError
+from discreet.parameters import Parameters
 from discreet.planner.invent import Setting
 from discreet.planner.reach import Reach, grid, reach
 from discreet.planner.study import Study
@@ -25,7 +26,8 @@ def power(n, **options):
 def shares(n=2_500, epsilon=1.0):
     """Return the share of real effects found in each invented study of such a plan."""
     setting = Setting(discreet.TwoGroups(group="g", bounds=(0, 1)), n)
-    study = Study(setting, n, 100, 0.1, epsilon, 1e-6, (0.25,) * 10, 20, "positive", "plain", 200, 1)
+    asked = Parameters(q=0.1, epsilon=epsilon, delta=1e-6)
+    study = Study(setting, n, 100, asked, (0.25,) * 10, 20, 200, 1)
     return study.run("calibrated").hit.mean(axis=1)
 
 
@@ -216,7 +218,7 @@ def test_command_line(tmp_path):
     assert shown.exit_code == 0
     assert "aware, calibrated" in shown.stdout
     picture = tmp_path / "plan.svg"
-    drawn = run(app, [*small, "--test", "rank-sum", "--json", "--plot", str(picture)])
+    drawn = run(app, [*small[:9], "--method", "bh", "--test", "rank-sum", "--json", "--plot", str(picture)])
     assert json.loads(drawn.stdout)["curve"][0]["method"] == "bh"
     assert picture.read_text().lstrip().startswith("<?xml")
     for bad in (["--plot", "plan.gif"], ["--test", "magic"], ["--q", "2"]):

@@ -76,7 +76,7 @@ def test_account_alone_is_not_a_filter():
         return account([event for charge in charges for event in charge], epsilon=EPSILON) <= DELTA
 
     reached = worst_delta(careless, Pure(STEP), slips=(DELTA * (1 - 1e-6),))
-    assert reached / DELTA == pytest.approx(2 - 1 / (1 + math.exp(-STEP)) ** 5, rel=1e-4)
+    assert reached / DELTA == pytest.approx(2 - 1 / (1 + math.exp(-STEP)) ** 8, rel=1e-4)
 
 
 def test_a_share_of_delta_chosen_on_the_way_is_not_a_filter():

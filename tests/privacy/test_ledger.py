@@ -113,8 +113,9 @@ def test_one_release_id_one_request_one_result(ledger):
     for wrong in (Charge("cohort", "other", 2, charge.hash), Charge("cohort", "first", 2, "0" * 64)):
         with pytest.raises(InputError, match="was not charged"):
             ledger.settle(wrong, "{}")
-    with pytest.raises(InputError, match="JSON text"):
-        ledger.settle(charge, "not json")
+    for wrong in ("not json", b"{}", None, '"\ud800"'):
+        with pytest.raises(InputError, match="JSON text"):
+            ledger.settle(charge, wrong)
     assert ledger.stored("cohort", "first", ASKED) == "{}"
 
 
@@ -152,6 +153,11 @@ def test_names_and_arguments_are_checked(ledger, tmp_path):
     for request in ({"x": object()}, {"x": float("nan")}, {"x": b"bytes"}):
         with pytest.raises(InputError, match="request must hold plain JSON"):
             ledger.charge("cohort", COST, "replace", request)
+    for events in ([], (), iter(()), ["free"], [None]):
+        with pytest.raises(InputError, match="events must hold privacy events, at least one"):
+            ledger.charge("cohort", events, "replace", ASKED)
+    with pytest.raises(BudgetError):
+        ledger.charge("cohort", iter([ZCDP(1.0)]), "replace", ASKED)
     with pytest.raises(InputError, match="already has a data set 'cohort'"):
         ledger.create("cohort", epsilon=5.0, delta=1e-6)
     with pytest.raises(InputError, match="no data set 'absent'; it has 'cohort'"):
@@ -161,6 +167,17 @@ def test_names_and_arguments_are_checked(ledger, tmp_path):
             Ledger(tmp_path / "new").create("x", **({"epsilon": 1.0, "delta": 1e-6} | wrong))
     assert not (tmp_path / "new").exists()
     assert ledger.verify().rows == 1
+
+
+def test_a_change_of_folder_does_not_change_the_ledger(tmp_path, monkeypatch):
+    """A relative path is read once."""
+    monkeypatch.chdir(tmp_path)
+    ledger = Ledger("budget.ledger")
+    monkeypatch.chdir("/")
+    ledger.create("cohort", epsilon=1.0, delta=1e-6)
+    assert (tmp_path / "budget.ledger").is_file()
+    with pytest.raises(LedgerError):
+        Ledger("/dev/null").budgets()
 
 
 def test_odd_paths_work(tmp_path):

@@ -127,7 +127,7 @@ def _encodable(value):
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_every_single_change_is_noticed(original, data):
     """Edited, deleted, cut, swapped, inserted, appended or renumbered rows; `verify` and every use notice."""

@@ -37,3 +37,11 @@ def test_no_promise_from_bad_numbers(epsilon, delta):
     """A promise needs epsilon >= 0 and delta in [0, 1)."""
     with pytest.raises(InputError):
         Privacy(epsilon, delta, (), "replace")
+
+
+def test_what_is_not_protected_is_said():
+    """Whatever neighbours share stands beside the promise."""
+    assert "Not protected: who is in which group." in str(
+        Privacy(1.0, 0.0, (), "replace", "who is in which group")
+    )
+    assert "Not protected" not in str(Privacy(1.0, 0.0, (), "replace"))

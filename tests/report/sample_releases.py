@@ -80,7 +80,9 @@ def releases(draw):
         indices=np.asarray(indices, dtype=np.int64),
         discoveries=tuple(draw(st.lists(texts, min_size=count, max_size=count))),
         ordered=draw(st.booleans()),
-        privacy=Privacy(draw(noise), draw(shares), tuple(draw(st.lists(events, max_size=3))), draw(texts)),
+        privacy=Privacy(
+            draw(noise), draw(shares), tuple(draw(st.lists(events, max_size=3))), draw(texts), draw(texts)
+        ),
         fdr=FdrPromise(
             draw(noise), draw(st.sampled_from(["proved", "simulated", "none"])), draw(texts), draw(texts)
         ),

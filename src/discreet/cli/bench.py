@@ -68,16 +68,6 @@ def bench_evidence(
     typer.echo(evidence.in_words(evidence.run(people, columns)))
 
 
-@bench.command("type-one")
-def bench_type_one(
-    columns: int = typer.Option(2_000_000, help="Null columns for each row of the table."),
-) -> None:
-    """Print type-I error over alpha for every test on sums, groups 1:1 and 1:9, rates 50%, 2% and 0.5%."""
-    from discreet.lab import type_one
-
-    typer.echo(type_one.in_words(list(type_one.run(columns))))
-
-
 @bench.command("power")
 def bench_power(
     repetitions: int = typer.Option(100, help="Simulated studies."),

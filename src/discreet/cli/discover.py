@@ -12,6 +12,7 @@ from discreet.cli.app import app
 from discreet.cli.plan_file import Job, read_job
 from discreet.cli.preview import preview
 from discreet.cli.show import FILES, show
+from discreet.data.plink import Plink
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 _ASK = "What to ask"
 _TEST = "The test: public arguments"
+_GENES = "PLINK files"
 _BUDGET = "Keeping a budget"
 _OUT = "Output"
 
@@ -27,7 +29,7 @@ _OUT = "Output"
 def discover(
     ctx: typer.Context,
     data: Path | None = typer.Argument(
-        None, help="CSV (.csv, .csv.gz), Parquet, or a folder of Parquet files: one row for each person."
+        None, help="CSV (.csv, .csv.gz), Parquet, a folder of Parquet files: a row a person. Or .bed, .pgen."
     ),
     config: Path | None = typer.Option(None, help="A plan file (TOML); options given here override it."),
     test: str | None = typer.Option(
@@ -87,6 +89,26 @@ def discover(
     option: list[str] = typer.Option(
         [], help="Any other argument of the test, as name=value; repeat for several.", rich_help_panel=_TEST
     ),
+    maf_floor: float | None = typer.Option(
+        None, help="Smallest allele frequency the test is sharp at; 0.05 if absent.", rich_help_panel=_GENES
+    ),
+    case_floor: float | None = typer.Option(
+        None, help="The same for the share of cases; 0.1 if absent.", rich_help_panel=_GENES
+    ),
+    protect: str | None = typer.Option(
+        None, help="both (genotypes and phenotype), or genotypes alone.", rich_help_panel=_GENES
+    ),
+    freq: Path | None = typer.Option(
+        None, help="Public frequencies (.afreq, .frq): rarer variants are left out.", rich_help_panel=_GENES
+    ),
+    pheno: Path | None = typer.Option(None, help="Phenotypes: FID IID value.", rich_help_panel=_GENES),
+    pheno_name: str | None = typer.Option(None, help="Its column.", rich_help_panel=_GENES),
+    keep: Path | None = typer.Option(None, help="People to use: FID IID.", rich_help_panel=_GENES),
+    extract: Path | None = typer.Option(None, help="Variants to test, by name.", rich_help_panel=_GENES),
+    within: Path | None = typer.Option(None, help="Public strata: FID IID stratum.", rich_help_panel=_GENES),
+    threads: int | None = typer.Option(
+        None, help="Threads; all processors if absent.", rich_help_panel=_GENES
+    ),
     ledger: Path | None = typer.Option(None, help="The ledger file.", rich_help_panel=_BUDGET),
     dataset: str | None = typer.Option(None, help="The data set's name in it.", rich_help_panel=_BUDGET),
     release_id: str | None = typer.Option(
@@ -113,7 +135,8 @@ def discover(
         discreet discover people.parquet --test two-groups --group treated --bounds 0 1 --epsilon 1
 
     Everything you type is public; the rows of the file are not. Tests: mean, proportion, two-groups,
-    two-by-two, trend, rank-sum, signed-rank, sign, correlation, stratified, vote, p-values.
+    two-by-two, rank-sum, signed-rank, sign, correlation, stratified, vote, p-values. On genotypes (.bed):
+    allelic, trend, genotypic, score.
 
     Exit codes: 0 done, 1 a check failed, 2 something asked for is impossible, 3 the budget does not allow it.
     """
@@ -131,6 +154,21 @@ def discover(
     if out is not None:
         for name in FILES:
             release.save(out / name)
+    if isinstance(job.data, Plink):
+        _genome(release, job.data, as_json=as_json, out=out)
+
+
+def _genome(release: Release, data: Plink, *, as_json: bool, out: Path | None) -> None:
+    """Print the loci; write the variants and their picture."""
+    from discreet.located import located
+
+    found = located(release, data)
+    if not as_json:
+        typer.echo(str(found))
+    if out is not None:
+        written = found.save(out)
+        if not as_json:
+            typer.echo("Written: " + ", ".join(map(str, written)))
 
 
 def _make_folder(out: Path) -> None:

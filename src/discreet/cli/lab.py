@@ -40,13 +40,22 @@ def simulate(
     repetitions: int = typer.Option(1000, help="Studies for each scenario; ten times as many attacks."),
     seed: int = typer.Option(1, help="Same seed, same figures."),
     plot: Path | None = typer.Option(None, help="Write a picture to this .png, .svg or .pdf file."),
+    type_one: bool = typer.Option(
+        False, "--type-one", help="Print type-I error of every test on raw data over alpha instead."
+    ),
+    columns: int = typer.Option(2_000_000, help="With --type-one: null columns for each row of the table."),
     as_json: bool = typer.Option(False, "--json", help="Print JSON instead of tables."),
 ) -> None:
     """Estimate FDR, FDR_k, FDR^k and power where the truth is known; set the worst case beside its bounds.
 
     Scenarios: independent, median, positive, blocks, all-null, adversarial.
     Procedures: step-up, step-down, benjamini-yekutieli.
+
+    With --type-one: alpha = 1e-2 to 1e-5, groups 1:1 and 1:9, rates 50%, 2% and 0.5%; minutes.
     """
+    if type_one:
+        _type_one(columns, seed, as_json)
+        return
     from discreet.lab import simulate as lab
     from discreet.lab.progress import progress
     from discreet.lab.words import rates_in_words, worst_in_words
@@ -69,6 +78,18 @@ def simulate(
         )
     else:
         typer.echo(f"{rates_in_words(rates)}\n\n{worst_in_words(worst)}")
+
+
+def _type_one(columns: int, seed: int, as_json: bool) -> None:
+    from discreet.lab import type_one
+    from discreet.lab.progress import progress
+
+    rows: list[type_one.Row] = []
+    with progress("simulating", len(type_one.all_cases())) as tick:
+        for row in type_one.run(columns, seed):
+            rows.append(row)
+            tick(1)
+    typer.echo(json.dumps([dataclasses.asdict(row) for row in rows]) if as_json else type_one.in_words(rows))
 
 
 @app.command()

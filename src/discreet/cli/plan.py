@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path  # noqa: TC003 (typer reads the annotations)
 from typing import Any
 
 import typer
 
 from discreet.cli.app import app
-
-_TESTS = (
-    "two-groups",
-    "mean",
-    "proportion",
-    "two-by-two",
-    "trend",
-    "rank-sum",
-    "sign",
-    "signed-rank",
-    "kendall",
-    "correlation",
-)
 
 
 @app.command()
@@ -34,13 +22,15 @@ def plan(
         [0.05, 0.1, 0.2], help="A real effect in standard deviations; repeat for several sizes."
     ),
     signals: int | None = typer.Option(None, help="How many hypotheses are real; a tenth of m by default."),
-    test: str = typer.Option("two-groups", help=f"The test: {', '.join(_TESTS)}."),
+    test: str = typer.Option("two-groups", help="Any test by name: mean, rank-sum, correlation, ..."),
     sd: float | None = typer.Option(
         None, help="Standard deviation of the columns as a share of the width of their bounds, at most 0.5."
     ),
-    sides: int = typer.Option(1, help="1: larger only. 2: different."),
+    sides: int | None = typer.Option(None, help="1: larger only. 2: different. The test's own by default."),
     share: float = typer.Option(0.5, help="The second group's share of the people."),
-    rate: float = typer.Option(0.5, help="The null rate of `proportion`."),
+    null: float = typer.Option(
+        0.5, help="The null rate of proportion; the null mean, in parts of the bounds."
+    ),
     sensitivity: float | None = typer.Option(
         None, help="Instead of a test: how far one person moves your own z scores."
     ),
@@ -75,7 +65,7 @@ def plan(
             q=q,
             effects=effect,
             signals=signals,
-            test=None if sensitivity is not None else _test(test, sd, sides, rate),
+            test=None if sensitivity is not None else _test(test, sd, sides, null),
             sensitivity=sensitivity,
             sd=sd,
             share=share,
@@ -93,24 +83,19 @@ def plan(
     typer.echo(planned.to_json() if as_json else str(planned))
 
 
-def _test(name: str, sd: float | None, sides: int, rate: float) -> Any:
+def _test(name: str, sd: float | None, sides: int | None, null: float) -> Any:
     """Return the test of that name; where columns are and what they are called does not matter here."""
-    import discreet
     from discreet import check
+    from discreet.named import TESTS, test_named
 
-    unit = (0.0, 1.0)
-    tests = {
-        "two-groups": lambda: discreet.TwoGroups(group="group", bounds=unit, sd=sd, sides=sides),
-        "mean": lambda: discreet.Mean(bounds=unit, null=0.5, sd=sd, sides=sides),
-        "proportion": lambda: discreet.Proportion(null=rate, sides=sides),
-        "two-by-two": lambda: discreet.TwoByTwo(group="group", sides=sides),
-        "trend": lambda: discreet.Trend(group="group", sides=sides),
-        "rank-sum": lambda: discreet.RankSum(group="group", sides=sides),
-        "sign": lambda: discreet.Sign(sides=sides),
-        "signed-rank": lambda: discreet.SignedRank(sides=sides),
-        "kendall": lambda: discreet.Correlation(partner="partner", sides=sides),
-        "correlation": lambda: discreet.Correlation(
-            partner="partner", method="product", bounds=unit, partner_bounds=unit, sides=sides
-        ),
-    }
-    return tests[check.choice(name, "test", _TESTS)]()
+    kind = TESTS[check.choice(name, "test", tuple(TESTS))]
+    needed = {"group": "group", "partner": "partner", "stratum": "stratum", "strata": (0, 1)}
+    needed |= {"bounds": (0.0, 1.0), "null": null}
+    stated = {option: value for option, value in {"sides": sides, "sd": sd}.items() if value is not None}
+    options: dict[str, Any] = {}
+    for field in dataclasses.fields(kind):
+        if field.name in stated:
+            options[field.name] = stated[field.name]
+        elif field.name in needed and field.default is dataclasses.MISSING:
+            options[field.name] = needed[field.name]
+    return test_named(name, options)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from discreet.data.person import Person
+from discreet.data.plink import Plink, is_plink
 from discreet.errors import InputError
 from discreet.named import test_named
 from discreet.parameters import Parameters
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from discreet.evidence.accumulate import Test
 
 _ASKED = tuple(one.name for one in dataclasses.fields(Parameters))
-_OWN = ("data", "columns", "person", "reduce", "ledger", "dataset", "release_id")
+_PLINK = ("pheno", "pheno_name", "keep", "extract", "within", "freq", "threads")
+_OWN = ("data", "columns", "person", "reduce", "ledger", "dataset", "release_id", *_PLINK)
 DEFAULTS: dict[str, Any] = {"q": 0.1, "epsilon": 1.0, "delta": 1e-6}
 
 
@@ -27,7 +29,7 @@ DEFAULTS: dict[str, Any] = {"q": 0.1, "epsilon": 1.0, "delta": 1e-6}
 class Job:
     """Everything `discover` needs, all of it public, all of it checked."""
 
-    data: str
+    data: str | Plink
     test: Test
     asked: Parameters
     other: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -56,7 +58,21 @@ def read_job(config: Path | None, given: Mapping[str, Any]) -> Job:
         raise InputError("say which file to read: discreet discover FILE, or data in the plan file")
     test = test_named(options.pop("name"), options)
     asked = Parameters(**{**DEFAULTS, **{name: everything[name] for name in _ASKED if name in everything}})
-    return Job(str(everything["data"]), test, asked, _other(everything))
+    return Job(_data(everything, test), test, asked, _other(everything))
+
+
+def _data(everything: Mapping[str, Any], test: Test) -> str | Plink:
+    """Return the path, or the PLINK files it and the options beside it describe."""
+    path = str(everything["data"])
+    options = {name: everything[name] for name in _PLINK if name in everything}
+    if not is_plink(path):
+        if options:
+            raise InputError(f"{next(iter(options))} is for PLINK files: the path must end in .bed or .pgen")
+        return path
+    if "freq" in options:
+        # Variants rarer than the floor in the public file would only cost: they are not tested.
+        options["maf"] = getattr(test, "maf_floor", 0.0)
+    return Plink(path, **options)
 
 
 def _other(everything: Mapping[str, Any]) -> dict[str, Any]:

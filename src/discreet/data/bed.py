@@ -65,7 +65,7 @@ class Bed:
         if size != expected:
             what = "shorter" if size < expected else "longer"
             raise InputError(
-                f"{self.path}: {what} than its .bim and .fam say: truncated, or the three do not belong together"
+                f"{self.path}: {what} than .bim and .fam say: truncated, or the three do not belong together"
             )
 
     @property
@@ -75,29 +75,21 @@ class Bed:
 
     def read(self, variants: NDArray[np.int64], into: NDArray[np.uint8]) -> None:
         """Fill the buffer with the rows of these variants, one after the other."""
-        stride, view = self.stride, memoryview(into)
-        cuts = np.flatnonzero(np.diff(variants) != 1) + 1
+        stride, view = self.stride, memoryview(into.data)
+        first, last = int(variants[0]), int(variants[-1])
+        whole = last - first + 1 == variants.size
+        runs = [variants] if whole else np.split(variants, np.flatnonzero(np.diff(variants) != 1) + 1)
         done = 0
-        with _opened(self.path) as file:
-            for run in np.split(variants, cuts):
+        file = os.open(self.path, os.O_RDONLY)
+        try:
+            for run in runs:
                 size = run.size * stride
                 got = os.preadv(file, [view[done : done + size]], 3 + int(run[0]) * stride)
                 if got != size:
                     raise InputError(f"{self.path}: the file changed or became unreadable while it was read")
                 done += size
-
-
-class _opened:
-    """A file descriptor that is closed again; no buffer between the file and ours."""
-
-    def __init__(self, path: Path) -> None:
-        self.file = os.open(path, os.O_RDONLY)
-
-    def __enter__(self) -> int:
-        return self.file
-
-    def __exit__(self, *_: object) -> None:
-        os.close(self.file)
+        finally:
+            os.close(file)
 
 
 def count(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _HEADERS = ("FID", "#FID", "IID", "#IID")
-_MISSING = ("-9", "NA", "na", "NaN", "nan", ".", "")
+_ABSENT = -9.0  # PLINK's code for a missing phenotype
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -34,7 +34,7 @@ def read_fam(path: Path) -> People:
     rows = _rows(path)
     if any(len(row) != 6 for row in rows):
         raise InputError(f"{path}: every line must have six fields: FID IID father mother sex phenotype")
-    return _people(path, [(row[0], row[1]) for row in rows], np.array([_number(row[5]) for row in rows]))
+    return _people(path, [(row[0], row[1]) for row in rows], _numbers([row[5] for row in rows]))
 
 
 def read_psam(path: Path) -> People:
@@ -43,14 +43,14 @@ def read_psam(path: Path) -> People:
     ids = _identifiers(path, header, rows)
     known = {"FID", "IID", "SID", "PAT", "MAT", "SEX"}
     traits = [place for place, name in enumerate(header) if name.lstrip("#") not in known]
-    values = [_number(row[traits[0]]) if traits else np.nan for row in rows]
-    return _people(path, ids, np.array(values))
+    values = [row[traits[0]] if traits else "NA" for row in rows]
+    return _people(path, ids, _numbers(values))
 
 
-def read_phenotype(path: Path, people: People, trait: str | None) -> NDArray[np.float64]:
+def read_phenotype(path: Path, people: People, column: str | None) -> NDArray[np.float64]:
     """Return everyone's phenotype from a PLINK phenotype file; NaN for -9, NA, and those not listed."""
-    found = _by_person(path, people, trait)
-    return np.array([np.nan if value is None else _number(value) for value in found])
+    found = _by_person(path, people, column)
+    return _numbers(["NA" if value is None else value for value in found])
 
 
 def read_strata(path: Path, people: People) -> NDArray[Any]:
@@ -129,12 +129,17 @@ def _rows(path: Path) -> list[list[str]]:
     return rows
 
 
-def _number(text: str) -> float:
-    """Return a phenotype, NaN where it is missing or no number at all: neither is worth an error."""
-    if text in _MISSING:
-        return np.nan
+def _numbers(words: list[str]) -> NDArray[np.float64]:
+    """Return phenotypes, NaN where one is missing or no number at all: neither is worth an error."""
     try:
-        value = float(text)
+        values = np.array(words, dtype=np.str_).astype(np.float64)
+    except ValueError:
+        values = np.array([_number(word) for word in words], dtype=np.float64)
+    return np.where(np.isfinite(values) & (values != _ABSENT), values, np.nan)
+
+
+def _number(word: str) -> float:
+    try:
+        return float(word)
     except ValueError:
         return np.nan
-    return value if np.isfinite(value) and value != -9 else np.nan

@@ -1,4 +1,4 @@
-"""Files larger than memory: CSV (also gzip), Parquet, and folders of Parquet, read in blocks with pyarrow."""
+"""Which file a path names, and CSV (also gzip) larger than memory, read in blocks with pyarrow."""
 
 from __future__ import annotations
 
@@ -6,15 +6,12 @@ import csv
 import gzip
 import re
 from dataclasses import dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-import narwhals as nw
-
-from discreet.data.ahead import ahead
-from discreet.data.frame import column_of, to_array
-from discreet.data.source import Column, rows_at_a_time, unique
-from discreet.errors import InputError, missing_extra
+from discreet.data.arrow import array_of, arrow, faces
+from discreet.data.parquet import ParquetSource
+from discreet.data.source import unique
+from discreet.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,9 +19,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from discreet.data.source import Column
+
 _BLOCK = 2**23  # bytes of CSV parsed at a time
-_WHOLE = 2**26  # values of a row group read at once: 256 MB of 32-bit floats
-_BUFFER = 2**18  # bytes of a Parquet column read at a time; by default whole row groups stay in memory
 
 
 def open_file(path: Path) -> ParquetSource | CsvSource:
@@ -46,86 +43,6 @@ def open_file(path: Path) -> ParquetSource | CsvSource:
     )
 
 
-def _arrow(module: str) -> Any:
-    try:
-        return import_module(module)
-    except ImportError:
-        raise missing_extra("files", "Reading CSV and Parquet files") from None
-
-
-def _arrays(batch: Any, wanted: Sequence[str]) -> dict[str, NDArray[Any]]:
-    """Return the columns of a record batch as arrays, without a copy where Arrow already holds floats."""
-    arrow = _arrow("pyarrow")
-    floats = (arrow.float32(), arrow.float64())
-    arrays: dict[str, NDArray[Any]] = {}
-    for name in wanted:
-        column = batch.column(batch.schema.get_field_index(name))
-        if column.type in floats:
-            arrays[name] = column.to_numpy(zero_copy_only=False)
-        else:
-            arrays[name] = to_array(nw.from_native(arrow.chunked_array([column]), series_only=True))
-    return arrays
-
-
-def _kinds(schema: Any, names: Sequence[str]) -> tuple[Column, ...]:
-    """Return the public faces of an Arrow schema's columns."""
-    empty = schema.empty_table().rename_columns(list(names))
-    types = dict(nw.from_native(empty, eager_only=True).schema)
-    return tuple(column_of(name, types[name]) for name in names)
-
-
-def _pieces(file: Any, wanted: list[str]) -> Iterator[list[Any]]:
-    """Yield lists of record batches; row groups that fit are read whole, at half the cost."""
-    rows = rows_at_a_time(len(wanted))
-    for group in range(file.num_row_groups):
-        if file.metadata.row_group(group).num_rows * len(wanted) <= _WHOLE:
-            yield file.read_row_group(group, columns=wanted).to_batches(max_chunksize=rows)
-        else:
-            yield from ([batch] for batch in file.iter_batches(rows, row_groups=[group], columns=wanted))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ParquetSource:
-    """One Parquet file or many with the same columns."""
-
-    paths: tuple[Path, ...]
-
-    @property
-    def columns(self) -> tuple[Column, ...]:
-        """All columns of the first file."""
-        schema = self._open(self.paths[0]).schema_arrow
-        if len(set(schema.names)) != len(schema.names):
-            raise InputError(f"{self.paths[0]}: two columns have the same name; rename one")
-        return _kinds(schema, schema.names)
-
-    def batches(self, wanted: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
-        """Yield the wanted columns in batches of rows, file after file."""
-        invalid = _arrow("pyarrow").ArrowException
-        for path in self.paths:
-            file = self._open(path)
-            present = set(file.schema_arrow.names)
-            absent = [name for name in wanted if name not in present]
-            if absent:
-                raise InputError(f"{path}: no column {absent[0]!r}, which another file of the folder has")
-            try:
-                for piece in ahead(_pieces(file, list(wanted))):
-                    for batch in piece:
-                        yield _arrays(batch, wanted)
-            except (invalid, OSError):
-                raise InputError(f"{path}: the file is damaged or truncated") from None
-
-    @staticmethod
-    def _open(path: Path) -> Any:
-        parquet = _arrow("pyarrow.parquet")
-        try:
-            # Without checksums a flipped bit is just another number.
-            return parquet.ParquetFile(
-                path, page_checksum_verification=True, pre_buffer=False, buffer_size=_BUFFER
-            )
-        except (_arrow("pyarrow").ArrowException, OSError):
-            raise InputError(f"{path}: not a Parquet file, or damaged, truncated or empty") from None
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class CsvSource:
     """A CSV file with a header; kinds are read off its first block, empty entries are missing."""
@@ -135,32 +52,31 @@ class CsvSource:
     @property
     def columns(self) -> tuple[Column, ...]:
         """All columns."""
-        arrow = _arrow("pyarrow")
         names = self._names()
         try:
             with self._open(names, None, {}) as reader:
                 schema = reader.schema
-        except (arrow.ArrowException, OSError) as error:
+        except (arrow().ArrowException, OSError) as error:
             raise self._damaged(error, names) from None
         # A column empty in the first block has no kind yet: taken for numbers.
-        fields = [(f.name, arrow.float64() if arrow.types.is_null(f.type) else f.type) for f in schema]
-        return _kinds(arrow.schema(fields), names)
+        fields = [(f.name, arrow().float64() if arrow().types.is_null(f.type) else f.type) for f in schema]
+        return faces(arrow().schema(fields), names)
 
     def batches(self, wanted: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
         """Yield the wanted columns in blocks."""
-        arrow = _arrow("pyarrow")
         names = self._names()
         # Whole numbers in the first block may be followed by fractions: all numbers are read as floats.
         types = {
-            one.name: arrow.string() if one.kind == "text" else arrow.float64()
+            one.name: arrow().string() if one.kind == "text" else arrow().float64()
             for one in self.columns
             if one.kind in ("int", "float", "text")
         }
         try:
             with self._open(names, list(wanted), types) as reader:
-                for batch in ahead(reader):
-                    yield _arrays(batch, wanted)
-        except (arrow.ArrowException, OSError, EOFError) as error:
+                for batch in reader:
+                    whole = arrow().Table.from_batches([batch])
+                    yield {name: array_of(whole.column(name)) for name in wanted}
+        except (arrow().ArrowException, OSError, EOFError) as error:
             raise self._damaged(error, names) from None
 
     def _names(self) -> tuple[str, ...]:
@@ -175,7 +91,7 @@ class CsvSource:
         return unique(header)
 
     def _open(self, names: Sequence[str], wanted: list[str] | None, types: dict[str, Any]) -> Any:
-        text = _arrow("pyarrow.csv")
+        text = arrow("pyarrow.csv")
         return text.open_csv(
             self.path,
             read_options=text.ReadOptions(block_size=_BLOCK, column_names=list(names), skip_rows=1),

@@ -13,7 +13,7 @@ _COLUMNS = (("ID", "ALT_FREQS"), ("SNP", "MAF"))
 
 
 def read_frequency(path: Path) -> dict[str, float]:
-    """Return the minor allele frequency of each variant listed; NA counts as 0, several alleles as missing."""
+    """Return the minor allele frequency of each variant listed; NA, or several of them, counts as 0."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):

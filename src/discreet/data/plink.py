@@ -43,7 +43,7 @@ class Plink:
     ----------
     path : path
         A .bed file with its .bim and .fam, or a .pgen file (extra "pgen") with its .pvar and .psam.
-    pheno, trait : path, str, optional
+    pheno, pheno_name : path, str, optional
         A phenotype file, FID IID value..., and the name of its column; the .fam file's phenotype if absent.
         -9 and NA are missing, and so is everyone the file leaves out.
     keep, extract : path, optional
@@ -53,7 +53,7 @@ class Plink:
         Public strata, FID IID stratum: the column "stratum" of the cohort.
     freq, maf : path, float, optional
         Public allele frequencies of another cohort (.afreq or .frq), and the smallest minor allele frequency
-        there: rarer variants, and variants it does not list, are not tested. Never frequencies of these people.
+        there: rarer variants, and those it does not list, are not tested. Never frequencies of these people.
     threads : int, optional
         As many as there are processors if absent.
 
@@ -65,7 +65,7 @@ class Plink:
 
     path: str | Path
     pheno: str | Path | None = None
-    trait: str | None = None
+    pheno_name: str | None = None
     keep: str | Path | None = None
     extract: str | Path | None = None
     within: str | Path | None = None
@@ -82,30 +82,35 @@ class Plink:
             check.between(self.maf, "maf", 0.0, 0.5)
         if (self.freq is None) != (self.maf is None):
             raise InputError("freq and maf go together: a public file, and the smallest frequency tested")
-        if self.trait is not None and self.pheno is None:
-            raise InputError("trait names a column of pheno: give the file too")
+        if self.pheno_name is not None and self.pheno is None:
+            raise InputError("pheno_name is a column of pheno: give the file too")
+
+    def variants(self) -> Variants:
+        """Return the variants that are tested: names, places and alleles, all public."""
+        path = Path(self.path)
+        if path.suffix.lower() == ".pgen":
+            return self._chosen(read_pvar(path.with_suffix(".pvar")))
+        return self._chosen(read_bim(path.with_suffix(".bim")))
 
     def open(self) -> Cohort:
         """Read everything but the genotypes."""
-        path = Path(self.path)
+        path, variants = Path(self.path), self.variants()
         if path.suffix.lower() == ".pgen":
-            people, variants = read_psam(path.with_suffix(".psam")), read_pvar(path.with_suffix(".pvar"))
+            people = read_psam(path.with_suffix(".psam"))
             packed = _pgen(path, people, variants)
         else:
-            people, variants = read_fam(path.with_suffix(".fam")), read_bim(path.with_suffix(".bim"))
+            people = read_fam(path.with_suffix(".fam"))
             packed = Bed(path, len(people.identifiers), variants.starts.size)
         kept = np.ones(len(people.identifiers), dtype=bool)
         if self.keep is not None:
             kept = read_keep(Path(self.keep), people)
         phenotype = people.phenotype
         if self.pheno is not None:
-            phenotype = read_phenotype(Path(self.pheno), people, self.trait)
+            phenotype = read_phenotype(Path(self.pheno), people, self.pheno_name)
         labels: dict[str, NDArray[Any]] = {PHENOTYPE: phenotype[kept]}
         if self.within is not None:
             labels[STRATUM] = read_strata(Path(self.within), people)[kept]
-        return Cohort(
-            packed, self._chosen(variants), kept, labels, self.threads or len(os.sched_getaffinity(0))
-        )
+        return Cohort(packed, variants, kept, labels, self.threads or len(os.sched_getaffinity(0)))
 
     def _chosen(self, variants: Variants) -> Variants:
         if self.extract is None and self.freq is None:
@@ -174,11 +179,14 @@ class Cohort:
 
 def open_plink(data: Any) -> Cohort | None:
     """Return the cohort behind a Plink record or a path to PLINK files, or None for anything else."""
-    if isinstance(data, Plink):
-        return data.open()
-    if isinstance(data, (str, Path)) and str(data).lower().endswith(ENDINGS):
-        return Plink(data).open()
-    return None
+    if not is_plink(data):
+        return None
+    return (data if isinstance(data, Plink) else Plink(data)).open()
+
+
+def is_plink(data: Any) -> bool:
+    """Say whether `data` is a Plink record or a path to PLINK files."""
+    return isinstance(data, Plink) or (isinstance(data, (str, Path)) and str(data).lower().endswith(ENDINGS))
 
 
 def _pgen(path: Path, people: People, variants: Variants) -> Packed:

@@ -21,7 +21,7 @@ EXACT = 8192
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Products:
-    """Whole-number weights of everyone in the file, (k, people) and (j, people), and which variants miss calls."""
+    """Whole-number weights of everyone in the file, (k, people), (j, people); which variants miss calls."""
 
     weight: NDArray[np.float32]
     also: NDArray[np.float32]

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
+
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -32,7 +34,7 @@ class Source(Protocol):
         """All columns, with unique names."""
         ...
 
-    def batches(self, wanted: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
+    def batches(self, wanted: Sequence[str]) -> Iterator[Mapping[str, NDArray[Any]]]:
         """Yield batches of rows: floats with NaN, or objects with None, where missing."""
         ...
 
@@ -98,4 +100,11 @@ class ArraySource:
         structured = self.table.dtype.names is not None
         for first in range(0, self.table.shape[0], rows_at_a_time(len(wanted))):
             part = self.table[first : first + rows_at_a_time(len(wanted))]
-            yield {name: part[name] if structured else part[:, int(name)] for name in wanted}
+            yield {name: _floats(part[name] if structured else part[:, int(name)]) for name in wanted}
+
+
+def _floats(column: NDArray[Any]) -> NDArray[Any]:
+    """Return a number column as floats that hold each of its values; others as they are."""
+    if column.dtype.kind not in "biuf" or column.dtype in (np.float32, np.float64):
+        return column
+    return column.astype(np.float32 if column.dtype.itemsize < 4 else np.float64)

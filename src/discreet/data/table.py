@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, cast, overload
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from discreet.data.source import ArraySource, is_missing
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Generator, Iterator
 
     from numpy.typing import NDArray
 
@@ -38,7 +39,7 @@ class Table:
         """The hypotheses: one for each number column, one for each declared level."""
         return tuple(name for one in self.chosen for name in one.names)
 
-    def blocks(self) -> Iterator[Block]:
+    def blocks(self) -> Generator[Block]:
         """Yield people in blocks, one row each.
 
         With `person`, all chosen values are held in memory at once, since a person's rows may lie anywhere.
@@ -63,11 +64,41 @@ class Table:
             wanted.append(self.person.column)
         first = 0
         for batch in self.source.batches(list(dict.fromkeys(wanted))):
-            rows = next(iter(batch.values())).size
-            columns = [part for one in self.chosen for part in _columns(batch[one.column.name], one.levels)]
             people = None if self.person is None else batch[self.person.column]
+            columns = Columns(batch, self.chosen)
+            rows = columns[0].size
             yield Block(columns, {name: batch[name] for name in self.labels}, people, first)
             first += rows
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Columns(Sequence["NDArray[Any]"]):
+    """The hypotheses' columns of one batch, each read when it is asked for; the last one read is kept."""
+
+    batch: Mapping[str, NDArray[Any]]
+    chosen: tuple[Chosen, ...]
+    places: list[tuple[int, int]] = field(init=False)
+    last: int = -1
+    parts: list[NDArray[Any]] = field(default_factory=list["NDArray[Any]"])
+
+    def __post_init__(self) -> None:
+        self.places = [(at, part) for at, one in enumerate(self.chosen) for part in range(len(one.names))]
+
+    @overload
+    def __getitem__(self, index: int) -> NDArray[Any]: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[NDArray[Any]]: ...
+    def __getitem__(self, index: int | slice) -> NDArray[Any] | list[NDArray[Any]]:
+        if isinstance(index, slice):
+            return [self[at] for at in range(len(self))[index]]
+        at, part = self.places[index]
+        if at != self.last:
+            one = self.chosen[at]
+            self.last, self.parts = at, list(_columns(self.batch[one.column.name], one.levels))
+        return self.parts[part]
+
+    def __len__(self) -> int:
+        return len(self.places)
 
 
 def open_table(data: Any, *, columns: Any, labels: Sequence[str], person: str | Person | None) -> Table:

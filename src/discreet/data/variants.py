@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+_LOOK = 24  # bytes of a line that are compared to see where a chromosome begins
+
 
 @dataclass(frozen=True, slots=True)
 class Variant:
@@ -76,6 +78,23 @@ class Variants(Names):
         """Return the names of all lines of the file, chosen or not, dots as they are."""
         field = self.fields[2]
         return [self._words(line)[field].decode() for line in range(self.starts.size)]
+
+    def ends(self) -> dict[str, int]:
+        """Return about where each chromosome of the file ends, in the order in which they appear.
+
+        Looks at the first and last line of each run of lines that begin alike: exact for a sorted file.
+        """
+        field = self.fields[0]
+        padded = np.frombuffer(self.text + b"\n" * _LOOK, dtype=np.uint8)
+        begin = padded[self.starts[:, None] + np.arange(_LOOK)]
+        begin = np.where(np.logical_or.accumulate(begin <= ord(" "), axis=1), 0, begin)
+        cuts = np.flatnonzero(np.any(begin[1:] != begin[:-1], axis=1)) + 1
+        ends: dict[str, int] = {}
+        for line in (0, *cuts.tolist(), *(cuts - 1).tolist(), self.starts.size - 1):
+            words = self._words(line)
+            name = words[field].decode()
+            ends[name] = max(ends.get(name, 0), int(words[self.fields[1]]))
+        return ends
 
     def _words(self, line: int) -> list[bytes]:
         start = int(self.starts[line])

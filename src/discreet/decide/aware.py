@@ -54,7 +54,9 @@ def noisy_tail(null: Cells, scale: NDArray[np.float64], t: NDArray[np.float64]) 
 def cutoffs(null: Cells, scale: NDArray[np.float64], chance: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return t with P(X0 + scale * G >= t) = chance, for each scale; approximate, which costs no validity."""
     # They bend little with log r, so a hundred of them say all.
-    few = np.unique(np.append(np.arange(min(_SOLVED, scale.size)), np.linspace(0, scale.size - 1, 4 * _SOLVED)))
+    few = np.unique(
+        np.append(np.arange(min(_SOLVED, scale.size)), np.linspace(0, scale.size - 1, 4 * _SOLVED))
+    )
     few = few.astype(np.int64)
     low: NDArray[np.float64] = -50 * scale[few]
     high: NDArray[np.float64] = float(null.at[-1]) + 60 * scale[few]
@@ -84,9 +86,7 @@ def proved(
 
     def plan(inside: float, null_cells: Cells) -> Aware:
         t = cutoffs(middle, scale, inside * counts / m)
-        growth = m * inflation(
-            null_cells, counts, scale, t, nodes * sigma, monotone=dependence == "positive"
-        )
+        growth = m * inflation(null_cells, counts, scale, t, nodes * sigma, monotone=dependence == "positive")
         return Aware(
             counts, scale, t + sigma * margin_for(growth + 1e-9, nodes, largest, level), float(inside)
         )
@@ -127,8 +127,9 @@ def _cost(counts: NDArray[np.int64], level: NDArray[np.float64]) -> float:
 def calibrated(null: NullLaw, m: int, q: float, search: Shape, unit: float, sigma: float) -> Aware:
     """Return the plan of the calibrated mode: cutoffs at q and a margin that simulations show to suffice.
 
-    M_r = max(kappa sigma^2/2, -sigma Phi^-1(.02/depth) - d_r), d_r = t_r - (t_r at q = 1) and
-    kappa = log(1/q)/d_r.
+    M_r = max(kappa sigma^2/2, -sigma Phi^-1(.02/depth) - d_r) + .7 sigma/sqrt(r), d_r = t_r - (t_r at q = 1)
+    and kappa = log(1/q)/d_r. Without the last part a few equal signals at the edge of detection, where every
+    comparison is a coin flip, take the FDR to 1.3 q; it matters for small r alone.
     """
     counts = search.counts
     scale = unit * np.sqrt(counts)
@@ -138,7 +139,7 @@ def calibrated(null: NullLaw, m: int, q: float, search: Shape, unit: float, sigm
     margin = np.maximum(
         np.log(1 / q) / room * sigma**2 / 2, -sigma * float(ndtri(0.02 / search.depth)) - room
     )
-    return Aware(counts, scale, t + margin, q)
+    return Aware(counts, scale, t + margin + 0.7 * sigma / np.sqrt(counts), q)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -165,7 +166,9 @@ def shape(null: NullLaw, m: int, q: float, unit: float, sigma_one: float) -> Sha
     most = int(np.max(trial, where=within, initial=1))
     depth = candidate_counts(most, ratio).size.bit_length()
     # As many comparisons tell 2^depth - 1 counts apart: the finest grid that they pay for.
-    finest = next(r for r in np.geomspace(ratio / 2, ratio, 40) if candidate_counts(most, r).size < 1 << depth)
+    finest = next(
+        r for r in np.geomspace(ratio / 2, ratio, 40) if candidate_counts(most, r).size < 1 << depth
+    )
     return Shape(candidate_counts(most, float(finest)), depth, q * share)
 
 

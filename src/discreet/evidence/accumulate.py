@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 
+from discreet.block import Block
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from discreet.block import Block
     from discreet.evidence.evidence import Evidence
 
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
@@ -112,11 +112,11 @@ class Rows:
     names: tuple[str, ...]
     labels: tuple[str, ...]
     conclude: Callable[[Rows], Evidence]
-    blocks: list[Block] = field(default_factory=list["Block"])
+    blocks: list[Block] = field(default_factory=list[Block])
 
     def update(self, block: Block) -> None:
         """Keep some people's rows."""
-        self.blocks.append(block)
+        self.blocks.append(Block(block.values, block.labels, block.people, block.first))
 
     def merge(self, other: Self) -> None:
         """Keep another accumulator's rows too."""

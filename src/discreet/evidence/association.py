@@ -14,6 +14,7 @@ import numpy as np
 from discreet.errors import InputError
 from discreet.evidence import tails
 from discreet.evidence.common import ceiling_for, conclude
+from discreet.evidence.effect import effect
 from discreet.evidence.pooled import floor_influence
 from discreet.evidence.staircase import staircase
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 CALLED = 0.9  # with fewer calls than this share of people, a variant's phenotype variance is padded
 _LEAST = 5  # people in a stratum
+EFFECT = "covariance of allele count and phenotype"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -201,8 +203,9 @@ def association(
     sides: int,
     ceiling: float | None,
     tail: str,
+    unit: float = 1.0,
 ) -> Evidence:
-    """Return the evidence of z = C / S for every variant."""
+    """Return the evidence of z = C / S for every variant; `unit` is the width of the phenotype's bounds."""
     bounds = bounds_of(design, maf_floor, alleles=alleles)
     clip = ceiling_for(ceiling, design.people)
     influence = floor_influence(bounds.step, bounds.shrink, clip)
@@ -218,6 +221,9 @@ def association(
     ]
     steps = staircase([knot / bounds.margin for knot in knots], survivals, influence, clip)
     score = steps(np.abs(z) if sides == 2 else z, square / bounds.margin)
+    # |C| <= N/2, and one person moves it by at most twice the width of the phenotype.
+    share: NDArray[np.float64] = 2 * np.sum(moments.covariation, axis=0) / design.people
+    most = 4 * float(np.max(design.high - design.low)) / design.people
     return conclude(
         names,
         score,
@@ -226,4 +232,5 @@ def association(
         sup=steps.move,
         proof="docs/proofs/association.md",
         public=design.public,
+        effect=effect(EFFECT, share, most, np.full(share.size, unit / 2)),
     )

@@ -13,6 +13,8 @@ from discreet.evidence.evidence import MOST, Evidence
 from discreet.evidence.null import Null
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from discreet.evidence.effect import Effect
@@ -50,7 +52,7 @@ def enough(count: float, least: int, what: str) -> int:
 
 
 def conclude(
-    names: tuple[str, ...],
+    names: Sequence[str],
     score: NDArray[np.float64],
     *,
     sides: int,

@@ -29,6 +29,8 @@ class Scale:
     width: NDArray[np.float64]
     missing: NDArray[np.float64]
     parts: int
+    shifted: bool  # some low end is not 0
+    doubled: bool  # some low end is so far from 0 that single precision would round it
 
     def whole(self, values: NDArray[np.floating[Any]], columns: slice = _ALL) -> NDArray[np.floating[Any]]:
         """Return round(parts * (value - low) / width), clipped to 0..parts, missing replaced; same shape.
@@ -38,11 +40,12 @@ class Scale:
         Whatever the value, infinite or absurd, the result is a whole number in 0..parts: nothing is raised
         and nothing is warned of, since either would speak of the data.
         """
-        if np.any(np.abs(self.low) > self.width):
-            values = values.astype(np.float64)  # in single precision the low end itself would be rounded
+        if self.doubled:
+            values = values.astype(np.float64)
         kind = values.dtype
         with np.errstate(all="ignore"):
-            values -= self.low[columns].astype(kind)
+            if self.shifted:
+                values -= self.low[columns].astype(kind)
             values *= (self.parts / self.width[columns]).astype(kind)
             np.rint(values, out=values)
             np.clip(values, 0, self.parts, out=values)
@@ -91,4 +94,4 @@ def scale(bounds: Any, names: Sequence[str], missing: Any, parts: int) -> Scale:
     """Return the scale of all columns; `missing` is a share of the width, one or one for each column."""
     low, width = bounds_of(bounds, names)
     fill = np.rint(np.broadcast_to(np.asarray(missing, dtype=np.float64), low.shape) * parts)
-    return Scale(low, width, fill, parts)
+    return Scale(low, width, fill, parts, bool(np.any(low)), bool(np.any(np.abs(low) > width)))

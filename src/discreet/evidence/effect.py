@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from numpy.typing import NDArray
@@ -51,3 +52,10 @@ def effect(
     return Effect(
         name, np.clip(share, -1.0, 1.0), sup + _ROUNDING, np.ones(share.size) if unit is None else unit
     )
+
+
+def joined(parts: Sequence[Effect]) -> Effect:
+    """Return the effects of several runs of hypotheses, one after the other."""
+    share = np.concatenate([part.share for part in parts])
+    widest = max(part.sup for part in parts)
+    return replace(parts[0], share=share, sup=widest, unit=np.concatenate([part.unit for part in parts]))

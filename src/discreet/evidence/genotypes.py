@@ -44,11 +44,12 @@ def check_share_of(value: Any, name: str) -> None:
 
 def strata_of(
     labels: Mapping[str, NDArray[Any]], stratum: str | None, strata: Sequence[Any], rows: int
-) -> Any:
-    """Return the place of everyone's stratum among the public ones, -1 for none; shape (rows,)."""
+) -> NDArray[np.bool_]:
+    """Return who is in which public stratum, (strata, rows); everyone in the only one where there is none."""
     if stratum is None:
-        return np.zeros(rows, dtype=np.intp)
-    return codes(labels[stratum], strata)
+        return np.ones((1, rows), dtype=np.bool_)
+    place = codes(labels[stratum], strata)
+    return np.stack([np.equal(place, one) for one in range(len(strata))])
 
 
 def not_protected(protect: str, stratum: str | None) -> str:
@@ -108,8 +109,7 @@ class Genotypes:
         """Return who is in which stratum and group, (strata * 2, rows), and count them."""
         test = self.test
         group = codes(labels[test.group], test.levels)
-        stratum = strata_of(labels, test.stratum, test.strata, rows)
-        inside = np.arange(self.slots.size)[:, None] == stratum
+        inside = strata_of(labels, test.stratum, test.strata, rows)
         cells = inside[:, None] & (np.arange(2)[:, None] == group)
         self.members += np.count_nonzero(cells, axis=2)
         present = inside if test.protect == "both" else inside & (group >= 0)

@@ -51,6 +51,41 @@ class Groups:
         return (np.arange(2 * len(self.strata))[:, None] == cell).astype(np.float64)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Strata:
+    """The strata in which both groups have people, and what one person weighs there; all of it public."""
+
+    used: NDArray[np.intp]
+    people: NDArray[np.float64]
+    share: NDArray[np.float64]
+    public: str
+
+    @property
+    def weight(self) -> float:
+        """The sum of n1 n2 / N: the contrast over it is a mean difference of the strata's means."""
+        return float(np.sum(self.share * (1 - self.share) * self.people))
+
+    @property
+    def pull(self) -> float:
+        """The most one person, replaced, moves the contrast."""
+        return float(np.max(np.maximum(self.share, 1 - self.share)))
+
+    def contrast(self, total: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return sum_h (1 - f) T2 - f T1 = sum_h T2 - f S from the group sums, (strata, 2, m); shape (m,)."""
+        return np.sum((1 - self.share)[:, None] * total[:, 1] - self.share[:, None] * total[:, 0], axis=0)
+
+
+def both_groups(count: NDArray[np.float64]) -> Strata:
+    """Return the strata that compare something, from the sizes of all cells."""
+    count = count.reshape(-1, 2)
+    used = np.flatnonzero(np.all(count > 0, axis=1))
+    if used.size == 0:
+        raise InputError("both groups need people in at least one stratum: check `group` and `levels`")
+    first, second = count[used].T
+    public = MEMBERSHIP if count.shape[0] == 1 else f"{MEMBERSHIP} and stratum"
+    return Strata(used, first + second, second / (first + second), public)
+
+
 def sizes(count: NDArray[np.float64]) -> tuple[int, int]:
     """Return the public sizes of the two groups."""
     if not np.all(count > 0):

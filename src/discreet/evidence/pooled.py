@@ -10,7 +10,7 @@ from discreet.evidence import tails
 from discreet.evidence.common import ceiling_for, conclude
 from discreet.evidence.contribution import COARSE, bounds_of
 from discreet.evidence.effect import effect
-from discreet.evidence.groups import MEMBERSHIP, sizes
+from discreet.evidence.groups import both_groups
 from discreet.evidence.staircase import staircase
 
 if TYPE_CHECKING:
@@ -30,41 +30,40 @@ def floor_influence(step: float, shrink: float, clip: float) -> float:
 def pooled_evidence(
     sums: Sums, floor: float, sides: int, ceiling: float | None, tail: str, bounds: Any, *, proof: str
 ) -> Evidence:
-    """Return the evidence of z = (T2 - f S) / sqrt(f (1 - f) V N / (N - 1)), V the sum of squares, floored.
+    """Return the evidence of z = sum_h (T2_h - f_h S_h) / sqrt(max(W, least)), W = sum_h k_h V_h.
 
-    T2 is the second group's sum, S everyone's, f the second group's share; V = max(Q - S^2/N, N floor^2).
-    One person replaced moves T2 - f S by at most max(f, 1 - f) and V by at most (N - 1)/N.
+    In stratum h (there may be only one), T2 is the second group's sum, S everyone's, f the second group's
+    share, V the sum of squares about the mean and k = f (1 - f) N / (N - 1): W is the variance of the sum
+    when groups are drawn by lot. least is W when every stratum has the deviation `floor`. One person replaced
+    moves the sum by at most max_h max(f, 1 - f) and W by at most max_h f (1 - f).
     """
-    first, second = sizes(sums.count)
-    people = first + second
-    share = second / people
-    total, everyone = sums.total[1] / COARSE, sums.total.sum(axis=0) / COARSE
-    square = sums.square.sum(axis=0) / COARSE**2
-    contrast = (1 - share) * total - share * (everyone - total)
-    least = people * floor * floor
+    strata = both_groups(sums.count)
+    share, people = strata.share, strata.people
+    total = sums.total.reshape(-1, 2, len(sums.names))[strata.used] / COARSE
+    square = sums.square.reshape(-1, 2, len(sums.names))[strata.used].sum(axis=1) / COARSE**2
+    everyone = total.sum(axis=1)
+    contrast = strata.contrast(total)
     factor = share * (1 - share) * people / (people - 1)
-    variation = np.maximum(square - everyone * everyone / people, least)
-    raw = contrast / np.sqrt(factor * variation)
+    least = floor * floor * float(factor @ people)
+    variance = np.maximum(factor @ (square - everyone * everyone / people[:, None]), least)
+    raw = contrast / np.sqrt(variance)
 
-    clip = ceiling_for(ceiling, people)
-    step = max(share, 1 - share) / float(np.sqrt(factor * least))
-    shrink = float(np.sqrt(1 + (people - 1) / people / least)) - 1
-    influence = floor_influence(step, shrink, clip)
-    knots = [least, 2 * least]
-    while knots[-1] < people / 4:  # no sum of squares about the mean is larger
+    size = int(people.sum())
+    clip = ceiling_for(ceiling, size)
+    pull, margin = strata.pull, float(np.max(share * (1 - share)))
+    step = pull / float(np.sqrt(least))
+    influence = floor_influence(step, float(np.sqrt(1 + margin / least)) - 1, clip)
+    knots = [least / margin, 2 * least / margin]
+    while knots[-1] < float(factor @ people) / 4 / margin:  # no deviation is larger than half the width
         knots.append(2 * knots[-1])
-    # A bound for one sum of squares holds for all larger ones: one person then weighs less.
-    pulls = [step * float(np.sqrt(least / knot)) for knot in (knots[0], *knots[:-1])]
-    survivals = [
-        tails.normal if tail == "normal" else tails.bounded_sum(people, bound, clip) for bound in pulls
-    ]
+    # A bound for one variance holds for all larger ones: one person then weighs less.
+    pulls = [pull / float(np.sqrt(knot * margin)) for knot in (knots[0], *knots[:-1])]
+    survivals = [tails.normal if tail == "normal" else tails.bounded_sum(size, one, clip) for one in pulls]
     steps = staircase(knots, survivals, influence, clip)
-    score = steps(raw, variation)
+    score = steps(raw, variance / margin)
     if sides == 2:
-        score = np.maximum(score, steps(-raw, variation))
+        score = np.maximum(score, steps(-raw, variance / margin))
     width = bounds_of(bounds, sums.names)[1]
-    weight = share * first
-    found = effect("difference of means", contrast / weight, max(share, 1 - share) / weight, width)
     return conclude(
         sums.names,
         score,
@@ -72,6 +71,6 @@ def pooled_evidence(
         top=steps.top,
         sup=steps.move,
         proof=proof,
-        public=MEMBERSHIP,
-        effect=found,
+        public=strata.public,
+        effect=effect("difference of means", contrast / strata.weight, pull / strata.weight, width),
     )

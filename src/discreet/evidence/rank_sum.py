@@ -48,8 +48,9 @@ class RankSum:
     >>> treated = rng.integers(0, 2, 10_000)
     >>> table = pd.DataFrame(rng.random((10_000, 2)), columns=["a", "b"])
     >>> table["b"] += 0.4 * treated
+    >>> table["treated"] = treated
     >>> test = discreet.RankSum(group="treated")
-    >>> discreet.discover(table.assign(treated=treated), test, q=0.1, epsilon=2, delta=1e-6).discoveries[0]
+    >>> discreet.discover(table, test, q=0.1, epsilon=2, delta=1e-6).discoveries[0]
     'b'
     """
 
@@ -98,6 +99,6 @@ class RankSum:
             tail=self.tail,
             proof="docs/proofs/ranks.md",
             public=MEMBERSHIP,
-            effect_name="how often the second group is larger, less how often smaller",
+            effect_name="P(larger) - P(smaller)",
             largest=first * second / 2,
         )

@@ -140,8 +140,7 @@ class Traits:
         test = self.test
         low, high = test.bounds
         trait = np.rint(np.clip((numbers(labels[test.trait]) - low) / (high - low), 0, 1) * COARSE)
-        stratum = strata_of(labels, test.stratum, test.strata, rows)
-        everyone = np.arange(self.people.shape[1])[:, None] == stratum
+        everyone = strata_of(labels, test.stratum, test.strata, rows)
         inside = everyone & ~np.isnan(trait)
         slots = everyone if test.protect == "both" else inside
         y = np.where(np.isnan(trait), 0.0, trait)
@@ -177,6 +176,7 @@ class Traits:
             sides=test.sides,
             ceiling=test.ceiling,
             tail=test.tail,
+            unit=test.bounds[1] - test.bounds[0],
         )
 
     def moments(self) -> Moments:

@@ -55,8 +55,9 @@ class TwoByTwo:
     >>> treated = rng.integers(0, 2, 10_000)
     >>> table = pd.DataFrame(rng.random((10_000, 2)) < 0.3, columns=["a", "b"])
     >>> table["b"] |= (treated == 1) & (rng.random(10_000) < 0.3)
+    >>> table["treated"] = treated
     >>> test = discreet.TwoByTwo(group="treated")
-    >>> discreet.discover(table.assign(treated=treated), test, q=0.1, epsilon=2, delta=1e-6).discoveries[0]
+    >>> discreet.discover(table, test, q=0.1, epsilon=2, delta=1e-6).discoveries[0]
     'b'
     """
 

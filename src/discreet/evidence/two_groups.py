@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from discreet.evidence.accumulate import Sums
 from discreet.evidence.common import ceiling_for, check_common, conclude, only_replace
 from discreet.evidence.contribution import COARSE, FINE, bounds_of, check_bounds, scale
 from discreet.evidence.effect import effect
-from discreet.evidence.groups import MEMBERSHIP, PUBLIC_GROUPS, Groups, check_levels
+from discreet.evidence.groups import PUBLIC_GROUPS, Groups, both_groups, check_levels
 from discreet.evidence.ladder import ladder
 from discreet.evidence.pooled import pooled_evidence
 
@@ -62,8 +63,9 @@ class TwoGroups:
     >>> treated = rng.integers(0, 2, 10_000)
     >>> table = pd.DataFrame(rng.random((10_000, 2)), columns=["a", "b"])
     >>> table["b"] += 0.4 * treated
+    >>> table["treated"] = treated
     >>> test = discreet.TwoGroups(group="treated", bounds=(0, 1.4))
-    >>> discreet.discover(table.assign(treated=treated), test, q=0.1, epsilon=2, delta=1e-6).discoveries[0]
+    >>> discreet.discover(table, test, q=0.1, epsilon=2, delta=1e-6).discoveries[0]
     'b'
     """
 
@@ -82,10 +84,7 @@ class TwoGroups:
         only_replace(self.adjacency, PUBLIC_GROUPS)
         check_bounds(self.bounds)
         check_levels(self.levels, "levels", 2, 2)
-        check_share(self.sd, "sd")
-        check_share(self.floor, "floor")
-        if self.sd is not None and self.floor is not None:
-            raise InputError("sd and floor exclude each other: the deviation is either known or estimated")
+        check_deviation(self.sd, self.floor)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -94,23 +93,7 @@ class TwoGroups:
 
     def start(self, names: Sequence[str]) -> Sums:
         """Return an empty accumulator for the columns called `names`."""
-        estimated = self.floor is not None
-        units = scale(self.bounds, names, 0.5, COARSE if estimated else FINE)
-        weigh = Groups(self.group, self.levels).weigh
-        return Sums(tuple(names), units.whole, weigh, self._conclude, cells=2, squared=estimated)
-
-    def _conclude(self, sums: Sums) -> Evidence:
-        if self.floor is None:
-            return contrast_evidence(sums, self.sd, self.sides, self.ceiling, self.tail, self.bounds)
-        return pooled_evidence(
-            sums,
-            self.floor,
-            self.sides,
-            self.ceiling,
-            self.tail,
-            self.bounds,
-            proof="docs/proofs/two-groups.md",
-        )
+        return difference_sums(self, names, Groups(self.group, self.levels))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,20 +101,21 @@ class Stratified:
     """Test whether the second group's mean exceeds the first's within public strata, all strata together.
 
     z = sum_h (T2_h - f_h S_h) / (sd sqrt(sum_h n1_h n2_h / N_h)), T2_h the second group's sum in stratum h,
-    S_h everyone's, f_h the second group's share: the statistic of Cochran, Mantel and Haenszel with a known
-    or capped sd. One person replaced, group and stratum kept, moves one stratum's term only.
+    S_h everyone's, f_h the second group's share: the statistic of Cochran, Mantel and Haenszel with a known,
+    capped or (with `floor`) estimated sd. One person replaced, group and stratum kept, moves one stratum's
+    term only.
 
     Parameters
     ----------
     stratum, strata : str, tuple
         The column of strata and its public values; rows in other strata are left out. Not protected.
-    group, bounds, levels, sides, sd, ceiling, tail
-        As for `TwoGroups`.
+    group, bounds, levels, sides, sd, floor, ceiling, tail
+        As for `TwoGroups`; `floor` is about the mean variance of the strata.
 
     Notes
     -----
-    Null hypothesis: people are independent with equal means of both groups in each stratum. Strata with only
-    one group say nothing. Proof: docs/proofs/two-groups.md.
+    Null hypothesis: people are independent with equal means of both groups in each stratum (with `floor`: the
+    same law of both groups). Strata with only one group say nothing. Proof: docs/proofs/two-groups.md.
 
     Examples
     --------
@@ -140,8 +124,9 @@ class Stratified:
     >>> treated = rng.integers(0, 2, 10_000)
     >>> table = pd.DataFrame(rng.random((10_000, 2)), columns=["a", "b"])
     >>> table["b"] += 0.4 * treated
+    >>> table["treated"], table["site"] = treated, rng.choice(["x", "y"], 10_000)
     >>> test = discreet.Stratified(group="treated", stratum="site", strata=("x", "y"), bounds=(0, 1.4))
-    >>> discreet.discover(table.assign(treated=treated, site=rng.choice(["x", "y"], 10_000)), test, q=0.1, epsilon=2, delta=1e-6).discoveries[0]
+    >>> discreet.discover(table, test, q=0.1, epsilon=2, delta=1e-6).discoveries[0]
     'b'
     """
 
@@ -152,6 +137,7 @@ class Stratified:
     levels: tuple[Any, Any] = (0, 1)
     sides: int = 1
     sd: float | None = None
+    floor: float | None = None
     ceiling: float | None = None
     tail: str = "safe"
     adjacency: str = "replace"
@@ -162,7 +148,7 @@ class Stratified:
         check_bounds(self.bounds)
         check_levels(self.levels, "levels", 2, 2)
         check_levels(self.strata, "strata", 1)
-        check_share(self.sd, "sd")
+        check_deviation(self.sd, self.floor)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -171,12 +157,32 @@ class Stratified:
 
     def start(self, names: Sequence[str]) -> Sums:
         """Return an empty accumulator for the columns called `names`."""
-        units = scale(self.bounds, names, 0.5, FINE)
-        weigh = Groups(self.group, self.levels, self.stratum, self.strata).weigh
-        return Sums(tuple(names), units.whole, weigh, self._conclude, cells=2 * len(self.strata))
+        groups = Groups(self.group, self.levels, self.stratum, self.strata)
+        return difference_sums(self, names, groups)
 
-    def _conclude(self, sums: Sums) -> Evidence:
-        return contrast_evidence(sums, self.sd, self.sides, self.ceiling, self.tail, self.bounds)
+
+def difference_sums(test: TwoGroups | Stratified, names: Sequence[str], groups: Groups) -> Sums:
+    """Return an empty accumulator of a difference of means, its deviation known, capped or estimated."""
+    estimated = test.floor is not None
+    units = scale(test.bounds, names, 0.5, COARSE if estimated else FINE)
+    cells = 2 * len(groups.strata)
+    conclude_with = partial(_difference, test)
+    return Sums(tuple(names), units.whole, groups.weigh, conclude_with, cells=cells, squared=estimated)
+
+
+def _difference(test: TwoGroups | Stratified, sums: Sums) -> Evidence:
+    if test.floor is None:
+        return contrast_evidence(sums, test.sd, test.sides, test.ceiling, test.tail, test.bounds)
+    proof = "docs/proofs/two-groups.md"
+    return pooled_evidence(sums, test.floor, test.sides, test.ceiling, test.tail, test.bounds, proof=proof)
+
+
+def check_deviation(sd: Any, floor: Any) -> None:
+    """Refuse a standard deviation both known and estimated, or not a share of the width."""
+    check_share(sd, "sd")
+    check_share(floor, "floor")
+    if sd is not None and floor is not None:
+        raise InputError("sd and floor exclude each other: the deviation is either known or estimated")
 
 
 def check_share(value: Any, name: str) -> None:
@@ -189,21 +195,11 @@ def contrast_evidence(
     sums: Sums, sd: float | None, sides: int, ceiling: float | None, tail: str, bounds: Any
 ) -> Evidence:
     """Return the evidence of the stratified difference of means with known sd; one stratum is `TwoGroups`."""
-    count = sums.count.reshape(-1, 2)
-    used = np.flatnonzero(np.all(count > 0, axis=1))
-    if used.size == 0:
-        raise InputError("both groups need people in at least one stratum: check `group` and `levels`")
-    first, second = count[used].T
-    everyone = first + second
-    total = sums.total.reshape(-1, 2, len(sums.names))[used] / FINE
-    share = second / everyone
-    # (1 - f) T2 - f T1 = T2 - f S, written so that one group's terms meet only one rounding.
-    contrast = np.sum((first / everyone)[:, None] * total[:, 1] - share[:, None] * total[:, 0], axis=0)
-    weight = float(np.sum(first * second / everyone))
-    deviation = (0.5 if sd is None else sd) * float(np.sqrt(weight))
-    heaviest = float(np.max(np.maximum(first, second) / everyone))
-    influence = heaviest / deviation
-    people = int(np.sum(everyone))
+    strata = both_groups(sums.count)
+    contrast = strata.contrast(sums.total.reshape(-1, 2, len(sums.names))[strata.used] / FINE)
+    deviation = (0.5 if sd is None else sd) * float(np.sqrt(strata.weight))
+    influence = strata.pull / deviation
+    people = int(strata.people.sum())
     clip = ceiling_for(ceiling, people)
     survival = tails.normal if tail == "normal" else tails.bounded_sum(people, influence, clip)
     steps = ladder(survival, influence, clip)
@@ -216,8 +212,11 @@ def contrast_evidence(
         top=steps.top,
         sup=steps.move(influence),
         proof="docs/proofs/two-groups.md",
-        public=MEMBERSHIP if count.shape[0] == 1 else f"{MEMBERSHIP} and stratum",
+        public=strata.public,
         effect=effect(
-            "difference of means", contrast / weight, heaviest / weight, bounds_of(bounds, sums.names)[1]
+            "difference of means",
+            contrast / strata.weight,
+            strata.pull / strata.weight,
+            bounds_of(bounds, sums.names)[1],
         ),
     )

@@ -11,11 +11,10 @@ import numpy as np
 
 from discreet.decide import aware
 from discreet.errors import InputError
-from discreet.methods.common import Ready, record, zcdp_budget
+from discreet.methods.common import Ready, promised, record, zcdp_budget
 from discreet.methods.values import VALUES_SHARE, value_plan
 from discreet.noise.laws import GUMBEL
 from discreet.privacy.events import ZCDP
-from discreet.privacy.promise import Privacy
 from discreet.report.release import FdrPromise, Release
 from discreet.select import count
 from discreet.select.contest import largest
@@ -116,7 +115,7 @@ def ready_aware(evidence: Evidence, asked: Parameters) -> Ready:
             scores *= count.step_of(sup)
             indices = largest(scores, float(plan.scale[found]), int(plan.counts[found]), GUMBEL)
         values = None if last is None else last.draw(evidence, indices)
-        privacy = Privacy(asked.epsilon, asked.delta, events, certificate.adjacency)
+        privacy = promised(asked, events, certificate)
         parameters = {
             "guarantee": guarantee,
             "dependence": asked.dependence,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from discreet.privacy.calibrate import smallest_scale
 from discreet.privacy.events import ZCDP
+from discreet.privacy.promise import Privacy
 from discreet.report.release import FdrPromise, Release, Values
 
 if TYPE_CHECKING:
@@ -16,9 +17,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from discreet.evidence.certificate import Certificate
     from discreet.evidence.evidence import Evidence
+    from discreet.parameters import Parameters
     from discreet.privacy.events import Event
-    from discreet.privacy.promise import Privacy
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,11 @@ def record(
     """Return the record: names of the discoveries beside everything public."""
     names = tuple(str(evidence.names[int(i)]) for i in indices)
     return Release(method, len(evidence), q, indices, names, True, privacy, fdr, parameters, values)
+
+
+def promised(asked: Parameters, events: tuple[Event, ...], certificate: Certificate) -> Privacy:
+    """Return the promise of a release: what was asked for, for the neighbours of the certificate."""
+    return Privacy(asked.epsilon, asked.delta, events, certificate.adjacency, certificate.public)
 
 
 def score_name(evidence: Evidence) -> str:

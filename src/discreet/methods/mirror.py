@@ -11,10 +11,9 @@ from discreet.decide.mirror import mirror_prefix
 from discreet.errors import InputError
 from discreet.evidence.null import Null
 from discreet.methods.aware import SEARCH_SHARE, private_count, public_constants
-from discreet.methods.common import Ready, record, zcdp_budget
+from discreet.methods.common import Ready, promised, record, zcdp_budget
 from discreet.noise.laws import GUMBEL
 from discreet.privacy.events import ZCDP
-from discreet.privacy.promise import Privacy
 from discreet.report.release import FdrPromise, Values
 from discreet.select.contest import largest
 from discreet.select.values import gaussian_noise
@@ -68,7 +67,7 @@ def ready_mirror(evidence: Evidence, asked: Parameters) -> Ready:
             kept = mirror_prefix(noisy, q)
             indices, noisy = chosen[kept], noisy[kept]
         values = Values("z score", noisy, np.full(indices.size, noise)) if asked.values else None
-        privacy = Privacy(asked.epsilon, asked.delta, events, certificate.adjacency)
+        privacy = promised(asked, events, certificate)
         parameters = {"k": size, "certificate": str(certificate)}
         return record("the mirror", evidence, q, indices, privacy, fdr, parameters, values)
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.decide import cutoffs
-from discreet.methods.common import Ready, record, score_name
-from discreet.privacy.promise import Privacy
+from discreet.methods.common import Ready, promised, record, score_name
 from discreet.report.release import FdrPromise, Release, Values
 from discreet.select.plans import oneshot_plan, peel_plan
 from discreet.select.top_k import top_k
@@ -64,7 +63,7 @@ def ready_paper(evidence: Evidence, asked: Parameters) -> Ready:
             if indices.size < size:
                 break
         values = Values(score_name(evidence), noisy, np.full(indices.size, noise)) if asked.values else None
-        privacy = Privacy(asked.epsilon, asked.delta, events, certificate.adjacency)
+        privacy = promised(asked, events, certificate)
         parameters = {"k": asked.k, "cutoffs": asked.cutoffs, "certificate": str(certificate)}
         name = f"the paper's {method}"
         return record(name, evidence, asked.q, indices, privacy, fdr, parameters, values)

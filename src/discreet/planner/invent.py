@@ -11,9 +11,11 @@ import numpy as np
 from scipy.special import ndtr
 
 from discreet.errors import InputError
+from discreet.evidence.allelic import Allelic
 from discreet.evidence.contribution import COARSE, FINE, bounds_of
 from discreet.evidence.correlation import Correlation
 from discreet.evidence.evidence import Evidence
+from discreet.evidence.groups import MEMBERSHIP
 from discreet.evidence.mean import Mean
 from discreet.evidence.p_values import PValues
 from discreet.evidence.proportion import Proportion
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float64]
 
-_GROUPS = (TwoGroups, Stratified, Trend, TwoByTwo, RankSum)
+_GROUPS = (TwoGroups, Stratified, TwoByTwo, RankSum, Allelic, Trend)
 _TESTS = (*_GROUPS, Mean, Proportion, Sign, SignedRank, Correlation, PValues)
 
 
@@ -76,7 +78,7 @@ class Setting:
     def assumed(self) -> str:
         """What the invented people are like, in words."""
         words: list[str] = []
-        if isinstance(self.test, (TwoGroups, Stratified, Trend, TwoByTwo, Mean)) or (
+        if isinstance(self.test, (TwoGroups, Stratified, TwoByTwo, Mean, Allelic, Trend)) or (
             isinstance(self.test, Correlation) and self.test.method == "product"
         ):
             sd = self.sd or getattr(self.test, "sd", None)
@@ -133,7 +135,7 @@ class Setting:
         first, second = self.sizes(n)
         match self.test:
             case RankSum():
-                return _ranked(self.test, z, _rank_sum(first, second), max(first, second), n)
+                return _ranked(self.test, z, _rank_sum(first, second), max(first, second), n, MEMBERSHIP)
             case SignedRank():
                 return _ranked(self.test, z, _signed_rank(n), 2 * n, n)
             case Correlation(method="kendall"):
@@ -153,6 +155,8 @@ class Setting:
                 return _finish(self.test, [n], [2 * yes - n], [np.full(z.size, n)])
             case Sign():
                 return _finish(self.test, [n], [np.clip(np.rint(z * np.sqrt(n)), -n, n)])
+            case Allelic() | Trend():
+                return _genotypes(self.test, z, first, second, self.sd)
             case TwoByTwo():
                 return _rates(self.test, z, first, second, self.sd or 0.5)
             case _:
@@ -163,7 +167,7 @@ def _groups(test: Any, z: Vector, first: int, second: int, sd: float | None) -> 
     """Put everyone in the middle of the bounds but for a contrast of z standard errors, strata alike."""
     n = first + second
     actual = sd or getattr(test, "sd", None) or 0.5
-    squared = isinstance(test, Trend) or getattr(test, "floor", None) is not None
+    squared = getattr(test, "floor", None) is not None
     # The textbook z of the pooled test divides by N - 1.
     contrast = z * actual * np.sqrt(first * second / n * (n / (n - 1) if squared else 1.0))
     strata = len(test.strata) if isinstance(test, Stratified) else 1
@@ -180,6 +184,24 @@ def _rates(test: TwoByTwo, z: Vector, first: int, second: int, sd: float) -> Evi
     spread = np.sqrt(first * second / n**2 * yes * (n - yes) / (n - 1))
     own = np.clip(np.rint(second / n * yes + z * spread), max(0, yes - first), min(second, yes))
     return _finish(test, [first, second], [yes - own, own])
+
+
+def _genotypes(test: Any, z: Vector, controls: int, cases: int, sd: float | None) -> Evidence:
+    """Take the allele frequency with this standard deviation, or one half, and split alleles as by chance."""
+    frequency = (1 - np.sqrt(max(0.0, 1 - 8 * (sd or 0.5) ** 2))) / 2
+    n = controls + cases
+    more = z * np.sqrt(2 * frequency * (1 - frequency) * cases * controls / n)
+    counts = test.start(_names(test, z.size))
+    strata = counts.slots.size
+    for group, size, change in ((0, controls, -more), (1, cases, more)):
+        inside = size // strata
+        p = np.clip(frequency + change / (2 * size), 0, 1)
+        two, one = np.rint(inside * p * p), np.rint(inside * 2 * p * (1 - p))
+        counts.counts[:, group, 2], counts.counts[:, group, 1] = two, np.minimum(one, inside - two)
+        counts.counts[:, group, 0] = inside - counts.counts[0, group, 1:3].sum(axis=0)
+        counts.members[:, group] = inside
+        counts.slots += inside
+    return counts.finish()
 
 
 def _mean(test: Mean, z: Vector, n: int, sd: float | None) -> Evidence:
@@ -202,10 +224,21 @@ def _product(test: Correlation, z: Vector, n: int, sd: float) -> Evidence:
     return _finish(test, counts, [x, together * COARSE**2, rest], [xx, rest, rest])
 
 
-def _ranked(test: Any, z: Vector, deviation: float, pull: float, n: int) -> Evidence:
-    names = _names(test, z.size)
-    options = {"sides": test.sides, "ceiling": test.ceiling, "tail": test.tail}
-    return rank_evidence(names, z * deviation, deviation, pull, n, proof="planned", **options)
+def _ranked(test: Any, z: Vector, deviation: float, pull: float, n: int, public: str = "") -> Evidence:
+    return rank_evidence(
+        _names(test, z.size),
+        z * deviation,
+        deviation,
+        pull,
+        n,
+        sides=test.sides,
+        ceiling=test.ceiling,
+        tail=test.tail,
+        proof=f"docs/proofs/{'correlation' if isinstance(test, Correlation) else 'ranks'}.md",
+        effect_name="",  # no effect is released from an invented study
+        largest=n * n,
+        public=public,
+    )
 
 
 def _finish(test: Any, count: Any, total: Any, square: Any = None) -> Evidence:

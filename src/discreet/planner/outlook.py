@@ -51,19 +51,25 @@ def searched(
     """
     method = known.method
     ideal = 5 / _z_per_effect(study)
-    starts = {"n": float(study.n), "epsilon": study.epsilon, "effects": ideal}
+    starts = {"n": float(study.n), "epsilon": study.asked.epsilon, "effects": ideal}
     if cheap is not None:
         earlier = {"n": cheap.people, "epsilon": cheap.epsilon, "effects": cheap.effect}
         starts |= {name: _LATER * where.value for name, where in earlier.items() if where is not None}
     points = {
         "n": [x for x in grid(study.n, _DECADES) if _FEWEST <= x <= _MOST],
-        "epsilon": grid(study.epsilon, _DECADES),
+        "epsilon": grid(study.asked.epsilon, _DECADES),
         "effects": [x for x in grid(ideal, 1) if x < 1 or not isinstance(study.setting.test, Correlation)],
     }
 
     def power(name: str, x: float) -> float:
-        changed = {"n": round(x), "epsilon": x, "effects": (x,) * len(study.effects)}[name]
-        return replace(study, **{name: changed}).run(method).power
+        match name:
+            case "n":
+                changed = replace(study, n=round(x))
+            case "epsilon":
+                changed = replace(study, asked=replace(study.asked, epsilon=x))
+            case _:
+                changed = replace(study, effects=(x,) * len(study.effects))
+        return changed.run(method).power
 
     def where(name: str) -> Reach | None:
         if name == "epsilon" and method == "bh":

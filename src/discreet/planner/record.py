@@ -71,7 +71,7 @@ class Plan:
     Examples
     --------
     >>> import discreet
-    >>> planned = discreet.plan(2_000, 100, effects=0.5, signals=10, methods=["bh"], quick=True, repetitions=4)
+    >>> planned = discreet.plan(2_000, 100, effects=0.5, signals=10, methods=["bh"], quick=True)
     >>> planned["bh"].method, planned.n
     ('bh', 2000)
     """

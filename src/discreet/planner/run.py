@@ -11,7 +11,7 @@ import numpy as np
 from discreet import check
 from discreet.errors import InputError
 from discreet.evidence.two_groups import TwoGroups, check_share
-from discreet.parameters import CUTOFFS
+from discreet.parameters import Parameters
 from discreet.planner.invent import Setting
 from discreet.planner.outlook import outlook, power_by_people, searched
 from discreet.planner.record import Outlook, Plan
@@ -97,12 +97,9 @@ def plan(
     (10, 'calibrated')
     """
     n, m = check.whole(n, "n", 20, 10**9), check.whole(m, "m", 1, 10**8)
-    q, epsilon = check.level(q, "q"), check.positive(epsilon, "epsilon")
-    delta, target = check.level(delta, "delta"), check.level(target, "target")
-    share = check.between(share, "share", 0.001, 0.999)
+    asked = Parameters(q=q, epsilon=epsilon, delta=delta, dependence=dependence, cutoffs=cutoffs)
+    target, share = check.level(target, "target"), check.between(share, "share", 0.001, 0.999)
     check_share(sd, "sd")
-    check.choice(dependence, "dependence", ("positive", "any"))
-    check.choice(cutoffs, "cutoffs", CUTOFFS)
     sizes = _sizes(effects)
     signals = _signals(signals, m, len(sizes))
     k = min(m, 2 * signals) if k is None else check.whole(k, "k", 1, m)
@@ -114,7 +111,7 @@ def plan(
         few = many = check.whole(repetitions, "repetitions", 2)
     seed = check.whole(seed, "seed", 0)
     each = tuple(float(size) for size in np.resize(np.array(sizes), signals))
-    study = Study(setting, n, m, q, epsilon, delta, each, k, dependence, cutoffs, many, seed)
+    study = Study(setting, n, m, asked, each, k, many, seed)
 
     tell = tick or _silent
     found: dict[str, Outlook] = {}

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from discreet.evidence.certificate import Certificate
     from discreet.evidence.null import Null
+    from discreet.parameters import Parameters
     from discreet.planner.invent import Setting
 
 METHODS = {
@@ -47,13 +48,9 @@ class Study:
     setting: Setting
     n: int
     m: int
-    q: float
-    epsilon: float
-    delta: float
+    asked: Parameters
     effects: tuple[float, ...]
     k: int
-    dependence: str
-    cutoffs: str
     repetitions: int
     seed: int
 
@@ -71,22 +68,22 @@ class Study:
     def noise(self, method: str) -> float | None:
         """Return the standard deviation of the noise in the selection of as many as there are effects."""
         certificate, null = self.seen()
-        sup, spread = certificate.sup, certificate.spread
+        sup, spread, asked = certificate.sup, certificate.spread, self.asked
         if method in {"aware", "calibrated"}:
             public = public_constants(
                 null,
                 self.m,
-                self.q,
+                asked.q,
                 sup,
                 spread,
-                zcdp_budget(self.epsilon, self.delta),
+                zcdp_budget(asked.epsilon, asked.delta),
                 "proved" if method == "aware" else method,
-                self.dependence,
+                asked.dependence,
             ).plan
             at = int(np.argmin(np.abs(public.counts - len(self.effects))))
             return float(public.scale[at]) * math.pi / math.sqrt(6)
         if method in {"peel", "oneshot"}:
-            public = (self.k, self.epsilon, self.delta, spread, sup, True)
+            public = (self.k, asked.epsilon, asked.delta, spread, sup, True)
             planned = peel_plan(*public) if method == "peel" else oneshot_plan(*public, self.m)
             return planned.scale * math.sqrt(2)
         return None
@@ -104,7 +101,7 @@ class Study:
             two = getattr(self.setting.test, "sides", 1) == 2
             for one in z:
                 p = np.asarray(2 * ndtr(-np.abs(one)) if two else ndtr(-one), dtype=np.float64)
-                yield step_up_positions(p, self.q), self.q
+                yield step_up_positions(p, self.asked.q), self.asked.q
             return
         # All studies as one wide table: the test's own constants are then computed once.
         wide = self.setting.evidence(z.ravel(), self.n)
@@ -116,14 +113,14 @@ class Study:
             evidence = Evidence(names, scores[i], wide.null, wide.certificate, sign)
             released = release(
                 evidence,
-                q=self.q,
-                epsilon=self.epsilon,
-                delta=self.delta,
+                q=self.asked.q,
+                epsilon=self.asked.epsilon,
+                delta=self.asked.delta,
                 method="aware" if method == "calibrated" else method,
                 guarantee="calibrated" if method == "calibrated" else "proved",
-                dependence=self.dependence,
+                dependence=self.asked.dependence,
                 k=self.k if method in {"peel", "oneshot"} else None,
-                cutoffs=self.cutoffs,
+                cutoffs=self.asked.cutoffs,
             )
             yield released.indices, released.fdr.level
 

@@ -23,7 +23,8 @@ class Privacy:
     """(epsilon, delta)-differential privacy for `neighbours`, earned by `events`. Holds nothing private.
 
     P(S) <= e^epsilon P'(S) + delta for every outcome set S and every two neighbouring inputs. `neighbours` is
-    "replace", "add-remove", or words that say which two inputs are neighbours.
+    "replace", "add-remove", or words that say which two inputs are neighbours. `public` says in words what
+    both share, and is therefore not protected: who is in which group, say.
 
     Examples
     --------
@@ -37,6 +38,7 @@ class Privacy:
     delta: float
     events: tuple[Event, ...]
     neighbours: str
+    public: str = ""
 
     def __post_init__(self) -> None:
         if not self.epsilon >= 0:
@@ -46,7 +48,8 @@ class Privacy:
     def __str__(self) -> str:
         words = NEIGHBOURS.get(self.neighbours, self.neighbours)
         head = f"({self.epsilon:.6g}, {self.delta:.3g})-differential privacy; neighbours: {words}."
-        return "\n".join([head, self._meaning(), *self._list()])
+        shared = [f"Not protected: {self.public}."] if self.public else []
+        return "\n".join([head, *shared, self._meaning(), *self._list()])
 
     def _meaning(self) -> str:
         if math.isinf(self.epsilon):

@@ -67,11 +67,12 @@ def _release(record: dict[str, Any]) -> Release:
 
 
 def _privacy(x: Any) -> Privacy:
-    fields = _object(x, "privacy", ["epsilon", "delta", "neighbours", "events"])
+    fields = _object(x, "privacy", ["epsilon", "delta", "neighbours", "public", "events"])
     spent = tuple(_event(one) for one in _typed(fields["events"], "events", list))
     epsilon = _real(fields["epsilon"], "epsilon", null=math.inf)
     delta = _real(fields["delta"], "delta")
-    return Privacy(epsilon, delta, spent, _typed(fields["neighbours"], "neighbours", str))
+    neighbours, public = (_typed(fields[name], name, str) for name in ("neighbours", "public"))
+    return Privacy(epsilon, delta, spent, neighbours, public)
 
 
 def _event(x: Any) -> events.Event:

@@ -53,6 +53,7 @@ def to_dict(release: Release) -> dict[str, Any]:
             "epsilon": _number(privacy.epsilon),
             "delta": float(privacy.delta),
             "neighbours": _text(privacy.neighbours),
+            "public": _text(privacy.public),
             "events": [events.to_dict(event) for event in privacy.events],
         },
         "fdr": {

@@ -42,7 +42,8 @@ def privacy_statement(privacy: Privacy) -> list[Element]:
         tag(
             "p",
             f"for every set S of outcomes of the release M and any two neighbouring inputs x and y, with "
-            f"{numbers}. Neighbours: {shown(near, 600)}.",
+            f"{numbers}. Neighbours: {shown(near, 600)}. "
+            f"{f'Public: {shown(privacy.public, 600)}.' if privacy.public else ''}",
         ),
         tag(
             "p",

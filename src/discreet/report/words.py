@@ -104,4 +104,7 @@ def protection(privacy: Privacy) -> list[str]:
         "Nothing that is done with this report later can weaken the promise. Other releases about the same "
         "people add to it."
     )
-    return [noise, guess, later]
+    shared = (
+        [f"Not protected by it, because it was declared public: {privacy.public}."] if privacy.public else []
+    )
+    return [noise, guess, *shared, later]

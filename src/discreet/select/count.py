@@ -109,7 +109,9 @@ def passes(scores: Rounded, r: int, scale: float, reach: float, beta: float | No
         return False
     if r <= _EXACT_UP_TO:
         return expected_shortfall(chance, holders, r) <= threshold(r, beta)
-    logs = np.array([holders @ np.log1p(chance * np.expm1(-rate)) for rate in _LAMBDAS])  # one at a time: room
+    logs = np.array(
+        [holders @ np.log1p(chance * np.expm1(-rate)) for rate in _LAMBDAS]
+    )  # one at a time: room
     return bool(np.min(logs + _LAMBDAS * r + _log_weight(r)) <= threshold(r, beta))
 
 

@@ -1,13 +1,42 @@
-"""The one stopwatch of the benchmarks: a median over repeats in one process."""
+"""The stopwatches of the benchmarks: repeats in one process, so that ratios compare like with like."""
 
 from __future__ import annotations
 
 import statistics
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Seconds on the clock, and seconds of all processors together."""
+
+    wall: float
+    processor: float
+
+    def times(self, factor: float) -> Cost:
+        """Return the cost of a job so many times as long."""
+        return Cost(self.wall * factor, self.processor * factor)
+
+
+def interleaved(jobs: Mapping[str, Callable[[], object]], repeats: int) -> dict[str, Cost]:
+    """Return each job's smallest times over rounds in which all jobs take turns.
+
+    What else the machine does in a round then meets all of them, and the smallest time is the one it
+    disturbed least.
+    """
+    found = {name: Cost(float("inf"), float("inf")) for name in jobs}
+    for _ in range(repeats):
+        for name, job in jobs.items():
+            wall, processor = time.perf_counter(), time.process_time()
+            job()
+            wall, processor = time.perf_counter() - wall, time.process_time() - processor
+            found[name] = Cost(min(wall, found[name].wall), min(processor, found[name].processor))
+    return found
 
 
 def median_seconds(job: Callable[[], object], *, budget: float = 1.0, most: int = 9, least: int = 3) -> float:

@@ -7,11 +7,13 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, cast
 
+from discreet import check
 from discreet.errors import DiscreetError, InputError, LedgerError
 from discreet.privacy import events as event_kinds
 from discreet.privacy.filter import Filter
 from discreet.privacy.ledger import chain
 from discreet.privacy.ledger.records import Entry
+from discreet.privacy.promise import NEIGHBOURS
 
 if TYPE_CHECKING:
     import sqlite3
@@ -102,7 +104,8 @@ def meaning(rows: list[chain.Row]) -> dict[str, DataSet]:
 def _apply(row: chain.Row, body: dict[str, Any], datasets: dict[str, DataSet]) -> None:
     if row.kind == "create":
         total = Filter(body["epsilon"], body["delta"], body["aside"])
-        if datasets.setdefault(row.dataset, made := DataSet(total, str(body["neighbours"]))) is not made:
+        neighbours = check.choice(body["neighbours"], "neighbours", tuple(NEIGHBOURS))
+        if datasets.setdefault(row.dataset, made := DataSet(total, neighbours)) is not made:
             raise InputError("created twice")
         return
     dataset, release_id = datasets[row.dataset], str(body["release_id"])

@@ -61,7 +61,8 @@ class Ledger:
     __slots__ = ("path",)
 
     def __init__(self, path: str | PathLike[str]) -> None:
-        self.path = Path(path)
+        # Absolute, so that a change of folder does not change the ledger.
+        self.path = Path(path).absolute()
 
     def __repr__(self) -> str:
         return f"Ledger({str(self.path)!r})"
@@ -121,7 +122,7 @@ class Ledger:
 
     def affords(self, name: str, events: Sequence[Event], neighbours: str) -> None:
         """Raise `BudgetError`, with what is left, if these events would exceed the total; write nothing."""
-        _refuse_excess(name, self._dataset(name), events, neighbours)
+        _refuse_excess(name, self._dataset(name), _checked(events), neighbours)
 
     def stored(self, name: str, release_id: str, request: Mapping[str, Any]) -> str | None:
         """Return the stored result of the same request, or None if the release id is new.
@@ -165,6 +166,7 @@ class Ledger:
         """
         release_id = uuid.uuid4().hex if release_id is None else release_id
         _check_name(release_id, "release_id")
+        events = _checked(events)
         content = {
             "release_id": release_id,
             "request": json.loads(chain.canonical(dict(request))),
@@ -182,8 +184,8 @@ class Ledger:
     def settle(self, charge: Charge, result: str) -> None:
         """Store the result of a charged release, a JSON text, once and for all."""
         try:
-            json.loads(result)
-        except (TypeError, ValueError):
+            json.loads(result.encode())
+        except (AttributeError, ValueError):
             raise InputError("result must be a JSON text") from None
         with file.transaction(self.path, "IMMEDIATE") as db:
             book = Book.read(db)
@@ -254,6 +256,14 @@ def _refuse_excess(name: str, dataset: DataSet, events: Sequence[Event], neighbo
         f"this release would exceed the budget of {name!r}; nothing was spent on it. {budget.meter} "
         f"{budget.room}{hint}"
     )
+
+
+def _checked(events: Sequence[Event]) -> tuple[Event, ...]:
+    """Return the events of one release; none at all is a mistake, not a release for free."""
+    found: tuple[Any, ...] = tuple(events)
+    if not found or not all(isinstance(event, event_kinds.Event) for event in found):
+        raise InputError("events must hold privacy events, at least one")
+    return found
 
 
 def _check_name(value: Any, name: str) -> None:

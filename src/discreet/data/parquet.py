@@ -1,0 +1,123 @@
+"""Parquet files larger than memory, read one column of some row groups at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from discreet.data.arrow import array_of, arrow, faces
+from discreet.data.source import rows_at_a_time
+from discreet.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from discreet.data.source import Column
+
+_ROWS = 2**17  # small row groups are read together up to so many rows
+_MOST = 2**24  # a column of a larger row group is not read at once
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ParquetSource:
+    """One Parquet file or many with the same columns."""
+
+    paths: tuple[Path, ...]
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """All columns of the first file."""
+        schema = _open(self.paths[0]).schema_arrow
+        if len(set(schema.names)) != len(schema.names):
+            raise InputError(f"{self.paths[0]}: two columns have the same name; rename one")
+        return faces(schema, schema.names)
+
+    def batches(self, wanted: Sequence[str]) -> Iterator[Mapping[str, NDArray[Any]]]:
+        """Yield the wanted columns in batches of rows, file after file."""
+        for path in self.paths:
+            file = _open(path)
+            present = set(file.schema_arrow.names)
+            absent = [name for name in wanted if name not in present]
+            if absent:
+                raise InputError(f"{path}: no column {absent[0]!r}, which another file of the folder has")
+            for groups, rows in _together(file.metadata):
+                if rows <= _MOST:
+                    yield RowGroups(path, file.metadata, groups, tuple(wanted))
+                else:
+                    yield from _sliced(path, file, groups, wanted)
+
+
+@dataclass(slots=True, eq=False)
+class RowGroups(Mapping[str, "NDArray[Any]"]):
+    """Some row groups of a file; a column is read when it is asked for, and not kept.
+
+    Each is read and counted while it is still in the processor's cache, and people by the million cost no
+    more memory than a few columns do.
+    """
+
+    path: Path
+    metadata: Any
+    groups: list[int]
+    names: tuple[str, ...]
+    file: Any = None
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        if self.file is None:
+            # One for each batch: two threads never share a reader.
+            self.file = _open(self.path, self.metadata)
+        try:
+            found = self.file.read_row_groups(self.groups, columns=[name], use_threads=False)
+            return array_of(found.column(found.schema.get_field_index(name)))
+        except (arrow().ArrowException, OSError):
+            raise _damaged(self.path) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+def _together(metadata: Any) -> Iterator[tuple[list[int], int]]:
+    """Yield row groups, small ones joined with those that follow, and their rows."""
+    groups: list[int] = []
+    rows = 0
+    for group in range(metadata.num_row_groups):
+        more = metadata.row_group(group).num_rows
+        if groups and rows + more > _ROWS:
+            yield groups, rows
+            groups, rows = [], 0
+        groups, rows = [*groups, group], rows + more
+    if rows:
+        yield groups, rows
+
+
+def _sliced(
+    path: Path, file: Any, groups: list[int], wanted: Sequence[str]
+) -> Iterator[dict[str, NDArray[Any]]]:
+    """Yield a huge row group in batches of rows."""
+    try:
+        for batch in file.iter_batches(
+            rows_at_a_time(len(wanted)), row_groups=groups, columns=list(wanted), use_threads=False
+        ):
+            whole = arrow().Table.from_batches([batch])
+            yield {name: array_of(whole.column(whole.schema.get_field_index(name))) for name in wanted}
+    except (arrow().ArrowException, OSError):
+        raise _damaged(path) from None
+
+
+def _open(path: Path, metadata: Any = None) -> Any:
+    parquet = arrow("pyarrow.parquet")
+    try:
+        # Without checksums a flipped bit is just another number.
+        return parquet.ParquetFile(path, metadata=metadata, page_checksum_verification=True, pre_buffer=False)
+    except (arrow().ArrowException, OSError):
+        raise InputError(f"{path}: not a Parquet file, or damaged, truncated or empty") from None
+
+
+def _damaged(path: Path) -> InputError:
+    return InputError(f"{path}: the file is damaged or truncated")

@@ -1,0 +1,42 @@
+"""Where on the genome a release's discoveries lie: public positions beside released names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from discreet.errors import InputError
+from discreet.report.genome import WINDOW, Located
+
+if TYPE_CHECKING:
+    from discreet.report.release import Release
+
+
+def located(release: Release, data: Any, *, window: int = WINDOW) -> Located:
+    """Return a release's variants with their positions, gathered into loci.
+
+    Parameters
+    ----------
+    release : Release
+        What `discover` returned.
+    data : Plink or path
+        The same genotypes it was made from; only the list of variants is read again.
+    window : int
+        Base pairs: discoveries on one chromosome whose neighbours are no farther apart make one locus.
+
+    Returns
+    -------
+    Located
+        `loci`, `to_tsv()` with GWAS-SSF's column names, `manhattan()` as SVG, `save(folder)`; in words when
+        printed. Holds released and public things only.
+    """
+    from discreet.data.plink import Plink, is_plink
+
+    if not is_plink(data):
+        raise InputError(
+            "data must be the Plink record, or the .bed or .pgen path, the release was made from"
+        )
+    variants = (data if isinstance(data, Plink) else Plink(data)).variants()
+    if len(variants) != release.m:
+        raise InputError("data holds another number of variants than the release: give the same Plink record")
+    found = tuple(variants.variant(int(index)) for index in release.indices)
+    return Located(release, found, window, variants.ends())

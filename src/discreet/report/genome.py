@@ -1,0 +1,151 @@
+"""Discoveries that are variants: as a table in GWAS-SSF's names, and gathered into loci by position."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from discreet import check
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from discreet.report.release import Release
+
+WINDOW = 500_000  # base pairs
+
+
+class Variant(Protocol):
+    """The public face of a variant: where it is and which allele was counted."""
+
+    @property
+    def chromosome(self) -> str: ...  # noqa: D102
+    @property
+    def position(self) -> int: ...  # noqa: D102
+    @property
+    def name(self) -> str: ...  # noqa: D102
+    @property
+    def effect(self) -> str: ...  # noqa: D102
+    @property
+    def other(self) -> str: ...  # noqa: D102
+
+
+@dataclass(frozen=True, slots=True)
+class Locus:
+    """Discoveries that lie close together; `members` are places among the discoveries, in their order."""
+
+    chromosome: str
+    start: int
+    end: int
+    members: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Located:
+    """A release whose discoveries are variants, with their public places. All of it may leave.
+
+    Attributes
+    ----------
+    release : Release
+        The release.
+    variants : tuple of variants
+        One for each discovery, in the same order.
+    window : int
+        Discoveries on one chromosome belong to one locus when no gap between neighbours exceeds this.
+    ends : mapping from chromosome to int
+        Where each chromosome ends, in the file's order: the axis of the picture. Public.
+    """
+
+    release: Release
+    variants: tuple[Variant, ...]
+    window: int
+    ends: Mapping[str, int]
+
+    def __post_init__(self) -> None:
+        check.whole(self.window, "window", 0)
+
+    @property
+    def loci(self) -> tuple[Locus, ...]:
+        """The loci, in the order of chromosomes and positions."""
+        seen = (*self.ends, *(one.chromosome for one in self.variants))
+        order = {chromosome: place for place, chromosome in enumerate(dict.fromkeys(seen))}
+        places = sorted(
+            range(len(self.variants)),
+            key=lambda i: (order[self.variants[i].chromosome], self.variants[i].position),
+        )
+        groups: list[list[int]] = []
+        for place in places:
+            here = self.variants[place]
+            last = self.variants[groups[-1][-1]] if groups else None
+            if last and last.chromosome == here.chromosome and here.position - last.position <= self.window:
+                groups[-1].append(place)
+            else:
+                groups.append([place])
+        return tuple(
+            Locus(
+                self.variants[group[0]].chromosome,
+                self.variants[group[0]].position,
+                self.variants[group[-1]].position,
+                tuple(sorted(group)),
+            )
+            for group in groups
+        )
+
+    def to_tsv(self) -> str:
+        """Return one line for each discovery under GWAS-SSF's column names, and its locus.
+
+        chromosome, base_pair_location, effect_allele, other_allele, variant_id, rank (when ordered), locus;
+        value and noise_sd only when values were released. Statistics that were not released (beta,
+        standard_error, p_value, effect_allele_frequency) have no column: the file is not complete GWAS-SSF.
+        """
+        release, values = self.release, self.release.values
+        locus_of = {member: i + 1 for i, locus in enumerate(self.loci) for member in locus.members}
+        file = io.StringIO()
+        writer = csv.writer(file, delimiter="\t", lineterminator="\n")
+        names = ["chromosome", "base_pair_location", "effect_allele", "other_allele", "variant_id"]
+        names += (["rank"] if release.ordered else []) + ["locus"]
+        writer.writerow(names + (["value", "noise_sd"] if values is not None else []))
+        for place, one in enumerate(self.variants):
+            row: list[object] = [one.chromosome, one.position, one.effect, one.other, one.name]
+            row += ([place + 1] if release.ordered else []) + [locus_of[place]]
+            if values is not None:
+                row += [f"{values.noisy[place]:.6g}", f"{values.noise[place]:.4g}"]
+            writer.writerow(row)
+        return file.getvalue()
+
+    def manhattan(self) -> str:
+        """Return a picture of the discoveries along the genome, as SVG; nothing else is in it."""
+        from discreet.report.manhattan import manhattan
+
+        return manhattan(self)
+
+    def save(self, folder: str | Path) -> tuple[Path, ...]:
+        """Write variants.tsv and manhattan.svg into a folder and return their paths."""
+        parts = {"variants.tsv": self.to_tsv(), "manhattan.svg": self.manhattan()}
+        for name, text in parts.items():
+            (Path(folder) / name).write_text(text, encoding="utf-8")
+        return tuple(Path(folder) / name for name in parts)
+
+    def __str__(self) -> str:
+        loci = self.loci
+        lines = [
+            f"{len(self.variants):,} variants in {len(loci):,} loci (gaps up to {self.window:,} base pairs).",
+            (
+                "The false discovery rate counts variants, not loci. Variants inherited together are found "
+                "together, so the share of false loci can be larger than the share of false variants; and a "
+                "variant that is only a neighbour of a causal one is a true discovery here: it is associated."
+            ),
+        ]
+        for i, locus in enumerate(loci[:20]):
+            lead = self.variants[locus.members[0]].name
+            what = "strongest" if self.release.ordered else "one of them"
+            lines.append(
+                f"  {i + 1}. chromosome {locus.chromosome}, {locus.start:,} to {locus.end:,}: "
+                f"{len(locus.members)} variants, {what} {lead}"
+            )
+        if len(loci) > 20:
+            lines.append(f"  and {len(loci) - 20:,} more")
+        return "\n".join(lines)

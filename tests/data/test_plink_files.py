@@ -1,0 +1,270 @@
+"""PLINK files: what is read, what is refused, and that every way to count gives the same counts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import discreet
+from discreet.block import Block
+from discreet.data import bed as packed_rows
+from discreet.data import kernel
+from discreet.errors import InputError, MissingExtraError
+from discreet.lab.cohort import Simulated
+
+PEOPLE, VARIANTS = 61, 40
+
+
+@pytest.fixture
+def bed(tmp_path):
+    """Return the path of a small cohort with missing calls."""
+    return Simulated(PEOPLE, VARIANTS, missing=0.1, seed=5).write(tmp_path / "cohort.bed")
+
+
+def doses(path):
+    """Return first-allele counts, (people, variants), NaN where missing, decoded one genotype at a time."""
+    raw = path.read_bytes()[3:]
+    stride = -(-PEOPLE // 4)
+    known = {0: 2.0, 1: np.nan, 2: 1.0, 3: 0.0}
+    return np.array(
+        [[known[raw[v * stride + p // 4] >> 2 * (p % 4) & 3] for v in range(VARIANTS)] for p in range(PEOPLE)]
+    )
+
+
+def phenotype(path):
+    """Return the sixth column of a .fam file."""
+    return np.array([float(line.split()[5]) for line in path.with_suffix(".fam").read_text().splitlines()])
+
+
+TESTS = [
+    discreet.Allelic(),
+    discreet.Trend(protect="genotypes"),
+    discreet.Genotypic(),
+    discreet.Score(bounds=(0, 3)),
+    discreet.Score(bounds=(1, 2), protect="genotypes"),
+    discreet.TwoGroups(group="phenotype", levels=(1, 2), bounds=(0, 2), sides=2),
+]
+
+
+@pytest.mark.parametrize("test", TESTS, ids=lambda test: type(test).__name__)
+def test_a_bed_file_and_the_same_table_give_the_same_evidence(bed, test):
+    """Counting packed bytes and reading a table of 0, 1, 2 and NaN agree to the last bit."""
+    from_file = discreet.measure(bed, test)
+    accumulator = test.start([str(i) for i in range(VARIANTS)])
+    accumulator.update(Block(doses(bed), {"phenotype": phenotype(bed)}))
+    from_table = accumulator.finish()
+    assert np.array_equal(from_file.score, from_table.score)
+    assert from_file.certificate == from_table.certificate
+    assert list(from_file.names[:2]) == ["rs1", "rs2"]
+
+
+@pytest.mark.parametrize("count", [kernel.compiled(), kernel.count_in_numpy], ids=["compiled", "numpy"])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_every_kernel_counts_genotype_by_genotype(bed, count, threads, monkeypatch):
+    """Compiled and NumPy kernels equal a count by hand, whatever the threads, over many small chunks."""
+    if count is None:
+        pytest.skip("llvmlite is not installed")
+    monkeypatch.setattr(packed_rows, "kernel", lambda: count)
+    monkeypatch.setattr(packed_rows, "CHUNK", 100)
+    case = phenotype(bed) == 2
+    cells = np.stack([case, ~case])
+    cohort = discreet.Plink(bed, threads=threads).open()
+    table = doses(bed)
+    expected = [[np.count_nonzero(table[cell] == dose, axis=0) for dose in (0, 1, 2)] for cell in cells]
+    found = cohort.count(cells)
+    assert np.array_equal(found[:, :3], expected)
+    assert np.array_equal(found[:, 3], [np.count_nonzero(np.isnan(table[cell]), axis=0) for cell in cells])
+
+
+def test_without_llvmlite_numpy_counts(monkeypatch):
+    """The kernel falls back to NumPy when llvmlite cannot be imported."""
+
+    def absent(_):
+        raise ImportError
+
+    kernel.compiled.cache_clear()
+    monkeypatch.setattr(kernel, "import_module", absent)
+    try:
+        assert kernel.kernel() is kernel.count_in_numpy
+    finally:
+        kernel.compiled.cache_clear()
+
+
+def test_keep_extract_pheno_and_within_choose_what_plink_would(bed, tmp_path):
+    """Lists of people and variants, another phenotype with its header, and strata, in PLINK's conventions."""
+    (tmp_path / "keep.txt").write_text("".join(f"f{i} p{i}\n" for i in range(1, PEOPLE, 2)))
+    (tmp_path / "extract.txt").write_text("rs3\nrs1 rs40\n")
+    lines = [
+        f"f{i}\tp{i}\t{i % 2 + 1}\t{'NA' if i == 3 else -9 if i == 5 else i / 10}\n"
+        for i in range(PEOPLE - 1)
+    ]
+    (tmp_path / "pheno.txt").write_text("#FID\tIID\tcase\theight\n" + "".join(lines))
+    (tmp_path / "within.txt").write_text(
+        "".join(f"f{i} p{i} {'east' if i % 3 else 'west'}\n" for i in range(PEOPLE))
+    )
+    cohort = discreet.Plink(
+        bed,
+        pheno=tmp_path / "pheno.txt",
+        pheno_name="height",
+        keep=tmp_path / "keep.txt",
+        extract=tmp_path / "extract.txt",
+        within=tmp_path / "within.txt",
+    ).open()
+    assert list(cohort.names) == ["rs1", "rs3", "rs40"]
+    assert cohort.rows == PEOPLE // 2
+    height = cohort.labels["phenotype"]
+    assert np.array_equal(np.isnan(height), np.isin(np.arange(1, PEOPLE, 2), [3, 5]))
+    assert height[0] == 0.1
+    assert list(cohort.labels["stratum"][:3]) == ["east", "west", "east"]
+    kept = doses(bed)[1::2][:, [0, 2, 39]]
+    counts = cohort.count(np.ones((1, cohort.rows), dtype=bool))
+    assert np.array_equal(counts[0, 2], np.count_nonzero(kept == 2, axis=0))
+    decoded = np.hstack([block.values for _, block in cohort.blocks()])
+    assert np.array_equal(decoded, kept, equal_nan=True)
+
+
+def test_somebody_not_in_the_phenotype_file_is_missing(bed, tmp_path):
+    """No header: the third field is the phenotype; whoever is not listed has none."""
+    (tmp_path / "pheno.txt").write_text("f0 p0 1.5\nf2 p2 -9\n")
+    found = discreet.Plink(bed, pheno=tmp_path / "pheno.txt").open().labels["phenotype"]
+    assert found[0] == 1.5
+    assert np.isnan(found[1:]).all()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "#CHROM\tID\tREF\tALT\tALT_FREQS\tOBS_CT\n1\trs1\tG\tA\t0.02\t9\n1\trs2\tG\tA\t0.97\t9\n1\trs3\tG\tA\t0.4\t9\n",
+        " CHR SNP A1 A2 MAF NCHROBS\n 1 rs1 A G .02 9\n 1 rs2 A G .03 9\n 1 rs3 A G .4 9\n 1 rs4 A G NA 0\n",
+    ],
+    ids=["afreq", "frq"],
+)
+def test_public_frequencies_choose_the_variants_tested(bed, tmp_path, text):
+    """Variants rarer than maf in the public file, or not in it, are not tested."""
+    (tmp_path / "public").write_text(text)
+    cohort = discreet.Plink(bed, freq=tmp_path / "public", maf=0.05).open()
+    assert list(cohort.names) == ["rs3"]
+
+
+def test_a_pgen_file_gives_the_same_evidence(bed, tmp_path):
+    """The same genotypes as .pgen, .pvar and .psam: the same scores."""
+    library = pytest.importorskip("pgenlib")
+    table = doses(bed)
+    writer = library.PgenWriter(
+        str(tmp_path / "cohort.pgen").encode(), PEOPLE, variant_ct=VARIANTS, nonref_flags=False
+    )
+    for column in table.T:
+        writer.append_biallelic(np.where(np.isnan(column), -9, column).astype(np.int8))
+    writer.close()
+    bim = [line.split() for line in bed.with_suffix(".bim").read_text().splitlines()]
+    body = "".join(f"{c}\t{pos}\t{name}\t{other}\t{effect}\n" for c, name, _, pos, effect, other in bim)
+    (tmp_path / "cohort.pvar").write_text("##fileformat=x\n#CHROM\tPOS\tID\tREF\tALT\n" + body)
+    lines = "".join(f"f{i}\tp{i}\t1\t{y:g}\n" for i, y in enumerate(phenotype(bed)))
+    (tmp_path / "cohort.psam").write_text("#FID\tIID\tSEX\tPHENO1\n" + lines)
+    for test in TESTS[:4]:
+        one, other = discreet.measure(bed, test), discreet.measure(tmp_path / "cohort.pgen", test)
+        assert np.array_equal(one.score, other.score)
+        assert list(one.names) == list(other.names)
+    assert one.names.variant(3) == other.names.variant(3)
+    (tmp_path / "cohort.psam").write_text("#FID\tIID\tSEX\tPHENO1\n" + "f0\tp0\t1\t2\n")
+    with pytest.raises(InputError, match="psam"):
+        discreet.measure(tmp_path / "cohort.pgen", TESTS[0])
+
+
+def test_pgen_without_its_extra_names_the_extra(tmp_path, monkeypatch):
+    """Without Pgenlib the error says what to install."""
+    from discreet.data import pgen
+
+    def absent(_):
+        raise ImportError
+
+    monkeypatch.setattr(pgen, "import_module", absent)
+    with pytest.raises(MissingExtraError, match="pgen"):
+        pgen.Pgen(tmp_path / "x.pgen", 3, 3)
+
+
+def spoil(path, change):
+    """Rewrite a file's bytes."""
+    path.write_bytes(change(path.read_bytes()))
+
+
+DAMAGED = {
+    "magic": (".bed", lambda b: b"xx" + b[2:], "not a PLINK"),
+    "sample-major": (".bed", lambda b: b[:2] + b"\x00" + b[3:], "sample-major"),
+    "mode": (".bed", lambda b: b[:2] + b"\x07" + b[3:], "mode byte"),
+    "truncated": (".bed", lambda b: b[:-1], "shorter"),
+    "longer": (".bed", lambda b: b + b"\x00", "longer"),
+    "empty": (".bed", lambda _: b"", "not a PLINK"),
+    "people": (".fam", lambda b: b + b"".join(b"x y%d 0 0 1 2\n" % i for i in range(4)), "shorter"),
+    "fam fields": (".fam", lambda b: b.replace(b" 0 0 1 ", b" 0 1 ", 1), "six fields"),
+    "fam twice": (".fam", lambda b: b.replace(b"f1 p1", b"f0 p0"), "twice"),
+    "fam empty": (".fam", lambda _: b"\n", "empty"),
+    "bim fields": (".bim", lambda b: b.replace(b"\tA\tG\n", b"\tA\n", 1), "six fields"),
+    "bim moved field": (
+        ".bim",
+        lambda b: b.replace(b"\tG\n", b"\n", 1).replace(b"\tG\n", b"\tG\tG\n", 1),
+        "six fields",
+    ),
+    "bim empty": (".bim", lambda _: b"", "empty"),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_a_damaged_file_is_named_and_nothing_it_holds_is_shown(bed, name):
+    """Every refusal names the file; no count of people, no value."""
+    ending, change, words = DAMAGED[name]
+    spoil(bed.with_suffix(ending), change)
+    with pytest.raises(InputError, match=words) as refusal:
+        discreet.measure(bed, discreet.Allelic())
+    assert "cohort." in str(refusal.value)
+    assert str(PEOPLE) not in str(refusal.value).replace(str(bed.parent), "")
+
+
+def test_files_that_are_not_there_are_named(bed):
+    """A missing .fam or .bim is named."""
+    bed.with_suffix(".bim").unlink()
+    with pytest.raises(InputError, match=r"cohort\.bim"):
+        discreet.measure(bed, discreet.Allelic())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"path": "x.vcf"}, r"\.bed or \.pgen"),
+        ({"path": "x.bed", "threads": 0}, "threads"),
+        ({"path": "x.bed", "maf": 0.1}, "go together"),
+        ({"path": "x.bed", "freq": "f"}, "go together"),
+        ({"path": "x.bed", "freq": "f", "maf": 0.7}, "maf"),
+        ({"path": "x.bed", "pheno_name": "bmi"}, "pheno"),
+    ],
+)
+def test_impossible_arguments_are_refused_before_any_file_is_read(arguments, words):
+    """Public arguments first; no file needs to exist."""
+    with pytest.raises(InputError, match=words):
+        discreet.Plink(**arguments)
+
+
+def test_lists_that_match_nothing_are_refused(bed, tmp_path):
+    """keep, extract, pheno and columns that do not fit are errors, not empty results."""
+    (tmp_path / "list").write_text("nobody nowhere\n")
+    with pytest.raises(InputError, match="nobody listed"):
+        discreet.Plink(bed, keep=tmp_path / "list").open()
+    with pytest.raises(InputError, match="no variant"):
+        discreet.Plink(bed, extract=tmp_path / "list").open()
+    with pytest.raises(InputError, match="FID IID value"):
+        discreet.Plink(bed, pheno=tmp_path / "list").open()
+    with pytest.raises(InputError, match="no header"):
+        discreet.Plink(bed, pheno=tmp_path / "list", pheno_name="bmi").open()
+    with pytest.raises(InputError, match="ID and ALT_FREQS"):
+        discreet.Plink(bed, freq=tmp_path / "list", maf=0.1).open()
+    with pytest.raises(InputError, match="'weight'"):
+        discreet.measure(bed, discreet.Score(trait="weight", bounds=(0, 1)))
+    with pytest.raises(InputError, match="tables"):
+        discreet.measure(bed, discreet.Allelic(), columns=["rs1"])
+
+
+def test_discover_reads_a_bed_file_end_to_end(bed):
+    """One call from a path to a release; names of variants, what is protected, in words."""
+    release = discreet.discover(bed, discreet.Allelic(), q=0.1, epsilon=1, delta=1e-6)
+    assert release.m == VARIANTS
+    assert repr(discreet.Plink(bed).open()) == "Cohort(private)"
