@@ -20,6 +20,7 @@ extensions = [
     "sphinx.ext.viewcode",
     "commands",
     "crosslinks",
+    "offline",
 ]
 exclude_patterns = ["_build", "extensions", "pictures"]
 needs_sphinx = "9.0"

@@ -43,7 +43,7 @@ def truncated_sensitivity(sup: float, nu: float, *, sides: int = 1) -> float:
     Two-sided, p = 2 Phi_bar(|z|): eta = log(2 Phi_bar(max(0, z_{nu/2} - sup)) / nu).
 
     log Phi_bar is concave, so the ratio is largest where truncation stops it. The paper's approximation is
-    eta ~ B sqrt(2 log(1/nu) / n) / sigma.
+    eta ~ B sqrt(2 log(1/nu) / n) / sigma. Proof: docs/proofs/log-p.md.
 
     Examples
     --------

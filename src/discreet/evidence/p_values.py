@@ -23,7 +23,8 @@ class PValues:
 
     The data is a vector of p-values (or a mapping, or a Series); a table with a row for each hypothesis, when
     `column` says where the p-values are; or a table with a single row, one column for each hypothesis. A
-    missing p-value counts as 1: no evidence. Nothing is proved: the certificate is "declared".
+    missing p-value counts as 1: no evidence. Nothing is proved: the certificate is
+    "declared"; docs/proofs/log-p.md says how eta follows from z scores.
 
     Parameters
     ----------

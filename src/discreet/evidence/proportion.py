@@ -40,7 +40,8 @@ class Proportion:
     Notes
     -----
     A value of at least one half is a yes. A missing value is a no for the upper side and a yes for the lower:
-    never evidence. Null hypothesis: independent people, rate <= null (= null with sides=2).
+    never evidence. Null hypothesis: independent people, rate <= null (= null with sides=2). Proof:
+    docs/proofs/mean.md.
 
     Examples
     --------

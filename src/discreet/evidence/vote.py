@@ -52,7 +52,7 @@ class Vote:
     "add-remove" needs ids (measure(..., person=...)), since removing a row would move all later rows; with
     ids and "replace", two blocks can change and the certificate says so. Null hypothesis: in each block P(p
     <= level) <= level, and blocks are independent. All values are kept in memory; your function sees
-    private data.
+    private data. Proof: docs/proofs/vote.md.
 
     Examples
     --------
