@@ -10,6 +10,7 @@ import discreet
 from budget import assert_mean_at_most, must_fail
 from discreet.lab import type_one
 from discreet.lab.bench import evidence as bench
+from discreet.lab.null_cases import STATUS, Case, genotypes
 
 
 @pytest.mark.statistical(6)
@@ -17,17 +18,19 @@ def test_null_columns_pass_no_more_often_than_alpha():
     """At 500 against 4,500 people and rate 2%, safe tails keep their level; the normal tail does not."""
     rng = np.random.default_rng(7)
     alpha = 1e-3
-    for test, top, sizes in (
-        (discreet.TwoByTwo(group="g", floor=0.01), 1, (4500, 500)),
-        (discreet.TwoGroups(group="g", bounds=(0, 1), floor=0.05), 1, (4500, 500)),
-        (discreet.Trend(protect="genotypes", maf_floor=0.01, sides=1), 2, (4500, 500)),
-        (discreet.Allelic(maf_floor=0.01, sides=1), 2, (4500, 500)),
-        (discreet.Proportion(null=0.02), 1, (5000,)),
+    group, coin = {"g": np.array([0, 1])}, {0.0: 0.98, 1.0: 0.02}
+    for test, law, labels in (
+        (discreet.TwoByTwo(group="g", floor=0.01), coin, group),
+        (discreet.TwoGroups(group="g", bounds=(0, 1), floor=0.05), coin, group),
+        (discreet.Trend(protect="genotypes", maf_floor=0.01, sides=1), genotypes(0.02), STATUS),
+        (discreet.Allelic(maf_floor=0.01, sides=1), genotypes(0.02), STATUS),
+        (discreet.Proportion(null=0.02), coin, {}),
     ):
-        score = type_one.null_scores(test, sizes, 0.02, top, 300_000, rng)
+        sizes = (4500, 500) if labels else (5000,)
+        score = type_one.null_scores(Case("", test, law, sizes, labels), 300_000, rng)
         assert_mean_at_most(score >= -ndtri(alpha), alpha)
     wrong = discreet.TwoByTwo(group="g", floor=0.01, tail="normal")
-    score = type_one.null_scores(wrong, (4500, 500), 0.02, 1, 300_000, rng)
+    score = type_one.null_scores(Case("", wrong, coin, (4500, 500), group), 300_000, rng)
     must_fail(lambda: assert_mean_at_most(score >= -ndtri(alpha), alpha))
 
 

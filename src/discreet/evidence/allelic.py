@@ -92,14 +92,9 @@ class Allelic:
 
 def conclude_counts(test: Any, counts: Genotypes, *, alleles: bool) -> Evidence:
     """Return the evidence of genotype counts by group; allelic and trend tests differ in one variance."""
-    return counts_evidence(test, counts, moments_of(counts), alleles=alleles)
-
-
-def counts_evidence(test: Any, counts: Genotypes, moments: Moments, *, alleles: bool) -> Evidence:
-    """Return the evidence of given sums in the study that `counts` describes."""
     return association(
         counts.names,
-        moments,
+        moments_of(counts),
         design_of(test, counts),
         maf_floor=test.maf_floor,
         alleles=alleles,

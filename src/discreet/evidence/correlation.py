@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,7 +49,8 @@ class Correlation:
     floor : float
         For "product": the smallest standard deviation, as a share of the width, at which the test is sharp.
     tail : {"safe", "normal"}
-        "safe" holds whatever the ties for "kendall"; for "product" it is checked by simulation, not proved.
+        "safe" is proved at every n for "kendall", whatever the ties; for "product" it is checked over
+        permutations and by simulation, not proved.
 
     Notes
     -----
@@ -118,7 +120,7 @@ class Correlation:
             n,
             sides=self.sides,
             ceiling=self.ceiling,
-            tail=self.tail,
+            survival=tails.normal if self.tail == "normal" else partial(_kendall_tail, n),
             proof="docs/proofs/correlation.md",
             effect_name="Kendall's tau",
             largest=n * (n - 1) / 2,
@@ -148,3 +150,13 @@ class Correlation:
             sup=steps.move(influence),
             proof="docs/proofs/correlation.md",
         )
+
+
+def _kendall_tail(n: int, t: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Bound P(K >= t deviations) at every n, whatever the ties.
+
+    K is dominated by a fair sign and uniforms on [-j, j], j = 3..n. Their variances sum to little more than
+    K's: j^2/3 for (j^2 - 1)/3; docs/proofs/correlation.md.
+    """
+    wider = n * (n + 1) * (2 * n + 1) / 18 - 5 / 3 + 1
+    return tails.normal_cubed(t * float(np.sqrt(n * (n - 1) * (2 * n + 5) / 18 / wider)))

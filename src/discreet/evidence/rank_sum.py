@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet.evidence import tails
 from discreet.evidence.accumulate import Rows, codes
 from discreet.evidence.common import check_common, enough, only_replace
 from discreet.evidence.groups import MEMBERSHIP, PUBLIC_GROUPS, check_levels, sizes
-from discreet.evidence.ranks import middle_ranks, rank_evidence
+from discreet.evidence.ranks import middle_ranks, rank_evidence, rank_sum_tail
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +32,8 @@ class RankSum:
     group : str
         The column that says who is in which group. Public: it is not protected, and neither are group sizes.
     tail : {"safe", "normal"}
-        "safe" holds whatever the ties; "normal" is for columns without ties or missing values.
+        "safe" is for any ties: checked against exact laws, not proved for all sizes. "normal" is for columns
+        without ties or missing values.
     levels, sides, ceiling
         As for `TwoGroups`.
 
@@ -96,7 +98,7 @@ class RankSum:
             people,
             sides=self.sides,
             ceiling=self.ceiling,
-            tail=self.tail,
+            survival=tails.normal if self.tail == "normal" else rank_sum_tail,
             proof="docs/proofs/ranks.md",
             public=MEMBERSHIP,
             effect_name="P(larger) - P(smaller)",

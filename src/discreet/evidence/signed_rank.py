@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet import check
+from discreet.evidence import tails
 from discreet.evidence.accumulate import Rows
 from discreet.evidence.common import check_common, enough, only_replace
 from discreet.evidence.ranks import middle_ranks, rank_evidence
@@ -29,8 +30,9 @@ class SignedRank:
     Notes
     -----
     No bounds are needed. A missing value takes no part: no evidence. Null hypothesis: independent people,
-    each value symmetric about `null`. Only "replace": the deviation holds the number of people. All values
-    are kept in memory until the end. Proof: docs/proofs/ranks.md.
+    each value symmetric about `null`. The safe tail is proved at every n, whatever the ties; "normal" is
+    for columns without ties or missing values. Only "replace": the deviation holds the number of people. All
+    values are kept in memory until the end. Proof: docs/proofs/ranks.md.
 
     Examples
     --------
@@ -75,7 +77,7 @@ class SignedRank:
             n,
             sides=self.sides,
             ceiling=self.ceiling,
-            tail=self.tail,
+            survival=tails.normal if self.tail == "normal" else tails.normal_cubed,
             proof="docs/proofs/ranks.md",
             effect_name="rank-biserial correlation",
             largest=n * (n + 1) / 2,

@@ -16,8 +16,8 @@ from scipy.stats import ttest_ind
 from discreet.errors import missing_extra
 from discreet.evidence.two_groups import TwoGroups
 from discreet.lab.bench.timing import Cost, interleaved, verdict
-from discreet.report.text_table import table
 from discreet.measure import measure
+from discreet.report.text_table import table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -126,8 +126,8 @@ def in_words(result: Result) -> str:
             f"{result.people:,} people x {result.columns} float32 columns, one Parquet file, one run",
             table(["job", "time over ours", "processor time over ours"], rows),
             (
-                f"Best of interleaved repeats. Loops are timed on {_LOOPED} columns and read them from a file "
-                f"opened once; scipy's loop takes {share:.1f} times its own reading, on one thread. Peak memory "
+                f"Best of interleaved repeats. Loops are timed on {_LOOPED} columns and read them from a "
+                f"file opened once; scipy's loop takes {share:.1f} times its own reading. Peak memory "
                 f"{result.megabytes:,.0f} MB; on half the people {result.half_megabytes:,.0f} MB."
             ),
             verdict(ours.wall <= 2 * result.costs[_POLARS].wall, "within 2x of polars' grouped means"),
