@@ -22,7 +22,7 @@ extensions = [
     "crosslinks",
     "offline",
 ]
-exclude_patterns = ["_build", "extensions", "pictures"]
+exclude_patterns = ["_build", "extensions", "pictures", "printed"]
 needs_sphinx = "9.0"
 
 myst_enable_extensions = ["colon_fence"]

@@ -1,9 +1,13 @@
 """Every code block of the README and the documentation runs, and prints what the page says it prints."""
 
+import shlex
 from pathlib import Path
 
 import blocks
 import pytest
+from typer.testing import CliRunner
+
+from discreet.cli import app
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(
@@ -18,6 +22,14 @@ def test_blocks_of_a_page_run(page, tmp_path, monkeypatch):
     text = page.read_text(encoding="utf-8")
     assert not blocks.unknown(text), "a block is python, console, or only shown: text or toml"
     blocks.run(text)
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "docs/printed").glob("*.txt")), ids=lambda file: file.stem)
+def test_printed_tables_name_their_command(file):
+    """What takes minutes is kept as it was printed; its first line is a command that exists."""
+    [(command, shown)] = blocks.commands(file.read_text())
+    assert shown.strip()
+    assert CliRunner().invoke(app, [*shlex.split(command)[1:], "--help"]).exit_code == 0
 
 
 def test_wrong_pages_are_noticed(tmp_path, monkeypatch):
