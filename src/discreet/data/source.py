@@ -105,6 +105,6 @@ class ArraySource:
 
 def _floats(column: NDArray[Any]) -> NDArray[Any]:
     """Return a number column as floats that hold each of its values; others as they are."""
-    if column.dtype.kind not in "biuf" or column.dtype in (np.float32, np.float64):
+    if column.dtype.char not in "?bBhHiIlLqQeg":  # neither whole numbers nor rare floats
         return column
     return column.astype(np.float32 if column.dtype.itemsize < 4 else np.float64)
