@@ -8,13 +8,21 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
+import discreet
 from budget import assert_mean_at_most, must_fail
 from discreet.evidence.accumulate import Rows
 from discreet.lab import type_one
 from discreet.lab.bench import evidence as bench
-from discreet.lab.null_cases import cases
+from discreet.lab.null_cases import STATUS, Case, cases, genotypes
 
 SAFE = [case for case in cases(0.02, 0.1) if "normal" not in case.name]
+SAFE += [
+    Case(f"{type(test).__name__}, MAF floor .01", test, genotypes(0.02), (4500, 500), STATUS)
+    for test in (
+        discreet.Trend(protect="genotypes", maf_floor=0.01, sides=1),
+        discreet.Allelic(maf_floor=0.01, sides=1),
+    )
+]
 TAILED = [case for case in SAFE if case.law and type(case.test).__name__ in ("TwoByTwo", "Mean")]
 TAILED += [case for case in SAFE if "floor" in case.name and hasattr(case.test, "sd")]
 

@@ -56,6 +56,16 @@ class Correlation:
     -----
     A missing value counts as tied with everyone ("kendall") or as the middle of the bounds ("product").
     Null hypothesis: the column is independent of the partner. Proof: docs/proofs/correlation.md.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd, discreet
+    >>> rng = np.random.default_rng(1)
+    >>> table = pd.DataFrame(rng.random((5_000, 3)), columns=["age", "luck", "wear"])
+    >>> table["wear"] += table["age"]
+    >>> test = discreet.Correlation(partner="age")
+    >>> discreet.discover(table, test, q=0.1, epsilon=2, delta=1e-6).discoveries[0]
+    'wear'
     """
 
     partner: str

@@ -42,6 +42,18 @@ class RankSum:
     No bounds are needed: ranks do not care. A pair with a missing value counts one half: no evidence. Null
     hypothesis: groups are as good as drawn by lot. All values are kept in memory until the end, and every
     column is sorted. Proof: docs/proofs/ranks.md.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd, discreet
+    >>> rng = np.random.default_rng(1)
+    >>> treated = rng.integers(0, 2, 10_000)
+    >>> table = pd.DataFrame(rng.random((10_000, 2)), columns=["a", "b"])
+    >>> table["b"] += 0.4 * treated
+    >>> table["treated"] = treated
+    >>> test = discreet.RankSum(group="treated")
+    >>> discreet.discover(table, test, q=0.1, epsilon=2, delta=1e-6).discoveries[0]
+    'b'
     """
 
     group: str

@@ -33,6 +33,13 @@ class SignedRank:
     each value symmetric about `null`. The safe tail is proved at every n, whatever the ties; "normal" is
     for columns without ties or missing values. Only "replace": the deviation holds the number of people. All
     values are kept in memory until the end. Proof: docs/proofs/ranks.md.
+
+    Examples
+    --------
+    >>> import numpy as np, discreet
+    >>> change = np.random.default_rng(1).normal([0, 0, 0.5], 1, (10_000, 3))
+    >>> discreet.discover(change, discreet.SignedRank(), q=0.1, epsilon=2, delta=1e-6).discoveries[0]
+    '2'
     """
 
     null: float = 0.0

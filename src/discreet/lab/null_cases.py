@@ -32,6 +32,7 @@ SHARES = (0.5, 0.1)
 _PEOPLE = 5000
 _FEW = 400  # people of the cases without ties, which are drawn one by one
 _ALL = 2**62
+STATUS = {"phenotype": np.array([1, 2])}  # controls and cases
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +59,10 @@ class Case:
 def cases(rate: float, share: float) -> list[Case]:
     """Return all tests on columns of one rate, the second group being one share of the people."""
     coin = {0.0: 1 - rate, 1.0: rate}
-    genotype = {0.0: (1 - rate) ** 2, 1.0: 2 * rate * (1 - rate), 2.0: rate**2}
+    genotype = genotypes(rate)
     signs = {-1.0: rate / 2, 0.0: 1 - rate, 1.0: rate / 2}
     bounds = (0, 1)
     groups, group = _split(_PEOPLE, share), {"g": np.array([0, 1])}
-    status = {"phenotype": np.array([1, 2])}
     few = _split(_FEW, share)
     one = (_PEOPLE,)
     strata = 2 * _split(_PEOPLE // 2, share)
@@ -80,8 +80,8 @@ def cases(rate: float, share: float) -> list[Case]:
         Case("SignedRank, no ties", SignedRank(), None, (_FEW,), most=200_000),
         Case("TwoGroups", TwoGroups(group="g", bounds=bounds), coin, groups, group),
         Case("TwoGroups, floor .05", TwoGroups(group="g", bounds=bounds, floor=0.05), coin, groups, group),
-        Case("Trend, MAF floor .05", Trend(protect="genotypes", sides=1), genotype, groups, status),
-        Case("Allelic, MAF floor .05", Allelic(sides=1), genotype, groups, status),
+        Case("Trend, MAF floor .05", Trend(protect="genotypes", sides=1), genotype, groups, STATUS),
+        Case("Allelic, MAF floor .05", Allelic(sides=1), genotype, groups, STATUS),
         Case("TwoByTwo, floor .005", TwoByTwo(group="g", floor=0.005), coin, groups, group),
         Case("TwoByTwo, normal tail", TwoByTwo(group="g", floor=0.005, tail="normal"), coin, groups, group),
         Case("Stratified", layered(), coin, strata, both),
@@ -100,6 +100,11 @@ def cases(rate: float, share: float) -> list[Case]:
         Case("Correlation, product, floor .3", product, coin, groups, group),
         Case("Vote, 50 blocks", Vote(test=_largest, blocks=50, level=0.2), None, (_FEW,), most=500_000),
     ]
+
+
+def genotypes(rate: float) -> dict[float, float]:
+    """Return the law of 0, 1 and 2 alleles of one rate, a person's two being independent."""
+    return {0.0: (1 - rate) ** 2, 1.0: 2 * rate * (1 - rate), 2.0: rate**2}
 
 
 def _split(people: int, share: float) -> tuple[int, int]:

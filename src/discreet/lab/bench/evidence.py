@@ -56,8 +56,8 @@ def run(people: int = 1_000_000, columns: int = 500, seed: int = 1, repeats: int
     """Time the same comparison of two groups in every column, from the same Parquet file."""
     with tempfile.TemporaryDirectory() as folder:
         path, half = Path(folder) / "people.parquet", Path(folder) / "half.parquet"
-        _write(path, people, columns, seed)
-        _write(half, people // 2, columns, seed)
+        write(path, people, columns, seed)
+        write(half, people // 2, columns, seed)
         few = min(_LOOPED, columns)
         whole: dict[str, Callable[[], object]] = {
             _OURS: lambda: measure(path, TwoGroups(group=_GROUP, bounds=(0, 1))),
@@ -107,7 +107,8 @@ def _grouped_means(path: Path) -> Any:
     return polars.scan_parquet(path).group_by(_GROUP).agg(polars.all().mean()).collect(engine="streaming")
 
 
-def _write(path: Path, people: int, columns: int, seed: int) -> None:
+def write(path: Path, people: int, columns: int, seed: int = 1) -> None:
+    """Write a Parquet file of uniform float32 columns x0, x1, ... and a column of groups, "treated"."""
     rng = np.random.default_rng(seed)
     arrow, parquet = _module("pyarrow"), _module("pyarrow.parquet")
     fields = [(_GROUP, arrow.int8()), *((f"x{i}", arrow.float32()) for i in range(columns))]
