@@ -1,5 +1,6 @@
 """On a real cluster of two processes: the same evidence, one charge, also when a process is killed."""
 
+import contextlib
 import json
 import os
 import signal
@@ -129,7 +130,7 @@ def test_genotypes_in_blocks_of_variants(client, tmp_path, monkeypatch):
 
     path = tmp_path / "cohort.bed"
     write_bed(path, 203, 31)
-    monkeypatch.setattr(cut, "PACKED", 600)
+    monkeypatch.setattr(cut, "_LEAST", 600)
     monkeypatch.setattr(cut, "_DECODED", 203 * 10)
     decoded = discreet.TwoGroups(group="phenotype", levels=(1, 2), bounds=(0, 2))
     for test in (discreet.Allelic(), discreet.Trend(), decoded):
@@ -192,6 +193,34 @@ def test_a_killed_worker_changes_nothing(client, table, tmp_path):
     assert book.budget("people").releases == 1
     assert "7" in r.discoveries
     same(discreet.measure(slow, test, **on(client)), discreet.measure(table, test))
+
+
+def test_without_a_cluster_one_is_made_and_closed(monkeypatch):
+    """It shows no dashboard, writes no partial sums to disk, and the benchmark runs on it."""
+    from discreet.lab.bench import scale
+
+    seen = []
+
+    def spills():
+        import dask
+
+        return [dask.config.get(f"distributed.worker.memory.{limit}") for limit in ("target", "spill")]
+
+    @contextlib.contextmanager
+    def watched():
+        with cluster.connected() as own:
+            seen.append((own.cluster.dashboard_link, list(own.run(spills).values())))
+            yield own
+        seen.append(own.status)
+
+    monkeypatch.setattr(scale, "connected", watched)
+    monkeypatch.setattr(scale, "_REPEATS", 1)
+    words = scale.in_words(scale.run(scale.Size(400, 200, 2000, 5, 5000, 400)))
+    assert "1.25 TB" in words
+    (link, limits), status = seen
+    assert "http" not in str(link)
+    assert limits == [[False, False]] * len(limits)
+    assert status == "closed"
 
 
 def test_merging_does_not_touch_what_it_merges(table):
