@@ -6,6 +6,8 @@ import os
 import signal
 import threading
 import time
+import urllib.error
+import urllib.request
 
 import numpy as np
 import pytest
@@ -28,7 +30,7 @@ BOUNDS = (0.0, 1.0)
 def client():
     """Yield the client of a cluster of two processes."""
     with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as two,
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0") as two,
         distributed.Client(two, set_as_default=False) as client,
     ):
         yield client
@@ -196,31 +198,33 @@ def test_a_killed_worker_changes_nothing(client, table, tmp_path):
 
 
 def test_without_a_cluster_one_is_made_and_closed(monkeypatch):
-    """It shows no dashboard, writes no partial sums to disk, and the benchmark runs on it."""
+    """It shows no web page, writes no partial sums to disk, and the benchmark runs on it."""
     from discreet.lab.bench import scale
 
     seen = []
 
-    def spills():
+    def quiet():
         import dask
 
-        return [dask.config.get(f"distributed.worker.memory.{limit}") for limit in ("target", "spill")]
+        return [dask.config.get(key) for key in cluster._QUIET]
 
     @contextlib.contextmanager
     def watched():
         with cluster.connected() as own:
-            seen.append((own.cluster.dashboard_link, list(own.run(spills).values())))
+            seen.extend(own.run(quiet).values())
+            port = own.scheduler_info()["services"]["dashboard"]
+            for page in ("status", "info/main/workers.html", "metrics"):
+                with pytest.raises(urllib.error.HTTPError, match="404"):
+                    urllib.request.urlopen(f"http://127.0.0.1:{port}/{page}")
             yield own
-        seen.append(own.status)
+        assert own.status == "closed"
 
     monkeypatch.setattr(scale, "connected", watched)
     monkeypatch.setattr(scale, "_REPEATS", 1)
     words = scale.in_words(scale.run(scale.Size(400, 200, 2000, 5, 5000, 400)))
     assert "1.25 TB" in words
-    (link, limits), status = seen
-    assert "http" not in str(link)
-    assert limits == [[False, False]] * len(limits)
-    assert status == "closed"
+    assert seen
+    assert all(found == list(cluster._QUIET.values()) for found in seen)
 
 
 def test_merging_does_not_touch_what_it_merges(table):

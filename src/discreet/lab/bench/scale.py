@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from discreet.evidence.accumulate import Test
 
-_REPEATS = 5
+_REPEATS = 3
 _PAPER = (500_000, 10_000_000)  # people and variants of the study worked out on paper
 _VARIANTS = (400, 1200)  # of two pieces: their difference is counting, the rest is starting
 _IN_A_BYTE = 4  # genotypes
@@ -54,7 +54,7 @@ class Size:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """Costs of each job; processor seconds of selection among m and 2m scores, and of two pieces of a scan."""
+    """Costs of each job; processor seconds of selecting among m and 2m scores and of two pieces of a scan."""
 
     size: Size
     processors: int
