@@ -82,6 +82,15 @@ def release(
     release_id : str, optional
         A name for this release: asked again with the same parameters, the stored result is returned and
         nothing is spent.
+
+    Examples
+    --------
+    >>> import discreet
+    >>> scores = {"diet": 12.0, "sleep": 11.0, "luck": 0.3, "age": 0.8}
+    >>> evidence = discreet.Evidence.from_z(scores, sup=0.005, adjacency="replace")
+    >>> found = discreet.release(evidence, q=0.1, epsilon=1, delta=1e-6)
+    >>> sorted(found.discoveries)
+    ['diet', 'sleep']
     """
     asked = Parameters(
         q=q,
@@ -222,6 +231,14 @@ def private_bh(
 
     The paper's input: p-values that are (eta, nu)-sensitive, eta > 0 and 0 < nu < 1 declared by you.
     Everything else as in `release`.
+
+    Examples
+    --------
+    >>> import discreet
+    >>> p = {"height": 1e-9, "diet": 2e-8, "luck": 0.6, "age": 0.2}
+    >>> found = discreet.private_bh(p, eta=1e-4, nu=1e-10, q=0.1, epsilon=1, delta=1e-6)
+    >>> sorted(found.discoveries)
+    ['diet', 'height']
     """
     return release(
         Evidence.from_p(p, eta=eta, nu=nu), q=q, epsilon=epsilon, delta=delta, k=k, method=method, **options

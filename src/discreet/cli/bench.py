@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path  # noqa: TC003 (typer reads the annotations)
+
 import typer
 
 bench = typer.Typer(help="Ratios against peers, measured in one run.", no_args_is_help=True)
@@ -122,3 +124,33 @@ def bench_noise() -> None:
     from discreet.lab.bench import noise
 
     typer.echo(noise.in_words())
+
+
+@bench.command("gwas")
+def bench_gwas(
+    quick: bool = typer.Option(False, help="Small files: seconds; the targets are for large ones."),
+    utility: Path | None = typer.Option(None, help="Instead: recall of this .bed file's causal variants."),
+    type_one: bool = typer.Option(False, help="Instead: how often null variants pass."),
+    repetitions: int = typer.Option(500, help="For --utility: draws at each budget."),
+    variants: int = typer.Option(5_000_000, help="For --type-one: null variants in each row."),
+) -> None:
+    """Compare genotypes in PLINK files with plink1.9 and plink2; makes its own files, up to 2 GB."""
+    if utility is not None:
+        from discreet.lab.bench import causal
+
+        typer.echo(causal.in_words(causal.run(utility, repetitions), repetitions))
+        return
+    from discreet.lab.progress import progress
+
+    if type_one:
+        from discreet.lab.bench import genetic_nulls
+
+        with progress("rows", 24) as tick:
+            rows = genetic_nulls.run(variants, tick)
+        typer.echo(genetic_nulls.in_words(rows))
+        return
+    from discreet.lab.bench import gwas
+
+    size = gwas.Size(2_000, 5_000, 20_000, 40_000) if quick else gwas.Size()
+    result = gwas.run(size, lambda words: typer.echo(words, err=True))
+    typer.echo(gwas.in_words(result))

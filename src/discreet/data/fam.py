@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet.data.lines import all_have, lines
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
@@ -31,10 +32,11 @@ class People:
 
 def read_fam(path: Path) -> People:
     """Return the people of a .fam file; the sixth field is the phenotype."""
-    rows = _rows(path)
-    if any(len(row) != 6 for row in rows):
+    text, starts = lines(path)
+    if not all_have(text, starts, 6):
         raise InputError(f"{path}: every line must have six fields: FID IID father mother sex phenotype")
-    return _people(path, [(row[0], row[1]) for row in rows], _numbers([row[5] for row in rows]))
+    words = text.decode(errors="replace").split()
+    return _people(path, list(zip(words[0::6], words[1::6], strict=True)), _numbers(words[5::6]))
 
 
 def read_psam(path: Path) -> People:

@@ -61,6 +61,14 @@ class Plink:
     -----
     How many people there are is public, and so is every variant's name, place and alleles. Genotypes are
     protected; whether phenotypes are is up to the test (its `protect`).
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, discreet
+    >>> from discreet.lab.cohort import Simulated
+    >>> bed = Simulated(people=200, variants=30).write(pathlib.Path(tempfile.mkdtemp()) / "cohort.bed")
+    >>> discreet.measure(discreet.Plink(bed), discreet.Allelic()).names[:2]
+    ('rs1', 'rs2')
     """
 
     path: str | Path
@@ -145,7 +153,7 @@ class Cohort:
         """How many people are kept."""
         return int(np.count_nonzero(self.kept))
 
-    def count(self, cells: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def count(self, cells: NDArray[np.bool_]) -> NDArray[np.int32]:
         """Return how many in each cell carry 0, 1, 2 effect alleles or no call, shape (cells, 4, m)."""
         return count(self.packed, self.names.chosen, self._spread(cells), self.threads)
 

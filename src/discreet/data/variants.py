@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 
 from discreet.block import Names
+from discreet.data.lines import all_have, lines
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
@@ -107,15 +108,15 @@ class Variants(Names):
 
 def read_bim(path: Path) -> Variants:
     """Return the variants of a .bim file, six fields in every line."""
-    text, starts = _lines(path)
-    if not _all_have(text, starts, 6):
+    text, starts = lines(path)
+    if not all_have(text, starts, 6):
         raise InputError(f"{path}: every line must have six fields: chromosome, name, cM, position, alleles")
     return Variants(path, text, starts, (0, 3, 1, 4, 5), np.arange(starts.size))
 
 
 def read_pvar(path: Path) -> Variants:
     """Return the variants of a .pvar file; the alternative allele is the one counted."""
-    text, starts = _lines(path)
+    text, starts = lines(path)
     header = [b"#CHROM", b"ID", b"CM", b"POS", b"ALT", b"REF"]
     body = 0
     while body < starts.size and text[starts[body] : starts[body] + 1] == b"#":
@@ -128,25 +129,3 @@ def read_pvar(path: Path) -> Variants:
     first, second, third, fourth, fifth = fields
     starts = starts[body:]
     return Variants(path, text, starts, (first, second, third, fourth, fifth), np.arange(starts.size))
-
-
-def _lines(path: Path) -> tuple[bytes, NDArray[np.int64]]:
-    """Return a file's bytes and where its lines begin; empty lines at the end do not count."""
-    try:
-        text = path.read_bytes().rstrip()
-    except OSError:
-        raise InputError(f"{path}: cannot be read; .bed, .bim and .fam must lie side by side") from None
-    if not text:
-        raise InputError(f"{path}: the file is empty")
-    ends = np.flatnonzero(np.frombuffer(text, dtype=np.uint8) == ord("\n"))
-    return text, np.concatenate([[0], ends + 1])
-
-
-def _all_have(text: bytes, starts: NDArray[np.int64], fields: int) -> bool:
-    """Say whether every line has so many fields, without cutting any out."""
-    blank = np.frombuffer(text, dtype=np.uint8) <= ord(" ")
-    begins = np.flatnonzero(~blank & np.concatenate([[True], blank[:-1]]))
-    return bool(begins.size == fields * starts.size and np.all(begins[::fields] >= starts)) and bool(
-        np.all(begins[fields::fields] >= starts[1:])
-        and np.all(begins[fields - 1 :: fields][:-1] < starts[1:])
-    )

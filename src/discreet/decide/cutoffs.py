@@ -34,17 +34,27 @@ class Cutoffs:
     fdr: float
 
 
-def accuracy(m: int, k: int, scale: float, miss: float) -> float:
+def accuracy(m: int, k: int, scale: float, miss: float, selection: float | None = None) -> float:
     """Return Delta with y_j >= x_(j) - Delta for all j <= k but for a chance of `miss`: selection and value.
 
-    Selection: the largest of all noise is below b (log m + log(2k/miss)) and the noise of the best k, seen
-    from below, too: together 2b(log m + log(2k/miss)). Value: b log(k/miss).
+    Selection, of scale a: the largest of all noise is below a (log m + log(2k/miss)) and the noise of the
+    best k, seen from below, too: together 2a(log m + log(2k/miss)). Value, of scale b: b log(k/miss).
     """
-    return scale * (2 * (math.log(m) + math.log(2 * k / miss)) + math.log(k / miss))
+    a = scale if selection is None else selection
+    return 2 * a * (math.log(m) + math.log(2 * k / miss)) + scale * math.log(k / miss)
 
 
-@lru_cache(maxsize=64)
-def cutoffs(null: NullLaw, m: int, k: int, q: float, scale: float, kind: str, miss: float) -> Cutoffs:
+@lru_cache(maxsize=128)
+def cutoffs(
+    null: NullLaw,
+    m: int,
+    k: int,
+    q: float,
+    scale: float,
+    kind: str,
+    miss: float,
+    selection: float | None = None,
+) -> Cutoffs:
     """Return what the j-th largest noisy score must reach, j = 1..k, and the level this earns.
 
     "plain": the score of p = q*j/m + nu. "paper": that, lowered by Delta, which makes at least as many
@@ -53,6 +63,7 @@ def cutoffs(null: NullLaw, m: int, k: int, q: float, scale: float, kind: str, mi
 
     A rejected hypothesis has a noisy score of at least cutoff_R, and a true one of at least cutoff_R - b
     log(k/(2 miss)) but for a chance of `miss`: adaptive at level q' = max_j (m/j) P(X0 >= cutoff_j - that).
+    `scale` is the noise of the values, `selection` that of the selection where it is another. Public: kept.
     """
     grid = np.linspace(0.0, null.ceiling, _GRID)
     depth = -null.log_survival(grid)
@@ -63,7 +74,7 @@ def cutoffs(null: NullLaw, m: int, k: int, q: float, scale: float, kind: str, mi
     score = np.where(place < _GRID, grid[np.minimum(place, _GRID - 1)], np.inf)
     slack = scale * max(0.0, math.log(k / (2 * miss)))
     if kind == "paper":
-        score = score - accuracy(m, k, scale, miss)
+        score = score - accuracy(m, k, scale, miss, selection)
     elif kind == "conservative":
         score = score + slack
     reached = np.exp(null.log_survival(np.where(np.isfinite(score), score - slack, null.ceiling * 2)))

@@ -49,6 +49,16 @@ class Allelic:
     A missing call contributes nothing. Null hypothesis: among those with a call, the allele is independent of
     the phenotype, and a person's two alleles of one another (Hardy-Weinberg); `Trend` does not need the
     latter. Proof of the certificate: docs/proofs/association.md.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd, discreet
+    >>> rng = np.random.default_rng(1)
+    >>> table = pd.DataFrame(rng.binomial(2, 0.4, (20_000, 2)), columns=["rs1", "rs2"])
+    >>> table["phenotype"] = 1 + (rng.random(20_000) < 0.2 + 0.3 * table["rs2"])
+    >>> test = discreet.Allelic(maf_floor=0.3, case_floor=0.3)
+    >>> discreet.discover(table, test, q=0.1, epsilon=2, delta=1e-6).discoveries[0]
+    'rs2'
     """
 
     group: str = "phenotype"
@@ -82,14 +92,9 @@ class Allelic:
 
 def conclude_counts(test: Any, counts: Genotypes, *, alleles: bool) -> Evidence:
     """Return the evidence of genotype counts by group; allelic and trend tests differ in one variance."""
-    return counts_evidence(test, counts, moments_of(counts), alleles=alleles)
-
-
-def counts_evidence(test: Any, counts: Genotypes, moments: Moments, *, alleles: bool) -> Evidence:
-    """Return the evidence of given sums in the study that `counts` describes."""
     return association(
         counts.names,
-        moments,
+        moments_of(counts),
         design_of(test, counts),
         maf_floor=test.maf_floor,
         alleles=alleles,

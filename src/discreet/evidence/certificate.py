@@ -34,6 +34,13 @@ class Certificate:
         caller).
     public : str
         What every neighbour shares and nobody is protected from: who is in which group, where that is public.
+
+    Examples
+    --------
+    >>> import numpy as np, discreet
+    >>> evidence = discreet.measure(np.zeros((10_000, 1)), discreet.Mean(bounds=(0, 1), null=0.5))
+    >>> evidence.certificate.adjacency, round(evidence.certificate.sup, 3)
+    ('replace', 0.023)
     """
 
     sup: float

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,12 +49,23 @@ class Correlation:
     floor : float
         For "product": the smallest standard deviation, as a share of the width, at which the test is sharp.
     tail : {"safe", "normal"}
-        "safe" holds whatever the ties for "kendall"; for "product" it is checked by simulation, not proved.
+        "safe" is proved at every n for "kendall", whatever the ties; for "product" it is checked over
+        permutations and by simulation, not proved.
 
     Notes
     -----
     A missing value counts as tied with everyone ("kendall") or as the middle of the bounds ("product").
     Null hypothesis: the column is independent of the partner. Proof: docs/proofs/correlation.md.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd, discreet
+    >>> rng = np.random.default_rng(1)
+    >>> table = pd.DataFrame(rng.random((5_000, 3)), columns=["age", "luck", "wear"])
+    >>> table["wear"] += table["age"]
+    >>> test = discreet.Correlation(partner="age")
+    >>> discreet.discover(table, test, q=0.1, epsilon=2, delta=1e-6).discoveries[0]
+    'wear'
     """
 
     partner: str
@@ -96,6 +108,10 @@ class Correlation:
         y = units.whole(numbers(block.labels[self.partner])[:, None])[:, 0].astype(np.float64)
         return np.stack([np.ones_like(y), y, y * y])
 
+    def survival(self, n: int) -> tails.Survival:
+        """Return the bound on the tail of Kendall's z for n people."""
+        return tails.normal if self.tail == "normal" else partial(_kendall_tail, n)
+
     def _ranked(self, rows: Rows) -> Evidence:
         partner, values = numbers(rows.label(self.partner)), rows.values
         n = enough(partner.size, 5, "people")
@@ -108,7 +124,7 @@ class Correlation:
             n,
             sides=self.sides,
             ceiling=self.ceiling,
-            tail=self.tail,
+            survival=self.survival(n),
             proof="docs/proofs/correlation.md",
             effect_name="Kendall's tau",
             largest=n * (n - 1) / 2,
@@ -138,3 +154,13 @@ class Correlation:
             sup=steps.move(influence),
             proof="docs/proofs/correlation.md",
         )
+
+
+def _kendall_tail(n: int, t: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Bound P(K >= t deviations) at every n, whatever the ties.
+
+    K is dominated by a fair sign and uniforms on [-j, j], j = 3..n. Their variances sum to little more than
+    K's: j^2/3 for (j^2 - 1)/3; docs/proofs/correlation.md.
+    """
+    wider = n * (n + 1) * (2 * n + 1) / 18 - 5 / 3 + 1
+    return tails.normal_cubed(t * float(np.sqrt(n * (n - 1) * (2 * n + 5) / 18 / wider)))

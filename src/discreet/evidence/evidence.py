@@ -45,6 +45,13 @@ class Evidence:
         one person moves each by at most `sup`. Only the mirror method uses them.
     effect : Effect or None
         How large each finding is, in units a reader knows; private, with its own sensitivity.
+
+    Examples
+    --------
+    >>> import discreet
+    >>> evidence = discreet.Evidence.from_z({"diet": 12.0, "luck": 0.3}, sup=0.01, adjacency="replace")
+    >>> len(evidence), evidence.names
+    (2, ('diet', 'luck'))
     """
 
     names: Sequence[str]

@@ -35,7 +35,7 @@ def rank_evidence(
     *,
     sides: int,
     ceiling: float | None,
-    tail: str,
+    survival: tails.Survival,
     proof: str,
     effect_name: str,
     largest: float,
@@ -44,12 +44,13 @@ def rank_evidence(
     """Return the evidence of centred rank statistics with a known deviation, each moved by at most `pull`.
 
     Ties and missing values replace the statistic by its mean over fair tie-breaks, so it is smaller in convex
-    order than the one without ties, whose law is known; docs/proofs/ranks.md. The effect is the statistic as
+    order than the one without ties, whose law is known: `survival` is a bound from convex functions of that
+    one; docs/proofs/ranks.md. The effect is the statistic as
     a share of the largest it can be.
     """
     influence = pull / deviation
     clip = ceiling_for(ceiling, people)
-    steps = ladder(tails.normal if tail == "normal" else _safe, influence, clip)
+    steps = ladder(survival, influence, clip)
     raw = statistic / deviation
     score = steps(raw) if sides == 1 else np.maximum(steps(raw), steps(-raw))
     return conclude(
@@ -64,11 +65,10 @@ def rank_evidence(
     )
 
 
-def _safe(t: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the power-1 bound for any ties: the normal one, and 6% for the exact laws of small samples.
+def rank_sum_tail(t: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return 1.06 times the power-1 bound of the normal: for the rank sum, whatever the ties.
 
-    Without ties all three rank statistics are sums of independent symmetric terms, lighter than normal; their
-    exact power-1 bound exceeds the normal one by at most 5%, at t near 1, from 3 people a group on (a test
-    computes it).
+    What its exact law without ties needs exceeds the normal bound by at most 5%, near t = 1, from 3 people a
+    group on, and nothing in the limit of many: computed, not proved, in between. exp(-t^2/2) is proved.
     """
     return np.minimum(1.06 * tails.normal_hinge(t), 1.0)

@@ -5,7 +5,7 @@ All rest on Markov's inequality for (X - h)_+^power: for every h < t,
     P(X >= t) <= E (X - h)_+^power / (t - h)^power <= E (Y - h)_+^power / (t - h)^power
 
 when Y dominates X for these functions. Any h gives a valid bound; the best of a few is taken. The price is at
-most a factor e (power 1) or e^2/2 (power 2) against Y's own tail. See docs/proofs/tails.md.
+most a factor e (power 1), e^2/2 (power 2) or 2e^3/9 (power 3) against Y's own tail. See docs/proofs/tails.md.
 """
 
 from __future__ import annotations
@@ -40,6 +40,18 @@ def normal_hinge(t: NDArray[np.float64]) -> NDArray[np.float64]:
         density = np.exp(-0.5 * h * h) / np.sqrt(2 * np.pi)
         hinge = np.asarray(density - h * ndtr(-h), dtype=np.float64)
         best = np.minimum(best, np.maximum(hinge, 0.0) / (t - h))
+    return np.minimum(best * _OUTWARD, 1.0)
+
+
+def normal_cubed(t: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the power-3 bound with Y standard normal: for sums of weighted fair signs and of uniforms."""
+    best = np.ones_like(t)
+    for distance in _DISTANCES:
+        h = t - distance / np.maximum(t, 0.5)
+        density = np.exp(-0.5 * h * h) / np.sqrt(2 * np.pi)
+        beyond = np.asarray(ndtr(-h), dtype=np.float64)
+        moment = (h * h + 2) * density - h * (h * h + 3) * beyond  # E (Y - h)_+^3
+        best = np.minimum(best, np.maximum(moment, 0.0) / (t - h) ** 3)
     return np.minimum(best * _OUTWARD, 1.0)
 
 

@@ -52,7 +52,19 @@ class Vote:
     "add-remove" needs ids (measure(..., person=...)), since removing a row would move all later rows; with
     ids and "replace", two blocks can change and the certificate says so. Null hypothesis: in each block P(p
     <= level) <= level, and blocks are independent. All values are kept in memory; your function sees
-    private data.
+    private data. Proof: docs/proofs/vote.md.
+
+    Examples
+    --------
+    >>> import numpy as np, discreet
+    >>> from scipy import stats
+    >>> def skewed(values):
+    ...     return stats.skewtest(values).pvalue
+    >>> table = np.random.default_rng(1).normal(size=(20_000, 3))
+    >>> table[:, 1] = np.exp(table[:, 1])
+    >>> vote = discreet.Vote(test=skewed, blocks=200)
+    >>> discreet.discover(table, vote, q=0.1, epsilon=2, delta=1e-6).discoveries[0]
+    '1'
     """
 
     test: Callable[..., Any] = field(repr=False)

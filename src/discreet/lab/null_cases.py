@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import betainc
 
 from discreet.evidence.allelic import Allelic
 from discreet.evidence.correlation import Correlation
@@ -21,7 +21,7 @@ from discreet.evidence.two_groups import Stratified, TwoGroups
 from discreet.evidence.vote import Vote
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
@@ -32,14 +32,15 @@ SHARES = (0.5, 0.1)
 _PEOPLE = 5000
 _FEW = 400  # people of the cases without ties, which are drawn one by one
 _ALL = 2**62
+STATUS = {"phenotype": np.array([1, 2])}  # controls and cases
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
     """A test and a null law: people of each kind (their labels) hold values drawn from one law.
 
-    `law` maps values to chances; None stands for a continuous law, symmetric about 0. `most` bounds the
-    columns, where each is dear.
+    `law` maps values to chances; None stands for the uniform law on [-1/2, 1/2], without ties. `most` bounds
+    the columns, where each is dear.
     """
 
     name: str
@@ -58,18 +59,16 @@ class Case:
 def cases(rate: float, share: float) -> list[Case]:
     """Return all tests on columns of one rate, the second group being one share of the people."""
     coin = {0.0: 1 - rate, 1.0: rate}
-    genotype = {0.0: (1 - rate) ** 2, 1.0: 2 * rate * (1 - rate), 2.0: rate**2}
+    genotype = genotypes(rate)
     signs = {-1.0: rate / 2, 0.0: 1 - rate, 1.0: rate / 2}
     bounds = (0, 1)
     groups, group = _split(_PEOPLE, share), {"g": np.array([0, 1])}
-    status = {"phenotype": np.array([1, 2])}
     few = _split(_FEW, share)
     one = (_PEOPLE,)
-    # Two strata, the second with the groups the other way round.
-    strata = (*_split(_PEOPLE // 2, share), *_split(_PEOPLE // 2, 1 - share))
+    strata = 2 * _split(_PEOPLE // 2, share)
     both = {"g": np.array([0, 1, 0, 1]), "s": np.array([0, 0, 1, 1])}
-    layers = {"group": "g", "stratum": "s", "strata": (0, 1), "bounds": bounds}
-    product = Correlation(partner="g", method="product", bounds=bounds, partner_bounds=bounds)
+    layered = partial(Stratified, group="g", stratum="s", strata=(0, 1), bounds=bounds)
+    product = Correlation(partner="g", method="product", bounds=bounds, partner_bounds=bounds, floor=0.3)
     return [
         Case("Proportion", Proportion(null=rate), coin, one),
         Case("Mean", Mean(bounds=bounds, null=rate), coin, one),
@@ -81,11 +80,12 @@ def cases(rate: float, share: float) -> list[Case]:
         Case("SignedRank, no ties", SignedRank(), None, (_FEW,), most=200_000),
         Case("TwoGroups", TwoGroups(group="g", bounds=bounds), coin, groups, group),
         Case("TwoGroups, floor .05", TwoGroups(group="g", bounds=bounds, floor=0.05), coin, groups, group),
-        Case("Trend, MAF floor .05", Trend(protect="genotypes", sides=1), genotype, groups, status),
-        Case("Allelic, MAF floor .05", Allelic(sides=1), genotype, groups, status),
+        Case("Trend, MAF floor .05", Trend(protect="genotypes", sides=1), genotype, groups, STATUS),
+        Case("Allelic, MAF floor .05", Allelic(sides=1), genotype, groups, STATUS),
         Case("TwoByTwo, floor .005", TwoByTwo(group="g", floor=0.005), coin, groups, group),
         Case("TwoByTwo, normal tail", TwoByTwo(group="g", floor=0.005, tail="normal"), coin, groups, group),
-        Case("Stratified", Stratified(**layers), coin, strata, both),
+        Case("Stratified", layered(), coin, strata, both),
+        Case("Stratified, floor .05", layered(floor=0.05), coin, strata, both),
         Case("RankSum", RankSum(group="g"), coin, groups, group, most=500_000),
         Case("RankSum, no ties", RankSum(group="g"), None, few, group, most=200_000),
         Case("Correlation, Kendall", Correlation(partner="g"), coin, groups, group, most=100_000),
@@ -97,9 +97,14 @@ def cases(rate: float, share: float) -> list[Case]:
             _ranks(),
             most=50_000,
         ),
-        Case("Correlation, product", product, coin, groups, group),
-        Case("Vote, 50 blocks", _vote(rate), coin, (1000,), most=200_000),
+        Case("Correlation, product, floor .3", product, coin, groups, group),
+        Case("Vote, 50 blocks", Vote(test=_largest, blocks=50, level=0.2), None, (_FEW,), most=500_000),
     ]
+
+
+def genotypes(rate: float) -> dict[float, float]:
+    """Return the law of 0, 1 and 2 alleles of one rate, a person's two being independent."""
+    return {0.0: (1 - rate) ** 2, 1.0: 2 * rate * (1 - rate), 2.0: rate**2}
 
 
 def _split(people: int, share: float) -> tuple[int, int]:
@@ -111,15 +116,6 @@ def _ranks() -> dict[str, NDArray[Any]]:
     return {"y": np.arange(_FEW)}
 
 
-def _vote(rate: float) -> Vote:
-    return Vote(test=_counting(rate), blocks=50, level=0.2)
-
-
-def _counting(rate: float) -> Callable[[NDArray[Any]], NDArray[np.float64]]:
-    """Return the exact binomial test of a block, as a user might write it."""
-
-    def p_values(block: NDArray[Any]) -> NDArray[np.float64]:
-        yes, size = block.sum(axis=0), block.shape[0]
-        return np.where(yes == 0, 1.0, betainc(np.maximum(yes, 1), size - np.maximum(yes, 1) + 1, rate))
-
-    return p_values
+def _largest(block: NDArray[Any]) -> NDArray[np.float64]:
+    """Return a p-value that is exactly uniform for values uniform on [-1/2, 1/2]: a user's own test."""
+    return 1 - (block.max(axis=0) + 0.5) ** block.shape[0]

@@ -40,9 +40,9 @@ def private(method: str, **options: Any) -> Procedure:
     def run(study: Study, q: float, rng: np.random.Generator) -> NDArray[np.int64]:
         declared, evidence = study.declared, evidence_of(study, method)
         k = declared.k if method in {"peel", "oneshot"} else None
-        asked = {"epsilon": declared.epsilon, "delta": declared.delta, "k": k, **options}
+        budget = {"epsilon": declared.epsilon, "delta": declared.delta}
         with replayed(rng):
-            return release(evidence, q=q, method=method, **asked).indices
+            return release(evidence, q=q, method=method, k=k, **budget, **options).indices
 
     return run
 

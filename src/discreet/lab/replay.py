@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from discreet.noise import entropy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
     import numpy as np
 
@@ -31,7 +31,7 @@ class _Replay:
 
 
 @contextmanager
-def replayed(rng: np.random.Generator) -> Iterator[None]:
+def replayed(rng: np.random.Generator) -> Generator[None]:
     """Inside, this thread's noise comes from `rng`. For simulated data only: the release is not private."""
     local = entropy._local  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]  no public door on purpose
     before, local.stream = local.stream, _Replay(rng)  # pyright: ignore[reportAttributeAccessIssue]

@@ -103,7 +103,7 @@ def blocks(rng: np.random.Generator, m: int, rho: float = 0.8) -> Study:
 
 
 def ar1(rng: np.random.Generator, m: int, rho: float = 0.8) -> Study:
-    """Draw one-sided normal tests along a line, neighbours correlated by `rho`, false nulls in one stretch."""
+    """Draw one-sided normal tests in a row, neighbours correlated by `rho`, false nulls in one stretch."""
     from scipy.signal import lfilter
 
     fresh = rng.standard_normal(m) * np.where(np.arange(m) == 0, 1.0, math.sqrt(1 - rho * rho))
@@ -123,7 +123,7 @@ def adversarial(rng: np.random.Generator, m: int) -> Study:
 
 
 def edge(rng: np.random.Generator, m: int) -> Study:
-    """Draw independent nulls, with up to 1,000 false nulls whose p all equal q * their number / m at q = .1."""
+    """Draw independent nulls, with up to 1,000 false nulls whose p all equal q * their number / m, q = .1."""
     false = min(1000, round(m * _SHARE))
     null = _truth(m, false)
     return _study(np.where(null, rng.random(m), _EDGE * false / m), null)

@@ -12,7 +12,7 @@ from discreet.block import Block
 from discreet.evidence.accumulate import Sums
 from discreet.evidence.genotypes import Genotypes
 from discreet.lab.clopper import lower
-from discreet.lab.null_cases import RATES, SHARES, Case, cases
+from discreet.lab.null_cases import RATES, SHARES, STATUS, Case, cases
 from discreet.report.text_table import table
 
 if TYPE_CHECKING:
@@ -50,7 +50,11 @@ def all_cases() -> list[tuple[Case, float | None, float | None]]:
     for rate in RATES:
         for share in SHARES:
             for case in cases(rate, share):
-                key = case.name, share if case.labels else None, rate if case.law else None
+                key = (
+                    case.name,
+                    share if {"g", *STATUS} & {*case.labels} else None,
+                    rate if case.law else None,
+                )
                 found.setdefault(key, case)
     return [(case, share, rate) for (_, share, rate), case in found.items()]
 

@@ -6,13 +6,16 @@ import math
 from typing import TYPE_CHECKING
 
 from discreet.decide.bounds import fdr_bound
-from discreet.lab.scenarios import SCENARIOS
+from discreet.lab import theorem
+from discreet.lab.procedures import PRIVATE
+from discreet.lab.scenarios import SCENARIOS, declared
 from discreet.report.text_table import table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from discreet.lab.simulate import Rates, Worst
+    from discreet.lab.theorem import Promise
 
 BOUND_LEVELS = (0.2, 0.1, 0.05, 0.01, 1e-6)
 BOUND_COUNTS = (1, 2, 3, 10, 100)
@@ -30,6 +33,14 @@ def rates_in_words(rates: Sequence[Rates]) -> str:
         rows.append([rate.scenario, rate.procedure, *seen])
     names = dict.fromkeys(rate.scenario for rate in rates)
     notes = [f"  {name}: {SCENARIOS[name].words}" for name in names]
+    private = list(dict.fromkeys(rate.procedure for rate in rates if rate.procedure in PRIVATE))
+    if private:
+        told = declared(first.m)
+        notes.append(
+            f"\nPrivate: {', '.join(private)}. They are told eta = {told.eta:g}, nu = {told.nu:g}, epsilon = "
+            f"{told.epsilon:g}, delta = {told.delta:g} unless the scenario says otherwise; peel and oneshot "
+            f"k = {told.k}, with the FDR level each release states, not q; the mirror's eta is that of z."
+        )
     title = (
         f"q = {first.q:g}, m = {first.m:,}, {first.repetitions:,} repetitions; mean [95% confidence interval]"
     )
@@ -52,6 +63,29 @@ def worst_in_words(worst: Sequence[Worst]) -> str:
     first = worst[0]
     title = (
         f"The worst adaptive procedure beside its bounds: m = {first.m:,}, {first.repetitions:,} repetitions"
+    )
+    return "\n".join([title, "", table(header, rows)])
+
+
+def theorem_in_words(promises: Sequence[Promise]) -> str:
+    """Return Theorem 6 (b) and (c): what was simulated beside what is stated."""
+    header = ["Theorem 6", "method", "cutoffs", "quantity", "simulated", "stated", "kept"]
+    rows = [
+        [
+            f"({p.part})",
+            p.method,
+            p.cutoffs,
+            p.quantity,
+            str(p.simulated),
+            f"{p.stated:.3f}",
+            "yes" if p.kept else "NO",
+        ]
+        for p in promises
+    ]
+    title = (
+        f"Algorithm 4 and its fast form, q = {theorem.Q:g}, m = {theorem.M}, k = {theorem.K}, eta = "
+        f"{theorem.ETA:g}, epsilon = {theorem.EPSILON:g}, delta = {theorem.DELTA:g}; in (c) false nulls are "
+        "a function of the true ones"
     )
     return "\n".join([title, "", table(header, rows)])
 

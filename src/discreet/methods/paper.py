@@ -1,4 +1,4 @@
-"""The paper's Algorithm 4 and its fast form, with k given or doubling (docs/errata.md, 5)."""
+"""The paper's Algorithm 4 and its fast form, with k given or doubling (docs/proofs/algorithm-4.md)."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def ready_paper(evidence: Evidence, asked: Parameters) -> Ready:
     plans = [_plan(method, size, budget, certificate, m) for size in sizes]
     scales = [laplace_noise(certificate.sup, float(plan.value_epsilon or math.inf)).scale for plan in plans]
     lines = [
-        cutoffs.cutoffs(evidence.null, m, size, asked.q, scale, asked.cutoffs, _MISS)
-        for size, scale in zip(sizes, scales, strict=True)
+        cutoffs.cutoffs(evidence.null, m, size, asked.q, scale, asked.cutoffs, _MISS, plan.scale)
+        for size, scale, plan in zip(sizes, scales, plans, strict=True)
     ]
     events = tuple(event for plan in plans for event in plan.events)
     # Which round is the last depends on the data, so the promise is that of the worst one.

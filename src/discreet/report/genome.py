@@ -35,7 +35,14 @@ class Variant(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Locus:
-    """Discoveries that lie close together; `members` are places among the discoveries, in their order."""
+    """Discoveries that lie close together; `members` are places among the discoveries, in their order.
+
+    Examples
+    --------
+    >>> import discreet
+    >>> discreet.Locus("6", 31_000_000, 31_400_000, (0, 2)).end
+    31400000
+    """
 
     chromosome: str
     start: int
@@ -57,6 +64,15 @@ class Located:
         Discoveries on one chromosome belong to one locus when no gap between neighbours exceeds this.
     ends : mapping from chromosome to int
         Where each chromosome ends, in the file's order: the axis of the picture. Public.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, discreet
+    >>> from discreet.lab.cohort import Simulated
+    >>> bed = Simulated(people=200, variants=30).write(pathlib.Path(tempfile.mkdtemp()) / "cohort.bed")
+    >>> found = discreet.discover(bed, discreet.Allelic(), q=0.1, epsilon=1, delta=1e-6)
+    >>> discreet.located(found, bed).to_tsv().split()[0]
+    'chromosome'
     """
 
     release: Release
