@@ -30,6 +30,10 @@ class LedgerError(DiscreetError):
     """A ledger file cannot be read, written or trusted, so no release may rely on it."""
 
 
+class ClusterError(DiscreetError):
+    """A cluster could not finish a job. If it was reading data, nothing was released and nothing spent."""
+
+
 class MissingExtraError(DiscreetError, ImportError):
     """An optional package is needed for this and is not installed."""
 

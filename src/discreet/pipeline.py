@@ -7,8 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from discreet import check
+from discreet.errors import InputError
 from discreet.evidence.evidence import Evidence
-from discreet.measure import measure
+from discreet.evidence.scattered import Scattered
+from discreet.measure import check_engine, measuring
 from discreet.methods.aware import ready_aware
 from discreet.methods.common import Ready
 from discreet.methods.mirror import ready_mirror
@@ -107,7 +109,7 @@ def release(
 
 
 def _make(
-    evidence: Evidence,
+    evidence: Evidence | Scattered,
     asked: Parameters,
     purse: Spending | None,
     described: Mapping[str, object] | None = None,
@@ -125,7 +127,7 @@ def _make(
     return purse.spend(Ready(ready.events, draw), evidence.certificate.adjacency)
 
 
-def _ready(evidence: Evidence, asked: Parameters) -> Ready:
+def _ready(evidence: Evidence | Scattered, asked: Parameters) -> Ready:
     """Settle everything public about a release of `evidence`; nothing is drawn yet."""
     if asked.k is not None:
         check.whole(asked.k, "k", 1, len(evidence))
@@ -137,6 +139,8 @@ def _ready(evidence: Evidence, asked: Parameters) -> Ready:
         )
     if asked.method == "aware":
         return ready_aware(evidence, asked)
+    if isinstance(evidence, Scattered):
+        raise InputError(f'method "{asked.method}" needs all scores in one place: use "aware"')
     if asked.method == "mirror":
         return ready_mirror(evidence, asked)
     return ready_paper(evidence, asked)
@@ -157,14 +161,17 @@ def discover(
     values: bool = False,
     person: str | Person | None = None,
     columns: Any = None,
+    engine: str = "local",
+    scheduler: Any = None,
     ledger: Purse = None,
     dataset: str | None = None,
     release_id: str | None = None,
 ) -> Release:
     """Test every hypothesis in a table of people and release the discoveries: `measure`, then `release`.
 
-    Public parameters and the ledger's budget are checked before a byte of data is read. `person`, `columns`:
-    as in `measure`; all else as in `release`.
+    Public parameters and the ledger's budget are checked before a byte of data is read. `person`, `columns`,
+    `engine`, `scheduler`: as in `measure`; all else as in `release`. Whatever the engine, the budget is
+    charged once, here, when all data has been counted.
 
     Examples
     --------
@@ -175,6 +182,7 @@ def discover(
     >>> r.discoveries
     ('2',)
     """
+    check_engine(engine, scheduler)
     asked = Parameters(
         q=q,
         epsilon=epsilon,
@@ -194,8 +202,11 @@ def discover(
         if kept is not None:
             return kept
         purse.early(asked, getattr(test, "adjacency", "replace"))
-    evidence = measure(data, test, person=person, columns=columns)
-    return _make(evidence, asked, purse, told, _frame(data))
+    # Scores may stay on a cluster where a method needs no more than their blocks can give.
+    gather = method != "aware" or values
+    where = {"engine": engine, "scheduler": scheduler}
+    with measuring(data, test, person=person, columns=columns, **where, gather=gather) as evidence:
+        return _make(evidence, asked, purse, told, _frame(data))
 
 
 def _frame(data: Any) -> str | None:

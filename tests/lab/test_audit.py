@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from discreet.lab import audit, errata, outcomes
+from discreet.lab import audit, errata, outcomes, whole
 from discreet.lab.broken import FAULTS
 from discreet.lab.clopper import epsilon_found, lower, upper
 from discreet.select import plans
@@ -53,12 +53,43 @@ def test_the_audit_takes_its_scales_from_the_plans(monkeypatch):
     assert audit.exact_row(short).verdict == "VIOLATED"
 
 
+def test_exact_audit_refuses_half_of_the_noise_in_a_whole_release(monkeypatch):
+    """Wrong twins: noise-aware BH with half of each noise, the mirror with sizes taken to move by 1 only."""
+    right = whole._public
+
+    def short(m):
+        public = right(m)
+        plan = dataclasses.replace(public.plan, scale=public.plan.scale / 2)
+        return dataclasses.replace(public, plan=plan, sigma_steps=public.sigma_steps / 2)
+
+    monkeypatch.setattr(whole, "_public", short)
+    assert audit.exact_row(MECHANISMS["aware, whole"]).verdict == "VIOLATED"
+    orders = outcomes.softmax_orders
+    monkeypatch.setattr(outcomes, "softmax_orders", lambda x, scale, k: orders(x, scale / 2, k))
+    assert audit.exact_row(MECHANISMS["mirror, whole, k = 2"]).verdict == "VIOLATED"
+
+
+def test_the_laws_of_whole_releases_are_those_of_the_code():
+    """Chances add up, and the code releases nothing about as often as the exact law says."""
+    x = np.array([0.0, -4.0, -9.0])
+    law = whole.aware_law(x)
+    assert math.fsum(law.values()) == pytest.approx(1, abs=1e-9)
+    assert math.fsum(whole.mirror_law(x).values()) == pytest.approx(1, abs=1e-9)
+    assert whole.aware_law(np.zeros(6)) == whole.mirror_law(np.zeros(6)) == {}
+    nothing = np.mean([whole.run_aware(x) == 0 for _ in range(300)])
+    assert abs(nothing - law[()]) < 0.2  # seven standard errors
+
+
 def test_losses_of_impossible_outcomes():
     """Impossible under both laws is no loss, under one of them an infinite one, and NaN is no law."""
     assert outcomes.loss({(0,): 1.0, (1,): 0.0}, {(0,): 1.0, (1,): 0.0}) == 0
     assert outcomes.loss({(0,): 1.0, (1,): 0.0}, {(0,): 0.5, (1,): 0.5}) == math.inf
     assert outcomes.loss({(0,): 1.0}, {(0,): 0.5, (1,): 0.5}) == math.inf
     assert outcomes.excess({(0,): 1.0}, {(0,): 0.5, (1,): 0.5}, 10.0) == 0.5
+    assert outcomes.epsilon_at({(0,): 1.0}, {(0,): 0.5, (1,): 0.5}, 0.1) == math.inf
+    assert outcomes.epsilon_at({(0,): 0.2, (1,): 0.8}, {(0,): 0.8, (1,): 0.2}, 0.0) == pytest.approx(
+        math.log(4)
+    )
     for measure in (outcomes.loss, lambda p, q: outcomes.excess(p, q, 1.0)):
         with pytest.raises(ArithmeticError):
             measure({(0,): math.nan}, {(0,): 1.0})

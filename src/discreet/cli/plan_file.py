@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 _ASKED = tuple(one.name for one in dataclasses.fields(Parameters))
 _PLINK = ("pheno", "pheno_name", "keep", "extract", "within", "freq", "threads")
-_OWN = ("data", "columns", "person", "reduce", "ledger", "dataset", "release_id", *_PLINK)
+_AS_GIVEN = ("engine", "scheduler", "dataset", "release_id")
+_OWN = ("data", "columns", "person", "reduce", "ledger", *_AS_GIVEN, *_PLINK)
 DEFAULTS: dict[str, Any] = {"q": 0.1, "epsilon": 1.0, "delta": 1e-6}
 
 
@@ -77,7 +78,7 @@ def _data(everything: Mapping[str, Any], test: Test) -> str | Plink:
 
 def _other(everything: Mapping[str, Any]) -> dict[str, Any]:
     """Return who a row belongs to, which columns, and which budget; only what was given."""
-    other = {name: everything[name] for name in ("dataset", "release_id") if name in everything}
+    other = {name: everything[name] for name in _AS_GIVEN if name in everything}
     if "ledger" in everything:
         other["ledger"] = str(everything["ledger"])
     if "person" in everything:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     # (packed rows, how many, bytes in a row, masks (cells, words), result (rows, cells, 3))
     Kernel = Callable[[NDArray[np.uint8], int, int, NDArray[np.uint64], NDArray[np.int64]], None]
+    # (packed rows, how many, bytes in a row, weights in planes (4, bytes), result (rows,))
+    Doses = Callable[[NDArray[np.uint8], int, int, NDArray[np.int32], NDArray[np.int64]], None]
 
 WORD = 8  # bytes; packed rows are read by words, so a buffer of rows needs so many bytes to spare
 
@@ -27,12 +29,47 @@ def kernel() -> Kernel:
 
 @lru_cache(maxsize=1)
 def compiled() -> Kernel | None:
-    """Return the kernel of popcount.ll compiled for this processor (tens of milliseconds), or None."""
+    """Return the counting kernel compiled for this processor, or None without llvmlite."""
+    pointer, whole = ctypes.c_void_p, ctypes.c_int64
+    function = _function("count", (pointer, whole, whole, pointer, whole, whole, pointer))
+    if function is None:
+        return None
+
+    def count(
+        packed: NDArray[np.uint8], rows: int, stride: int, masks: NDArray[np.uint64], out: NDArray[np.int64]
+    ) -> None:
+        cells, words = masks.shape
+        function(packed.ctypes.data, rows, stride, masks.ctypes.data, cells, words, out.ctypes.data)
+
+    return count
+
+
+@lru_cache(maxsize=1)
+def compiled_doses() -> Doses | None:
+    """Return the kernel that sums weight * dose, compiled for this processor, or None without llvmlite."""
+    pointer, whole = ctypes.c_void_p, ctypes.c_int64
+    function = _function("dose", (pointer, whole, whole, pointer, pointer))
+    if function is None:
+        return None
+
+    def doses(
+        packed: NDArray[np.uint8], rows: int, stride: int, planes: NDArray[np.int32], out: NDArray[np.int64]
+    ) -> None:
+        function(packed.ctypes.data, rows, stride, planes.ctypes.data, out.ctypes.data)
+
+    return doses
+
+
+_ENGINES: list[Any] = []  # machine code lives as long as its engine
+
+
+def _function(name: str, arguments: tuple[Any, ...]) -> Any:
+    """Return a function of the .ll file of its name, compiled in some milliseconds, or None."""
     try:
         llvm: Any = import_module("llvmlite.binding")
     except ImportError:
         return None
-    text = resources.files("discreet.data").joinpath("popcount.ll").read_text(encoding="utf-8")
+    text = resources.files("discreet.data").joinpath(f"{name}.ll").read_text(encoding="utf-8")
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     module = llvm.parse_assembly(text)
@@ -45,18 +82,8 @@ def compiled() -> Kernel | None:
     builder.getModulePassManager().run(module, builder)
     engine = llvm.create_mcjit_compiler(module, machine)
     engine.finalize_object()
-    pointer, whole = ctypes.c_void_p, ctypes.c_int64
-    signature = ctypes.CFUNCTYPE(None, pointer, whole, whole, pointer, whole, whole, pointer)
-    function: Any = signature(engine.get_function_address("count"))
-
-    def count(
-        packed: NDArray[np.uint8], rows: int, stride: int, masks: NDArray[np.uint64], out: NDArray[np.int64]
-    ) -> None:
-        cells, words = masks.shape
-        function(packed.ctypes.data, rows, stride, masks.ctypes.data, cells, words, out.ctypes.data)
-
-    count.engine = engine  # type: ignore[attr-defined] # the machine code lives as long as its engine
-    return count
+    _ENGINES.append(engine)
+    return ctypes.CFUNCTYPE(None, *arguments)(engine.get_function_address(name))
 
 
 def count_in_numpy(

@@ -77,6 +77,10 @@ class RankSum:
         """Return an empty accumulator for the columns called `names`."""
         return Rows(tuple(names), self.labels, self._conclude)
 
+    def survival(self, _: int) -> tails.Survival:
+        """Return the bound on the tail of z."""
+        return tails.normal if self.tail == "normal" else rank_sum_tail
+
     def _conclude(self, rows: Rows) -> Evidence:
         group = codes(rows.label(self.group), self.levels)
         first, second = sizes(np.array([np.sum(group == 0), np.sum(group == 1)], dtype=np.float64))
@@ -98,7 +102,7 @@ class RankSum:
             people,
             sides=self.sides,
             ceiling=self.ceiling,
-            survival=tails.normal if self.tail == "normal" else rank_sum_tail,
+            survival=self.survival(people),
             proof="docs/proofs/ranks.md",
             public=MEMBERSHIP,
             effect_name="P(larger) - P(smaller)",

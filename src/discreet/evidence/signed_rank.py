@@ -62,6 +62,10 @@ class SignedRank:
         """Return an empty accumulator for the columns called `names`."""
         return Rows(tuple(names), self.labels, self._conclude)
 
+    def survival(self, _: int) -> tails.Survival:
+        """Return the bound on the tail of z."""
+        return tails.normal if self.tail == "normal" else tails.normal_cubed
+
     def _conclude(self, rows: Rows) -> Evidence:
         values = rows.values.astype(np.float64) - self.null
         n = enough(values.shape[0], 4, "people")
@@ -77,7 +81,7 @@ class SignedRank:
             n,
             sides=self.sides,
             ceiling=self.ceiling,
-            survival=tails.normal if self.tail == "normal" else tails.normal_cubed,
+            survival=self.survival(n),
             proof="docs/proofs/ranks.md",
             effect_name="rank-biserial correlation",
             largest=n * (n + 1) / 2,

@@ -5,17 +5,15 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.lab import outcomes
+from discreet.lab import outcomes, whole
 from discreet.lab.broken import FAULTS
 from discreet.lab.clopper import epsilon_found
-from discreet.privacy.account import account
-from discreet.privacy.events import ZCDP
 from discreet.report.text_table import table
-from discreet.select import count, plans
+from discreet.select import plans
 from discreet.select.noisy_min import noisy_min
 from discreet.select.top_k import top_k
 from discreet.select.values import lattice_for
@@ -49,7 +47,10 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Mechanism:
-    """A mechanism as it ships: its proof page, its exact law at a size, and a way to run it."""
+    """A mechanism as it ships: its proof page, its exact law at a size, and a way to run it.
+
+    `slow`: one run of it takes the time of so many runs of the others, so it is run less often.
+    """
 
     name: str
     page: str
@@ -58,6 +59,7 @@ class Mechanism:
     m: int
     law: Callable[[NDArray[np.float64]], outcomes.Law]
     run: Callable[[NDArray[np.float64]], int]
+    slow: int = 1
 
 
 def _code(indices: NDArray[np.int64], m: int) -> int:
@@ -90,40 +92,6 @@ def _min_with_value_law() -> Callable[[NDArray[np.float64]], outcomes.Law]:
     scale, value_scale, step = ran.scale, float(ran.value_scale or 0.0), lattice_for(1.0).step
     cuts = np.arange(-16.0, 46.0)
     return lambda x: outcomes.laplace_index_and_value(-x, scale, step, value_scale, cuts)
-
-
-_SEARCH_NOISE = 2.0  # in sensitivities, for one comparison of the search: 1/8-zCDP
-
-
-def _comparison(x: NDArray[np.float64]) -> tuple[count.Rounded, dict[str, Any]]:
-    """Return one question of the search for a count, whether the best score reaches 3, at sensitivity 1."""
-    lattice = lattice_for(1.0)
-    settings: dict[str, Any] = {
-        "depth": 1,
-        "sigma_steps": (lattice.sup + 1) * _SEARCH_NOISE,
-        "step": lattice.step,
-        "beta": None,
-    }
-    return count.rounded(x, 1.0), settings
-
-
-def _ask(x: NDArray[np.float64]) -> int:
-    scores, settings = _comparison(x)
-    return 1 + count.search(scores, np.array([1]), np.array([0.5]), np.array([3.0]), **settings)
-
-
-def _answer_law(x: NDArray[np.float64]) -> outcomes.Law:
-    """Return the exact chances of no and yes: where the rule turns, then a tail of the discrete Gaussian."""
-    scores, settings = _comparison(x)
-    step, sigma = settings["step"], settings["sigma_steps"]
-    low, high = -(1 << 20), 1 << 20
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if count.passes(scores, 1, 0.5, middle * step, None) else (low, middle)
-    noise = np.arange(-60 * int(sigma), 60 * int(sigma) + 1)
-    mass = np.exp(-0.5 * (noise / sigma) ** 2)
-    yes = float(mass[noise >= np.ceil(3.0 / step) - low].sum() / mass.sum())
-    return {(0,): 1.0 - yes, (1,): yes}
 
 
 def mechanisms() -> tuple[Mechanism, ...]:
@@ -174,8 +142,16 @@ def mechanisms() -> tuple[Mechanism, ...]:
             lambda x: outcomes.softmax_orders(x, gumbel(3, 1e-3), 3), _top(3, 1, 1e-3, "gumbel"),
         ),
         Mechanism(
-            "aware, one comparison", "aware-privacy",
-            account([ZCDP(0.5 / _SEARCH_NOISE**2)], delta=1e-3), 1e-3, 5, _answer_law, _ask,
+            "aware, one comparison", "aware-privacy", whole.comparison_epsilon(), whole.DELTA, 5,
+            whole.answer_law, whole.ask,
+        ),
+        Mechanism(
+            "aware, whole", "aware-privacy", whole.EPSILON, whole.DELTA, 5,
+            whole.aware_law, whole.run_aware, 10,
+        ),
+        Mechanism(
+            "mirror, whole, k = 2", "mirror", whole.EPSILON, whole.DELTA, 5,
+            whole.mirror_law, whole.run_mirror, 10,
         ),
     )  # fmt: skip
 
@@ -232,15 +208,13 @@ def exact_row(mechanism: Mechanism) -> Row:
     for x, y in neighbours():
         p, q = mechanism.law(x), mechanism.law(y)
         if not p:
-            continue  # fewer items than it chooses
+            continue  # fewer items than it chooses, or too many to list
         if mechanism.delta > 0:
-            found = max(found, outcomes.excess(p, q, mechanism.epsilon))
+            found = outcomes.epsilon_at(p, q, mechanism.delta, found)
         else:
             found = max(found, outcomes.loss(p, q))
-    claim = mechanism.delta or mechanism.epsilon
-    unit = "delta" if mechanism.delta else "epsilon"
-    verdict = "holds" if found <= claim * (1 + 1e-9) else "VIOLATED"
-    return Row(mechanism.name, "exact law", mechanism.epsilon, mechanism.delta, found, unit, verdict)
+    verdict = "holds" if found <= mechanism.epsilon * (1 + 1e-9) else "VIOLATED"
+    return Row(mechanism.name, "exact law", mechanism.epsilon, mechanism.delta, found, "epsilon", verdict)
 
 
 def sampled_row(mechanism: Mechanism, runs: int) -> Row:
@@ -248,6 +222,7 @@ def sampled_row(mechanism: Mechanism, runs: int) -> Row:
     x = np.zeros(mechanism.m)
     x[0] = -3.0
     y = x + np.array([1.0, *[-1.0] * (mechanism.m - 1)])
+    runs = max(8, runs // mechanism.slow)
     first, second = (np.array([mechanism.run(z) for _ in range(runs)]) for z in (x, y))
     found = epsilon_found(first, second, mechanism.delta, ALPHA)
     verdict = "holds" if found <= mechanism.epsilon else "VIOLATED"

@@ -91,9 +91,50 @@ def _weak_comparison(sigma: float) -> Sampler:
     return sample
 
 
+def _from_first_half(rounds: int, scale: float, *, sizes: bool) -> Sampler:
+    """Count how many of `rounds` choices by Gumbel noise fall into the first half of the items."""
+
+    def sample(x: NDArray[np.float64], runs: int, rng: Generator) -> NDArray[np.int64]:
+        noisy = (np.abs(x) if sizes else x) + scale * rng.gumbel(size=(runs, x.size))
+        chosen = np.argpartition(-noisy, rounds, axis=1)[:, :rounds]
+        return np.count_nonzero(chosen < x.size // 2, axis=1)
+
+    return sample
+
+
+def _bare_sign(x: NDArray[np.float64], runs: int, rng: Generator) -> NDArray[np.int64]:
+    """Whether the first score is positive, its noise paid for and forgotten."""
+    del rng
+    return np.full(runs, int(x[0] > 0))
+
+
+# 0.1-zCDP is (1.4, 1e-3)-DP. Twelve rounds at this scale cost that where scores move against one another by
+# 1, and four times as much where they move by 2.
+_ROUNDS, _NARROW = 12, (12 / 0.8) ** 0.5
+_APART = ((0.0,) * 50, (1.0,) * 25 + (-1.0,) * 25)
+_FOLDED = ((5.0,) * 25 + (-5.0,) * 25, (6.0,) * 25 + (-4.0,) * 25)
+
 FAULTS = (
     Fault("no noise", 1.0, 0.0, _rise(-0.5, 2), _always_zero, 100_000),
     Fault("a quarter of the search noise", 1.55, 1e-3, ((2.0,), (3.0,)), _weak_comparison(0.5), 100_000),
+    Fault("aware, half of the search noise", 1.55, 1e-3, ((0.5,), (1.5,)), _weak_comparison(1.0), 400_000),
+    Fault(
+        "aware, selection that forgets the spread",
+        1.4,
+        1e-3,
+        _APART,
+        _from_first_half(_ROUNDS, _NARROW, sizes=False),
+        100_000,
+    ),
+    Fault(
+        "mirror, spread of |z| taken for that of z",
+        1.4,
+        1e-3,
+        _FOLDED,
+        _from_first_half(_ROUNDS, _NARROW, sizes=True),
+        100_000,
+    ),
+    Fault("mirror, signs without noise", 1.0, 1e-3, ((0.5,), (-0.5,)), _bare_sign, 10_000),
     Fault("half noise", 1.0, 0.0, _rise(-3.0, 5), _gumbel_choice(1.0)),
     Fault("10% less noise", 3.0, 0.0, _rise(-2.0, 10), _gumbel_choice(0.6), 2_000_000),
     Fault("value from the same draw", 1.0, 0.0, _rise(0.0, 10), _noisy_max_with_value(3.0, 1.5, fresh=False)),

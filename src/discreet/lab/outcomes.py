@@ -154,6 +154,21 @@ def excess(p: Law, q: Law, epsilon: float) -> float:
     return max(there, back)
 
 
+def epsilon_at(p: Law, q: Law, delta: float, least: float = 0.0) -> float:
+    """Return the smallest epsilon >= `least` for which this pair is (epsilon, delta)-close, to 1e-6 above."""
+    if excess(p, q, least) <= delta:
+        return least
+    low, high = least, least + 1.0
+    while excess(p, q, high) > delta:
+        low, high = high, 2 * high
+        if high > 700:
+            return math.inf
+    while high - low > 1e-6:
+        middle = (low + high) / 2
+        low, high = (low, middle) if excess(p, q, middle) <= delta else (middle, high)
+    return high
+
+
 def _together(p: Law, q: Law) -> list[tuple[float, float]]:
     """Return the chances of every outcome under both laws; refuse what is no chance, for NaN hides a loss."""
     pairs = [(p.get(o, 0.0), q.get(o, 0.0)) for o in p.keys() | q.keys()]

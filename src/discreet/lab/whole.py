@@ -1,0 +1,176 @@
+"""Noise-aware BH and the mirror as they ship, with the exact law of all they reveal at small m.
+
+Inputs count in sensitivities: one person moves each of them by 1, and one against another by 2.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.evidence.certificate import Certificate
+from discreet.evidence.evidence import Evidence
+from discreet.evidence.null import Null
+from discreet.lab import outcomes
+from discreet.methods.aware import public_constants
+from discreet.methods.common import zcdp_budget
+from discreet.pipeline import release
+from discreet.privacy.account import account
+from discreet.privacy.events import ZCDP
+from discreet.select import count
+from discreet.select.values import lattice_for
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from discreet.methods.aware import Public
+
+EPSILON, DELTA = 1.0, 1e-3
+SEARCH_NOISE = 2.0  # in sensitivities, for one comparison of the search: 1/8-zCDP
+_MOST = 5  # larger studies have too many orders to list
+_Q, _MIRROR_Q, _MIRROR_K = 0.5, 0.6, 2
+_SUP = 0.05
+_NULL = Null("exponential", 20.0)
+
+
+def comparison_epsilon() -> float:
+    """Return what one comparison of the search costs, at DELTA."""
+    return account([ZCDP(0.5 / SEARCH_NOISE**2)], delta=DELTA)
+
+
+def ask(x: NDArray[np.float64]) -> int:
+    """Ask once whether the best score reaches 3."""
+    lattice = lattice_for(1.0)
+    settings: dict[str, Any] = {"depth": 1, "step": lattice.step, "beta": None}
+    settings["sigma_steps"] = (lattice.sup + 1) * SEARCH_NOISE
+    return 1 + count.search(
+        count.rounded(x, 1.0), np.array([1]), np.array([0.5]), np.array([3.0]), **settings
+    )
+
+
+def answer_law(x: NDArray[np.float64]) -> outcomes.Law:
+    """Return the exact chances of no and yes of `ask`."""
+    lattice = lattice_for(1.0)
+    sigma = (lattice.sup + 1) * SEARCH_NOISE
+    yes = _passing(count.rounded(x, 1.0), (1, 0.5, 3.0), lattice.step, sigma, None)
+    return {(0,): 1.0 - yes, (1,): yes}
+
+
+def run_aware(x: NDArray[np.float64]) -> int:
+    """Release with noise-aware BH; the order of the discoveries as a number."""
+    return _code(release(_aware_evidence(x), q=_Q, epsilon=EPSILON, delta=DELTA).indices, x.size)
+
+
+def aware_law(x: NDArray[np.float64]) -> outcomes.Law:
+    """Return the exact law of the ordered discoveries; empty when there are too many items."""
+    if x.size > _MOST:
+        return {}
+    public, evidence = _public(x.size), _aware_evidence(x)
+    scores = count.to_steps(evidence.score, _SUP) * count.step_of(_SUP)
+    law: outcomes.Law = {}
+    for found, chance in enumerate(count_law(evidence.score, public), start=-1):
+        if found < 0:
+            law[()] = chance
+            continue
+        orders = outcomes.softmax_orders(
+            scores, float(public.plan.scale[found]), int(public.plan.counts[found])
+        )
+        law.update({order: chance * p for order, p in orders.items()})
+    return law
+
+
+def run_mirror(x: NDArray[np.float64]) -> int:
+    """Release with the mirror; the discoveries, in order, as a number."""
+    evidence = Evidence.from_z(x, sup=1.0, adjacency="replace")
+    found = release(evidence, q=_MIRROR_Q, epsilon=EPSILON, delta=DELTA, method="mirror", k=_MIRROR_K)
+    return _code(found.indices, x.size)
+
+
+def mirror_law(x: NDArray[np.float64]) -> outcomes.Law:
+    """Return the exact law of the selection and the noisy signs, of which the release is a function."""
+    if x.size > _MOST:
+        return {}
+    rho = zcdp_budget(EPSILON, DELTA)
+    select, signs = 0.625 * rho, 0.375 * rho
+    scale = 2.0 * math.sqrt(_MIRROR_K / (8 * select))
+    lattice = lattice_for(1.0)
+    sigma = lattice.sup / math.sqrt(2 * signs / _MIRROR_K)
+    positive = [_tail(sigma, 1 - math.floor(float(z) / lattice.step)) for z in np.clip(x, -37.0, 37.0)]
+    law: outcomes.Law = {}
+    for order, chance in outcomes.softmax_orders(np.abs(x), scale, _MIRROR_K).items():
+        for bits in range(1 << _MIRROR_K):
+            signs_seen = [bits >> i & 1 for i in range(_MIRROR_K)]
+            parts = [positive[o] if up else 1 - positive[o] for o, up in zip(order, signs_seen, strict=True)]
+            law[(*order, *signs_seen)] = chance * math.prod(parts)
+    return law
+
+
+def count_law(scores: NDArray[np.float64], public: Public) -> list[float]:
+    """Return the exact chances that the search ends at none, at the first count, at the second, ..."""
+    plan, rounded = public.plan, count.rounded(scores, _SUP)
+    passing = [
+        _passing(rounded, question, public.step, public.sigma_steps, public.shape.beta)
+        for question in zip(plan.counts.tolist(), plan.scale.tolist(), plan.level.tolist(), strict=True)
+    ]
+    chances = [0.0] * (len(passing) + 1)
+
+    def walk(at: int, depth: int, found: int, weight: float) -> None:
+        if depth == 0 or weight == 0.0:
+            chances[found + 1 if weight > 0.0 else 0] += weight
+            return
+        middle = at + (1 << (depth - 1)) - 1
+        up = passing[middle] if middle < len(passing) else 0.0
+        walk(middle + 1, depth - 1, middle, weight * up)
+        walk(at, depth - 1, found, weight * (1 - up))
+
+    walk(0, public.shape.depth, -1, 1.0)
+    return chances
+
+
+def _public(m: int) -> Public:
+    rho = zcdp_budget(EPSILON, DELTA)
+    return public_constants(_NULL, m, _Q, _SUP, 2 * _SUP, rho, "proved", "positive")
+
+
+def _passing(
+    scores: count.Rounded, question: tuple[int, float, float], step: float, sigma: float, beta: float | None
+) -> float:
+    """Return the exact chance of yes: where the rule turns, then a tail of the discrete Gaussian."""
+    r, scale, level = question
+    low, high = -(1 << 22), 1 << 22
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if count.passes(scores, r, scale, middle * step, beta) else (low, middle)
+    return _tail(sigma, math.ceil(level / step) - low)
+
+
+@lru_cache(maxsize=16)
+def _tails(sigma: float) -> tuple[int, NDArray[np.float64]]:
+    reach = 12 * math.ceil(sigma)
+    mass = np.exp(-0.5 * (np.arange(-reach, reach + 1) / sigma) ** 2)
+    return reach, np.cumsum(mass[::-1])[::-1] / mass.sum()
+
+
+def _tail(sigma: float, least: int) -> float:
+    """Return P(N >= least) for discrete Gaussian N."""
+    reach, tails = _tails(sigma)
+    return 0.0 if least > reach else float(tails[max(0, least + reach)])
+
+
+def _aware_evidence(x: NDArray[np.float64]) -> Evidence:
+    """Return evidence whose scores are x, lifted to where the search is undecided, and clipped."""
+    certificate = Certificate(_SUP, 2 * _SUP, "replace", "declared")
+    score = np.clip(x * _SUP + float(_public(x.size).plan.level[0]), 0.0, _NULL.ceiling)
+    return Evidence([str(i) for i in range(x.size)], score, _NULL, certificate)
+
+
+def _code(indices: Sequence[int] | NDArray[np.int64], m: int) -> int:
+    code = 0
+    for i in indices:
+        code = code * (m + 1) + int(i) + 1
+    return code
