@@ -105,6 +105,6 @@ class ArraySource:
 
 def floats(column: NDArray[Any]) -> NDArray[Any]:
     """Return numbers as floats that hold each of them; other values as they are."""
-    if column.dtype.kind not in "biuf" or column.dtype in (np.float32, np.float64):
+    if column.dtype.char not in "?bBhHiIlLqQeg":  # neither whole numbers nor rare floats
         return column
     return column.astype(np.float32 if column.dtype.itemsize < 4 else np.float64)

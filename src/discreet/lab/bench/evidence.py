@@ -81,7 +81,7 @@ class _Touch:
 
     labels: tuple[str, ...] = (_GROUP,)
 
-    def start(self, _: Sequence[str]) -> Any:
+    def start(self, names: Sequence[str]) -> Any:  # noqa: ARG002 (the name is part of the protocol)
         return self
 
     def update(self, block: Block) -> None:
