@@ -3,7 +3,7 @@ PYTHON ?= python3
 PY := .venv/bin/python
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint types contracts docs unit clean
+.PHONY: demo test lint types contracts docs unit figures clean
 
 demo: .venv/run
 	$(PY) -m discreet demo
@@ -22,6 +22,9 @@ contracts: .venv/dev
 
 docs: .venv/dev
 	$(PY) -m sphinx --quiet --fail-on-warning --jobs auto docs docs/_build
+
+figures: .venv/dev # minutes: the tables of docs/compared.md
+	$(PY) docs/printed/print.py
 
 unit: .venv/dev
 	$(PY) -m pytest -n 2

@@ -20,14 +20,16 @@ extensions = [
     "sphinx.ext.viewcode",
     "commands",
     "crosslinks",
+    "offline",
 ]
-exclude_patterns = ["_build", "extensions", "pictures"]
+exclude_patterns = ["_build", "extensions", "pictures", "printed"]
 needs_sphinx = "9.0"
 
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
 
 autodoc_typehints = "none"
+default_role = "py:obj"  # `release` in a docstring links to discreet.release
 napoleon_google_docstring = False
 napoleon_use_ivar = True
 
@@ -46,6 +48,8 @@ plot_rcparams = {
 }
 plot_apply_rcparams = True
 plot_template = (Path(__file__).parent / "pictures" / "template.rst").read_text()
+
+smartquotes = False  # x' is a neighbour of x, not a quotation
 
 html_theme = "furo"
 html_title = "discreet"

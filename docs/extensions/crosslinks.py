@@ -1,4 +1,4 @@
-"""Link the names of proof pages, and of the code on them, wherever they are written as plain paths."""
+"""Link proof pages, and the code on them, where they are written as plain paths."""
 
 import re
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ _FILE = re.compile(r"`((?:discreet/)?[a-z_]+/[a-z_/]+)\.py`")
 def setup(app: "Sphinx") -> dict[str, bool]:
     """Register with Sphinx."""
     app.connect("source-read", link_page)
-    app.connect("autodoc-process-docstring", link_docstring)
+    app.connect("autodoc-process-docstring", link_docstring, priority=100)  # before napoleon
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
@@ -40,10 +40,16 @@ def _to_source(found: re.Match[str]) -> str:
 
 
 def link_docstring(app: "Sphinx", *rest: Any) -> None:
-    """Turn `docs/proofs/x.md` in a docstring into a link."""
+    """Turn `docs/proofs/x.md` in a docstring into a link, and keep |z| and q*j/m as they are written."""
     lines: list[str] = rest[-1]
 
     def to_page(found: re.Match[str]) -> str:
         return f":doc:`{found[1]} </{found[1]}>`" if found[1] in app.project.docnames else found[0]
 
-    lines[:] = [_PAGE.sub(to_page, line) for line in lines]
+    for i, line in enumerate(lines):
+        if not line.lstrip().startswith((">>>", "...")):
+            parts = re.split(r"(`[^`]*`|\*\*[^*]+\*\*)", line)
+            plain = (
+                part if part[:1] in {"`", "*"} else re.sub(r"([|*]|_(?=\*))", r"\\\1", part) for part in parts
+            )
+            lines[i] = _PAGE.sub(to_page, "".join(plain))

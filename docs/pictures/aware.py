@@ -12,7 +12,7 @@ score = np.linspace(-8, 8, 1_601)
 weight = norm.pdf(score) / norm.pdf(score).sum()
 
 
-def cutoff(count):
+def cutoff(count: int) -> float:
     """Where a null's score plus Gumbel noise lands with chance q*count/m."""
     scale = 2 * influence * np.sqrt(count / (8 * rho))
     grid = np.linspace(0, 8, 400)

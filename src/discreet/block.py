@@ -100,7 +100,7 @@ class Genotyped(Protocol):
         """The columns a test names beside the genotypes, shape (rows,) each."""
         ...
 
-    def count(self, cells: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def count(self, cells: NDArray[np.bool_]) -> NDArray[np.int32]:
         """Return how many in each cell, (cells, rows), carry 0, 1, 2 alleles or no call, (cells, 4, m)."""
         ...
 

@@ -5,7 +5,17 @@ No message carries a private value: not a score, not a row, not a count of peopl
 
 
 class DiscreetError(Exception):
-    """Anything this library refuses to do, with the reason and the remedy."""
+    """Anything this library refuses to do, with the reason and the remedy.
+
+    Examples
+    --------
+    >>> import discreet
+    >>> try:
+    ...     discreet.step_up([0.2], q=2)
+    ... except discreet.DiscreetError as refusal:
+    ...     print(type(refusal).__name__)
+    InputError
+    """
 
 
 class InputError(DiscreetError, ValueError):
@@ -18,6 +28,10 @@ class BudgetError(DiscreetError):
 
 class LedgerError(DiscreetError):
     """A ledger file cannot be read, written or trusted, so no release may rely on it."""
+
+
+class ClusterError(DiscreetError):
+    """A cluster could not finish a job. If it was reading data, nothing was released and nothing spent."""
 
 
 class MissingExtraError(DiscreetError, ImportError):

@@ -28,6 +28,16 @@ def located(release: Release, data: Any, *, window: int = WINDOW) -> Located:
     Located
         `loci`, `to_tsv()` with GWAS-SSF's column names, `manhattan()` as SVG, `save(folder)`; in words when
         printed. Holds released and public things only.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, discreet
+    >>> from discreet.lab.cohort import Simulated
+    >>> bed = Simulated(people=200, variants=30).write(pathlib.Path(tempfile.mkdtemp()) / "cohort.bed")
+    >>> found = discreet.discover(bed, discreet.Allelic(), q=0.1, epsilon=1, delta=1e-6)
+    >>> placed = discreet.located(found, bed)
+    >>> sum(len(locus.members) for locus in placed.loci) == len(found)
+    True
     """
     from discreet.data.plink import Plink, is_plink
 

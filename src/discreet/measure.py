@@ -4,29 +4,40 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from contextlib import contextmanager
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet import check
 from discreet.errors import InputError
-from discreet.evidence.effect import joined
 from discreet.evidence.evidence import Evidence
 from discreet.evidence.p_values import PValues
+from discreet.evidence.scattered import Part, joined
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Generator
 
     from discreet.data.person import Person
     from discreet.data.plink import Cohort
     from discreet.data.table import Table
     from discreet.evidence.accumulate import Accumulator, Test
+    from discreet.evidence.scattered import Scattered
 
 _WORKERS = min(4, os.cpu_count() or 1)
+ENGINES = ("local", "dask")
 
 
-def measure(data: Any, test: Test, *, person: str | Person | None = None, columns: Any = None) -> Evidence:
+def measure(
+    data: Any,
+    test: Test,
+    *,
+    person: str | Person | None = None,
+    columns: Any = None,
+    engine: str = "local",
+    scheduler: Any = None,
+) -> Evidence:
     """Test every hypothesis in a table of people; the evidence is private and carries its certificate.
 
     Parameters
@@ -42,6 +53,12 @@ def measure(data: Any, test: Test, *, person: str | Person | None = None, column
     columns : optional
         What to test: a list of names, a pattern such as "lab_*", a type (bool, int, float), or a mapping from
         column to its declared levels (None for numbers). All number and yes/no columns when absent.
+    engine : {"local", "dask"}
+        Where to count. "dask": on a cluster, from Parquet or PLINK files that its workers can read, a dask
+        array (n, m) or a dask data frame. The evidence is the same, bit for bit.
+    scheduler : str or distributed.Client, optional
+        "dask" only: the cluster's address. The current client when absent, or else a cluster of this machine
+        for this call.
 
     Returns
     -------
@@ -55,10 +72,40 @@ def measure(data: Any, test: Test, *, person: str | Person | None = None, column
     >>> discreet.measure(people, discreet.Proportion(null=0.5)).names
     ('0', '1')
     """
+    how = {"person": person, "columns": columns, "scheduler": scheduler}
+    with measuring(data, test, engine=engine, **how, gather=True) as evidence:
+        assert isinstance(evidence, Evidence)  # noqa: S101  it was to be gathered
+        return evidence
+
+
+@contextmanager
+def measuring(
+    data: Any, test: Test, *, person: Any, columns: Any, engine: str, scheduler: Any, gather: bool
+) -> Generator[Evidence | Scattered]:
+    """Yield the evidence; unless `gather`, that of very many hypotheses may stay on a cluster meanwhile."""
+    check_engine(engine, scheduler)
     if isinstance(test, PValues) and not _is_table(data):
-        return test.of(data)
+        yield test.of(data)
+        return
     if isinstance(test, PValues) and test.column is not None:
         columns = [test.column]
+    if engine == "local":
+        yield _here(data, test, person=person, columns=columns)
+        return
+    from discreet.engine.scan import scan
+
+    with scan(data, test, person=person, columns=columns, scheduler=scheduler, gather=gather) as evidence:
+        yield evidence
+
+
+def check_engine(engine: str, scheduler: Any) -> None:
+    """Refuse an engine that does not exist, and a scheduler without one."""
+    if check.choice(engine, "engine", ENGINES) == "local" and scheduler is not None:
+        raise InputError('scheduler belongs to engine="dask": give that too')
+
+
+def _here(data: Any, test: Test, *, person: Any, columns: Any) -> Evidence:
+    """Return the evidence, counted in this process."""
     from discreet.data.plink import open_plink
 
     cohort = open_plink(data)
@@ -67,8 +114,9 @@ def measure(data: Any, test: Test, *, person: str | Person | None = None, column
     from discreet.data.table import open_table  # narwhals loads only when there is a table to read
 
     table = open_table(data, columns=columns, labels=test.labels, person=person)
-    everyone, people = _everyone(table, test)
-    return _of(people, everyone.finish())
+    with np.errstate(all="ignore"):  # a warning would speak of the data
+        everyone, people = _everyone(table, test)
+        return _of(people, everyone.finish())
 
 
 def _of(people: int, evidence: Evidence) -> Evidence:
@@ -85,6 +133,10 @@ def _everyone(table: Table, test: Test) -> tuple[Accumulator, int]:
 
     def work() -> Accumulator:
         mine = test.start(table.names)
+        with np.errstate(all="ignore"):  # a warning would speak of the data; each thread has its own state
+            return take(mine)
+
+    def take(mine: Accumulator) -> Accumulator:
         try:
             while True:
                 with turn:  # the next block is read by one while others count theirs
@@ -107,13 +159,7 @@ def _everyone(table: Table, test: Test) -> tuple[Accumulator, int]:
 
 def _genotypes(cohort: Cohort, test: Test, *, person: Any, columns: Any) -> Evidence:
     """Test every variant of a cohort: where its genotypes lie packed, or decoded some variants at a time."""
-    if person is not None or columns is not None:
-        raise InputError(
-            "person and columns are for tables: PLINK files have one entry for each person; use extract"
-        )
-    for name in test.labels:
-        if name not in cohort.labels:
-            raise InputError(f"PLINK files have no column {name!r}; they have: {', '.join(cohort.labels)}")
+    cohort.check(test.labels, person, columns)
     accumulator: Any = test.start(cohort.names)
     if hasattr(accumulator, "scan"):
         accumulator.scan(cohort)
@@ -123,23 +169,7 @@ def _genotypes(cohort: Cohort, test: Test, *, person: Any, columns: Any) -> Evid
         accumulator = test.start(cohort.names[part])
         accumulator.update(block)
         parts.append(accumulator.finish())
-    return _joined(cohort.names, parts)
-
-
-def _joined(names: Sequence[str], parts: Sequence[Evidence]) -> Evidence:
-    """Return the evidence of all variants: bounds may differ between them, and the widest hold for all."""
-    certificates = [part.certificate for part in parts]
-    widest = replace(
-        certificates[0],
-        sup=max(one.sup for one in certificates),
-        spread=max(one.spread for one in certificates),
-    )
-    null = max((part.null for part in parts), key=lambda null: null.ceiling)
-    score = np.concatenate([part.score for part in parts])
-    signs = [part.signed for part in parts if part.signed is not None]
-    effects = [part.effect for part in parts if part.effect is not None]
-    signed = np.concatenate(signs) if signs else None
-    return Evidence(names, score, null, widest, signed, joined(effects) if effects else None)
+    return joined(cohort.names, [Part.of(part) for part in parts], test)
 
 
 def _is_table(data: Any) -> bool:

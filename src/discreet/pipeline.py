@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from discreet import check
+from discreet.errors import InputError
 from discreet.evidence.evidence import Evidence
-from discreet.measure import measure
+from discreet.evidence.scattered import Scattered
+from discreet.measure import check_engine, measuring
 from discreet.methods.aware import ready_aware
 from discreet.methods.common import Ready
 from discreet.methods.mirror import ready_mirror
 from discreet.methods.paper import ready_paper
-from discreet.named import described, plain
+from discreet.named import described, plain, recognised
 from discreet.parameters import Parameters
 from discreet.spending import spending
 
@@ -79,7 +82,16 @@ def release(
         The data set's name in the ledger.
     release_id : str, optional
         A name for this release: asked again with the same parameters, the stored result is returned and
-        nothing is spent.
+        nothing is spent. Functions are known by module and name, and the key of `Vote` is not compared.
+
+    Examples
+    --------
+    >>> import discreet
+    >>> scores = {"diet": 12.0, "sleep": 11.0, "luck": 0.3, "age": 0.8}
+    >>> evidence = discreet.Evidence.from_z(scores, sup=0.005, adjacency="replace")
+    >>> found = discreet.release(evidence, q=0.1, epsilon=1, delta=1e-6)
+    >>> sorted(found.discoveries)
+    ['diet', 'sleep']
     """
     asked = Parameters(
         q=q,
@@ -92,13 +104,28 @@ def release(
         cutoffs=cutoffs,
         values=values,
     )
-    purse = spending(ledger, dataset, release_id, {"evidence": str(evidence), **asked.to_dict()})
+    told = {} if ledger is None else _told(evidence)
+    purse = spending(ledger, dataset, release_id, {**told, **asked.to_dict()})
     kept = None if purse is None else purse.stored()
     return _make(evidence, asked, purse) if kept is None else kept
 
 
+def _told(evidence: Evidence) -> dict[str, str]:
+    """Return what is public about evidence, so that no other evidence is taken for it."""
+    names = sha256()
+    for name in evidence.names:
+        names.update(repr(name).encode())
+    effect = "" if evidence.effect is None else evidence.effect.name
+    return {
+        "evidence": str(evidence),
+        "null": str(evidence.null),
+        "names": names.hexdigest(),
+        "effect": effect,
+    }
+
+
 def _make(
-    evidence: Evidence,
+    evidence: Evidence | Scattered,
     asked: Parameters,
     purse: Spending | None,
     described: Mapping[str, object] | None = None,
@@ -116,7 +143,7 @@ def _make(
     return purse.spend(Ready(ready.events, draw), evidence.certificate.adjacency)
 
 
-def _ready(evidence: Evidence, asked: Parameters) -> Ready:
+def _ready(evidence: Evidence | Scattered, asked: Parameters) -> Ready:
     """Settle everything public about a release of `evidence`; nothing is drawn yet."""
     if asked.k is not None:
         check.whole(asked.k, "k", 1, len(evidence))
@@ -130,6 +157,8 @@ def _ready(evidence: Evidence, asked: Parameters) -> Ready:
         )
     if asked.method == "aware":
         return ready_aware(evidence, asked)
+    if isinstance(evidence, Scattered):
+        raise InputError(f'method "{asked.method}" needs all scores in one place: use "aware"')
     if asked.method == "mirror":
         return ready_mirror(evidence, asked)
     return ready_paper(evidence, asked)
@@ -150,14 +179,17 @@ def discover(
     values: bool = False,
     person: str | Person | None = None,
     columns: Any = None,
+    engine: str = "local",
+    scheduler: Any = None,
     ledger: Purse = None,
     dataset: str | None = None,
     release_id: str | None = None,
 ) -> Release:
     """Test every hypothesis in a table of people and release the discoveries: `measure`, then `release`.
 
-    Public parameters and the ledger's budget are checked before a byte of data is read. `person`, `columns`:
-    as in `measure`; all else as in `release`.
+    Public parameters and the ledger's budget are checked before a byte of data is read. `person`, `columns`,
+    `engine`, `scheduler`: as in `measure`; all else as in `release`. Whatever the engine, the budget is
+    charged once, here, when all data has been counted.
 
     Examples
     --------
@@ -168,6 +200,7 @@ def discover(
     >>> r.discoveries
     ('2',)
     """
+    check_engine(engine, scheduler)
     asked = Parameters(
         q=q,
         epsilon=epsilon,
@@ -179,6 +212,11 @@ def discover(
         cutoffs=cutoffs,
         values=values,
     )
+    if release_id is not None and not all(map(recognised, (test, columns, person))):
+        raise InputError(
+            "release_id needs a test and columns that can be written down, to know them again: name the "
+            "function to vote with in a module, give columns and levels as lists, or leave release_id out"
+        )
     of = {"test": described(test), "columns": plain(columns), "person": plain(person)}
     told = {name: value for name, value in of.items() if value is not None}
     purse = spending(ledger, dataset, release_id, {**told, **asked.to_dict()})
@@ -187,8 +225,11 @@ def discover(
         if kept is not None:
             return kept
         purse.early(asked, getattr(test, "adjacency", "replace"))
-    evidence = measure(data, test, person=person, columns=columns)
-    return _make(evidence, asked, purse, told, _frame(data))
+    # Scores may stay on a cluster where a method needs no more than their blocks can give.
+    gather = method != "aware" or values
+    where = {"engine": engine, "scheduler": scheduler}
+    with measuring(data, test, person=person, columns=columns, **where, gather=gather) as evidence:
+        return _make(evidence, asked, purse, told, _frame(data))
 
 
 def _frame(data: Any) -> str | None:
@@ -213,6 +254,14 @@ def private_bh(
 
     The paper's input: p-values that are (eta, nu)-sensitive, eta > 0 and 0 < nu < 1 declared by you.
     Everything else as in `release`.
+
+    Examples
+    --------
+    >>> import discreet
+    >>> p = {"height": 1e-9, "diet": 2e-8, "luck": 0.6, "age": 0.2}
+    >>> found = discreet.private_bh(p, eta=1e-4, nu=1e-10, q=0.1, epsilon=1, delta=1e-6)
+    >>> sorted(found.discoveries)
+    ['diet', 'height']
     """
     return release(
         Evidence.from_p(p, eta=eta, nu=nu), q=q, epsilon=epsilon, delta=delta, k=k, method=method, **options

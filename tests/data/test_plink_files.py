@@ -8,7 +8,7 @@ import pytest
 import discreet
 from discreet.block import Block
 from discreet.data import bed as packed_rows
-from discreet.data import kernel
+from discreet.data import kernel, products
 from discreet.errors import InputError, MissingExtraError
 from discreet.lab.cohort import Simulated
 
@@ -74,6 +74,16 @@ def test_every_kernel_counts_genotype_by_genotype(bed, count, threads, monkeypat
     found = cohort.count(cells)
     assert np.array_equal(found[:, :3], expected)
     assert np.array_equal(found[:, 3], [np.count_nonzero(np.isnan(table[cell]), axis=0) for cell in cells])
+
+
+def test_traits_are_summed_alike_with_and_without_compiled_code(bed, monkeypatch):
+    """Compiled sums and those of BLAS are the same whole numbers, missing calls included."""
+    test = discreet.Score(bounds=(-4, 4))
+    data = discreet.Plink(bed, pheno=bed.with_suffix(".phe"))
+    fast = discreet.measure(data, test)
+    monkeypatch.setattr(products, "compiled_doses", lambda: None)
+    slow = discreet.measure(data, test)
+    assert np.array_equal(fast.score, slow.score)
 
 
 def test_without_llvmlite_numpy_counts(monkeypatch):

@@ -1,9 +1,13 @@
 """Every code block of the README and the documentation runs, and prints what the page says it prints."""
 
+import shlex
 from pathlib import Path
 
 import blocks
 import pytest
+from typer.testing import CliRunner
+
+from discreet.cli import app
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(
@@ -20,10 +24,21 @@ def test_blocks_of_a_page_run(page, tmp_path, monkeypatch):
     blocks.run(text)
 
 
+@pytest.mark.parametrize("file", sorted((ROOT / "docs/printed").glob("*.txt")), ids=lambda file: file.stem)
+def test_printed_tables_name_their_command(file):
+    """What takes minutes is kept as it was printed; its first line is a command that exists."""
+    [(command, shown)] = blocks.commands(file.read_text())
+    assert shown.strip()
+    assert CliRunner().invoke(app, [*shlex.split(command)[1:], "--help"]).exit_code == 0
+
+
 def test_wrong_pages_are_noticed(tmp_path, monkeypatch):
-    """A block that fails, prints something else, or exits with an error is refused; so is a strange language."""
+    """A block that fails, prints something else or exits with an error is refused; so is a strange kind."""
     monkeypatch.chdir(tmp_path)
-    good = "```python\nprint(1 + 1)\n```\n\n```text\n2\n```\n\n```console\n$ discreet bench --help\n...Usage...\n```\n"
+    good = (
+        "```python\nprint(1 + 1)\n```\n\n```text\n2\n```\n\n"
+        "```console\n$ discreet bench --help\n...Usage...\n```\n"
+    )
     assert blocks.run(good) == 2
     for old, new in (
         ("1 + 1", "1 + 2"),

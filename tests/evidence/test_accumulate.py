@@ -42,6 +42,7 @@ TESTS = [
     discreet.Score(trait="y", bounds=BOUNDS, protect="genotypes"),
     discreet.RankSum(group="g"),
     discreet.Stratified(group="g", stratum="s", strata=(0, 1, 2), bounds=BOUNDS),
+    discreet.Stratified(group="g", stratum="s", strata=(0, 1, 2), bounds=BOUNDS, floor=0.1),
     discreet.Correlation(partner="y"),
     discreet.Correlation(partner="y", method="product", bounds=BOUNDS, partner_bounds=BOUNDS),
     discreet.Vote(test=first_column_low, blocks=5, level=0.5),

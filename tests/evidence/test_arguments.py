@@ -35,6 +35,11 @@ REFUSED = [
     (discreet.Score, {"bounds": (1, 1)}, "bounds"),
     (discreet.Score, {"bounds": (0, 1), "sd_floor": 0.7}, "sd_floor"),
     (discreet.Stratified, {"group": "g", "stratum": "s", "strata": (), "bounds": (0, 1)}, "strata"),
+    (
+        discreet.Stratified,
+        {"group": "g", "stratum": "s", "strata": (0,), "bounds": (0, 1), "sd": 0.2, "floor": 0.1},
+        "exclude",
+    ),
     (discreet.RankSum, {"group": "g", "adjacency": "add-remove"}, "public"),
     (discreet.SignedRank, {"adjacency": "add-remove"}, "number of people"),
     (discreet.Correlation, {"partner": "y", "method": "spearman"}, "method"),

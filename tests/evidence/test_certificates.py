@@ -65,7 +65,7 @@ CASES = {
         groups(2, 6),
     ),
     "rank sum": (discreet.RankSum(group="g", tail="normal"), [0, 1, 2, NAN], 6, groups(3, 3)),
-    "signed rank": (discreet.SignedRank(), [-2, -1, 1, 2], 6, None),
+    "signed rank": (discreet.SignedRank(tail="normal"), [-2, -1, 1, 2], 6, None),
     "signed rank zeros": (discreet.SignedRank(sides=2, tail="normal"), [-2, -1, 0, 1, NAN], 5, None),
     "vote": (discreet.Vote(test=means, blocks=4, level=0.3), [0, 0.25, 0.9, NAN], 6, None),
 }
@@ -80,6 +80,15 @@ LOOSE = {
     "two by two safe": (discreet.TwoByTwo(group="g", floor=0.2, sides=2), [0, 1], 14, groups(7, 7)),
     "two by two small": (discreet.TwoByTwo(group="g", floor=0.1), [0, 1, NAN], 8, groups(6, 2)),
     "rank sum safe": (discreet.RankSum(group="g", sides=2), [0, 1, 2], 7, groups(4, 3)),
+    "signed rank safe, no zeros": (discreet.SignedRank(), [-2, -1, 1, 2], 6, None),
+    "stratified floor": (
+        discreet.Stratified(
+            group="g", stratum="s", strata=tuple("abc"), bounds=(0, 1), floor=0.3, ceiling=2, sides=2
+        ),
+        [0, 0.6, 1],
+        8,
+        STRATA,
+    ),
     "signed rank safe": (discreet.SignedRank(sides=2), [-2, -1, 0, 1, 2, NAN], 5, None),
     "two groups floor, two-sided": (
         discreet.TwoGroups(group="g", bounds=(0, 2), floor=0.3, ceiling=2, tail="normal", sides=2),

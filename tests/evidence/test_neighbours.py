@@ -25,6 +25,7 @@ TESTS = [
     discreet.TwoByTwo(group="g", floor=0.02, tail="normal"),
     discreet.RankSum(group="g", sides=2),
     discreet.Stratified(group="g", stratum="s", strata=(0, 1, 2), bounds=BOUNDS, sides=2),
+    discreet.Stratified(group="g", stratum="s", strata=(0, 1, 2), bounds=BOUNDS, sides=2, floor=0.1),
     discreet.Correlation(partner="y", sides=2),
     discreet.Correlation(
         partner="y", method="product", bounds=BOUNDS, partner_bounds=BOUNDS, floor=0.05, sides=2
@@ -70,7 +71,9 @@ def pair_moves(test, values, person, new, labels):
 def close_pairs(test, *, people, share, rate):
     """Return the moves of a person of the smaller group over tables near the floor, of every strength."""
     small = int(people * share)
-    labels = {"g": np.array([1] * small + [0] * (people - small))}
+    # The last tenth of each group is another stratum.
+    last = (np.arange(people) % 10 == 9).astype(int)
+    labels = {"g": np.array([1] * small + [0] * (people - small)), "s": last}
     yes = round(people * rate)
     inside = np.arange(max(0, yes - (people - small)), min(small - 1, yes))
     # Column j: inside[j] yes in the smaller group; person small - 1 has none yet.
@@ -83,6 +86,7 @@ FLOORED = [
     discreet.TwoGroups(group="g", bounds=BOUNDS, floor=0.3, ceiling=4),
     discreet.TwoGroups(group="g", bounds=BOUNDS, floor=0.3, ceiling=4, tail="normal"),
     discreet.TwoByTwo(group="g", floor=0.1, ceiling=4),
+    discreet.Stratified(group="g", stratum="s", strata=(0, 1), bounds=BOUNDS, floor=0.3, ceiling=4),
 ]
 
 
@@ -123,6 +127,29 @@ def test_kendall_comes_within_a_tenth():
     )
     values[: n // 2, 1] = values[: n // 2, 1][::-1]
     moves = pair_moves(discreet.Correlation(partner="y", tail="normal"), values, n - 1, -1.0, labels)
+    assert 0.9 < moves.max() <= ROOM
+
+
+def test_kendall_with_the_safe_tail_comes_within_a_tenth():
+    """The same person on tables of every strength: some meet the ladder where it is steepest."""
+    n = 400
+    rng = np.random.default_rng(6)
+    order = np.arange(n, dtype=float)
+    values = np.array(
+        [order[np.argsort(order + rng.normal(0, noise, n))] for noise in np.linspace(50, 900, 80)]
+    ).T
+    values[-1] = n
+    moves = pair_moves(discreet.Correlation(partner="y"), values, n - 1, -1.0, {"y": order})
+    assert 0.9 < moves.max() <= ROOM
+
+
+def test_signed_rank_with_the_safe_tail_comes_within_a_tenth():
+    """Somebody moves from the far right to the far left of everybody: twice the highest rank."""
+    n = 400
+    rng = np.random.default_rng(7)
+    values = rng.normal(0, 1, (n, 200)) + np.linspace(0, 1, 200)
+    values[0] = 1e6
+    moves = pair_moves(discreet.SignedRank(), values, 0, -1e6, None)
     assert 0.9 < moves.max() <= ROOM
 
 

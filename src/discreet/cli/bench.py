@@ -104,6 +104,20 @@ def bench_fdr() -> None:
     typer.echo(fdr.in_words())
 
 
+@bench.command("scale")
+def bench_scale(
+    quick: bool = typer.Option(False, help="Small files: to see that it runs."),
+) -> None:
+    """Print throughput with threads and on a Dask cluster of this machine, and how cost grows."""
+    from discreet.lab.bench import scale
+    from discreet.lab.progress import progress
+
+    size = scale.Size(4_000, 2_000, 20_000, 20, 50_000, 20_000) if quick else scale.Size()
+    with progress("timing", None):
+        result = scale.run(size)
+    typer.echo(scale.in_words(result))
+
+
 @bench.command("noise")
 def bench_noise() -> None:
     """Compare exact lattice noise with numpy's float noise."""
@@ -137,6 +151,6 @@ def bench_gwas(
         return
     from discreet.lab.bench import gwas
 
-    size = gwas.Size(2_000, 5_000, 20_000, 40_000, 2_000) if quick else gwas.Size()
+    size = gwas.Size(2_000, 5_000, 20_000, 40_000) if quick else gwas.Size()
     result = gwas.run(size, lambda words: typer.echo(words, err=True))
     typer.echo(gwas.in_words(result))

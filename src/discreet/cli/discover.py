@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _ASK = "What to ask"
 _TEST = "The test: public arguments"
+_WHERE = "Beyond one machine"
 _GENES = "PLINK files"
 _BUDGET = "Keeping a budget"
 _OUT = "Output"
@@ -108,6 +109,14 @@ def discover(
     within: Path | None = typer.Option(None, help="Public strata: FID IID stratum.", rich_help_panel=_GENES),
     threads: int | None = typer.Option(
         None, help="Threads; all processors if absent.", rich_help_panel=_GENES
+    ),
+    engine: str | None = typer.Option(
+        None, help="Where to count: local, or dask for a cluster.", rich_help_panel=_WHERE
+    ),
+    scheduler: str | None = typer.Option(
+        None,
+        help="The address of a Dask scheduler; a cluster of this machine if absent.",
+        rich_help_panel=_WHERE,
     ),
     ledger: Path | None = typer.Option(None, help="The ledger file.", rich_help_panel=_BUDGET),
     dataset: str | None = typer.Option(None, help="The data set's name in it.", rich_help_panel=_BUDGET),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import tomllib
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from discreet.data.person import Person
 from discreet.data.plink import Plink, is_plink
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 _ASKED = tuple(one.name for one in dataclasses.fields(Parameters))
 _PLINK = ("pheno", "pheno_name", "keep", "extract", "within", "freq", "threads")
-_OWN = ("data", "columns", "person", "reduce", "ledger", "dataset", "release_id", *_PLINK)
+_AS_GIVEN = ("engine", "scheduler", "dataset", "release_id")
+_OWN = ("data", "columns", "person", "reduce", "ledger", *_AS_GIVEN, *_PLINK)
 DEFAULTS: dict[str, Any] = {"q": 0.1, "epsilon": 1.0, "delta": 1e-6}
 
 
@@ -42,7 +43,10 @@ class Job:
 def read_job(config: Path | None, given: Mapping[str, Any]) -> Job:
     """Return the job that a plan file and options describe; options win. No data is read."""
     plan = _read(config) if config is not None else {}
-    options: dict[str, Any] = dict(plan.pop("test", {}))
+    table = plan.pop("test", {})
+    if not isinstance(table, dict):
+        raise InputError('test in the plan file must be a table: [test], and in it name = "two-groups"')
+    options: dict[str, Any] = dict(cast("dict[str, Any]", table))
     if "test" in given:
         if options and options.get("name") != given["test"]:
             options = {}
@@ -77,7 +81,7 @@ def _data(everything: Mapping[str, Any], test: Test) -> str | Plink:
 
 def _other(everything: Mapping[str, Any]) -> dict[str, Any]:
     """Return who a row belongs to, which columns, and which budget; only what was given."""
-    other = {name: everything[name] for name in ("dataset", "release_id") if name in everything}
+    other = {name: everything[name] for name in _AS_GIVEN if name in everything}
     if "ledger" in everything:
         other["ledger"] = str(everything["ledger"])
     if "person" in everything:

@@ -28,7 +28,7 @@ def arrow(module: str = "pyarrow") -> Any:
 
 def array_of(column: Any) -> NDArray[Any]:
     """Return an Arrow column as an array, without a copy where it already holds floats in one piece."""
-    if column.type in (arrow().float32(), arrow().float64()):
+    if str(column.type) in ("float", "double"):
         return column.to_numpy()
     return to_array(nw.from_native(column, series_only=True))
 

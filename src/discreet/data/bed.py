@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -94,22 +93,25 @@ class Bed:
 
 def count(
     packed: Packed, variants: NDArray[np.int64], cells: NDArray[np.bool_], threads: int
-) -> NDArray[np.int64]:
+) -> NDArray[np.int32]:
     """Return how many in each cell carry 0, 1, 2 first alleles or no call, shape (cells, 4, m).
 
     `cells` says who is in which, (cells, people of the file).
     """
     masks = mask_words(cells, packed.stride)
     run = kernel()
-    bits = np.zeros((variants.size, len(cells), 3), dtype=np.int64)
+    everyone = np.count_nonzero(cells, axis=1)[:, None]
+    counts = np.empty((len(cells), 4, variants.size), dtype=np.int32)
 
     def work(start: int, stop: int, rows: NDArray[np.uint8]) -> None:
-        run(rows, stop - start, packed.stride, masks, bits[start:stop])
+        bits = np.empty((stop - start, len(cells), 3), dtype=np.int64)
+        run(rows, stop - start, packed.stride, masks, bits)
+        low, high, both = bits.transpose(2, 1, 0)
+        for dose, found in enumerate((both, high - both, everyone - low - high + both, low - both)):
+            counts[:, dose, start:stop] = found
 
     scan(packed, variants, threads, work)
-    low, high, both = np.ascontiguousarray(bits.transpose(2, 1, 0))
-    everyone = np.count_nonzero(cells, axis=1)[:, None]
-    return np.stack([both, high - both, everyone - low - high + both, low - both], axis=1)
+    return counts
 
 
 def decode(packed: Packed, variants: NDArray[np.int64], people: int) -> NDArray[np.float32]:
@@ -144,6 +146,8 @@ def scan(
     if threads == 1:
         some(0)
         return
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(threads) as pool:
         for done in [pool.submit(some, first) for first in range(threads)]:
             done.result()

@@ -35,7 +35,7 @@ def read_fam(path: Path) -> People:
     text, starts = lines(path)
     if not all_have(text, starts, 6):
         raise InputError(f"{path}: every line must have six fields: FID IID father mother sex phenotype")
-    words = [word.decode() for word in text.split()]
+    words = text.decode(errors="replace").split()
     return _people(path, list(zip(words[0::6], words[1::6], strict=True)), _numbers(words[5::6]))
 
 

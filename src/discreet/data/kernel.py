@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import ctypes
 from functools import lru_cache
-from importlib import import_module, resources
+from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     # (packed rows, how many, bytes in a row, masks (cells, words), result (rows, cells, 3))
     Kernel = Callable[[NDArray[np.uint8], int, int, NDArray[np.uint64], NDArray[np.int64]], None]
+    # (packed rows, how many, bytes in a row, weights in planes (4, bytes), result (rows,))
+    Doses = Callable[[NDArray[np.uint8], int, int, NDArray[np.int32], NDArray[np.int64]], None]
 
 WORD = 8  # bytes; packed rows are read by words, so a buffer of rows needs so many bytes to spare
 
@@ -27,12 +29,50 @@ def kernel() -> Kernel:
 
 @lru_cache(maxsize=1)
 def compiled() -> Kernel | None:
-    """Return the kernel of popcount.ll compiled for this processor (tens of milliseconds), or None."""
+    """Return the counting kernel compiled for this processor, or None without llvmlite."""
+    function = _function("count", "piipiip")
+    if function is None:
+        return None
+
+    def count(
+        packed: NDArray[np.uint8], rows: int, stride: int, masks: NDArray[np.uint64], out: NDArray[np.int64]
+    ) -> None:
+        cells, words = masks.shape
+        function(packed.ctypes.data, rows, stride, masks.ctypes.data, cells, words, out.ctypes.data)
+
+    return count
+
+
+@lru_cache(maxsize=1)
+def compiled_doses() -> Doses | None:
+    """Return the kernel that sums weight * dose, compiled for this processor, or None without llvmlite."""
+    function = _function("dose", "piipp")
+    if function is None:
+        return None
+
+    def doses(
+        packed: NDArray[np.uint8], rows: int, stride: int, planes: NDArray[np.int32], out: NDArray[np.int64]
+    ) -> None:
+        function(packed.ctypes.data, rows, stride, planes.ctypes.data, out.ctypes.data)
+
+    return doses
+
+
+_ENGINES: list[Any] = []  # machine code lives as long as its engine
+
+
+def _function(name: str, arguments: str) -> Any:
+    """Return a function of the .ll file of its name, compiled in some milliseconds, or None.
+
+    `arguments` has a letter for each: p for a pointer, i for a 64-bit whole number.
+    """
+    import ctypes
+
     try:
         llvm: Any = import_module("llvmlite.binding")
     except ImportError:
         return None
-    text = resources.files("discreet.data").joinpath("popcount.ll").read_text(encoding="utf-8")
+    text = Path(__file__).with_name(f"{name}.ll").read_text(encoding="utf-8")
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     module = llvm.parse_assembly(text)
@@ -45,18 +85,9 @@ def compiled() -> Kernel | None:
     builder.getModulePassManager().run(module, builder)
     engine = llvm.create_mcjit_compiler(module, machine)
     engine.finalize_object()
-    pointer, whole = ctypes.c_void_p, ctypes.c_int64
-    signature = ctypes.CFUNCTYPE(None, pointer, whole, whole, pointer, whole, whole, pointer)
-    function: Any = signature(engine.get_function_address("count"))
-
-    def count(
-        packed: NDArray[np.uint8], rows: int, stride: int, masks: NDArray[np.uint64], out: NDArray[np.int64]
-    ) -> None:
-        cells, words = masks.shape
-        function(packed.ctypes.data, rows, stride, masks.ctypes.data, cells, words, out.ctypes.data)
-
-    count.engine = engine  # type: ignore[attr-defined] # the machine code lives as long as its engine
-    return count
+    _ENGINES.append(engine)
+    kinds = [ctypes.c_void_p if one == "p" else ctypes.c_int64 for one in arguments]
+    return ctypes.CFUNCTYPE(None, *kinds)(engine.get_function_address(name))
 
 
 def count_in_numpy(

@@ -24,9 +24,10 @@ _MOST = 2**24  # a column of a larger row group is not read at once
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ParquetSource:
-    """One Parquet file or many with the same columns."""
+    """One Parquet file or many with the same columns; or some row groups of one file."""
 
     paths: tuple[Path, ...]
+    part: range | None = None
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -44,11 +45,24 @@ class ParquetSource:
             absent = [name for name in wanted if name not in present]
             if absent:
                 raise InputError(f"{path}: no column {absent[0]!r}, which another file of the folder has")
-            for groups, rows in _together(file.metadata):
+            part = range(file.metadata.num_row_groups) if self.part is None else self.part
+            for groups, rows in _together(file.metadata, part):
                 if rows <= _MOST:
                     yield RowGroups(path, file.metadata, groups, tuple(wanted))
                 else:
                     yield from _sliced(path, file, groups, wanted)
+
+    def split(self, rows: int) -> Iterator[tuple[ParquetSource, int]]:
+        """Yield pieces of about so many rows, or one row group if it has more, and each one's first slot."""
+        first = 0
+        for path in self.paths:
+            metadata = _open(path).metadata
+            start, held = 0, 0
+            for group in range(metadata.num_row_groups):
+                held += metadata.row_group(group).num_rows
+                if held >= rows or group + 1 == metadata.num_row_groups:
+                    yield ParquetSource((path,), range(start, group + 1)), first
+                    first, start, held = first + held, group + 1, 0
 
 
 @dataclass(slots=True, eq=False)
@@ -82,11 +96,11 @@ class RowGroups(Mapping[str, "NDArray[Any]"]):
         return len(self.names)
 
 
-def _together(metadata: Any) -> Iterator[tuple[list[int], int]]:
+def _together(metadata: Any, part: range) -> Iterator[tuple[list[int], int]]:
     """Yield row groups, small ones joined with those that follow, and their rows."""
     groups: list[int] = []
     rows = 0
-    for group in range(metadata.num_row_groups):
+    for group in part:
         more = metadata.row_group(group).num_rows
         if groups and rows + more > _ROWS:
             yield groups, rows

@@ -30,6 +30,16 @@ class Person:
     reduce : {"mean", "first", "any"}, optional
         The mean of the values present, the first row's values, or whether any value present is above 0. When
         absent, each person must have one row.
+
+    Examples
+    --------
+    >>> import discreet
+    >>> visits = {"who": ["a", "a", "b"], "hours": [1.0, 3.0, 2.0]}
+    >>> import pandas as pd
+    >>> once = discreet.Person("who", reduce="mean")
+    >>> evidence = discreet.measure(pd.DataFrame(visits), discreet.Sign(null=1.5), person=once)
+    >>> evidence.names
+    ('hours',)
     """
 
     column: str

@@ -26,7 +26,7 @@ from discreet.data.variants import Variants, read_bim, read_pvar
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -61,6 +61,14 @@ class Plink:
     -----
     How many people there are is public, and so is every variant's name, place and alleles. Genotypes are
     protected; whether phenotypes are is up to the test (its `protect`).
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, discreet
+    >>> from discreet.lab.cohort import Simulated
+    >>> bed = Simulated(people=200, variants=30).write(pathlib.Path(tempfile.mkdtemp()) / "cohort.bed")
+    >>> discreet.measure(discreet.Plink(bed), discreet.Allelic()).names[:2]
+    ('rs1', 'rs2')
     """
 
     path: str | Path
@@ -145,7 +153,7 @@ class Cohort:
         """How many people are kept."""
         return int(np.count_nonzero(self.kept))
 
-    def count(self, cells: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def count(self, cells: NDArray[np.bool_]) -> NDArray[np.int32]:
         """Return how many in each cell carry 0, 1, 2 effect alleles or no call, shape (cells, 4, m)."""
         return count(self.packed, self.names.chosen, self._spread(cells), self.threads)
 
@@ -161,11 +169,28 @@ class Cohort:
         people = self.kept.size
         wide = max(1, _DECODED // people)
         for first in range(0, len(self.names), wide):
-            dose = decode(self.packed, self.names.chosen[first : first + wide], people)
-            yield (
-                slice(first, first + len(dose)),
-                Block(np.ascontiguousarray(dose[:, self.kept].T), self.labels),
+            chosen = self.names.chosen[first : first + wide]
+            yield slice(first, first + chosen.size), self.decoded(chosen)
+
+    def decoded(self, chosen: NDArray[np.int64]) -> Block:
+        """Return everyone's genotypes at some variants, decoded."""
+        dose = decode(self.packed, chosen, self.kept.size)
+        return Block(np.ascontiguousarray(dose[:, self.kept].T), self.labels)
+
+    def part(self, chosen: NDArray[np.int64]) -> Cohort:
+        """Return some variants, nameless, to be counted by one thread elsewhere: little travels."""
+        names = replace(self.names, text=b"", starts=self.names.starts[:0], chosen=chosen)
+        return replace(self, names=names, threads=1)
+
+    def check(self, labels: Sequence[str], person: Any, columns: Any) -> None:
+        """Refuse what is asked of tables only, and columns that are not there."""
+        if person is not None or columns is not None:
+            raise InputError(
+                "person and columns are for tables: PLINK files have one entry for each person; use extract"
             )
+        for name in labels:
+            if name not in self.labels:
+                raise InputError(f"PLINK files have no column {name!r}; they have: {', '.join(self.labels)}")
 
     def _spread(self, rows: NDArray[Any]) -> NDArray[Any]:
         """Return values of the people kept as values of everyone in the file, zero for the others."""

@@ -1,4 +1,4 @@
-"""Sums of a phenotype over genotypes: bytes become floats by a table, floats are summed by BLAS, exactly."""
+"""Sums of a phenotype over genotypes, exact: compiled, or bytes made floats by a table and summed by BLAS."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.data.bed import DOSES, Packed, scan
+from discreet.data.kernel import compiled_doses
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,19 +38,36 @@ class Products:
         all_weights = np.concatenate([self.weight, self.also])
         wide = [np.ascontiguousarray(all_weights[:, low:high].T) for low, high in parts]
         sums = np.zeros((len(self.weight), variants.size))
+        kernel = compiled_doses()
+        planes = [_planes(one, packed.stride) for one in self.weight]
         missing = np.zeros((len(all_weights), variants.size))
 
         def work(start: int, stop: int, buffer: NDArray[np.uint8]) -> None:
             rows = buffer[: (stop - start) * packed.stride].reshape(stop - start, packed.stride)
             lost = np.flatnonzero(self.lost[start:stop])
+            if kernel is not None:
+                for place, plane in enumerate(planes):
+                    found = np.empty(stop - start, dtype=np.int64)
+                    kernel(buffer, stop - start, packed.stride, plane, found)
+                    sums[place, start:stop] = found
+                if not lost.size:
+                    return
             for (low, high), narrow, broad in zip(parts, weights, wide, strict=True):
                 piece = rows[:, low // 4 : -(-high // 4)]
-                sums[:, start:stop] += (_floats(_DOSE, piece, high - low) @ narrow).T
+                if kernel is None:
+                    sums[:, start:stop] += (_floats(_DOSE, piece, high - low) @ narrow).T
                 if lost.size:
                     missing[:, start + lost] += (_floats(_NO_CALL, piece[lost], high - low) @ broad).T
 
         scan(packed, variants, threads, work)
         return sums, missing
+
+
+def _planes(weight: NDArray[np.float32], stride: int) -> NDArray[np.int32]:
+    """Return weights of the first, second, third and fourth person of every byte, shape (4, stride)."""
+    padded = np.zeros(4 * stride, dtype=np.int32)
+    padded[: weight.size] = weight
+    return np.ascontiguousarray(padded.reshape(stride, 4).T)
 
 
 def _floats(table: NDArray[np.float32], piece: NDArray[np.uint8], people: int) -> NDArray[np.float32]:

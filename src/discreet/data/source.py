@@ -100,11 +100,11 @@ class ArraySource:
         structured = self.table.dtype.names is not None
         for first in range(0, self.table.shape[0], rows_at_a_time(len(wanted))):
             part = self.table[first : first + rows_at_a_time(len(wanted))]
-            yield {name: _floats(part[name] if structured else part[:, int(name)]) for name in wanted}
+            yield {name: floats(part[name] if structured else part[:, int(name)]) for name in wanted}
 
 
-def _floats(column: NDArray[Any]) -> NDArray[Any]:
-    """Return a number column as floats that hold each of its values; others as they are."""
-    if column.dtype.kind not in "biuf" or column.dtype in (np.float32, np.float64):
+def floats(column: NDArray[Any]) -> NDArray[Any]:
+    """Return numbers as floats that hold each of them; other values as they are."""
+    if column.dtype.char not in "?bBhHiIlLqQeg":  # neither whole numbers nor rare floats
         return column
     return column.astype(np.float32 if column.dtype.itemsize < 4 else np.float64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, overload
 
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.data.source import Source
+
+
+_NOTHING = ArraySource(np.zeros((0, 0)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,9 +48,9 @@ class Table:
         With `person`, all chosen values are held in memory at once, since a person's rows may lie anywhere.
         """
         if self.person is None:
-            yield from self._rows()
+            yield from self._rows(self.source)
             return
-        parts = list(self._rows())
+        parts = list(self._rows(self.source))
         if not parts:
             return
         values, labels, people = one_row_each(
@@ -58,12 +61,19 @@ class Table:
         )
         yield Block(values, labels, people)
 
-    def _rows(self) -> Iterator[Block]:
+    def without_source(self) -> Table:
+        """Return what says how to read a piece of this table, without the table."""
+        return replace(self, source=_NOTHING)
+
+    def piece(self, source: Source, first: int) -> Iterator[Block]:
+        """Yield the people of a piece of the table, whose first row has the slot `first`."""
+        return self._rows(source, first)
+
+    def _rows(self, source: Source, first: int = 0) -> Iterator[Block]:
         wanted = [one.column.name for one in self.chosen] + list(self.labels)
         if self.person is not None:
             wanted.append(self.person.column)
-        first = 0
-        for batch in self.source.batches(list(dict.fromkeys(wanted))):
+        for batch in source.batches(list(dict.fromkeys(wanted))):
             people = None if self.person is None else batch[self.person.column]
             columns = Columns(batch, self.chosen)
             rows = columns[0].size
@@ -145,5 +155,8 @@ def _columns(array: NDArray[Any], levels: tuple[Any, ...] | None) -> Iterator[ND
 def _text(entry: Any) -> str:
     """Return the text a level is compared by; 1, 1.0 and True are the same number."""
     if isinstance(entry, (bool, int, float, np.number)):
-        return repr(float(cast("float", entry)))
+        try:
+            return repr(float(cast("float", entry)))
+        except OverflowError:  # a whole number beyond floats is itself
+            return hex(cast("int", entry))
     return str(entry)

@@ -31,6 +31,15 @@ def is_adaptive(p: Any, rejected: Any, q: float | None = None, *, critical: Any 
         The rejected hypotheses.
     q, critical
         Exactly one of them: the level of the BHq critical values, or the critical values themselves.
+
+    Examples
+    --------
+    >>> import discreet
+    >>> p = [0.001, 0.02, 0.03, 0.6]
+    >>> discreet.is_adaptive(p, [0, 2], q=0.1)
+    True
+    >>> discreet.is_adaptive(p, [3], q=0.1)
+    False
     """
     values, _ = read_p(p)
     chosen = _positions(rejected, values.size)

@@ -30,7 +30,15 @@ _ASSUMPTION = (
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """An upper bound on a false discovery rate, with the assumption it stands on."""
+    """An upper bound on a false discovery rate, with the assumption it stands on.
+
+    Examples
+    --------
+    >>> import discreet
+    >>> bound = discreet.fdr_bound(0.1)
+    >>> bound.quantity, round(bound.value, 3)
+    ('FDR', 0.33)
+    """
 
     quantity: str
     value: float
@@ -76,6 +84,14 @@ def fdr_bound(
     -----
     The printed proof gives C = 7.9 for FDR_2 and 10.1 for FDR, not C < 3 (docs/errata.md); the "exact"
     constants show that C < 3 is nevertheless true: FDR_2 <= 2.43 q.
+
+    Examples
+    --------
+    >>> import discreet
+    >>> round(discreet.fdr_bound(0.1, k=2).value, 3)
+    0.224
+    >>> round(discreet.fdr_bound(0.1, version="paper").value, 3)
+    0.53
     """
     q = check.level(q, "q")
     version = check.choice(version, "version", ("exact", "simple", "paper"))

@@ -27,6 +27,13 @@ class Rejections:
         How many were rejected.
     threshold : float
         The critical value at `count`; every rejected p-value is at most this. 0 when nothing is rejected.
+
+    Examples
+    --------
+    >>> import discreet
+    >>> rejected = discreet.step_up({"a": 0.001, "b": 0.9, "c": 0.02}, q=0.1)
+    >>> rejected.names, rejected.count
+    (('a', 'c'), 2)
     """
 
     procedure: str

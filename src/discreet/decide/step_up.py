@@ -54,6 +54,12 @@ def benjamini_yekutieli(p: Any, q: float, *, names: Any = None) -> Rejections:
 
     FDR <= q whatever the dependence between the p-values; the no-assumption baseline the paper compares with,
     at the price of a factor of about log m.
+
+    Examples
+    --------
+    >>> import discreet
+    >>> discreet.benjamini_yekutieli([0.001, 0.02, 0.9], q=0.1).count
+    2
     """
     q = check.level(q, "q")
     values, labels = read_p(p, names)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 CALLED = 0.9  # with fewer calls than this share of people, a variant's phenotype variance is padded
 _LEAST = 5  # people in a stratum
+_PART = 2**15  # variants worked on together: their numbers stay in the cache
 EFFECT = "covariance of allele count and phenotype"
 
 
@@ -44,6 +45,17 @@ class Moments:
     trait: NDArray[np.float64]
     trait_square: NDArray[np.float64]
     product: NDArray[np.float64]
+
+    def part(self, columns: slice) -> Moments:
+        """Return the sums of some variants."""
+        return Moments(
+            self.n[:, columns],
+            self.dose[:, columns],
+            self.dose_square[:, columns],
+            self.trait[:, columns],
+            self.trait_square[:, columns],
+            self.product[:, columns],
+        )
 
     @property
     def covariation(self) -> NDArray[np.float64]:
@@ -209,7 +221,6 @@ def association(
     bounds = bounds_of(design, maf_floor, alleles=alleles)
     clip = ceiling_for(ceiling, design.people)
     influence = floor_influence(bounds.step, bounds.shrink, clip)
-    z, square = standardise(moments, design, bounds, alleles=alleles)
     knots = [bounds.least, 2 * bounds.least]
     most = float(np.sum(design.slots * (design.high - design.low) ** 2)) / 2
     while knots[-1] < most:
@@ -220,9 +231,14 @@ def association(
         tails.normal if tail == "normal" else tails.bounded_sum(design.people, one, clip) for one in reach
     ]
     steps = staircase([knot / bounds.margin for knot in knots], survivals, influence, clip)
-    score = steps(np.abs(z) if sides == 2 else z, square / bounds.margin)
+    score, share = np.empty(len(names)), np.empty(len(names))
+    for first in range(0, len(names), _PART):
+        some = slice(first, first + _PART)
+        part = moments.part(some)
+        z, square = standardise(part, design, bounds, alleles=alleles)
+        score[some] = steps(np.abs(z) if sides == 2 else z, square / bounds.margin)
+        share[some] = 2 * np.sum(part.covariation, axis=0) / design.people
     # |C| <= N/2, and one person moves it by at most twice the width of the phenotype.
-    share: NDArray[np.float64] = 2 * np.sum(moments.covariation, axis=0) / design.people
     most = 4 * float(np.max(design.high - design.low)) / design.people
     return conclude(
         names,
@@ -232,5 +248,5 @@ def association(
         sup=steps.move,
         proof="docs/proofs/association.md",
         public=design.public,
-        effect=effect(EFFECT, share, most, np.full(share.size, unit / 2)),
+        effect=effect(EFFECT, share, most, np.full(share.size, unit / 2), strata=design.slots.size),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import cast
 
 from discreet import check
@@ -36,6 +36,13 @@ class Certificate:
         What every neighbour shares and nobody is protected from: who is in which group, where that is public.
     people : int or None
         How many people there are, where that is public: under "replace", when `measure` has seen them.
+
+    Examples
+    --------
+    >>> import numpy as np, discreet
+    >>> evidence = discreet.measure(np.zeros((10_000, 1)), discreet.Mean(bounds=(0, 1), null=0.5))
+    >>> evidence.certificate.adjacency, round(evidence.certificate.sup, 3)
+    ('replace', 0.023)
     """
 
     sup: float
@@ -43,7 +50,7 @@ class Certificate:
     adjacency: str
     proof: str
     public: str = ""
-    people: int | None = None
+    people: int | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         sup = check.positive(self.sup, "sup")

@@ -56,6 +56,16 @@ class Correlation:
     -----
     A missing value counts as tied with everyone ("kendall") or as the middle of the bounds ("product").
     Null hypothesis: the column is independent of the partner. Proof: docs/proofs/correlation.md.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd, discreet
+    >>> rng = np.random.default_rng(1)
+    >>> table = pd.DataFrame(rng.random((5_000, 3)), columns=["age", "luck", "wear"])
+    >>> table["wear"] += table["age"]
+    >>> test = discreet.Correlation(partner="age")
+    >>> discreet.discover(table, test, q=0.1, epsilon=2, delta=1e-6).discoveries[0]
+    'wear'
     """
 
     partner: str
@@ -98,6 +108,10 @@ class Correlation:
         y = units.whole(numbers(block.labels[self.partner])[:, None])[:, 0].astype(np.float64)
         return np.stack([np.ones_like(y), y, y * y])
 
+    def survival(self, n: int) -> tails.Survival:
+        """Return the bound on the tail of Kendall's z for n people."""
+        return tails.normal if self.tail == "normal" else partial(_kendall_tail, n)
+
     def _ranked(self, rows: Rows) -> Evidence:
         partner, values = numbers(rows.label(self.partner)), rows.values
         n = enough(partner.size, 5, "people")
@@ -110,7 +124,7 @@ class Correlation:
             n,
             sides=self.sides,
             ceiling=self.ceiling,
-            survival=tails.normal if self.tail == "normal" else partial(_kendall_tail, n),
+            survival=self.survival(n),
             proof="docs/proofs/correlation.md",
             effect_name="Kendall's tau",
             largest=n * (n - 1) / 2,

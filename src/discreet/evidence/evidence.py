@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NoReturn, Self, overload
+from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar, overload
 
 import numpy as np
 
@@ -14,11 +14,13 @@ from discreet.evidence.certificate import Certificate
 from discreet.evidence.null import Null
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
     from discreet.evidence.effect import Effect
+
+T = TypeVar("T")
 
 # Beyond this a normal tail is no longer a normal float.
 MOST = 37.0
@@ -43,6 +45,13 @@ class Evidence:
         one person moves each by at most `sup`. Only the mirror method uses them.
     effect : Effect or None
         How large each finding is, in units a reader knows; private, with its own sensitivity.
+
+    Examples
+    --------
+    >>> import discreet
+    >>> evidence = discreet.Evidence.from_z({"diet": 12.0, "luck": 0.3}, sup=0.01, adjacency="replace")
+    >>> len(evidence), evidence.names
+    (2, ('diet', 'luck'))
     """
 
     names: Sequence[str]
@@ -145,6 +154,10 @@ class Evidence:
         signed = np.clip(values, -null.ceiling, null.ceiling) if sides == 1 else None
         certificate = _declared(sup, spread, adjacency, "sup")
         return cls(_names(names, found, score.size), score, null, certificate, signed)
+
+    def reduce(self, work: Callable[[NDArray[np.float64], int], T], merge: Callable[[Sequence[T]], T]) -> T:
+        """Return merge([work(scores, place of the first), ...]) over all blocks of scores; here it is one."""
+        return merge([work(self.score, 0)])
 
     def __len__(self) -> int:
         return len(self.names)

@@ -77,13 +77,13 @@ class Genotypes:
     names: Sequence[str]
     test: Any
     conclude: Callable[[Genotypes], Evidence]
-    counts: NDArray[np.int64] = field(init=False)
+    counts: NDArray[np.int32] = field(init=False)
     slots: NDArray[np.int64] = field(init=False)
     members: NDArray[np.int64] = field(init=False)
 
     def __post_init__(self) -> None:
         strata = 1 if self.test.stratum is None else len(self.test.strata)
-        self.counts = np.zeros((strata, 2, 4, len(self.names)), dtype=np.int64)
+        self.counts = np.zeros((strata, 2, 4, len(self.names)), dtype=np.int32)
         self.slots = np.zeros(strata, dtype=np.int64)
         self.members = np.zeros((strata, 2), dtype=np.int64)
 
@@ -98,7 +98,7 @@ class Genotypes:
             found = [dose == one for one in (0, 1, 2)]
             found.append(~(found[0] | found[1] | found[2]))
             for place, one in enumerate(found):
-                flat[:, place, columns] += (weight[:, part] @ one.astype(np.float64)).astype(np.int64)
+                flat[:, place, columns] += (weight[:, part] @ one.astype(np.float64)).astype(np.int32)
 
     def scan(self, cohort: Genotyped) -> None:
         """Add everyone in packed genotypes."""

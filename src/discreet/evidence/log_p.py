@@ -19,6 +19,12 @@ def are_neighbours(p: Any, p2: Any, eta: float, nu: float) -> bool:
     This is not the same as |log max(p, nu) - log max(p2, nu)| <= eta, which is what privacy needs and what
     `truncated_sensitivity` bounds: neighbours imply it, it does not imply neighbours (p = nu and p2 far
     below nu are not neighbours, and are the same after truncation).
+
+    Examples
+    --------
+    >>> import discreet
+    >>> discreet.are_neighbours([0.10, 1e-9], [0.11, 1e-8], eta=0.1, nu=1e-6)
+    True
     """
     eta = check.positive(eta, "eta")
     nu = check.level(nu, "nu")
@@ -37,7 +43,13 @@ def truncated_sensitivity(sup: float, nu: float, *, sides: int = 1) -> float:
     Two-sided, p = 2 Phi_bar(|z|): eta = log(2 Phi_bar(max(0, z_{nu/2} - sup)) / nu).
 
     log Phi_bar is concave, so the ratio is largest where truncation stops it. The paper's approximation is
-    eta ~ B sqrt(2 log(1/nu) / n) / sigma.
+    eta ~ B sqrt(2 log(1/nu) / n) / sigma. Proof: docs/proofs/log-p.md.
+
+    Examples
+    --------
+    >>> import discreet
+    >>> round(discreet.truncated_sensitivity(0.01, 1e-6), 4)
+    0.0494
     """
     sup = check.positive(sup, "sup")
     nu = check.level(nu, "nu")

@@ -51,6 +51,15 @@ class Mean:
     Under "replace" the number of people is public; under "add-remove" it is not, and the sum is divided by
     s sqrt(max(n, least)). Values are rounded to 2^-20 of the width and the null moves by as much against the
     finding. Proof: docs/proofs/mean.md, docs/proofs/tails.md.
+
+    Examples
+    --------
+    >>> import numpy as np, discreet
+    >>> rng = np.random.default_rng(1)
+    >>> table = rng.random((5_000, 4)) * np.array([1, 1, 1, 1.6])
+    >>> test = discreet.Mean(bounds=(0, 2), null=0.5)
+    >>> discreet.discover(table, test, q=0.1, epsilon=2, delta=1e-6).discoveries[0]
+    '3'
     """
 
     bounds: Any

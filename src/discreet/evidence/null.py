@@ -26,6 +26,13 @@ class Null:
         One-sided z scores; |z|; -log p.
     ceiling : float
         Scores are clipped to [0, ceiling]. Nothing is evidence at or below 0: survival is 1 there.
+
+    Examples
+    --------
+    >>> import discreet
+    >>> evidence = discreet.Evidence.from_z([1.96], sup=0.01, adjacency="replace")
+    >>> evidence.null.survival(1.96).round(3)
+    np.float64(0.025)
     """
 
     law: str

@@ -23,7 +23,8 @@ class PValues:
 
     The data is a vector of p-values (or a mapping, or a Series); a table with a row for each hypothesis, when
     `column` says where the p-values are; or a table with a single row, one column for each hypothesis. A
-    missing p-value counts as 1: no evidence. Nothing is proved: the certificate is "declared".
+    missing p-value counts as 1: no evidence. Nothing is proved: the certificate is
+    "declared"; docs/proofs/log-p.md says how eta follows from z scores.
 
     Parameters
     ----------
@@ -31,6 +32,14 @@ class PValues:
         Your promise, and the smallest p-value that counts as such.
     column, names : str, optional
         The columns of a table that hold the p-values and what the hypotheses are called.
+
+    Examples
+    --------
+    >>> import discreet
+    >>> p = {"height": 1e-9, "diet": 2e-8, "luck": 0.6}
+    >>> test = discreet.PValues(eta=1e-4, nu=1e-10)
+    >>> sorted(discreet.discover(p, test, q=0.1, epsilon=1, delta=1e-6).discoveries)
+    ['diet', 'height']
     """
 
     eta: float

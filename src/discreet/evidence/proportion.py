@@ -40,7 +40,17 @@ class Proportion:
     Notes
     -----
     A value of at least one half is a yes. A missing value is a no for the upper side and a yes for the lower:
-    never evidence. Null hypothesis: independent people, rate <= null (= null with sides=2).
+    never evidence. Null hypothesis: independent people, rate <= null (= null with sides=2). Proof:
+    docs/proofs/mean.md.
+
+    Examples
+    --------
+    >>> import numpy as np, discreet
+    >>> rng = np.random.default_rng(1)
+    >>> answers = rng.random((10_000, 4)) < np.array([0.5, 0.7, 0.5, 0.5])
+    >>> test = discreet.Proportion(null=0.5)
+    >>> discreet.discover(answers, test, q=0.1, epsilon=2, delta=1e-6).discoveries[0]
+    '1'
     """
 
     null: float

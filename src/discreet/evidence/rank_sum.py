@@ -42,6 +42,18 @@ class RankSum:
     No bounds are needed: ranks do not care. A pair with a missing value counts one half: no evidence. Null
     hypothesis: groups are as good as drawn by lot. All values are kept in memory until the end, and every
     column is sorted. Proof: docs/proofs/ranks.md.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd, discreet
+    >>> rng = np.random.default_rng(1)
+    >>> treated = rng.integers(0, 2, 10_000)
+    >>> table = pd.DataFrame(rng.random((10_000, 2)), columns=["a", "b"])
+    >>> table["b"] += 0.4 * treated
+    >>> table["treated"] = treated
+    >>> test = discreet.RankSum(group="treated")
+    >>> discreet.discover(table, test, q=0.1, epsilon=2, delta=1e-6).discoveries[0]
+    'b'
     """
 
     group: str
@@ -65,6 +77,10 @@ class RankSum:
         """Return an empty accumulator for the columns called `names`."""
         return Rows(tuple(names), self.labels, self._conclude)
 
+    def survival(self, _: int) -> tails.Survival:
+        """Return the bound on the tail of z."""
+        return tails.normal if self.tail == "normal" else rank_sum_tail
+
     def _conclude(self, rows: Rows) -> Evidence:
         group = codes(rows.label(self.group), self.levels)
         first, second = sizes(np.array([np.sum(group == 0), np.sum(group == 1)], dtype=np.float64))
@@ -86,7 +102,7 @@ class RankSum:
             people,
             sides=self.sides,
             ceiling=self.ceiling,
-            survival=tails.normal if self.tail == "normal" else rank_sum_tail,
+            survival=self.survival(people),
             proof="docs/proofs/ranks.md",
             public=MEMBERSHIP,
             effect_name="P(larger) - P(smaller)",

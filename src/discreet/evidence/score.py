@@ -49,6 +49,16 @@ class Score:
     missing call or trait contributes nothing. Null hypothesis: genotype and trait independent (within
     strata). Covariates: take the trait's residuals, if they can be had from public data; or strata. Proof of
     the certificate: docs/proofs/association.md.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd, discreet
+    >>> rng = np.random.default_rng(1)
+    >>> table = pd.DataFrame(rng.binomial(2, 0.4, (20_000, 2)), columns=["rs1", "rs2"])
+    >>> table["phenotype"] = rng.random(20_000) + table["rs2"]
+    >>> test = discreet.Score(bounds=(0, 3), maf_floor=0.3, sd_floor=0.2)
+    >>> discreet.discover(table, test, q=0.1, epsilon=2, delta=1e-6).discoveries[0]
+    'rs2'
     """
 
     bounds: tuple[float, float]

@@ -34,6 +34,13 @@ class Sign:
     No bounds are needed. Ties with `null` and missing values count as neither: no evidence. Null hypothesis:
     independent people, each as likely above as below (at most as likely, with sides=1). Under "add-remove"
     the number of people is private and the test is `Mean`'s on the signs. Proof: docs/proofs/sign.md.
+
+    Examples
+    --------
+    >>> import numpy as np, discreet
+    >>> change = np.random.default_rng(1).normal([0, 0, 0.5], 1, (10_000, 3))
+    >>> discreet.discover(change, discreet.Sign(), q=0.1, epsilon=2, delta=1e-6).discoveries[0]
+    '2'
     """
 
     null: float = 0.0

@@ -33,6 +33,13 @@ class SignedRank:
     each value symmetric about `null`. The safe tail is proved at every n, whatever the ties; "normal" is
     for columns without ties or missing values. Only "replace": the deviation holds the number of people. All
     values are kept in memory until the end. Proof: docs/proofs/ranks.md.
+
+    Examples
+    --------
+    >>> import numpy as np, discreet
+    >>> change = np.random.default_rng(1).normal([0, 0, 0.5], 1, (10_000, 3))
+    >>> discreet.discover(change, discreet.SignedRank(), q=0.1, epsilon=2, delta=1e-6).discoveries[0]
+    '2'
     """
 
     null: float = 0.0
@@ -55,6 +62,10 @@ class SignedRank:
         """Return an empty accumulator for the columns called `names`."""
         return Rows(tuple(names), self.labels, self._conclude)
 
+    def survival(self, _: int) -> tails.Survival:
+        """Return the bound on the tail of z."""
+        return tails.normal if self.tail == "normal" else tails.normal_cubed
+
     def _conclude(self, rows: Rows) -> Evidence:
         values = rows.values.astype(np.float64) - self.null
         n = enough(values.shape[0], 4, "people")
@@ -70,7 +81,7 @@ class SignedRank:
             n,
             sides=self.sides,
             ceiling=self.ceiling,
-            survival=tails.normal if self.tail == "normal" else tails.normal_cubed,
+            survival=self.survival(n),
             proof="docs/proofs/ranks.md",
             effect_name="rank-biserial correlation",
             largest=n * (n + 1) / 2,

@@ -49,7 +49,8 @@ def normal_cubed(t: NDArray[np.float64]) -> NDArray[np.float64]:
     for distance in _DISTANCES:
         h = t - distance / np.maximum(t, 0.5)
         density = np.exp(-0.5 * h * h) / np.sqrt(2 * np.pi)
-        moment = (h * h + 2) * density - h * (h * h + 3) * ndtr(-h)  # E (Y - h)_+^3
+        beyond = np.asarray(ndtr(-h), dtype=np.float64)
+        moment = (h * h + 2) * density - h * (h * h + 3) * beyond  # E (Y - h)_+^3
         best = np.minimum(best, np.maximum(moment, 0.0) / (t - h) ** 3)
     return np.minimum(best * _OUTWARD, 1.0)
 

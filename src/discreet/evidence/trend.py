@@ -32,6 +32,16 @@ class Trend:
     A missing call contributes nothing. Null hypothesis: among those with a call, genotype and phenotype are
     independent (within strata). For other bounded values than genotypes use `TwoGroups` with `floor`. Proof
     of the certificate: docs/proofs/association.md.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd, discreet
+    >>> rng = np.random.default_rng(1)
+    >>> table = pd.DataFrame(rng.binomial(2, 0.4, (20_000, 2)), columns=["rs1", "rs2"])
+    >>> table["phenotype"] = 1 + (rng.random(20_000) < 0.2 + 0.3 * table["rs2"])
+    >>> test = discreet.Trend(maf_floor=0.3, case_floor=0.3)
+    >>> discreet.discover(table, test, q=0.1, epsilon=2, delta=1e-6).discoveries[0]
+    'rs2'
     """
 
     group: str = "phenotype"

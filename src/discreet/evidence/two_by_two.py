@@ -47,6 +47,18 @@ class TwoByTwo:
     -----
     A value of at least one half is a yes; a missing value is a no, whatever the group. Null hypothesis: given
     who says yes, groups are as good as drawn by lot (Fisher's). Proof: docs/proofs/two-by-two.md.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd, discreet
+    >>> rng = np.random.default_rng(1)
+    >>> treated = rng.integers(0, 2, 10_000)
+    >>> table = pd.DataFrame(rng.random((10_000, 2)) < 0.3, columns=["a", "b"])
+    >>> table["b"] |= (treated == 1) & (rng.random(10_000) < 0.3)
+    >>> table["treated"] = treated
+    >>> test = discreet.TwoByTwo(group="treated")
+    >>> discreet.discover(table, test, q=0.1, epsilon=2, delta=1e-6).discoveries[0]
+    'b'
     """
 
     group: str

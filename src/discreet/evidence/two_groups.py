@@ -55,6 +55,18 @@ class TwoGroups:
     Null hypothesis: people are independent with equal means (with `floor`: the same law in both groups).
     People with missing values pull both means to the middle; if one group misses more, that alone can be
     found. For yes/no columns `TwoByTwo` is sharper. Proof: docs/proofs/two-groups.md.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd, discreet
+    >>> rng = np.random.default_rng(1)
+    >>> treated = rng.integers(0, 2, 10_000)
+    >>> table = pd.DataFrame(rng.random((10_000, 2)), columns=["a", "b"])
+    >>> table["b"] += 0.4 * treated
+    >>> table["treated"] = treated
+    >>> test = discreet.TwoGroups(group="treated", bounds=(0, 1.4))
+    >>> discreet.discover(table, test, q=0.1, epsilon=2, delta=1e-6).discoveries[0]
+    'b'
     """
 
     group: str
@@ -104,6 +116,18 @@ class Stratified:
     -----
     Null hypothesis: people are independent with equal means of both groups in each stratum (with `floor`: the
     same law of both groups). Strata with only one group say nothing. Proof: docs/proofs/two-groups.md.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd, discreet
+    >>> rng = np.random.default_rng(1)
+    >>> treated = rng.integers(0, 2, 10_000)
+    >>> table = pd.DataFrame(rng.random((10_000, 2)), columns=["a", "b"])
+    >>> table["b"] += 0.4 * treated
+    >>> table["treated"], table["site"] = treated, rng.choice(["x", "y"], 10_000)
+    >>> test = discreet.Stratified(group="treated", stratum="site", strata=("x", "y"), bounds=(0, 1.4))
+    >>> discreet.discover(table, test, q=0.1, epsilon=2, delta=1e-6).discoveries[0]
+    'b'
     """
 
     group: str
@@ -194,5 +218,6 @@ def contrast_evidence(
             contrast / strata.weight,
             strata.pull / strata.weight,
             bounds_of(bounds, sums.names)[1],
+            strata=strata.used.size,
         ),
     )

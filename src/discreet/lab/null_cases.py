@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -64,10 +65,9 @@ def cases(rate: float, share: float) -> list[Case]:
     groups, group = _split(_PEOPLE, share), {"g": np.array([0, 1])}
     few = _split(_FEW, share)
     one = (_PEOPLE,)
-    # Two strata, the second with the groups the other way round.
-    strata = (*_split(_PEOPLE // 2, share), *_split(_PEOPLE // 2, 1 - share))
+    strata = 2 * _split(_PEOPLE // 2, share)
     both = {"g": np.array([0, 1, 0, 1]), "s": np.array([0, 0, 1, 1])}
-    layers = {"group": "g", "stratum": "s", "strata": (0, 1), "bounds": bounds}
+    layered = partial(Stratified, group="g", stratum="s", strata=(0, 1), bounds=bounds)
     product = Correlation(partner="g", method="product", bounds=bounds, partner_bounds=bounds, floor=0.3)
     return [
         Case("Proportion", Proportion(null=rate), coin, one),
@@ -84,8 +84,8 @@ def cases(rate: float, share: float) -> list[Case]:
         Case("Allelic, MAF floor .05", Allelic(sides=1), genotype, groups, STATUS),
         Case("TwoByTwo, floor .005", TwoByTwo(group="g", floor=0.005), coin, groups, group),
         Case("TwoByTwo, normal tail", TwoByTwo(group="g", floor=0.005, tail="normal"), coin, groups, group),
-        Case("Stratified", Stratified(**layers), coin, strata, both),
-        Case("Stratified, floor .05", Stratified(**layers, floor=0.05), coin, strata, both),
+        Case("Stratified", layered(), coin, strata, both),
+        Case("Stratified, floor .05", layered(floor=0.05), coin, strata, both),
         Case("RankSum", RankSum(group="g"), coin, groups, group, most=500_000),
         Case("RankSum, no ties", RankSum(group="g"), None, few, group, most=200_000),
         Case("Correlation, Kendall", Correlation(partner="g"), coin, groups, group, most=100_000),

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet.decide import aware
 from discreet.errors import InputError
+from discreet.evidence.scattered import Scattered
 from discreet.methods.common import Ready, promised, record, zcdp_budget
 from discreet.methods.values import VALUES_SHARE, value_plan
 from discreet.noise.laws import GUMBEL
 from discreet.privacy.events import ZCDP
 from discreet.report.release import FdrPromise, Release
 from discreet.select import count
-from discreet.select.contest import largest
+from discreet.select.contest import best, contenders, ranked
 from discreet.select.values import lattice_for
 
 if TYPE_CHECKING:
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
 
     from discreet.evidence.evidence import Evidence
     from discreet.evidence.null import Null
+    from discreet.noise.laws import Law
     from discreet.parameters import Parameters
+    from discreet.select.drawn import Drawn
 
 SEARCH_SHARE = {"proved": 0.22, "calibrated": 0.18}
 
@@ -69,11 +72,11 @@ def public_constants(
     return Public(plan, shape, sigma_steps, lattice.step)
 
 
-def private_count(scores: NDArray[np.float64], public: Public, sup: float, *, proved: bool) -> int:
+def private_count(scores: count.Rounded, public: Public, *, proved: bool) -> int:
     """Return the position among the candidate counts that the private search ends at, or -1 for none."""
     plan = public.plan
     return count.search(
-        count.rounded(scores, sup),
+        scores,
         plan.counts,
         plan.scale,
         plan.level,
@@ -84,7 +87,19 @@ def private_count(scores: NDArray[np.float64], public: Public, sup: float, *, pr
     )
 
 
-def ready_aware(evidence: Evidence, asked: Parameters) -> Ready:
+def _counted(score: NDArray[np.float64], _: int, sup: float) -> count.Rounded:
+    """Return the histogram of a block of scores on the lattice."""
+    return count.rounded(score, sup)
+
+
+def _contend(score: NDArray[np.float64], first: int, sup: float, scale: float, k: int, law: Law) -> Drawn:
+    """Draw the noise of a block of scores on the lattice; return who may be among the k largest."""
+    steps = count.to_steps(score, sup)
+    steps *= count.step_of(sup)
+    return contenders(steps, scale, k, law, first)
+
+
+def ready_aware(evidence: Evidence | Scattered, asked: Parameters) -> Ready:
     """Count privately, then select that many; docs/proofs/aware-privacy.md and aware-fdr.md."""
     certificate, guarantee = evidence.certificate, asked.guarantee
     whole = zcdp_budget(asked.epsilon, asked.delta)
@@ -103,18 +118,23 @@ def ready_aware(evidence: Evidence, asked: Parameters) -> Ready:
     spent = _split(rho, guarantee)
     last = None
     if asked.values:
+        if isinstance(evidence, Scattered):
+            raise InputError("values need all scores in one place: leave them out")
         last = value_plan(evidence, (whole - rho) * (1 - 2.0**-50), int(plan.counts[-1]))
         spent = (*spent, last.rho)
     events = tuple(map(ZCDP, spent))
 
     def draw() -> Release:
-        found = private_count(evidence.score, public, sup, proved=proved)
+        found = private_count(
+            evidence.reduce(partial(_counted, sup=sup), count.merged), public, proved=proved
+        )
         indices = np.zeros(0, dtype=np.int64)
         if found >= 0:
-            scores = count.to_steps(evidence.score, sup)
-            scores *= count.step_of(sup)
-            indices = largest(scores, float(plan.scale[found]), int(plan.counts[found]), GUMBEL)
-        values = None if last is None else last.draw(evidence, indices)
+            scale, k = float(plan.scale[found]), int(plan.counts[found])
+            contend = partial(_contend, sup=sup, scale=scale, k=k, law=GUMBEL)
+            drawn = evidence.reduce(contend, partial(best, scale=scale, k=k, law=GUMBEL))
+            indices = ranked(drawn, scale, k, GUMBEL)
+        values = None if last is None or isinstance(evidence, Scattered) else last.draw(evidence, indices)
         privacy = promised(asked, events, certificate)
         parameters = {
             "guarantee": guarantee,

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from discreet.evidence.certificate import Certificate
     from discreet.evidence.evidence import Evidence
+    from discreet.evidence.scattered import Scattered
     from discreet.parameters import Parameters
     from discreet.privacy.events import Event
 
@@ -43,7 +44,7 @@ def zcdp_budget(epsilon: float, delta: float) -> float:
 
 def record(
     method: str,
-    evidence: Evidence,
+    evidence: Evidence | Scattered,
     q: float,
     indices: NDArray[np.int64],
     privacy: Privacy,

@@ -15,6 +15,7 @@ from discreet.methods.common import Ready, promised, record, zcdp_budget
 from discreet.noise.laws import GUMBEL
 from discreet.privacy.events import ZCDP
 from discreet.report.release import FdrPromise, Values
+from discreet.select import count
 from discreet.select.contest import largest
 from discreet.select.values import gaussian_noise
 
@@ -56,7 +57,7 @@ def ready_mirror(evidence: Evidence, asked: Parameters) -> Ready:
         sizes = np.abs(signed)
         size = k or 0
         if public is not None:
-            found = private_count(sizes, public, sup, proved=False)
+            found = private_count(count.rounded(sizes, sup), public, proved=False)
             size = int(public.plan.counts[found]) if found >= 0 else 0
         indices, noisy, noise = np.zeros(0, dtype=np.int64), np.zeros(0), 0.0
         if size > 0:

@@ -1,4 +1,4 @@
-"""The paper's Algorithm 4 and its fast form, with k given or doubling (docs/errata.md, 5)."""
+"""The paper's Algorithm 4 and its fast form, with k given or doubling (docs/proofs/algorithm-4.md)."""
 
 from __future__ import annotations
 

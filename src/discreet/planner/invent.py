@@ -135,7 +135,9 @@ class Setting:
         first, second = self.sizes(n)
         match self.test:
             case RankSum():
-                return _ranked(self.test, z, _rank_sum(first, second), max(first, second), n, MEMBERSHIP)
+                return _ranked(
+                    self.test, z, _rank_sum(first, second), max(first, second), n, public=MEMBERSHIP
+                )
             case SignedRank():
                 return _ranked(self.test, z, _signed_rank(n), 2 * n, n)
             case Correlation(method="kendall"):
@@ -224,7 +226,14 @@ def _product(test: Correlation, z: Vector, n: int, sd: float) -> Evidence:
     return _finish(test, counts, [x, together * COARSE**2, rest], [xx, rest, rest])
 
 
-def _ranked(test: Any, z: Vector, deviation: float, pull: float, n: int, public: str = "") -> Evidence:
+def _ranked(
+    test: RankSum | SignedRank | Correlation,
+    z: Vector,
+    deviation: float,
+    pull: float,
+    n: int,
+    public: str = "",
+) -> Evidence:
     return rank_evidence(
         _names(test, z.size),
         z * deviation,
@@ -233,7 +242,7 @@ def _ranked(test: Any, z: Vector, deviation: float, pull: float, n: int, public:
         n,
         sides=test.sides,
         ceiling=test.ceiling,
-        tail=test.tail,
+        survival=test.survival(n),
         proof=f"docs/proofs/{'correlation' if isinstance(test, Correlation) else 'ranks'}.md",
         effect_name="",  # no effect is released from an invented study
         largest=n * n,

@@ -66,7 +66,15 @@ class Point:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What a release would find, and what it would take to find more. Nothing was read, nothing was spent."""
+    """What a release would find, and what it would take to find more. Nothing was read, nothing was spent.
+
+    Examples
+    --------
+    >>> import discreet
+    >>> planned = discreet.plan(2_000, 100, effects=0.5, signals=10, methods=["bh"], quick=True)
+    >>> planned["bh"].method, planned.n
+    ('bh', 2000)
+    """
 
     n: int
     m: int

@@ -25,6 +25,13 @@ class Privacy:
     P(S) <= e^epsilon P'(S) + delta for every outcome set S and every two neighbouring inputs. `neighbours` is
     "replace", "add-remove", or words that say which two inputs are neighbours. `public` says in words what
     both share, and is therefore not protected: who is in which group, say.
+
+    Examples
+    --------
+    >>> import discreet
+    >>> top = discreet.top_k([3, 900, 40], 1, sensitivity=1, epsilon=1, largest=True)
+    >>> top.privacy.epsilon, top.privacy.delta
+    (1.0, 0.0)
     """
 
     epsilon: float

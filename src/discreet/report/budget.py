@@ -24,6 +24,13 @@ class BudgetLine:
         The identifier of this release.
     head : str
         Hash of the ledger's last entry: who keeps it can tell later whether the ledger was edited.
+
+    Examples
+    --------
+    >>> import discreet
+    >>> line = discreet.BudgetLine("cohort", 3.0, 1e-6, 1.0, "first look", "9f2c")
+    >>> line.epsilon - line.spent
+    2.0
     """
 
     data_set: str

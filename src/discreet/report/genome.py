@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from discreet import check
+from discreet.report.save import harmless
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,7 +36,14 @@ class Variant(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Locus:
-    """Discoveries that lie close together; `members` are places among the discoveries, in their order."""
+    """Discoveries that lie close together; `members` are places among the discoveries, in their order.
+
+    Examples
+    --------
+    >>> import discreet
+    >>> discreet.Locus("6", 31_000_000, 31_400_000, (0, 2)).end
+    31400000
+    """
 
     chromosome: str
     start: int
@@ -57,6 +65,15 @@ class Located:
         Discoveries on one chromosome belong to one locus when no gap between neighbours exceeds this.
     ends : mapping from chromosome to int
         Where each chromosome ends, in the file's order: the axis of the picture. Public.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, discreet
+    >>> from discreet.lab.cohort import Simulated
+    >>> bed = Simulated(people=200, variants=30).write(pathlib.Path(tempfile.mkdtemp()) / "cohort.bed")
+    >>> found = discreet.discover(bed, discreet.Allelic(), q=0.1, epsilon=1, delta=1e-6)
+    >>> discreet.located(found, bed).to_tsv().split()[0]
+    'chromosome'
     """
 
     release: Release
@@ -109,7 +126,8 @@ class Located:
         names += (["rank"] if release.ordered else []) + ["locus"]
         writer.writerow(names + (["value", "noise_sd"] if values is not None else []))
         for place, one in enumerate(self.variants):
-            row: list[object] = [one.chromosome, one.position, one.effect, one.other, one.name]
+            chromosome, effect, other, name = map(harmless, (one.chromosome, one.effect, one.other, one.name))
+            row: list[object] = [chromosome, one.position, effect, other, name]
             row += ([place + 1] if release.ordered else []) + [locus_of[place]]
             if values is not None:
                 row += [f"{values.noisy[place]:.6g}", f"{values.noise[place]:.4g}"]

@@ -34,6 +34,14 @@ class FdrPromise:
         What it stands on, in words.
     source : str
         The proof page or the command that shows it.
+
+    Examples
+    --------
+    >>> import discreet
+    >>> evidence = discreet.Evidence.from_z([12.0, 0.3], sup=0.01, adjacency="replace")
+    >>> found = discreet.release(evidence, q=0.1, epsilon=1, delta=1e-6)
+    >>> found.fdr.level, found.fdr.guarantee
+    (0.1, 'proved')
     """
 
     level: float
@@ -63,6 +71,14 @@ class Values:
         The released numbers, in the order of the discoveries.
     noise : array of float, shape (number of discoveries,)
         Standard deviation of the noise on each, in the same units.
+
+    Examples
+    --------
+    >>> import discreet
+    >>> evidence = discreet.Evidence.from_z([12.0, 0.3], sup=0.01, adjacency="replace")
+    >>> found = discreet.release(evidence, q=0.1, epsilon=1, delta=1e-6, values=True)
+    >>> found.values.name, found.values.noisy.shape
+    ('z score', (1,))
     """
 
     name: str
@@ -94,6 +110,14 @@ class Release:
         Where this release leaves the data set's budget, when a ledger was kept.
     version : str
         The version of discreet that made the release.
+
+    Examples
+    --------
+    >>> import discreet
+    >>> evidence = discreet.Evidence.from_z([12.0, 0.3], sup=0.01, adjacency="replace")
+    >>> found = discreet.release(evidence, q=0.1, epsilon=1, delta=1e-6)
+    >>> discreet.Release.from_json(found.to_json()) == found
+    True
     """
 
     method: str
@@ -161,11 +185,15 @@ class Release:
         return len(self.discoveries)
 
     def __str__(self) -> str:
+        from discreet.report.markup import shown
+
         count = len(self)
-        shown = ", ".join(self.discoveries[:10]) + (f", and {count - 10:,} more" if count > 10 else "")
+        # Spelled out: a terminal obeys control characters, whoever named the columns.
+        names = ", ".join(map(shown, self.discoveries[:10]))
+        listed = names + (f", and {count - 10:,} more" if count > 10 else "")
         order = "strongest first" if self.ordered else "in no particular order"
         head = f"{count:,} discoveries among {self.m:,} hypotheses by {self.method}"
-        first = f"{head}, {order}: {shown}" if count else f"{head}."
+        first = f"{head}, {order}: {listed}" if count else f"{head}."
         paragraphs = [first, str(self.fdr), str(self.privacy)]
         return "\n".join(
             "\n".join(textwrap.wrap(line, 110, subsequent_indent="  ", break_long_words=False) or [""])

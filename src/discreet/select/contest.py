@@ -14,11 +14,13 @@ import numpy as np
 
 from discreet.errors import InputError
 from discreet.noise import entropy
-from discreet.select.drawn import SCALES, Drawn, in_scales
+from discreet.select.drawn import SCALES, Drawn, in_scales, together
 from discreet.select.settle import exact_order
 from discreet.select.sieve import sieve
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from discreet.noise.laws import Law
@@ -35,6 +37,16 @@ def largest(scores: NDArray[np.float64], scale: float, k: int, law: Law) -> NDAr
     NaN counts as minus infinity, and infinities as +-RANGE * scale, so every item can be chosen. A scale
     outside SCALES is refused before anything is drawn.
     """
+    return ranked(contenders(scores, scale, k, law), scale, k, law)
+
+
+@np.errstate(all="ignore")
+def contenders(scores: NDArray[np.float64], scale: float, k: int, law: Law, first: int = 0) -> Drawn:
+    """Draw everyone's noise and return all who may be among the k largest, with the bits read so far.
+
+    `first` is the place of the first score among all, when these are one block of several
+    (docs/proofs/blocks.md).
+    """
     if not SCALES[0] <= scale <= SCALES[1]:
         raise InputError(
             f"sensitivity and epsilon ask for noise of scale {scale:g}, outside [{SCALES[0]:g}, "
@@ -43,35 +55,35 @@ def largest(scores: NDArray[np.float64], scale: float, k: int, law: Law) -> NDAr
     m = scores.size
     if m > _SMALL and 4 * k < m:
         drawn, line, words = sieve(scores, scale, k, law)
-        chosen = _leaders(scores, scale, k, law, drawn, line)
-        if chosen is not None:
-            return chosen
+        leaders = _leaders(drawn, scale, k, law, line)
+        if leaders is not None:
+            return leaders.after(first)
         # Too few cleared the line. Everyone's bits are read on, none is drawn anew: the law stays exact.
         low = entropy.words(m, np.uint64)
         low[drawn.index] = drawn.low
     else:
         words, low = entropy.words(m, np.uint16), entropy.words(m, np.uint64)
-    everyone = Drawn(np.arange(m), words, low)
-    chosen = _leaders(scores, scale, k, law, everyone, -np.inf)
-    assert chosen is not None  # noqa: S101  everyone is in, and k <= m
-    return chosen
+    everyone = Drawn(np.arange(m), scores, words, low)
+    leaders = _leaders(everyone, scale, k, law, -np.inf)
+    assert leaders is not None  # noqa: S101  without a line nobody is missed
+    return leaders.after(first)
 
 
-def _leaders(
-    scores: NDArray[np.float64], scale: float, k: int, law: Law, drawn: Drawn, line: float
-) -> NDArray[np.int64] | None:
-    """Return the k leaders among the drawn items, or None if fewer than k surely clear the line."""
-    level = in_scales(scores[drawn.index], scale)
-    v, w, doubt = _uniforms(drawn)
-    noise = law.isf(v, w)
-    key = level + noise
-    slack = _ULPS * (8.0 + np.abs(noise)) + _LEVEL_ULPS * np.abs(level) + doubt
-    low, high = key - slack, key + slack
-    if line > -np.inf and np.count_nonzero(low > line) < k:
-        return None
-    kth = np.partition(low, low.size - k)[low.size - k]
-    front = np.flatnonzero(high >= kth)
-    front = front[np.argsort(-key[front])]
+@np.errstate(all="ignore")
+def best(parts: Sequence[Drawn], scale: float, k: int, law: Law) -> Drawn:
+    """Return who may be among the k largest of several blocks' contenders; no bit is read."""
+    if len(parts) == 1:
+        return parts[0]
+    leaders = _leaders(together(parts), scale, k, law, -np.inf)
+    assert leaders is not None  # noqa: S101  without a line nobody is missed
+    return leaders
+
+
+@np.errstate(all="ignore")
+def ranked(drawn: Drawn, scale: float, k: int, law: Law) -> NDArray[np.int64]:
+    """Return the places of the k largest of the drawn items, largest first; shape (k,)."""
+    key, low, high = _intervals(drawn, scale, law)
+    front = np.argsort(-key)
     # A gap separates two neighbours when every interval before it lies above every interval after it.
     lowest_before = np.minimum.accumulate(low[front])[:-1]
     highest_after = np.maximum.accumulate(high[front][::-1])[::-1][1:]
@@ -81,8 +93,31 @@ def _leaders(
     for start, end in zip(starts, ends, strict=True):
         if end - start > 1 and start < k:
             group = front[start:end]
-            front[start:end] = group[exact_order(scores, scale, law, drawn, group)]
+            front[start:end] = group[exact_order(scale, law, drawn, group)]
     return drawn.index[front[:k]]
+
+
+def _leaders(drawn: Drawn, scale: float, k: int, law: Law, line: float) -> Drawn | None:
+    """Return all who may be among the k largest drawn, or None if fewer than k surely clear the line."""
+    _, low, high = _intervals(drawn, scale, law)
+    if line > -np.inf and np.count_nonzero(low > line) < k:
+        return None
+    if low.size <= k:
+        return drawn
+    kth = np.partition(low, low.size - k)[low.size - k]
+    return drawn.some(np.flatnonzero(high >= kth))
+
+
+def _intervals(
+    drawn: Drawn, scale: float, law: Law
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return every noisy score in units of the scale, and the ends of an interval that contains it."""
+    level = in_scales(drawn.score, scale)
+    v, w, doubt = _uniforms(drawn)
+    noise = law.isf(v, w)
+    key = level + noise
+    slack = _ULPS * (8.0 + np.abs(noise)) + _LEVEL_ULPS * np.abs(level) + doubt
+    return key, key - slack, key + slack
 
 
 def _uniforms(

@@ -18,6 +18,8 @@ from scipy.special import gammaln
 from discreet.noise.gaussian import discrete_gaussian
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
 STEPS = 16
@@ -65,6 +67,16 @@ def rounded(scores: NDArray[np.float64], sup: float) -> Rounded:
     np.subtract(first[1:], first[:-1], out=holders[:-1], casting="same_kind")
     holders[-1] = scores.size - first[-1]
     return Rounded(step_of(sup), value, holders)
+
+
+def merged(parts: Sequence[Rounded]) -> Rounded:
+    """Return the histogram of several blocks of scores: whole numbers, so blocks and order do not matter."""
+    if len(parts) == 1:
+        return parts[0]
+    value, place = np.unique(np.concatenate([part.value for part in parts]), return_inverse=True)
+    holders = np.zeros(value.size, dtype=np.int32)
+    np.add.at(holders, place, np.concatenate([part.holders for part in parts]))
+    return Rounded(parts[0].step, value, holders)
 
 
 def search(

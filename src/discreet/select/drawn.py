@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
 RANGE = 2.0**40
@@ -17,13 +19,38 @@ SCALES = (2.0**-900, 2.0**900)
 """Noise scales in use: RANGE of them neither overflows nor underflows. Public, like the scale."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Drawn:
-    """Items with 80 bits of their uniforms: V lies in [bits, bits + 1) / 2**80."""
+    """Items, their scores, and 80 bits of their uniforms: V lies in [bits, bits + 1) / 2**80. Private.
+
+    All that was ever read of these uniforms is here, so whoever holds the record can read on.
+    """
 
     index: NDArray[np.int64]
+    score: NDArray[np.float64]
     high: NDArray[np.uint16]
     low: NDArray[np.uint64]
+
+    def some(self, chosen: NDArray[np.int64]) -> Drawn:
+        """Return the chosen ones."""
+        return Drawn(self.index[chosen], self.score[chosen], self.high[chosen], self.low[chosen])
+
+    def after(self, first: int) -> Drawn:
+        """Return the same items, counted from `first`."""
+        return self if first == 0 else Drawn(self.index + first, self.score, self.high, self.low)
+
+    def __repr__(self) -> str:
+        return "Drawn(private)"
+
+
+def together(parts: Sequence[Drawn]) -> Drawn:
+    """Return the items of several records as one."""
+    return Drawn(
+        np.concatenate([part.index for part in parts]),
+        np.concatenate([part.score for part in parts]),
+        np.concatenate([part.high for part in parts]),
+        np.concatenate([part.low for part in parts]),
+    )
 
 
 def in_scales(scores: NDArray[np.float64], scale: float) -> NDArray[np.float64]:

@@ -20,7 +20,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class NoisyMin:
-    """The position of the (privately) smallest value, and that value with fresh noise if it was asked for."""
+    """The position of the (privately) smallest value, and that value with fresh noise if it was asked for.
+
+    Examples
+    --------
+    >>> import discreet
+    >>> least = discreet.noisy_min([900, 40, 700], sensitivity=1, epsilon=1, release_value=False)
+    >>> least.index, least.value
+    (1, None)
+    """
 
     index: int
     value: float | None
@@ -67,6 +75,12 @@ def noisy_min(
     Neighbours: any two inputs whose values differ by at most `sensitivity` each, within `spread` together.
     The value is clipped to 2**50 steps around 0, at least 2**39 sensitivities, before it gets its noise.
     Proof: docs/proofs/noisy-min.md.
+
+    Examples
+    --------
+    >>> import discreet
+    >>> discreet.noisy_min([900, 40, 700], sensitivity=1, epsilon=1).index
+    1
     """
     scores = read_scores(values, "values", largest=False)
     sup, epsilon = read_sensitivity(sensitivity), read_epsilon(epsilon)

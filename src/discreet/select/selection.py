@@ -31,6 +31,13 @@ class Selection:
         Scale (Laplace) or standard deviation (Gaussian) of the noise in `values`.
     privacy : Privacy
         epsilon, delta, who the neighbours are, and the events charged.
+
+    Examples
+    --------
+    >>> import discreet
+    >>> top = discreet.top_k([3, 900, 40], 1, sensitivity=1, epsilon=1, largest=True)
+    >>> top.indices.tolist(), top.ordered
+    ([1], True)
     """
 
     method: str

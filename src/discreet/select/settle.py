@@ -24,15 +24,13 @@ if TYPE_CHECKING:
 _MORE = 128
 
 
-def exact_order(
-    scores: NDArray[np.float64], scale: float, law: Law, drawn: Drawn, group: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def exact_order(scale: float, law: Law, drawn: Drawn, group: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the permutation that puts `group` (positions in `drawn`) in order, largest first.
 
     Each uniform is read on by 128 bits at a time and its noise enclosed in decimals until no two enclosures
     overlap: two continuous draws differ, so this ends, after one round but for a chance below 2**-60.
     """
-    level = [_level(float(x), scale) for x in scores[drawn.index[group]]]
+    level = [_level(float(x), scale) for x in drawn.score[group]]
     value = [(int(drawn.high[g]) << 64) | int(drawn.low[g]) for g in group]
     bits = 80
     while True:

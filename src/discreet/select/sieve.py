@@ -59,7 +59,7 @@ def sieve(
     near = np.flatnonzero((scores > edge) | (words <= _reach(chance[split])))
     level = in_scales(scores[near], scale)
     near = near[words[near] <= _reach(law.sf(line - level - _rounding(level)))]
-    return Drawn(near, words[near], entropy.words(near.size, np.uint64)), line, words
+    return Drawn(near, scores[near], words[near], entropy.words(near.size, np.uint64)), line, words
 
 
 def _reach(chance: NDArray[np.float64] | np.float64) -> NDArray[np.uint16]:

@@ -68,8 +68,8 @@ def top_k(
     Neighbours are any two inputs whose scores differ by at most `sensitivity` each, within `spread` together;
     what that means for people is decided by how the scores were made. Scores beyond 2**40 noise scales
     from 0 are clipped for the selection. Released values are clipped, before they get their noise, to 2**50
-    lattice steps from 0: 2**39 to 2**40 sensitivities. Proofs: docs/proofs/gumbel.md, peel.md, oneshot.md,
-    contest.md.
+    lattice steps from 0: 2**39 to 2**40 sensitivities. Proofs:
+    docs/proofs/gumbel.md, docs/proofs/peel.md, docs/proofs/oneshot.md, docs/proofs/contest.md.
 
     Examples
     --------

@@ -1,0 +1,21 @@
+"""Print the tables of docs/compared.md anew: each file holds a command and what it printed."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+
+
+def main() -> None:
+    """Run the command on the first line of every file here and keep what it prints."""
+    for file in sorted(HERE.glob("*.txt")):
+        command = file.read_text().partition("\n")[0]
+        words = command.removeprefix("$ discreet ").split()
+        said = subprocess.run(  # noqa: S603 (our own command)
+            [sys.executable, "-m", "discreet", *words], stdout=subprocess.PIPE, check=True, text=True
+        ).stdout
+        file.write_text(f"{command}\n{said}")
+
+
+main()

@@ -1,0 +1,1 @@
+"""Where counting happens when one machine is not enough: the same accumulators, run by Dask."""

@@ -1,0 +1,53 @@
+"""From data to evidence on a cluster: count pieces, merge them in trees, conclude."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.engine.cluster import Blocks, connected, gathered, run, task, tree
+from discreet.engine.cut import cut
+from discreet.engine.work import Summed, concluded, public
+from discreet.errors import InputError
+from discreet.evidence.scattered import Scattered, joined, law_of
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from discreet.evidence.accumulate import Test
+    from discreet.evidence.evidence import Evidence
+
+GATHERED = 10_000_000
+"""Up to this many scores come to the caller's process; more stay on the workers, if the method allows."""
+
+
+@contextmanager
+def scan(
+    data: Any, test: Test, *, person: Any, columns: Any, scheduler: Any, gather: bool
+) -> Generator[Evidence | Scattered]:
+    """Yield the evidence, counted on a cluster; scattered evidence lasts as long as the block does.
+
+    The same people give the same bits as on one machine: sums are exact and rows are put back in order.
+    """
+    with connected(scheduler) as client:
+        threads = max(1, sum(client.nthreads().values()))
+        plan = cut(data, test, person=person, columns=columns, threads=threads)
+        if not plan.groups or not plan.groups[0].tasks:
+            raise InputError("the data has no rows: there is nothing to test")
+        totals = [tree(group.tasks, Summed(group.about)) for group in plan.groups]
+        if len(totals) == 1:
+            total = gathered(client, run(client, totals))[0]
+            yield total.finish()
+            return
+        # Each block of columns is concluded where it was counted: one score travels, not all its sums.
+        keep = not gather and len(plan.names) > GATHERED
+        parts = run(client, [task("conclude", concluded, total, keep) for total in totals])
+        if not keep:
+            yield joined(plan.names, gathered(client, parts), test)
+            return
+        told = gathered(client, run(client, [task("public", public, part) for part in parts]))
+        null, certificate = law_of(told, test)
+        first = np.cumsum([0, *(len(group.about[1]) for group in plan.groups)])[:-1].tolist()
+        yield Scattered(plan.names, null, certificate, Blocks(client, parts, first))

@@ -1,0 +1,123 @@
+"""Released variants by place: loci, GWAS-SSF columns, the picture; nothing in them but what was released."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import replace
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import discreet
+from discreet.cli import app
+from discreet.data.variants import Variant
+from discreet.errors import InputError
+from discreet.lab.cohort import Simulated
+from discreet.report.release import Values
+
+
+@pytest.fixture
+def bed(tmp_path):
+    """Return a small cohort: 44 variants, two on each chromosome, 1,000 base pairs apart."""
+    return Simulated(40, 44, seed=2).write(tmp_path / "cohort.bed")
+
+
+def released(bed, indices):
+    """Return a release of these variants, strongest first."""
+    made = discreet.discover(bed, discreet.Allelic(), q=0.1, epsilon=1, delta=1e-6)
+    names = tuple(f"rs{i + 1}" for i in indices)
+    return replace(made, indices=np.array(indices, dtype=np.int64), discoveries=names, ordered=True)
+
+
+def test_neighbours_within_the_window_make_one_locus(bed):
+    """Two variants of a chromosome are one locus when their gap is at most the window, else two."""
+    release = released(bed, [3, 2, 10])
+    found = discreet.located(release, bed)
+    assert [(locus.chromosome, locus.start, locus.end, locus.members) for locus in found.loci] == [
+        ("2", 1, 1001, (0, 1)),
+        ("6", 1, 1, (2,)),
+    ]
+    assert len(discreet.located(release, bed, window=999).loci) == 3
+    assert "3 variants in 2 loci" in str(found)
+    assert "counts variants, not loci" in str(found)
+
+
+def test_the_table_has_the_standard_names_and_values_only_if_released(bed):
+    """Public columns, the order and the locus; value and noise_sd appear with released values alone."""
+    release = released(bed, [3, 2, 10])
+    rows = list(csv.DictReader(io.StringIO(discreet.located(release, bed).to_tsv()), delimiter="\t"))
+    assert rows[0] == {
+        "chromosome": "2",
+        "base_pair_location": "1001",
+        "effect_allele": "A",
+        "other_allele": "G",
+        "variant_id": "rs4",
+        "rank": "1",
+        "locus": "1",
+    }
+    values = Values("covariance", np.array([0.1, -0.2, 0.05]), np.full(3, 0.01))
+    text = discreet.located(replace(release, values=values), bed).to_tsv()
+    assert text.splitlines()[0].endswith("locus\tvalue\tnoise_sd")
+    assert text.splitlines()[2].endswith("\t1\t-0.2\t0.01")
+
+
+def test_the_picture_shows_the_released_variants_and_no_other(bed):
+    """One dot for each discovery, named; every chromosome of the file has its place."""
+    drawing = ET.fromstring(discreet.located(released(bed, [3, 2, 10]), bed).manhattan())  # noqa: S314 - ours
+    dots = [one for one in drawing.iter() if one.tag.endswith("circle")]
+    assert [dot[0].text.split(",")[0] for dot in dots] == ["rs4", "rs3", "rs11"]
+    assert "rs5" not in ET.tostring(drawing, encoding="unicode")
+    ticks = {one.text for one in drawing.iter() if one.get("class") == "tick"}
+    assert ticks == {str(chromosome) for chromosome in range(1, 23)}
+
+
+def test_no_discoveries_make_empty_files(bed, tmp_path):
+    """An empty release still has a table with its header and a picture."""
+    found = discreet.located(released(bed, []), bed)
+    table, picture = found.save(tmp_path)
+    assert len(table.read_text().splitlines()) == 1
+    assert "circle" not in picture.read_text()
+
+
+def test_another_list_of_variants_is_refused(bed, tmp_path):
+    """The release must have been made from the same variants, in PLINK files."""
+    (tmp_path / "extract").write_text("rs1 rs2")
+    with pytest.raises(InputError, match="same Plink"):
+        discreet.located(released(bed, [0]), discreet.Plink(bed, extract=tmp_path / "extract"))
+    with pytest.raises(InputError, match="bed"):
+        discreet.located(released(bed, [0]), "table.csv")
+
+
+def test_variants_without_a_name_are_called_by_their_place(bed):
+    """A dot in the .bim file becomes chromosome:position:other:effect."""
+    bim = bed.with_suffix(".bim")
+    bim.write_text(bim.read_text().replace("rs2\t", ".\t", 1))
+    variants = discreet.Plink(bed).variants()
+    assert variants[1] == "1:1001:G:A"
+    assert variants.variant(2) == Variant("2", 1, "rs3", "A", "G")
+    assert variants.ends()["22"] == 1001
+
+
+def test_the_command_line_tests_a_bed_file(bed, tmp_path):
+    """Options reach files and test; the loci and the picture are written beside the report."""
+    (tmp_path / "keep").write_text("".join(f"f{i} p{i}\n" for i in range(30)))
+    freq = "".join(f" 1 rs{i + 1} A G {0.3 if i < 20 else 0.01} 9\n" for i in range(44))
+    (tmp_path / "public.frq").write_text(" CHR SNP A1 A2 MAF NCHROBS\n" + freq)
+    out = tmp_path / "out"
+    options = ["--test", "trend", "--protect", "genotypes", "--maf-floor", "0.1", "--threads", "1"]
+    files = ["--keep", str(tmp_path / "keep"), "--freq", str(tmp_path / "public.frq"), "--out", str(out)]
+    done = CliRunner().invoke(app, ["discover", str(bed), *options, *files])
+    assert done.exit_code == 0, done.output
+    assert "among 20 hypotheses" in done.output
+    assert {"variants.tsv", "manhattan.svg", "report.html"} <= {path.name for path in out.iterdir()}
+
+
+def test_options_for_plink_files_need_a_plink_file(tmp_path):
+    """--pheno with a table is a mistake, named."""
+    options = ["--test", "two-groups", "--group", "g", "--bounds", "0", "1", "--pheno", "x"]
+    done = CliRunner().invoke(app, ["discover", str(tmp_path / "table.csv"), *options])
+    assert done.exit_code == 2
+    assert "pheno is for PLINK files" in done.output
