@@ -83,10 +83,13 @@ def proved(
     largest = largest_of(sigma / step, search.depth)
     rough, fine = (cells(null, width, _NEGLIGIBLE * level / m) for width in _widths(steepness))
     middle = centred(rough)
+    far = float(np.log(m)) + 14.0
 
     def plan(inside: float, null_cells: Cells) -> Aware:
         t = cutoffs(middle, scale, inside * counts / m)
-        growth = m * inflation(null_cells, counts, scale, t, nodes * sigma, monotone=dependence == "positive")
+        growth = m * inflation(
+            null_cells, counts, scale, t, nodes * sigma, monotone=dependence == "positive", far=far
+        )
         return Aware(
             counts, scale, t + sigma * margin_for(growth + 1e-9, nodes, largest, level), float(inside)
         )

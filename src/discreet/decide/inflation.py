@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     from discreet.decide.cells import Cells
 
-_FAR = 40.0  # a chance below e^-40 counts as 0 and e^-40 is added at the end; one above 1 - e^-40 counts as 1
-
 
 def inflation(
     null: Cells,
@@ -22,16 +20,18 @@ def inflation(
     shift: NDArray[np.float64],
     *,
     monotone: bool,
+    far: float = 40.0,
 ) -> NDArray[np.float64]:
     """Return sup E[P(s_R G >= t_R - z - X0) / R] over all ways R can depend on X0, for each z in `shift`.
 
     `monotone`: R nondecreasing in X0 (PRDS), by a dynamic programme from the top cell down; otherwise R may
-    be anything (any dependence), and the best r is taken in each cell. R = 0 contributes 0. Rounded up.
+    be anything (any dependence), and the best r is taken in each cell. R = 0 contributes 0. Rounded up: a
+    chance below e^-far counts as 0 and e^-far is added at the end, one above 1 - e^-far counts as 1.
     """
     # Only counts start..end - 1 of a cell need a formula: below them the chance is 0, above them 1. Both ends
     # move up as the cells go down, so a count is met, worked on, and left for good.
-    lowest = np.minimum.accumulate(t - shift.max() - _FAR * scale)
-    highest = np.maximum.accumulate((t - shift.min() + np.log(_FAR) * scale)[::-1])[::-1]
+    lowest = np.minimum.accumulate(t - shift.max() - far * scale)
+    highest = np.maximum.accumulate((t - shift.min() + np.log(far) * scale)[::-1])[::-1]
     starts = np.searchsorted(-lowest, -null.at)
     ends = np.searchsorted(-highest, -null.at)
     reach = (t - shift[:, None]) / scale
@@ -57,4 +57,4 @@ def inflation(
         else:
             sure = mass / counts[end] if end < counts.size else 0.0
             total += np.max(gain, axis=1, initial=sure)
-    return (best.max(axis=1) if monotone else total) + np.exp(-_FAR)
+    return (best.max(axis=1) if monotone else total) + np.exp(-far)
