@@ -345,7 +345,7 @@ def test_discover_is_measure_then_release():
 
 
 def test_two_sided_scores_say_that_dependence_is_not_covered():
-    """The promise of a two-sided release warns that dependent scores are rarely PRDS; a one-sided one does not."""
+    """A two-sided release warns that dependent scores are rarely PRDS; a one-sided one does not."""
     z = np.zeros(50)
     asked = {"q": 0.1, "epsilon": 1.0, "delta": 1e-6}
     for sides, dependence, warned in ((1, "positive", False), (2, "positive", True), (2, "any", False)):
