@@ -1,10 +1,13 @@
 """On a real cluster of two processes: the same evidence, one charge, also when a process is killed."""
 
+import contextlib
 import json
 import os
 import signal
 import threading
 import time
+import urllib.error
+import urllib.request
 
 import numpy as np
 import pytest
@@ -27,7 +30,7 @@ BOUNDS = (0.0, 1.0)
 def client():
     """Yield the client of a cluster of two processes."""
     with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as two,
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0") as two,
         distributed.Client(two, set_as_default=False) as client,
     ):
         yield client
@@ -129,7 +132,7 @@ def test_genotypes_in_blocks_of_variants(client, tmp_path, monkeypatch):
 
     path = tmp_path / "cohort.bed"
     write_bed(path, 203, 31)
-    monkeypatch.setattr(cut, "PACKED", 600)
+    monkeypatch.setattr(cut, "_LEAST", 600)
     monkeypatch.setattr(cut, "_DECODED", 203 * 10)
     decoded = discreet.TwoGroups(group="phenotype", levels=(1, 2), bounds=(0, 2))
     for test in (discreet.Allelic(), discreet.Trend(), decoded):
@@ -192,6 +195,36 @@ def test_a_killed_worker_changes_nothing(client, table, tmp_path):
     assert book.budget("people").releases == 1
     assert "7" in r.discoveries
     same(discreet.measure(slow, test, **on(client)), discreet.measure(table, test))
+
+
+def test_without_a_cluster_one_is_made_and_closed(monkeypatch):
+    """It shows no web page, writes no partial sums to disk, and the benchmark runs on it."""
+    from discreet.lab.bench import scale
+
+    seen = []
+
+    def quiet():
+        import dask
+
+        return [dask.config.get(key) for key in cluster._QUIET]
+
+    @contextlib.contextmanager
+    def watched():
+        with cluster.connected() as own:
+            seen.extend(own.run(quiet).values())
+            port = own.scheduler_info()["services"]["dashboard"]
+            for page in ("status", "info/main/workers.html", "metrics"):
+                with pytest.raises(urllib.error.HTTPError, match="404"):
+                    urllib.request.urlopen(f"http://127.0.0.1:{port}/{page}")
+            yield own
+        assert own.status == "closed"
+
+    monkeypatch.setattr(scale, "connected", watched)
+    monkeypatch.setattr(scale, "_REPEATS", 1)
+    words = scale.in_words(scale.run(scale.Size(400, 200, 2000, 5, 5000, 400)))
+    assert "1.25 TB" in words
+    assert seen
+    assert all(found == list(cluster._QUIET.values()) for found in seen)
 
 
 def test_merging_does_not_touch_what_it_merges(table):

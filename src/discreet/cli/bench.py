@@ -112,7 +112,7 @@ def bench_scale(
     from discreet.lab.bench import scale
     from discreet.lab.progress import progress
 
-    size = scale.Size(4_000, 2_000, 20_000, 20, 50_000) if quick else scale.Size()
+    size = scale.Size(4_000, 2_000, 20_000, 20, 50_000, 20_000) if quick else scale.Size()
     with progress("timing", None):
         result = scale.run(size)
     typer.echo(scale.in_words(result))

@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _FAN = 8  # results merged by one task
+_QUIET: dict[str, Any] = {
+    "distributed.worker.memory.target": False,
+    "distributed.worker.memory.spill": False,
+    "distributed.worker.http.routes": [],
+    "distributed.scheduler.http.routes": [],
+}
 
 
 def dask(module: str) -> Any:
@@ -32,7 +38,7 @@ def dask(module: str) -> Any:
 def connected(scheduler: Any = None) -> Generator[Any]:
     """Yield a client: the one given, one for the address given, the current one, or of a cluster made here.
 
-    A cluster made here is closed at the end. It has no dashboard, and partial sums are never written to disk.
+    A cluster made here is closed at the end. It has no web pages, and partial sums are not written to disk.
     """
     distributed = dask("distributed")
     if isinstance(scheduler, distributed.Client):
@@ -53,10 +59,11 @@ def connected(scheduler: Any = None) -> Generator[Any]:
     if current is not None:
         yield current
         return
-    unspilled = {f"distributed.worker.memory.{limit}": False for limit in ("target", "spill")}
     with (
-        dask("dask").config.set(unspilled),
-        distributed.LocalCluster(threads_per_worker=1, dashboard_address=None) as cluster,
+        dask("dask").config.set(_QUIET),
+        distributed.LocalCluster(
+            threads_per_worker=1, dashboard_address="127.0.0.1:0", scheduler_kwargs={"dashboard": False}
+        ) as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
     ):
         yield client

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from discreet.evidence.accumulate import Test
 
 _CELLS = 2**23  # values in a piece of a Parquet file, or more where one row group has more
-PACKED = 2**26  # bytes of packed genotypes in a piece
+PACKED = 2**29  # bytes of packed genotypes in a piece at most: they stream, and each piece costs a start
+_LEAST = 2**24  # and at least, when pieces are made smaller to give everyone some
 _DECODED = 2**24  # genotypes in a piece, for tests that need them decoded
 _SLOTS = 2**40  # more rows than a partition of unknown length can have: only the order of slots matters
 
@@ -72,15 +73,18 @@ class Cut:
     groups: list[Group]
 
 
-def cut(data: Any, test: Test, *, person: Any, columns: Any) -> Cut:
-    """Return the tasks that count `data`: Parquet, PLINK files, a dask array or a dask data frame."""
+def cut(data: Any, test: Test, *, person: Any, columns: Any, threads: int = 1) -> Cut:
+    """Return the tasks that count `data`: Parquet, PLINK files, a dask array or a dask data frame.
+
+    `threads` is how many tasks the cluster can run at once.
+    """
     if person is not None:
         raise InputError(
             'person needs all rows in one place: use engine="local", or make one row for each person first'
         )
     cohort = open_plink(data)
     if cohort is not None:
-        return _cohort(cohort, test, columns)
+        return _cohort(cohort, test, columns, threads)
     library = type(data).__module__
     if library.startswith("dask.array"):
         return _array(data, test, columns)
@@ -180,11 +184,12 @@ def _place(name: str, columns: int) -> int:
     return int(name)
 
 
-def _cohort(cohort: Cohort, test: Test, columns: Any) -> Cut:
+def _cohort(cohort: Cohort, test: Test, columns: Any, threads: int) -> Cut:
     cohort.check(test.labels, None, columns)
     packed = hasattr(test.start(Numbered(1)), "scan")
-    wide = max(1, (PACKED // cohort.packed.stride) if packed else (_DECODED // cohort.kept.size))
-    chosen = cohort.names.chosen
+    chosen, stride = cohort.names.chosen, cohort.packed.stride
+    share = min(PACKED, max(_LEAST, chosen.size * stride // (4 * threads)))
+    wide = max(1, share // stride if packed else _DECODED // cohort.kept.size)
     about, everyone = shared(test), shared(cohort.part(chosen[:0]))
     groups: list[Group] = []
     for first in range(0, chosen.size, wide):

@@ -32,7 +32,8 @@ def scan(
     The same people give the same bits as on one machine: sums are exact and rows are put back in order.
     """
     with connected(scheduler) as client:
-        plan = cut(data, test, person=person, columns=columns)
+        threads = max(1, sum(client.nthreads().values()))
+        plan = cut(data, test, person=person, columns=columns, threads=threads)
         if not plan.groups or not plan.groups[0].tasks:
             raise InputError("the data has no rows: there is nothing to test")
         totals = [tree(group.tasks, Summed(group.about)) for group in plan.groups]
