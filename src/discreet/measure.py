@@ -110,17 +110,26 @@ def _here(data: Any, test: Test, *, person: Any, columns: Any) -> Evidence:
 
     cohort = open_plink(data)
     if cohort is not None:
-        return _genotypes(cohort, test, person=person, columns=columns)
+        return _of(cohort.rows, _genotypes(cohort, test, person=person, columns=columns))
     from discreet.data.table import open_table  # narwhals loads only when there is a table to read
 
     table = open_table(data, columns=columns, labels=test.labels, person=person)
     with np.errstate(all="ignore"):  # a warning would speak of the data
-        return _everyone(table, test).finish()
+        everyone, people = _everyone(table, test)
+        return _of(people, everyone.finish())
 
 
-def _everyone(table: Table, test: Test) -> Accumulator:
-    """Return the accumulator of all people; threads take blocks in turn, and what they found is merged."""
+def _of(people: int, evidence: Evidence) -> Evidence:
+    """Return the evidence with the number of people, where neighbours share it and it is public."""
+    if evidence.certificate.adjacency != "replace":
+        return evidence
+    return replace(evidence, certificate=replace(evidence.certificate, people=people))
+
+
+def _everyone(table: Table, test: Test) -> tuple[Accumulator, int]:
+    """Return the accumulator of all people, and their number; threads take blocks in turn, then merge."""
     blocks, turn = table.blocks(), Lock()
+    rows: list[int] = []
 
     def work() -> Accumulator:
         mine = test.start(table.names)
@@ -134,6 +143,7 @@ def _everyone(table: Table, test: Test) -> Accumulator:
                     block = next(blocks, None)
                 if block is None:
                     return mine
+                rows.append(block.rows)
                 mine.update(block)
         except BaseException:
             with turn:
@@ -144,7 +154,7 @@ def _everyone(table: Table, test: Test) -> Accumulator:
         first, *rest = [one.result() for one in [pool.submit(work) for _ in range(_WORKERS)]]
     for one in rest:
         first.merge(one)
-    return first
+    return first, sum(rows)
 
 
 def _genotypes(cohort: Cohort, test: Test, *, person: Any, columns: Any) -> Evidence:

@@ -147,10 +147,12 @@ def _ready(evidence: Evidence | Scattered, asked: Parameters) -> Ready:
     """Settle everything public about a release of `evidence`; nothing is drawn yet."""
     if asked.k is not None:
         check.whole(asked.k, "k", 1, len(evidence))
-    if asked.delta > 0.01:
+    people = evidence.certificate.people
+    if asked.delta > (0.01 if people is None else min(0.01, 1 / max(people, 1))):
+        of_all = "" if people is None else f", and there are {people:,}"
         warnings.warn(
-            f"delta = {asked.delta:g} may expose one person in {1 / asked.delta:.0f}: take it far below "
-            "1/people",
+            f"delta = {asked.delta:g} may expose one person in {1 / asked.delta:.0f}{of_all}: take it far "
+            "below 1/people",
             stacklevel=3,
         )
     if asked.method == "aware":

@@ -12,9 +12,11 @@ from discreet import DiscreetError
 from discreet.cli import app
 from discreet.lab.estimate import estimate
 from discreet.lab.plot import plot
-from discreet.lab.procedures import PROCEDURES
+from discreet.lab.procedures import PRIVATE, PROCEDURES
+from discreet.lab.replay import replayed
 from discreet.lab.scenarios import SCENARIOS
 from discreet.lab.simulate import simulate
+from discreet.noise import entropy
 
 SMALL = ["--repetitions", "5", "--m", "50"]
 
@@ -91,6 +93,20 @@ def test_a_seed_repeats_and_runs_do_not_disturb_each_other(monkeypatch):
     assert alone != simulate(["median"], ["step-up"], m=50, repetitions=40, seed=2)
 
 
+def test_private_procedures_repeat_and_leave_the_private_stream_alone():
+    """The same seed gives the same release; outside, noise comes from the operating system again."""
+    first, again = (
+        simulate(["twentieth"], list(PRIVATE), m=100, repetitions=2, seed=seed) for seed in (3, 3)
+    )
+    assert first == again
+    before = entropy.words(4, np.uint64)
+    with replayed(np.random.default_rng(0)):
+        inside = entropy.words(4, np.uint64)
+    with replayed(np.random.default_rng(0)):
+        assert (entropy.words(4, np.uint64) == inside).all()
+    assert not (entropy.words(4, np.uint64) == before).any()
+
+
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
@@ -137,6 +153,7 @@ def test_simulate_prints_json():
     (rate,) = found["rates"]
     assert rate["fdr"]["low"] <= rate["fdr"]["mean"] <= rate["fdr"]["high"]
     assert {row["q"] for row in found["adversary"]} == {0.05, 0.1, 0.2}
+    assert {row["part"] for row in found["theorem"]} == {"b", "c"}
 
 
 def test_help_names_everything_registered():

@@ -1,6 +1,7 @@
 """Section 4 of the paper: Algorithm 4, its fast form, Theorem 6 (and 2, 3) and the corollary."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import discreet
 from budget import assert_mean_at_most, must_fail
 from discreet.decide import cutoffs
 from discreet.evidence.null import Null
+from discreet.lab import theorem
 from discreet.parameters import CUTOFFS
 from discreet.privacy.account import account
 from discreet.select.top_k import top_k
@@ -58,6 +60,26 @@ def test_theorem_6_c_fdr_within_the_stated_level(kind):
     assert_mean_at_most(false, stated)
     if kind == "conservative":
         assert line.adaptive_level <= Q * (1 + 1e-3)
+
+
+@pytest.mark.statistical(20)
+def test_theorem_6_as_simulate_prints_it():
+    """Both selections: (b) misses, and FDR, FDR_2, FDR_10 of (c), within what is stated; half is not."""
+    promises = theorem.theorem_6(repetitions=150)
+    assert {(p.part, p.method) for p in promises} == {(b, s) for b in "bc" for s in theorem.SELECTIONS}
+    for promise in promises:
+        hits = round(promise.simulated.mean * 150)  # of values in [0, 1] with this mean, coins vary most
+        assert_mean_at_most(np.arange(150) < hits, promise.stated)
+        assert promise.kept
+    assert not any(replace(p, stated=p.simulated.mean / 2).kept for p in promises if p.quantity == "FDR")
+
+
+def test_paper_cutoffs_know_the_noise_of_the_selection():
+    """Theorem 6 (b) for the fast form: the cutoffs fall by the selection's noise, and the level says so."""
+    peel, fast = (cutoffs.cutoffs(NULL, M, K, Q, 0.01, "paper", 0.01, s) for s in (None, 0.05))
+    gap = 2 * 0.04 * (math.log(M) + math.log(2 * K / 0.01))
+    assert peel.score - fast.score == pytest.approx(np.full(K, gap))
+    assert fast.adaptive_level > peel.adaptive_level
 
 
 def test_levels_follow_the_cutoffs():

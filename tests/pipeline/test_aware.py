@@ -314,6 +314,18 @@ def test_a_large_delta_is_warned_about():
         discreet.private_bh(np.full(20, 0.5), eta=0.1, nu=1e-3, q=0.1, epsilon=1, delta=0.05)
 
 
+def test_delta_above_one_in_the_number_of_people_is_warned_about():
+    """Where the number of people is public, delta > 1/n is enough; where it is private, nothing is said."""
+    table = np.tile([[0.0, 1.0], [1.0, 0.0]], (1000, 1))
+    call = {"q": 0.1, "epsilon": 1, "delta": 1e-3}
+    with pytest.warns(UserWarning, match="one person in 1000, and there are 2,000"):
+        discreet.discover(table, discreet.Proportion(null=0.5), **call)
+    assert discreet.measure(table, discreet.Proportion(null=0.5)).certificate.people == 2000
+    private = discreet.Mean(bounds=(0, 1), null=0.5, adjacency="add-remove", least=100)
+    assert discreet.measure(table, private).certificate.people is None
+    discreet.discover(table, private, **call)
+
+
 @pytest.mark.parametrize(
     ("change", "names"),
     [

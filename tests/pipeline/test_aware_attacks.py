@@ -103,7 +103,8 @@ def test_no_neighbours_are_found_that_move_a_comparison_by_more_than_sup(r, scal
     rng = np.random.default_rng(r)
     sup = 0.25
     moved = climb(lambda x: turning_point(x, r, scale, sup, beta), sup, rng, 250)
-    assert 0.9 * sup <= moved <= sup * (1 + 1e-6)
+    # Sixteen steps of the lattice are sup and 2^-19 of it more, which the extra step of the noise pays for.
+    assert 0.9 * sup <= moved <= sup * (1 + 2.0**-19 + 1e-8)
 
 
 def test_the_search_finds_neighbours_when_a_rule_is_not_monotone():

@@ -77,6 +77,14 @@ def test_what_the_proof_does_not_cover_is_refused():
         discreet.release(Evidence.from_z(np.ones(10), sup=0.1, adjacency="replace"), **(call | {"delta": 0}))
 
 
+@pytest.mark.parametrize("signed", [[1.0, np.nan], [1.0, 99.0], [1.0]])
+def test_signed_scores_that_could_jump_are_refused(signed):
+    """NaN, scores beyond the ceiling and a wrong number of them are refused where evidence is made."""
+    right = Evidence.from_z([1.0, -1.0], sup=0.1, adjacency="replace", ceiling=9.0)
+    with pytest.raises(DiscreetError, match="signed"):
+        Evidence(right.names, right.score, right.null, right.certificate, np.array(signed))
+
+
 def test_signed_scores_are_as_private_as_scores():
     """Neither repr nor str shows them, and they are clipped."""
     evidence = Evidence.from_z(np.array([-99.0, 1.2345, 99.0]), sup=0.1, adjacency="replace", ceiling=9.0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import cast
 
 from discreet import check
@@ -34,6 +34,8 @@ class Certificate:
         caller).
     public : str
         What every neighbour shares and nobody is protected from: who is in which group, where that is public.
+    people : int or None
+        How many people there are, where that is public: under "replace", when `measure` has seen them.
 
     Examples
     --------
@@ -48,6 +50,7 @@ class Certificate:
     adjacency: str
     proof: str
     public: str = ""
+    people: int | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         sup = check.positive(self.sup, "sup")
