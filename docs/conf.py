@@ -49,6 +49,8 @@ plot_rcparams = {
 plot_apply_rcparams = True
 plot_template = (Path(__file__).parent / "pictures" / "template.rst").read_text()
 
+smartquotes = False  # x' is a neighbour of x, not a quotation
+
 html_theme = "furo"
 html_title = "discreet"
 html_static_path = ["_static"]

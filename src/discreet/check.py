@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import Any
+from typing import Any, cast
+
+import numpy as np
 
 from discreet.errors import InputError
 
@@ -64,6 +66,13 @@ def whole(value: Any, name: str, low: int = 1, high: int | None = None) -> int:
         limits = f"at least {low}" if high is None else f"between {low} and {high}"
         raise InputError(f"{name} must be {limits}; got {number}")
     return number
+
+
+def flag(value: Any, name: str) -> bool:
+    """Return `value` if it is True or False; "no" is not False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise InputError(f"{name} must be True or False; got {type(value).__name__}")
+    return bool(cast("Any", value))
 
 
 def choice(value: Any, name: str, options: tuple[str, ...]) -> str:

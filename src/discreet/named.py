@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
-from typing import TYPE_CHECKING, Any
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
 
 from discreet import check
 from discreet.errors import InputError
@@ -24,8 +28,6 @@ from discreet.evidence.two_groups import Stratified, TwoGroups
 from discreet.evidence.vote import Vote
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from discreet.evidence.accumulate import Test
 
 TESTS: dict[str, type[Any]] = {
@@ -94,7 +96,7 @@ def described(test: Test) -> dict[str, Any]:
     shown = {
         field.name: plain(getattr(test, field.name))
         for field in dataclasses.fields(test)
-        if getattr(test, field.name) != field.default
+        if plain(getattr(test, field.name)) != plain(field.default)
     }
     return {"name": name, **shown}
 
@@ -103,10 +105,33 @@ def plain(value: Any) -> Any:
     """Return `value` as JSON can hold it; functions by name, keys never."""
     if isinstance(value, bytes):
         return "a key, not shown"
+    if isinstance(value, (np.generic, np.ndarray)):
+        return plain(cast("Any", value).tolist())
     if callable(value):
         return f"{getattr(value, '__module__', '')}:{getattr(value, '__qualname__', 'function')}"
-    if isinstance(value, dict):
-        return {str(key): plain(one) for key, one in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    if isinstance(value, Mapping):
+        return {str(key): plain(one) for key, one in cast("Mapping[Any, Any]", value).items()}
     if isinstance(value, (tuple, list)):
-        return [plain(one) for one in value]  # pyright: ignore[reportUnknownVariableType]
+        return [plain(one) for one in cast("list[Any]", value)]
     return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)
+
+
+def recognised(value: Any) -> bool:
+    """Say whether `plain`, or `described`, tells a test or its arguments apart from all others; keys aside.
+
+    Functions without a name of their own (lambdas, closures, partial ones) and tests that are no data classes
+    are not told apart.
+    """
+    if isinstance(value, (str, bytes, int, float, type(None), np.generic, np.ndarray)):
+        return True
+    if callable(value):
+        name = str(getattr(value, "__qualname__", ""))
+        home = sys.modules.get(str(getattr(value, "__module__", "")))
+        return bool(name) and getattr(home, name, None) is value
+    if isinstance(value, Mapping):
+        return all(map(recognised, cast("Mapping[Any, Any]", value).values()))
+    if isinstance(value, (tuple, list)):
+        return all(map(recognised, cast("list[Any]", value)))
+    if not dataclasses.is_dataclass(value):
+        return False
+    return all(recognised(getattr(value, field.name)) for field in dataclasses.fields(value))

@@ -37,7 +37,7 @@ class Parameters:
         check.choice(self.cutoffs, "cutoffs", CUTOFFS)
         if self.k is not None:
             object.__setattr__(self, "k", check.whole(self.k, "k"))
-        object.__setattr__(self, "values", bool(self.values))
+        object.__setattr__(self, "values", check.flag(self.values, "values"))
         if self.delta == 0 and self.method in {"aware", "mirror"}:
             raise InputError(
                 f'delta must be above 0 for method "{self.method}": its noise is Gaussian; try 1e-6'

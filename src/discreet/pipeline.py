@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from discreet import check
@@ -15,7 +16,7 @@ from discreet.methods.aware import ready_aware
 from discreet.methods.common import Ready
 from discreet.methods.mirror import ready_mirror
 from discreet.methods.paper import ready_paper
-from discreet.named import described, plain
+from discreet.named import described, plain, recognised
 from discreet.parameters import Parameters
 from discreet.spending import spending
 
@@ -81,7 +82,7 @@ def release(
         The data set's name in the ledger.
     release_id : str, optional
         A name for this release: asked again with the same parameters, the stored result is returned and
-        nothing is spent.
+        nothing is spent. Functions are known by module and name, and the key of `Vote` is not compared.
 
     Examples
     --------
@@ -103,9 +104,24 @@ def release(
         cutoffs=cutoffs,
         values=values,
     )
-    purse = spending(ledger, dataset, release_id, {"evidence": str(evidence), **asked.to_dict()})
+    told = {} if ledger is None else _told(evidence)
+    purse = spending(ledger, dataset, release_id, {**told, **asked.to_dict()})
     kept = None if purse is None else purse.stored()
     return _make(evidence, asked, purse) if kept is None else kept
+
+
+def _told(evidence: Evidence) -> dict[str, str]:
+    """Return what is public about evidence, so that no other evidence is taken for it."""
+    names = sha256()
+    for name in evidence.names:
+        names.update(repr(name).encode())
+    effect = "" if evidence.effect is None else evidence.effect.name
+    return {
+        "evidence": str(evidence),
+        "null": str(evidence.null),
+        "names": names.hexdigest(),
+        "effect": effect,
+    }
 
 
 def _make(
@@ -194,6 +210,11 @@ def discover(
         cutoffs=cutoffs,
         values=values,
     )
+    if release_id is not None and not all(map(recognised, (test, columns, person))):
+        raise InputError(
+            "release_id needs a test and columns that can be written down, to know them again: name the "
+            "function to vote with in a module, give columns and levels as lists, or leave release_id out"
+        )
     of = {"test": described(test), "columns": plain(columns), "person": plain(person)}
     told = {name: value for name, value in of.items() if value is not None}
     purse = spending(ledger, dataset, release_id, {**told, **asked.to_dict()})

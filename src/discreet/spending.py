@@ -10,6 +10,7 @@ from discreet.errors import InputError
 from discreet.methods.common import zcdp_budget
 from discreet.privacy.events import ZCDP
 from discreet.privacy.ledger import Ledger
+from discreet.privacy.ledger.ledger import check_name
 from discreet.report.budget import BudgetLine
 from discreet.report.release import Release
 
@@ -69,5 +70,8 @@ def spending(
         return None
     if dataset is None:
         raise InputError("a ledger keeps the budgets of several data sets: say which, dataset=...")
+    for name, value in (("dataset", dataset), ("release_id", release_id)):
+        if value is not None:
+            check_name(value, name)
     book = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
     return Spending(book, dataset, release_id, request)

@@ -133,3 +133,23 @@ def test_the_help_names_every_test():
     """Whoever reads the help knows what can be asked."""
     words = " ".join(run("discover", "--help").output.split())
     assert all(name in words for name in TESTS)
+
+
+@pytest.mark.parametrize("plan", ['test = "mean"', '[[test]]\nname = "mean"'])
+def test_a_plan_whose_test_is_no_table_is_refused_in_words(tmp_path, plan):
+    """With exit code 2, not with a traceback."""
+    path = tmp_path / "plan.toml"
+    path.write_text(f"{plan}\n[unused]\n")
+    done = run("discover", "people.csv", "--config", path)
+    assert done.exit_code == 2
+    assert "must be a table" in done.output
+
+
+def test_names_cannot_command_the_terminal(tmp_path):
+    """Control characters in a header are spelled out."""
+    path = tmp_path / "people.csv"
+    path.write_text("g,\x1b[31mred\n" + "".join(f"{i % 2},{i % 2}\n" for i in range(3000)))
+    done = run("discover", path, "--test", "two-groups", "--group", "g", "--bounds", "0", "1", "--values")
+    assert done.exit_code == 0, done.output
+    assert "\\u001b[31mred" in done.output
+    assert "\x1b[31mred" not in done.output

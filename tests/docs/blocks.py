@@ -61,7 +61,7 @@ def run(page: str) -> int:
 
 def commands(text: str) -> list[tuple[str, str]]:
     """Return the commands of a console block, each with what is shown under it."""
-    parts = re.split(r"^\$ ", text, flags=re.MULTILINE)
+    parts = re.split(r"^\$ ", text.replace("\\\n", " "), flags=re.MULTILINE)
     assert not parts[0].strip(), "a console block begins with a command"
     return [(one.partition("\n")[0], one.partition("\n")[2]) for one in parts[1:]]
 

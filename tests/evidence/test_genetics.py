@@ -9,6 +9,7 @@ import pytest
 from neighbour_tables import evidence_of
 
 import discreet
+from discreet.evidence.association import bounds_of, private_design, public_design
 from discreet.evidence.contribution import COARSE
 
 ROOM = 1 + 1e-9
@@ -248,3 +249,22 @@ def test_a_trait_turned_over_comes_within_a_tenth_of_the_certificate():
         each.append(accumulator.finish())
     worst = np.max(np.abs(each[1].score - each[0].score))
     assert 0.9 * each[0].certificate.sup < worst <= each[0].certificate.sup * ROOM
+
+
+def test_the_influences_on_the_proof_page():
+    """docs/proofs/association.md states the influence at 20,000 people, half of them cases."""
+    n = np.array([20_000.0])
+    private = private_design(n, 0.25, 0.5, "")
+    public = public_design(n, n / 2, n / 2, np.zeros(1), np.ones(1), "")
+    for design, alleles, stated in (
+        (private, False, 0.117),
+        (public, False, 0.071),
+        (private, True, 0.106),
+        (public, True, 0.060),
+    ):
+        bounds = bounds_of(design, 0.05, alleles=alleles)
+        assert round(bounds.step + 20 * bounds.shrink, 3) == pytest.approx(stated, abs=1.1e-3)
+    for design, factor in ((private, 4), (public, 2)):
+        assert bounds_of(design, 0.5, alleles=True).step == pytest.approx(
+            factor * np.sqrt(2 / n[0]), rel=1e-3
+        )

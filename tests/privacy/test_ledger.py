@@ -397,3 +397,10 @@ def test_threads_share_one_ledger(ledger):
         thread.join()
     assert len(ledger.history("cohort")) == 24 - len(refused) == 9
     assert ledger.verify().good
+
+
+def test_a_path_with_a_null_character_is_refused(tmp_path):
+    """SQLite would end the name there and use another file."""
+    with pytest.raises(InputError, match="null character"):
+        Ledger(f"{tmp_path}/one\0two")
+    assert list(tmp_path.iterdir()) == []

@@ -238,3 +238,29 @@ def test_forged_rows_must_also_make_sense(original, kind, body, words):
     forged = chain.Row(0, kind, "cohort", "now", body, "")
     first = [*rows, forged] if '"c1"' not in body else [*rows_of(original), forged]
     assert words in str(copy_of(original, reseal(first, seed)).verify())
+
+
+UNDO = """CREATE TRIGGER undo AFTER UPDATE ON head WHEN NEW.position > 12 BEGIN
+    DELETE FROM chain WHERE position > 12;
+    UPDATE head SET position = 12, hash = (SELECT hash FROM chain WHERE position = 12);
+END"""
+
+
+@pytest.mark.parametrize("sql", [UNDO, "CREATE TABLE more (x)", "CREATE VIEW look AS SELECT 1"])
+def test_a_planted_trigger_or_table_is_noticed(original, sql):
+    """The first would undo every charge and leave a chain that holds: nothing would ever be spent."""
+    ledger = copy_of(original, [(sql, ())])
+    with pytest.raises(LedgerError, match="does not write"):
+        ledger.charge("cohort", [ZCDP(0.001)], "replace", {})
+    assert any("does not write" in fault for fault in ledger.verify().faults)
+
+
+def test_a_ledger_left_in_wal_mode_comes_back(original):
+    """Another program may have switched it; a copy of the file would then miss the last charges."""
+    ledger = copy_of(original, [("PRAGMA application_id", ())])
+    with closing(sqlite3.connect(ledger.path)) as db:
+        assert db.execute("PRAGMA journal_mode = WAL").fetchone() == ("wal",)
+    ledger.charge("cohort", [ZCDP(0.001)], "replace", {})
+    with closing(sqlite3.connect(ledger.path)) as db:
+        assert db.execute("PRAGMA journal_mode").fetchone() == ("delete",)
+    assert ledger.verify().good

@@ -196,3 +196,17 @@ def test_any_one_change_is_refused_or_read(path, value):
         return
     for one in (text, release.to_json()):
         checker().validate(json.loads(one))
+
+
+def test_parameters_nested_beyond_reason_are_refused():
+    """They could be read and never be written again."""
+    record = json.loads(sample(1).to_json())
+    record["parameters"] = {"z": "here"}
+    text = json.dumps(record).replace('"here"', "[" * 700 + "]" * 700)
+    with pytest.raises(InputError, match=r"nested too deeply|not a release"):
+        Release.from_json(text)
+
+
+def test_printed_names_hold_no_control_characters():
+    """A terminal would obey them."""
+    assert "\x1b" not in str(sample(1, names=["\x1b[31mred"]))

@@ -2,7 +2,9 @@
 # ruff: noqa: PD011  the values of a release are not those of a pandas frame
 
 import csv
+import io
 import sys
+from types import SimpleNamespace
 
 import pandas as pd
 import polars as pl
@@ -15,6 +17,7 @@ from sample_releases import HOSTILE, releases, sample
 from discreet import DiscreetError, Release
 from discreet.errors import InputError
 from discreet.report import table
+from discreet.report.genome import Located
 from discreet.report.save import to_text
 
 FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.Table}
@@ -86,7 +89,7 @@ def test_an_unknown_kind_is_refused():
 @pytest.mark.parametrize(("suffix", "delimiter"), [(".csv", ","), (".tsv", "\t")])
 def test_text_files(tmp_path, suffix, delimiter):
     """What is written reads back, whatever the names hold; formulas are defused."""
-    names = [*HOSTILE, "+1", "-log10 CRP", "@SUM(A1)", " =1", "\uff1d1", 'a,b\t"c"\r\nd']
+    names = [*HOSTILE, "+1", "-log10 CRP", "@SUM(A1)", " =1", "\uff1d1", 'a,b\t"c"\r\nd', "a\r=cmd()"]
     release = sample(len(names), names=names)
     path = release.save(tmp_path / f"found{suffix}")
     with path.open(encoding="utf-8", newline="") as file:
@@ -122,3 +125,12 @@ def test_files_that_cannot_be_written(tmp_path, name):
     with pytest.raises(InputError, match=r"path must end in|cannot write"):
         sample().save(tmp_path / name)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_variants_are_defused_too():
+    """A name or an allele in a variant file can be a formula; the allele "-" is none."""
+    variant = SimpleNamespace(chromosome="1", position=5, name="=cmd()", effect="-", other="+1+1")
+    head, row = csv.reader(io.StringIO(Located(sample(1), (variant,), 0, {"1": 9}).to_tsv()), delimiter="\t")
+    found = dict(zip(head, row, strict=True))
+    assert found["variant_id"] == "'=cmd()"
+    assert (found["effect_allele"], found["other_allele"]) == ("-", "'+1+1")

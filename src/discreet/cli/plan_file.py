@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import tomllib
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from discreet.data.person import Person
 from discreet.data.plink import Plink, is_plink
@@ -43,7 +43,10 @@ class Job:
 def read_job(config: Path | None, given: Mapping[str, Any]) -> Job:
     """Return the job that a plan file and options describe; options win. No data is read."""
     plan = _read(config) if config is not None else {}
-    options: dict[str, Any] = dict(plan.pop("test", {}))
+    table = plan.pop("test", {})
+    if not isinstance(table, dict):
+        raise InputError('test in the plan file must be a table: [test], and in it name = "two-groups"')
+    options: dict[str, Any] = dict(cast("dict[str, Any]", table))
     if "test" in given:
         if options and options.get("name") != given["test"]:
             options = {}

@@ -35,6 +35,8 @@ def _table(release: Release) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    from discreet.report.markup import shown
+
     values = release.values
     if values is None:
         return
@@ -43,5 +45,5 @@ def _table(release: Release) -> None:
     for rank, (name, noisy, noise) in enumerate(rows, 1):
         if rank > _SHOWN:
             break
-        table.add_row(str(rank), Text(name), f"{noisy:.4g}", f"{noise:.2g}")
+        table.add_row(str(rank), Text(shown(name)), f"{noisy:.4g}", f"{noise:.2g}")
     Console().print(table)

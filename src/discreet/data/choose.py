@@ -74,6 +74,8 @@ def _by_name(
             raise InputError(
                 f"column {name!r} does not hold numbers: declare its levels, columns={{{name!r}: [...]}}"
             )
+        if isinstance(levels, (set, frozenset)):
+            raise InputError(f"columns: the levels of {name!r} need an order: give a list")
         picked.append((column, None if levels is None else tuple(levels)))
     return picked
 

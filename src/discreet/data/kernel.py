@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import ctypes
 from functools import lru_cache
-from importlib import import_module, resources
+from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,8 +30,7 @@ def kernel() -> Kernel:
 @lru_cache(maxsize=1)
 def compiled() -> Kernel | None:
     """Return the counting kernel compiled for this processor, or None without llvmlite."""
-    pointer, whole = ctypes.c_void_p, ctypes.c_int64
-    function = _function("count", (pointer, whole, whole, pointer, whole, whole, pointer))
+    function = _function("count", "piipiip")
     if function is None:
         return None
 
@@ -47,8 +46,7 @@ def compiled() -> Kernel | None:
 @lru_cache(maxsize=1)
 def compiled_doses() -> Doses | None:
     """Return the kernel that sums weight * dose, compiled for this processor, or None without llvmlite."""
-    pointer, whole = ctypes.c_void_p, ctypes.c_int64
-    function = _function("dose", (pointer, whole, whole, pointer, pointer))
+    function = _function("dose", "piipp")
     if function is None:
         return None
 
@@ -63,13 +61,18 @@ def compiled_doses() -> Doses | None:
 _ENGINES: list[Any] = []  # machine code lives as long as its engine
 
 
-def _function(name: str, arguments: tuple[Any, ...]) -> Any:
-    """Return a function of the .ll file of its name, compiled in some milliseconds, or None."""
+def _function(name: str, arguments: str) -> Any:
+    """Return a function of the .ll file of its name, compiled in some milliseconds, or None.
+
+    `arguments` has a letter for each: p for a pointer, i for a 64-bit whole number.
+    """
+    import ctypes
+
     try:
         llvm: Any = import_module("llvmlite.binding")
     except ImportError:
         return None
-    text = resources.files("discreet.data").joinpath(f"{name}.ll").read_text(encoding="utf-8")
+    text = Path(__file__).with_name(f"{name}.ll").read_text(encoding="utf-8")
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     module = llvm.parse_assembly(text)
@@ -83,7 +86,8 @@ def _function(name: str, arguments: tuple[Any, ...]) -> Any:
     engine = llvm.create_mcjit_compiler(module, machine)
     engine.finalize_object()
     _ENGINES.append(engine)
-    return ctypes.CFUNCTYPE(None, *arguments)(engine.get_function_address(name))
+    kinds = [ctypes.c_void_p if one == "p" else ctypes.c_int64 for one in arguments]
+    return ctypes.CFUNCTYPE(None, *kinds)(engine.get_function_address(name))
 
 
 def count_in_numpy(

@@ -155,5 +155,8 @@ def _columns(array: NDArray[Any], levels: tuple[Any, ...] | None) -> Iterator[ND
 def _text(entry: Any) -> str:
     """Return the text a level is compared by; 1, 1.0 and True are the same number."""
     if isinstance(entry, (bool, int, float, np.number)):
-        return repr(float(cast("float", entry)))
+        try:
+            return repr(float(cast("float", entry)))
+        except OverflowError:  # a whole number beyond floats is itself
+            return hex(cast("int", entry))
     return str(entry)

@@ -178,5 +178,5 @@ def numbers(label: NDArray[Any]) -> NDArray[np.float64]:
 def _number(entry: Any) -> float:
     try:
         return float(entry)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return float("nan")

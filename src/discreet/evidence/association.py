@@ -248,5 +248,5 @@ def association(
         sup=steps.move,
         proof="docs/proofs/association.md",
         public=design.public,
-        effect=effect(EFFECT, share, most, np.full(share.size, unit / 2)),
+        effect=effect(EFFECT, share, most, np.full(share.size, unit / 2), strata=design.slots.size),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
@@ -60,6 +61,8 @@ def pair(bounds: Any, name: str = "bounds") -> tuple[float, float]:
     except (TypeError, ValueError):
         raise InputError(f"{name} must be a pair (low, high)") from None
     low, high = check.real(low, name), check.real(high, name)
+    if not math.isfinite(high - low):
+        raise InputError(f"{name} must be a pair (low, high) whose width is a finite number")
     if not low < high:
         raise InputError(f"{name} must be a pair (low, high) with low < high; got ({low:g}, {high:g})")
     return low, high

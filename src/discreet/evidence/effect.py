@@ -46,12 +46,19 @@ class Effect:
 
 
 def effect(
-    name: str, share: NDArray[np.float64], sup: float, unit: NDArray[np.float64] | None = None
+    name: str,
+    share: NDArray[np.float64],
+    sup: float,
+    unit: NDArray[np.float64] | None = None,
+    *,
+    strata: int = 1,
 ) -> Effect:
-    """Return the effects `share`, computed in floats, of which one person moves each by at most `sup`."""
-    return Effect(
-        name, np.clip(share, -1.0, 1.0), sup + _ROUNDING, np.ones(share.size) if unit is None else unit
-    )
+    """Return the effects `share`, computed in floats, of which one person moves each by at most `sup`.
+
+    A sum over `strata` is rounded once for each of them, and pays for it.
+    """
+    most = sup + _ROUNDING + (strata - 1) * 2.0**-52
+    return Effect(name, np.clip(share, -1.0, 1.0), most, np.ones(share.size) if unit is None else unit)
 
 
 def joined(parts: Sequence[Effect]) -> Effect:

@@ -72,5 +72,11 @@ def pooled_evidence(
         sup=steps.move,
         proof=proof,
         public=strata.public,
-        effect=effect("difference of means", contrast / strata.weight, pull / strata.weight, width),
+        effect=effect(
+            "difference of means",
+            contrast / strata.weight,
+            pull / strata.weight,
+            width,
+            strata=strata.used.size,
+        ),
     )

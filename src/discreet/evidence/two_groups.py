@@ -218,5 +218,6 @@ def contrast_evidence(
             contrast / strata.weight,
             strata.pull / strata.weight,
             bounds_of(bounds, sums.names)[1],
+            strata=strata.used.size,
         ),
     )

@@ -30,14 +30,15 @@ class Vote:
     """Run any test on disjoint blocks of people; a block votes for a column when its p-value is <= `level`.
 
     The score is the z of P(Bin(blocks, level) >= votes). One person sits in one block, so votes move by at
-    most 1 and the certificate is enumerated over 0..blocks, whatever the test does.
+    most 1 and the certificate is enumerated over 0..blocks, whatever the test makes of its block.
 
     Parameters
     ----------
     test : callable
         test(values) -> p-values: values of shape (rows, m), p of shape (m,). With `reads`, test(values,
         labels), labels a mapping from column to array. If it fails or returns no number, the block does not
-        vote.
+        vote. It must depend on its block alone: a seeded generator or a cache that blocks share would carry
+        one person into other blocks, and void the certificate.
     blocks : int
         How many blocks. More blocks: a smaller certificate, weaker votes.
     level : float
@@ -117,7 +118,9 @@ class Vote:
         )
 
     def _hashed(self, person: Any) -> int:
-        digest = hashlib.blake2b(str(person).encode(), digest_size=8, key=self.key).digest()
+        digest = hashlib.blake2b(
+            str(person).encode("utf-8", "surrogatepass"), digest_size=8, key=self.key
+        ).digest()
         return int.from_bytes(digest, "big") % self.blocks
 
     def _votes(self, values: NDArray[Any], labels: dict[str, NDArray[Any]]) -> NDArray[np.float64]:

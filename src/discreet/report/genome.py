@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from discreet import check
+from discreet.report.save import harmless
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -125,7 +126,8 @@ class Located:
         names += (["rank"] if release.ordered else []) + ["locus"]
         writer.writerow(names + (["value", "noise_sd"] if values is not None else []))
         for place, one in enumerate(self.variants):
-            row: list[object] = [one.chromosome, one.position, one.effect, one.other, one.name]
+            chromosome, effect, other, name = map(harmless, (one.chromosome, one.effect, one.other, one.name))
+            row: list[object] = [chromosome, one.position, effect, other, name]
             row += ([place + 1] if release.ordered else []) + [locus_of[place]]
             if values is not None:
                 row += [f"{values.noisy[place]:.6g}", f"{values.noise[place]:.4g}"]

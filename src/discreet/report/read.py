@@ -13,7 +13,7 @@ from discreet.errors import InputError
 from discreet.privacy import events
 from discreet.privacy.promise import Privacy
 from discreet.report.budget import BudgetLine
-from discreet.report.record import FORMAT, VERSION
+from discreet.report.record import FORMAT, VERSION, to_dict
 from discreet.report.release import FdrPromise, Release, Values
 from discreet.report.table import KINDS
 
@@ -37,7 +37,12 @@ def from_json(text: str | bytes) -> Release:
     found = cast("Any", fields).get("format_version")
     if isinstance(found, bool) or found != VERSION:
         raise InputError(f'"format_version" must be {VERSION}: update discreet to read another')
-    return _release(_object(fields, "the release", _TOP))
+    release = _release(_object(fields, "the release", _TOP))
+    try:
+        to_dict(release)
+    except RecursionError:
+        raise InputError("parameters in the release are nested too deeply") from None
+    return release
 
 
 def _release(record: dict[str, Any]) -> Release:

@@ -185,11 +185,15 @@ class Release:
         return len(self.discoveries)
 
     def __str__(self) -> str:
+        from discreet.report.markup import shown
+
         count = len(self)
-        shown = ", ".join(self.discoveries[:10]) + (f", and {count - 10:,} more" if count > 10 else "")
+        # Spelled out: a terminal obeys control characters, whoever named the columns.
+        names = ", ".join(map(shown, self.discoveries[:10]))
+        listed = names + (f", and {count - 10:,} more" if count > 10 else "")
         order = "strongest first" if self.ordered else "in no particular order"
         head = f"{count:,} discoveries among {self.m:,} hypotheses by {self.method}"
-        first = f"{head}, {order}: {shown}" if count else f"{head}."
+        first = f"{head}, {order}: {listed}" if count else f"{head}."
         paragraphs = [first, str(self.fdr), str(self.privacy)]
         return "\n".join(
             "\n".join(textwrap.wrap(line, 110, subsequent_indent="  ", break_long_words=False) or [""])

@@ -36,17 +36,19 @@ def save(release: Release, path: str | PathLike[str]) -> Path:
 def to_text(release: Release, delimiter: str = ",") -> str:
     """Return the table as CSV, or with another delimiter; names are made safe for spreadsheets."""
     found = columns(release)
-    found["hypothesis"] = [_harmless(name) for name in found["hypothesis"]]
+    found["hypothesis"] = [harmless(name) for name in found["hypothesis"]]
     file = io.StringIO()
-    writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
+    # Names are always quoted: a bare carriage return would start a row of its own.
+    writer = csv.writer(file, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     writer.writerow(found)
     writer.writerows(zip(*found.values(), strict=True))
     return file.getvalue()
 
 
-def _harmless(name: str) -> str:
-    """Return `name` behind an apostrophe where a spreadsheet would run it as a formula."""
-    return f"'{name}" if name.lstrip().startswith(_FORMULA) else name
+def harmless(name: str) -> str:
+    """Return `name` behind an apostrophe where a spreadsheet would run it; a lone sign is no formula."""
+    bare = name.strip()
+    return f"'{name}" if len(bare) > 1 and bare.startswith(_FORMULA) else name
 
 
 def _html(release: Release) -> bytes:

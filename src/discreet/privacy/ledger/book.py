@@ -11,7 +11,7 @@ from discreet import check
 from discreet.errors import DiscreetError, InputError, LedgerError
 from discreet.privacy import events as event_kinds
 from discreet.privacy.filter import Filter
-from discreet.privacy.ledger import chain
+from discreet.privacy.ledger import chain, file
 from discreet.privacy.ledger.records import Entry
 from discreet.privacy.promise import NEIGHBOURS
 
@@ -48,8 +48,9 @@ class Book:
     @classmethod
     def read(cls, db: sqlite3.Connection) -> Book:
         """Read everything but the results; refuse a chain that does not hold."""
+        strange = file.foreign(db)
         rows, head = rows_of(db), head_of(db)
-        for fault in chain.faults(rows, head):
+        for fault in (*strange, *chain.faults(rows, head)):
             raise LedgerError(
                 f"the ledger was changed or damaged ({fault}); nothing is released on its word: run "
                 "`discreet budget verify`, and restore it from a copy"

@@ -69,7 +69,9 @@ def transaction(
     _look(path, create=create)
     try:
         with closing(_connect(path, create=create)) as db:
+            db.execute("PRAGMA journal_mode = DELETE")  # another program may have left the file in WAL
             db.execute("PRAGMA synchronous = EXTRA")
+            db.execute("PRAGMA fullfsync = ON")  # on macOS a sync stops short of the disk otherwise
             db.execute(f"BEGIN {begin}")
             if create and _is_empty(db):
                 for statement in _LAYOUT:
@@ -82,6 +84,17 @@ def transaction(
             db.execute("COMMIT")
     except sqlite3.Error as error:
         raise LedgerError(f"cannot use the ledger {path}: {reason(error)}") from error
+
+
+def foreign(db: sqlite3.Connection) -> list[str]:
+    """Return a fault, in words, if the file holds anything but the tables above.
+
+    A trigger, for instance, could undo every charge behind the chain's back.
+    """
+    found = {sql for (sql,) in db.execute("SELECT sql FROM sqlite_master")}
+    if found == {statement for statement in _LAYOUT if statement.startswith("CREATE")}:
+        return []
+    return ["it holds tables or triggers that this library does not write"]
 
 
 def reason(error: sqlite3.Error) -> str:

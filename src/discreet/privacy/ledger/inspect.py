@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from discreet.errors import LedgerError
-from discreet.privacy.ledger import chain
+from discreet.privacy.ledger import chain, file
 from discreet.privacy.ledger.book import head_of, meaning, rows_of
 from discreet.privacy.ledger.records import Verdict
 
@@ -19,7 +19,7 @@ def verdict(db: sqlite3.Connection, head: str | None) -> Verdict:
     damage = [str(line) for (line,) in db.execute("PRAGMA quick_check")]
     found = [f"SQLite reports damage: {line}" for line in damage if line != "ok"]
     rows, end = rows_of(db), head_of(db)
-    found.extend(chain.faults(rows, end))
+    found.extend((*file.foreign(db), *chain.faults(rows, end)))
     if not found:
         found.extend(_contents(db, rows))
     if head is not None and head not in {row.hash for row in rows}:

@@ -63,6 +63,8 @@ class Ledger:
     def __init__(self, path: str | PathLike[str]) -> None:
         # Absolute, so that a change of folder does not change the ledger.
         self.path = Path(path).absolute()
+        if "\0" in str(self.path):  # SQLite would end the name there, and take another file
+            raise InputError("the path of a ledger cannot hold a null character")
 
     def __repr__(self) -> str:
         return f"Ledger({str(self.path)!r})"
@@ -83,7 +85,7 @@ class Ledger:
         aside : float, optional
             The part of delta kept for approximate events (method "oneshot"); the rest is for all others.
         """
-        _check_name(name, "name")
+        check_name(name, "name")
         total = Filter(epsilon, delta, aside)
         check.choice(neighbours, "neighbours", tuple(NEIGHBOURS))
         with file.transaction(self.path, "IMMEDIATE", create=True) as db:
@@ -165,7 +167,7 @@ class Ledger:
         would exceed its total, and writes. `request` holds the public parameters, as plain JSON values.
         """
         release_id = uuid.uuid4().hex if release_id is None else release_id
-        _check_name(release_id, "release_id")
+        check_name(release_id, "release_id")
         events = _checked(events)
         content = {
             "release_id": release_id,
@@ -266,6 +268,7 @@ def _checked(events: Sequence[Event]) -> tuple[Event, ...]:
     return found
 
 
-def _check_name(value: Any, name: str) -> None:
+def check_name(value: Any, name: str) -> None:
+    """Refuse a name that is not short, printable text."""
     if not isinstance(value, str) or not 0 < len(value) <= _LONGEST or not value.isprintable():
         raise InputError(f"{name} must be printable text of 1 to {_LONGEST} characters")

@@ -1,0 +1,72 @@
+"""One person's entry, however odd, raises nothing and warns of nothing."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import discreet
+from discreet.errors import InputError
+
+N = 200
+
+
+def people(**columns):
+    """Return a table of people; each column given replaces the first person's entry by an odd one."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"id": [f"p{i}" for i in range(N)], "a": rng.random(N), "b": rng.random(N)})
+    for name, entry in columns.items():
+        table[name] = pd.Series([entry, *table.get(name, table["b"])[1:]], dtype=object)
+    return table
+
+
+def numbers(first, kind=np.float64):
+    """Return an array of numbers of which the first is odd."""
+    table = np.random.default_rng(1).random((N, 2)).astype(kind)
+    table[0, 0] = first
+    return table
+
+
+def signalling():
+    """Return an array with a signalling NaN."""
+    table = numbers(0.0)
+    table.view(np.uint64)[0, 0] = 0x7FF0000000000001
+    return table
+
+
+def visits(first, second):
+    """Return a table in which one person has two rows."""
+    table = pd.DataFrame({"id": ["p", "p", *map(str, range(N))], "a": [first, second, *[0.5] * N]})
+    return table, discreet.Person("id", "mean")
+
+
+MEAN = discreet.Mean(bounds=(0, 1), null=0.5)
+VOTE = discreet.Vote(test=lambda values: values.mean(axis=0), blocks=5)
+
+
+@pytest.mark.parametrize(
+    ("table", "test", "options"),
+    [
+        (people(y=10**400), discreet.Correlation(partner="y"), {"columns": ["a", "b"]}),
+        (people(y=10**400), discreet.Proportion(null=0.5), {"columns": {"y": ["u", 1]}}),
+        (people(id="\udc80"), VOTE, {"columns": ["a"], "person": "id"}),
+        (visits(np.inf, -np.inf)[0], MEAN, {"person": visits(0, 0)[1]}),
+        (visits(1.7e308, 1.7e308)[0], MEAN, {"person": visits(0, 0)[1]}),
+        (numbers(1.7e308), discreet.SignedRank(null=-1e308), {}),
+        (numbers(np.longdouble("1e400"), np.longdouble), MEAN, {}),
+        (signalling(), discreet.SignedRank(), {}),
+    ],
+    ids=["partner", "level", "person", "inf", "overflow", "shift", "long double", "signalling"],
+)
+def test_nothing_is_raised_and_nothing_is_warned_of(table, test, options):
+    """Either would tell that somebody's entry is odd."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        discreet.measure(table, test, **options)
+
+
+def test_a_width_beyond_all_numbers_is_refused():
+    """It is public, so it may be."""
+    with pytest.raises(InputError, match="width is a finite number"):
+        discreet.Mean(bounds=(-1.7e308, 1.7e308), null=0.0)
