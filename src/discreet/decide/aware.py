@@ -127,19 +127,21 @@ def _cost(counts: NDArray[np.int64], level: NDArray[np.float64]) -> float:
 def calibrated(null: NullLaw, m: int, q: float, search: Shape, unit: float, sigma: float) -> Aware:
     """Return the plan of the calibrated mode: cutoffs at q and a margin that simulations show to suffice.
 
-    M_r = max(kappa sigma^2/2, -sigma Phi^-1(.02/depth) - d_r) + .7 sigma/sqrt(r), d_r = t_r - (t_r at q = 1)
-    and kappa = log(1/q)/d_r. Without the last part a few equal signals at the edge of detection, where every
-    comparison is a coin flip, take the FDR to 1.3 q; it matters for small r alone.
+    M_r = max((.4 + .6 e) kappa sigma^2/2, -sigma Phi^-1(.02/depth) - d_r) + .7 e sigma, e = 1/sqrt(r), d_r =
+    t_r - (t_r at q = 1) and kappa = log(1/q)/d_r. Without the last part a few equal signals at the edge of
+    detection, where every comparison is a coin flip, take the FDR to 1.3 q; for large r it is not needed.
     """
     counts = search.counts
     scale = unit * np.sqrt(counts)
     null_cells = centred(cells(null, _COARSE / 2, _NEGLIGIBLE * q / m))
     t = cutoffs(null_cells, scale, q * counts / m)
     room = np.maximum(t - cutoffs(null_cells, scale, counts / m), 1e-12)
+    few = 1 / np.sqrt(counts)
     margin = np.maximum(
-        np.log(1 / q) / room * sigma**2 / 2, -sigma * float(ndtri(0.02 / search.depth)) - room
+        (0.4 + 0.6 * few) * np.log(1 / q) / room * sigma**2 / 2,
+        -sigma * float(ndtri(0.02 / search.depth)) - room,
     )
-    return Aware(counts, scale, t + margin + 0.7 * sigma / np.sqrt(counts), q)
+    return Aware(counts, scale, t + margin + 0.7 * few * sigma, q)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
