@@ -4,7 +4,7 @@ from discreet.lab.simulate import simulate
 
 scenarios = ["independent", "positive", "blocks", "all-null", "adversarial", "edge"]
 procedures = ["aware", "aware-any", "aware-calibrated"]
-rates = simulate(scenarios, procedures, m=400, repetitions=150)
+rates = simulate(scenarios, procedures, m=400, repetitions=100)
 
 fig, axes = plt.subplots()
 for i, procedure in enumerate(procedures):

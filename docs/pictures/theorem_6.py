@@ -12,7 +12,7 @@ for kind, color in (("paper", "C1"), ("plain", "C0"), ("conservative", "C4")):
     fdr, earned = [], []
     for eta in etas:
         false = []
-        for _ in range(25):
+        for _ in range(20):
             p = ndtr(-rng.standard_normal(m) - 4 * (np.arange(m) < 20))
             asked = {"eta": eta, "nu": nu, "q": q, "epsilon": 1, "delta": 1e-6, "k": k, "cutoffs": kind}
             found = discreet.private_bh(p, method="peel", **asked)

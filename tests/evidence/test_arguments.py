@@ -27,6 +27,8 @@ REFUSED = [
     (discreet.TwoGroups, {"group": "g", "bounds": {"a": (2, 1)}}, "'a'"),
     (discreet.TwoByTwo, {"group": "g", "floor": 0}, "floor"),
     (discreet.TwoByTwo, {"group": "g", "adjacency": "add-remove"}, "public"),
+    (discreet.Trend, {"adjacency": "add-remove"}, "number of people"),
+    (discreet.Allelic, {"adjacency": "add-remove"}, "number of people"),
     (discreet.Trend, {"maf_floor": 0.9}, "maf_floor"),
     (discreet.Allelic, {"case_floor": 0}, "case_floor"),
     (discreet.Allelic, {"protect": "nothing"}, "protect"),

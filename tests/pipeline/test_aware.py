@@ -354,3 +354,13 @@ def test_discover_is_measure_then_release():
     table = (rng.random((40_000, 60)) < np.where(np.arange(60) < 10, 0.55, 0.5)).astype(float)
     found = discreet.discover(table, discreet.Proportion(null=0.5), q=0.1, epsilon=1, delta=1e-6)
     assert np.count_nonzero(found.indices < 10) >= 8
+
+
+def test_two_sided_scores_say_that_dependence_is_not_covered():
+    """A two-sided release warns that dependent scores are rarely PRDS; a one-sided one does not."""
+    z = np.zeros(50)
+    asked = {"q": 0.1, "epsilon": 1.0, "delta": 1e-6}
+    for sides, dependence, warned in ((1, "positive", False), (2, "positive", True), (2, "any", False)):
+        evidence = discreet.Evidence.from_z(z, sup=0.1, adjacency="replace", sides=sides)
+        fdr = discreet.release(evidence, dependence=dependence, **asked).fdr
+        assert ("two-sided" in fdr.assumption) is warned

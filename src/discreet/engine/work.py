@@ -53,7 +53,8 @@ def guarded(function: Callable[P, T]) -> Callable[P, T | Failure]:
                 if isinstance(entry, Failure):
                     return entry
         try:
-            return function(*args, **kwargs)
+            with np.errstate(all="ignore"):  # a warning would speak of the data
+                return function(*args, **kwargs)
         except DiscreetError as refusal:
             return Failure(str(refusal), refused=True)
         except Exception as error:  # noqa: BLE001 - see above: only its kind may be told

@@ -10,7 +10,7 @@ import numpy as np
 from discreet import check
 from discreet.errors import InputError
 from discreet.evidence.accumulate import codes
-from discreet.evidence.common import check_common
+from discreet.evidence.common import check_common, only_replace
 from discreet.evidence.groups import MEMBERSHIP, check_levels
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ PHENOTYPE = "who has which phenotype"
 def check_genetic(test: Any) -> None:
     """Refuse impossible values of the arguments that tests on genotypes share."""
     check_common(test.sides, test.ceiling, test.tail)
+    only_replace(test.adjacency, "the number of people is public")
     check.choice(test.protect, "protect", PROTECT)
     check_share_of(test.maf_floor, "maf_floor")
     if test.stratum is not None:

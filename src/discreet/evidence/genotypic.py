@@ -64,6 +64,7 @@ class Genotypic:
     case_floor: float = 0.1
     ceiling: float | None = None
     tail: str = "safe"
+    adjacency: str = "replace"
 
     def __post_init__(self) -> None:
         check_genetic(self)

@@ -71,6 +71,7 @@ class Score:
     sides: int = 2
     ceiling: float | None = None
     tail: str = "safe"
+    adjacency: str = "replace"
 
     def __post_init__(self) -> None:
         check_genetic(self)

@@ -54,6 +54,7 @@ class Trend:
     sides: int = 2
     ceiling: float | None = None
     tail: str = "safe"
+    adjacency: str = "replace"
 
     def __post_init__(self) -> None:
         check_genetic(self)

@@ -141,20 +141,22 @@ def ready_aware(evidence: Evidence | Scattered, asked: Parameters) -> Ready:
             "dependence": asked.dependence,
             "certificate": str(certificate),
         }
-        fdr = _aware_promise(asked.q, proved=proved, dependence=asked.dependence)
+        fdr = _aware_promise(asked, two_sided=evidence.null.law == "folded normal")
         return record("noise-aware BH", evidence, asked.q, indices, privacy, fdr, parameters, values)
 
     return Ready(events, draw)
 
 
-def _aware_promise(q: float, *, proved: bool, dependence: str) -> FdrPromise:
-    if not proved:
+def _aware_promise(asked: Parameters, *, two_sided: bool) -> FdrPromise:
+    if asked.guarantee != "proved":
         words = "the null scores are independent or nearly so, as in the simulations"
-        return FdrPromise(q, "simulated", words, "discreet bench power")
+        return FdrPromise(asked.q, "simulated", words, "discreet bench power")
     words = (
         "null scores have the stated law or are smaller, whatever their dependence"
-        if dependence == "any"
+        if asked.dependence == "any"
         else "null scores have the stated law or are smaller, and are independent of one another and of the "
         "rest, or positively dependent (PRDS); columns measured on the same people are rarely independent"
     )
-    return FdrPromise(q, "proved", words, "docs/proofs/aware-fdr.md")
+    if two_sided and asked.dependence != "any":
+        words += ", and scores of two-sided tests that are not are rarely PRDS"
+    return FdrPromise(asked.q, "proved", words, "docs/proofs/aware-fdr.md")
