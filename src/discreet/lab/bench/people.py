@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 M, SIGNALS, Q, EPSILON, DELTA, K = 20_000, 50, 0.1, 1.0, 1e-6, 100
 PEOPLE = (3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000)
-METHODS = ("aware, proved", "aware, calibrated", "peel", "oneshot")
+METHODS = ("aware, proved", "aware, calibrated", "mirror", "peel", "oneshot")
 TARGETS = {10_000: (0.80, 0.90), 30_000: (0.94, 0.97)}
 _SLOW = {"peel": 5}
 
