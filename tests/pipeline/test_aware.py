@@ -364,3 +364,12 @@ def test_two_sided_scores_say_that_dependence_is_not_covered():
         evidence = discreet.Evidence.from_z(z, sup=0.1, adjacency="replace", sides=sides)
         fdr = discreet.release(evidence, dependence=dependence, **asked).fdr
         assert ("two-sided" in fdr.assumption) is warned
+
+
+@pytest.mark.parametrize("eta", [1e-6, 1e-5, 1.78e-5, 1e-4])
+def test_hardly_any_noise_is_never_a_reason_to_find_nothing(eta):
+    """However small the sensitivity, the plan is finite and strong signals are found."""
+    p = np.full(100_000, 0.5)
+    p[:50] = 1e-6
+    r = discreet.private_bh(p, eta=eta, nu=5e-7, q=0.1, epsilon=0.5, delta=1e-3)
+    assert set(range(50)) <= set(r.indices.tolist())
