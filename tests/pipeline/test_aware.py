@@ -373,3 +373,11 @@ def test_hardly_any_noise_is_never_a_reason_to_find_nothing(eta):
     p[:50] = 1e-6
     r = discreet.private_bh(p, eta=eta, nu=5e-7, q=0.1, epsilon=0.5, delta=1e-3)
     assert set(range(50)) <= set(r.indices.tolist())
+
+
+def test_a_truncation_above_the_first_cutoffs_is_no_reason_to_find_nothing():
+    """With nu above q/m the first counts are out of reach; larger ones are not."""
+    p = np.full(1_000_000, 0.5)
+    p[:200] = 1e-9
+    r = discreet.private_bh(p, eta=1e-5, nu=5e-7, q=0.1, epsilon=1.0, delta=1e-6)
+    assert set(range(200)) <= set(r.indices.tolist())

@@ -50,5 +50,6 @@ def cells(null: NullLaw, width: float, tail: float) -> Cells:
 
 
 def centred(null: Cells) -> Cells:
-    """Return the same masses in the middle of their cells: no bound, but closer to the null."""
-    return Cells(np.concatenate((null.at[:1], (null.at[1:] + null.at[:-1]) / 2)), null.mass)
+    """Return the same masses in the middle of their cells, but for the top's atom: closer to the null."""
+    middle = (null.at[1:-1] + null.at[:-2]) / 2
+    return Cells(np.concatenate((null.at[:1], middle, null.at[-1:])), null.mass)
