@@ -135,6 +135,8 @@ STRATA = {"s": np.arange(40) % 2, "phenotype": 1 + (np.arange(40) // 2) % 3 // 2
 STRATIFIED = [
     discreet.Allelic(stratum="s", strata=(0, 1), maf_floor=0.2, ceiling=3, tail="normal"),
     discreet.Trend(stratum="s", strata=(0, 1), maf_floor=0.2, ceiling=3, protect="genotypes"),
+    discreet.Genotypic(stratum="s", strata=(0, 1), maf_floor=0.3, ceiling=3, tail="normal"),
+    discreet.Genotypic(stratum="s", strata=(0, 1), maf_floor=0.2, ceiling=3, protect="genotypes"),
     discreet.Score(stratum="s", strata=(0, 1), maf_floor=0.2, ceiling=3, bounds=(1, 2)),
     discreet.Score(
         stratum="s", strata=(0, 1), maf_floor=0.2, ceiling=3, bounds=(1, 2), protect="genotypes", sides=1
@@ -254,7 +256,7 @@ def test_a_trait_turned_over_comes_within_a_tenth_of_the_certificate():
 def test_the_influences_on_the_proof_page():
     """docs/proofs/association.md states the influence at 20,000 people, half of them cases."""
     n = np.array([20_000.0])
-    private = private_design(n, 0.25, 0.5, "")
+    private = private_design(n, 0.25, "")
     public = public_design(n, n / 2, n / 2, np.zeros(1), np.ones(1), "")
     for design, alleles, stated in (
         (private, False, 0.117),

@@ -62,7 +62,7 @@ def test_recall_needs_the_causal_variants(tmp_path):
     bim = bed.with_suffix(".bim")
     bim.write_text(bim.read_text().replace("rs7\t", "rs4111409\t").replace("rs9\t", "rs2324591\t"))
     found = causal.run(bed, 2)
-    assert len(found) == 2 * len(causal.tests())
+    assert len(found) == 3 * len(causal.tests())
     assert all(0 <= share <= 1 for one in found for share in one.shares)
     assert "published" in causal.in_words(found, 2)
 

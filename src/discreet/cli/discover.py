@@ -91,10 +91,14 @@ def discover(
         [], help="Any other argument of the test, as name=value; repeat for several.", rich_help_panel=_TEST
     ),
     maf_floor: float | None = typer.Option(
-        None, help="Smallest allele frequency the test is sharp at; 0.05 if absent.", rich_help_panel=_GENES
+        None,
+        help="Smallest allele frequency the test is sharp at; 0.05 or more, by number of people, if absent.",
+        rich_help_panel=_GENES,
     ),
     case_floor: float | None = typer.Option(
-        None, help="The same for the share of cases; 0.1 if absent.", rich_help_panel=_GENES
+        None,
+        help="The same for the share of cases; 0.1 or more, by number of people, if absent.",
+        rich_help_panel=_GENES,
     ),
     protect: str | None = typer.Option(
         None, help="both (genotypes and phenotype), or genotypes alone.", rich_help_panel=_GENES

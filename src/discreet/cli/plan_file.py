@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from discreet.data.person import Person
 from discreet.data.plink import Plink, is_plink
 from discreet.errors import InputError
+from discreet.evidence.genetic import RARE
 from discreet.named import test_named
 from discreet.parameters import Parameters
 
@@ -75,7 +76,8 @@ def _data(everything: Mapping[str, Any], test: Test) -> str | Plink:
         return path
     if "freq" in options:
         # Variants rarer than the floor in the public file would only cost: they are not tested.
-        options["maf"] = getattr(test, "maf_floor", 0.0)
+        floor = getattr(test, "maf_floor", 0.0)
+        options["maf"] = RARE if floor is None else floor
     return Plink(path, **options)
 
 

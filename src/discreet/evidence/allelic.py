@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from discreet.evidence.association import Design, Moments, association, private_design, public_design
-from discreet.evidence.genotypes import Genotypes, check_genetic, check_share_of, not_protected
-from discreet.evidence.groups import check_levels
+from discreet.evidence.case_control import CaseControl, conclude_counts
+from discreet.evidence.genotypes import Genotypes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Allelic:
+class Allelic(CaseControl):
     """Test whether the effect allele's frequency differs between cases and controls (sides=1: is higher).
 
     z = C / sqrt(2 n p (1 - p) f (1 - f)): C = A - f G with A alleles in cases and G in all, p the allele's
@@ -30,19 +27,25 @@ class Allelic:
     protect : {"both", "genotypes"}
         What of a person is replaced between neighbours. "both": genotypes and phenotype. "genotypes": who is
         a case is public and not protected; up to half the noise when cases and controls are equally many.
-    maf_floor : float
+    maf_floor : float, optional
         Public: the smallest minor allele frequency at which the test is sharp; rarer variants score lower,
-        never higher. 0.5 gives the least noise, and counts mere differences of allele counts.
-    case_floor : float
+        never higher. 0.5 gives the least noise, and counts mere differences of allele counts. When absent,
+        as low as the number of people allows, from 0.05 up: one person then moves z by 1/16 at most.
+    case_floor : float, optional
         Public, protect="both" only: the same for the share of cases, or of controls where they are fewer.
-        Declare it from the study's design; nothing breaks if it is wrong, the test is only less sharp.
+        Declare it from the study's design; nothing breaks if it is wrong, the test is only less sharp. When
+        absent, as low as the number of people allows, from 0.1 up.
     group, levels : str, (control, case)
         The column that says who is a case, and its two values. Anything else is a missing phenotype: with
         protect="both" no contribution, with protect="genotypes" left out.
     stratum, strata : str, tuple, optional
         A column of public strata and its values: cases are compared with controls of the same stratum.
-    sides, ceiling, tail
-        As for `TwoGroups`; two sides by default. "safe" is checked by simulation, not proved.
+    sides, ceiling
+        As for `TwoGroups`; two sides by default.
+    tail : {"safe", "proved", "normal"}
+        "safe" is read off exact laws of the allele count in cases drawn by lot; not proved between the laws
+        tried. "proved" holds for every study, and asks about 0.4 more of z. "normal" is the usual
+        approximation.
 
     Notes
     -----
@@ -61,65 +64,16 @@ class Allelic:
     'rs2'
     """
 
-    group: str = "phenotype"
-    levels: tuple[Any, Any] = (1, 2)
-    protect: str = "both"
-    maf_floor: float = 0.05
-    case_floor: float = 0.1
-    stratum: str | None = None
-    strata: tuple[Any, ...] = ()
     sides: int = 2
-    ceiling: float | None = None
-    tail: str = "safe"
-    adjacency: str = "replace"
-
-    def __post_init__(self) -> None:
-        check_genetic(self)
-        check_share_of(self.case_floor, "case_floor")
-        check_levels(self.levels, "levels", 2, 2)
 
     @property
-    def labels(self) -> tuple[str, ...]:
-        """The phenotype and stratum columns."""
-        return (self.group,) if self.stratum is None else (self.group, self.stratum)
+    def _tails(self) -> tuple[str, ...]:
+        """The tails to choose from."""
+        return ("safe", "proved", "normal")
 
     def start(self, names: Sequence[str]) -> Genotypes:
         """Return an empty accumulator for the variants called `names`."""
         return Genotypes(names, self, self._conclude)
 
     def _conclude(self, counts: Genotypes) -> Evidence:
-        return conclude_counts(self, counts, alleles=True)
-
-
-def conclude_counts(test: Any, counts: Genotypes, *, alleles: bool) -> Evidence:
-    """Return the evidence of genotype counts by group; allelic and trend tests differ in one variance."""
-    return association(
-        counts.names,
-        moments_of(counts),
-        design_of(test, counts),
-        maf_floor=test.maf_floor,
-        alleles=alleles,
-        sides=test.sides,
-        ceiling=test.ceiling,
-        tail=test.tail,
-    )
-
-
-def moments_of(counts: Genotypes) -> Moments:
-    """Return the sums that genotype counts stand for, cases having y = 1 and controls y = 0."""
-    zero, one, two = (counts.counts[:, :, dose].astype(np.float64) for dose in (0, 1, 2))
-    both = zero + one + two
-    dose = one + 2 * two
-    n, cases = both.sum(axis=1), both[:, 1]
-    return Moments(n, dose.sum(axis=1), (one + 4 * two).sum(axis=1), cases, cases, dose[:, 1])
-
-
-def design_of(test: Any, counts: Genotypes) -> Design:
-    """Return what is public of a study of cases and controls."""
-    public = not_protected(test.protect, test.stratum)
-    if test.protect == "both":
-        share = test.case_floor
-        return private_design(counts.slots, share * (1 - share), 1 - share, public)
-    controls, cases = counts.members.T
-    low, high = np.where(controls > 0, 0.0, 1.0), np.where(cases > 0, 1.0, 0.0)
-    return public_design(counts.slots, cases, cases, low, high, public)
+        return conclude_counts(self, counts, sides=self.sides, alleles=True)

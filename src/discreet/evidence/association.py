@@ -12,20 +12,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.errors import InputError
-from discreet.evidence import tails
 from discreet.evidence.common import ceiling_for, conclude
 from discreet.evidence.effect import effect
-from discreet.evidence.pooled import floor_influence
 from discreet.evidence.staircase import staircase
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
+    from discreet.evidence import tails
+    from discreet.evidence.effect import Effect
     from discreet.evidence.evidence import Evidence
 
 CALLED = 0.9  # with fewer calls than this share of people, a variant's phenotype variance is padded
+SLOPE = 1.05  # scores climb so much faster than z, at most
 _LEAST = 5  # people in a stratum
 _PART = 2**15  # variants worked on together: their numbers stay in the cache
 EFFECT = "covariance of allele count and phenotype"
@@ -92,8 +93,6 @@ class Design:
         Between which the phenotype lies: 0 and 1, or its range where phenotypes are public.
     pull : float
         protect="genotypes": the farthest a phenotype lies from its stratum's mean. protect="both": 0.
-    reach : float
-        The same for the tail bound; a declared value where phenotypes are private.
     public : str
         What is not protected, in words.
     """
@@ -103,7 +102,6 @@ class Design:
     low: NDArray[np.float64]
     high: NDArray[np.float64]
     pull: float
-    reach: float
     public: str
 
     @property
@@ -134,11 +132,11 @@ def padded(slots: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.
     return typed, typed / (typed - 1)
 
 
-def private_design(slots: NDArray[Any], variance: float, reach: float, public: str) -> Design:
+def private_design(slots: NDArray[Any], variance: float, public: str) -> Design:
     """Return the design of a study whose phenotypes in [0, 1] are protected: their variance is declared."""
     people = _enough(slots)
     one = np.ones(people.size)
-    return Design(people, float(people.sum()) * variance, 0 * one, one, 0.0, reach, public)
+    return Design(people, float(people.sum()) * variance, 0 * one, one, 0.0, public)
 
 
 def public_design(
@@ -156,7 +154,7 @@ def public_design(
     pull = float(np.max(np.maximum(high - middle, middle - low)))
     if not (variation > 0 and pull > 0):
         raise InputError("the phenotype is the same for everyone: check the phenotype column and `levels`")
-    return Design(people, variation, low.astype(np.float64), high.astype(np.float64), pull, pull, public)
+    return Design(people, variation, low.astype(np.float64), high.astype(np.float64), pull, public)
 
 
 def _enough(slots: NDArray[Any]) -> NDArray[np.float64]:
@@ -186,7 +184,8 @@ def bounds_of(design: Design, maf_floor: float, *, alleles: bool) -> Bounds:
         corner = dx * most_y + np.minimum(most_x, least / most_y) * dy
     other = dx * np.minimum(most_y, least / most_x) + most_x * dy
     growth = float(np.max(np.maximum(corner, other) + dx * dy)) / least
-    away = float(np.max(1 + 2 / typed)) ** 2 if design.pull else 1.0
+    growth = min(growth, max(float(np.sum(most_x * most_y)) / least - 1, 0.0))
+    away = float(np.max(1 + wide / (typed * design.pull))) ** 2 if design.pull else 1.0
     shrink = float(np.sqrt(max(1 + growth, away))) - 1
     step = 2 * (design.pull or 1.0) / float(np.sqrt(least))
     margin = max(float(np.max(dx * most_y + most_x * dy + dx * dy)), 4 * least * (away - 1))
@@ -214,32 +213,29 @@ def association(
     alleles: bool,
     sides: int,
     ceiling: float | None,
-    tail: str,
+    survival: Callable[[float, float], tails.Survival],
     unit: float = 1.0,
 ) -> Evidence:
-    """Return the evidence of z = C / S for every variant; `unit` is the width of the phenotype's bounds."""
+    """Return the evidence of z = C / S for every variant; `unit` is the width of the phenotype's bounds.
+
+    `survival(square, clip)` bounds the tail of z, up to `clip`, wherever S^2 is at least `square`.
+    """
     bounds = bounds_of(design, maf_floor, alleles=alleles)
     clip = ceiling_for(ceiling, design.people)
-    influence = floor_influence(bounds.step, bounds.shrink, clip)
     knots = [bounds.least, 2 * bounds.least]
     most = float(np.sum(design.slots * (design.high - design.low) ** 2)) / 2
     while knots[-1] < most:
         knots.append(2 * knots[-1])
     # A bound for one S holds for all larger ones: one person then weighs less.
-    reach = [2 * design.reach / float(np.sqrt(knot)) for knot in (knots[0], *knots[:-1])]
-    survivals = [
-        tails.normal if tail == "normal" else tails.bounded_sum(design.people, one, clip) for one in reach
-    ]
-    steps = staircase([knot / bounds.margin for knot in knots], survivals, influence, clip)
-    score, share = np.empty(len(names)), np.empty(len(names))
+    survivals = [survival(knot, clip) for knot in (knots[0], *knots[:-1])]
+    ends = [knot / bounds.margin for knot in knots]
+    steps = staircase(ends, survivals, bounds.step, clip, grow=bounds.shrink, slope=SLOPE)
+    score = np.empty(len(names))
     for first in range(0, len(names), _PART):
         some = slice(first, first + _PART)
         part = moments.part(some)
         z, square = standardise(part, design, bounds, alleles=alleles)
         score[some] = steps(np.abs(z) if sides == 2 else z, square / bounds.margin)
-        share[some] = 2 * np.sum(part.covariation, axis=0) / design.people
-    # |C| <= N/2, and one person moves it by at most twice the width of the phenotype.
-    most = 4 * float(np.max(design.high - design.low)) / design.people
     return conclude(
         names,
         score,
@@ -248,5 +244,16 @@ def association(
         sup=steps.move,
         proof="docs/proofs/association.md",
         public=design.public,
-        effect=effect(EFFECT, share, most, np.full(share.size, unit / 2), strata=design.slots.size),
+        effect=allele_effect(moments, design, unit),
     )
+
+
+def allele_effect(moments: Moments, design: Design, unit: float = 1.0) -> Effect:
+    """Return the covariance of allele count and phenotype, `unit` being the width of the latter's bounds."""
+    share = np.empty(moments.n.shape[1])
+    for first in range(0, share.size, _PART):
+        some = slice(first, first + _PART)
+        share[some] = 2 * np.sum(moments.part(some).covariation, axis=0) / design.people
+    # |C| <= N/2, and one person moves it by at most twice the width of the phenotype.
+    most = 4 * float(np.max(design.high - design.low)) / design.people
+    return effect(EFFECT, share, most, np.full(share.size, unit / 2), strata=design.slots.size)

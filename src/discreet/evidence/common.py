@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 TAILS = ("safe", "normal")
 
 
-def check_common(sides: Any, ceiling: Any, tail: Any = "safe") -> None:
+def check_common(sides: Any, ceiling: Any, tail: Any = "safe", tails: Sequence[str] = TAILS) -> None:
     """Refuse impossible values of the arguments every test has."""
     check.whole(sides, "sides", 1, 2)
-    check.choice(tail, "tail", TAILS)
+    check.choice(tail, "tail", tuple(tails))
     if ceiling is not None and not 1 <= check.real(ceiling, "ceiling") <= MOST:
         raise InputError(f"ceiling must lie between 1 and {MOST:g}; got {ceiling:g}")
 

@@ -7,11 +7,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from discreet import check
-from discreet.errors import InputError
 from discreet.evidence.accumulate import codes
-from discreet.evidence.common import check_common, only_replace
-from discreet.evidence.groups import MEMBERSHIP, check_levels
+from discreet.evidence.groups import MEMBERSHIP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -20,27 +17,6 @@ if TYPE_CHECKING:
 
     from discreet.block import Block, Genotyped
     from discreet.evidence.evidence import Evidence
-
-PROTECT = ("both", "genotypes")
-PHENOTYPE = "who has which phenotype"
-
-
-def check_genetic(test: Any) -> None:
-    """Refuse impossible values of the arguments that tests on genotypes share."""
-    check_common(test.sides, test.ceiling, test.tail)
-    only_replace(test.adjacency, "the number of people is public")
-    check.choice(test.protect, "protect", PROTECT)
-    check_share_of(test.maf_floor, "maf_floor")
-    if test.stratum is not None:
-        check_levels(test.strata, "strata", 1)
-    elif test.strata:
-        raise InputError("strata are the public values of `stratum`: name the column too")
-
-
-def check_share_of(value: Any, name: str) -> None:
-    """Refuse a share of the smaller part that is not above 0 and at most one half."""
-    if not 0 < check.real(value, name) <= 0.5:
-        raise InputError(f"{name} must lie above 0 and at most at 0.5; got {value:g}")
 
 
 def strata_of(

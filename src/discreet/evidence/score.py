@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from discreet.evidence import tails
 from discreet.evidence.accumulate import numbers
 from discreet.evidence.association import Moments, association, private_design, public_design
 from discreet.evidence.contribution import COARSE, pair
-from discreet.evidence.genotypes import check_genetic, not_protected, strata_of
+from discreet.evidence.genetic import Genetic, variance_floor
+from discreet.evidence.genotypes import not_protected, strata_of
+from discreet.evidence.lots import Lots
 from discreet.evidence.two_groups import check_share
 
 if TYPE_CHECKING:
@@ -21,9 +24,11 @@ if TYPE_CHECKING:
     from discreet.block import Block, Genotyped
     from discreet.evidence.evidence import Evidence
 
+_LITTLE = 0.1  # the lowest floor of the trait's deviation that is taken unasked
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Score:
+class Score(Genetic):
     """Test whether a bounded trait changes with each variant's 0/1/2 genotype (sides=1: rises).
 
     z = C / sqrt(V s^2): C the sum of products of genotype and trait about their means, V the sum of squares
@@ -37,11 +42,13 @@ class Score:
         Public. Traits outside are clipped silently.
     trait : str
         The column that holds it.
-    sd_floor : float
+    sd_floor : float, optional
         Public, protect="both" only: the smallest standard deviation of the trait, as a share of the width
-        high - low, at which the test is sharp.
+        high - low, at which the test is sharp. When absent, as low as the number of people allows, from 0.1
+        up.
     protect, maf_floor, stratum, strata, sides, ceiling, tail
-        As for `Allelic`; with protect="genotypes" the trait is public.
+        As for `Allelic`; with protect="genotypes" the trait is public. The tail "safe" is checked by
+        simulation, not proved.
 
     Notes
     -----
@@ -63,25 +70,18 @@ class Score:
 
     bounds: tuple[float, float]
     trait: str = "phenotype"
-    protect: str = "both"
-    maf_floor: float = 0.05
-    sd_floor: float = 0.1
-    stratum: str | None = None
-    strata: tuple[Any, ...] = ()
+    sd_floor: float | None = None
     sides: int = 2
-    ceiling: float | None = None
-    tail: str = "safe"
-    adjacency: str = "replace"
 
     def __post_init__(self) -> None:
-        check_genetic(self)
+        Genetic.__post_init__(self)
         pair(self.bounds)
         check_share(self.sd_floor, "sd_floor")
 
     @property
     def labels(self) -> tuple[str, ...]:
         """The trait and stratum columns."""
-        return (self.trait,) if self.stratum is None else (self.trait, self.stratum)
+        return self.beside(self.trait)
 
     def start(self, names: Sequence[str]) -> Traits:
         """Return an empty accumulator for the variants called `names`."""
@@ -173,20 +173,33 @@ class Traits:
         public = not_protected(test.protect, test.stratum)
         slots, _, total, square, low, high = self.people
         if test.protect == "both":
-            design = private_design(slots, test.sd_floor**2, 1.0, public)
+            sd = test.sd_floor
+            least = variance_floor(slots.sum(), _LITTLE**2) if sd is None else sd * sd
+            design = private_design(slots, least, public)
         else:
             design = public_design(
                 slots, total / COARSE, square / COARSE**2, low / COARSE, high / COARSE, public
             )
+        lots = Lots(design.slots, None, alleles=False)
+        wide = float(np.max(design.high - design.low))
+
+        def survival(square: float, clip: float) -> tails.Survival:
+            if test.tail == "normal":
+                return tails.normal
+            # Of all traits within these bounds, those at either end take the largest steps.
+            ends = lots.exact(square / (wide * wide), clip)
+            terms = tails.bounded_sum(design.people, 2 * (design.pull or 1.0) / float(np.sqrt(square)), clip)
+            return lambda t: np.minimum(ends(t), terms(t))
+
         return association(
             self.names,
             self.moments(),
             design,
-            maf_floor=test.maf_floor,
+            maf_floor=test.frequency_floor(design),
             alleles=False,
             sides=test.sides,
             ceiling=test.ceiling,
-            tail=test.tail,
+            survival=survival,
             unit=test.bounds[1] - test.bounds[0],
         )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.evidence.ladder import Ladder, ladder
+from discreet.evidence.ladder import SLOPE, Ladder, ladder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -47,11 +47,14 @@ def staircase(
     survivals: Sequence[Callable[[NDArray[np.float64]], NDArray[np.float64]]],
     influence: float,
     clip: float,
+    *,
+    grow: float = 0.0,
+    slope: float = SLOPE,
 ) -> Staircase:
     """Return the staircase with one tail bound for each knot, valid from the knot before to the one after."""
-    ladders = tuple(ladder(survival, influence, clip) for survival in survivals)
+    ladders = tuple(ladder(survival, influence, clip, grow=grow, slope=slope) for survival in survivals)
     height = np.stack([one.scores for one in ladders])
     gap = np.max(np.abs(np.diff(height, axis=0)), axis=1) / np.diff(knots)
-    move = max(one.move(influence) for one in ladders) + float(np.max(gap))
+    move = max(one.move(influence, grow) for one in ladders) + float(np.max(gap))
     # Rounding in the weighted mean is far below one part in 10^9.
     return Staircase(np.array(knots, dtype=np.float64), ladders, move * (1 + 1e-9))

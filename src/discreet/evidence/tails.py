@@ -10,6 +10,7 @@ most a factor e (power 1), e^2/2 (power 2) or 2e^3/9 (power 3) against Y's own t
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 # Distances t - h to try, in units of 1/t: the best is the local decay length of the tail.
 _DISTANCES = np.array([0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0, 5.6, 8.0, 11.0])
+# Standard deviations, as shares of the one divided by, between which the normal approximation is bounded.
+_DEVIATIONS = (*(0.9**k for k in range(20)), 0.0)
+_BERRY_ESSEEN = 0.56  # for terms that differ: Shevtsova 2010
 _OUTWARD = 1.0 + 1e-5  # covers the rounding of log-gamma in the mass functions
 
 
@@ -87,6 +91,58 @@ def any_bounded_sum(bound: float, top: float) -> Survival:
     return _lattice_bound(log_mass, None, mean, bound, top, 2)
 
 
+def skewed_sum(bound: float, skew: float, top: float) -> Survival:
+    """Bound the tail of a sum of independent mean-zero terms, each within +-bound, of variance at most 1.
+
+    Their third moments add up to at most skew * bound, 0 <= skew <= 1. The least of three bounds: power 3
+    with Y = bound * (K - L - mean), K and L Poisson of means (1 + skew)/(2 bound^2) and (1 - skew)/(2
+    bound^2); `any_bounded_sum`, better where the terms are small; and near the middle Berry and Esseen's.
+    """
+    rise, fall = ((1 + one) / (2 * bound * bound) for one in (skew, -min(skew, 1 - 1e-9)))
+
+    def log_mass(k: NDArray[np.float64]) -> NDArray[np.float64]:
+        place = k.astype(np.int64)
+        up = _log_ratios(rise, fall, max(int(place[-1]), 0))
+        down = _log_ratios(fall, rise, max(-int(place[0]), 0))
+        mass = np.where(place >= 0, up[np.maximum(place, 0)], down[np.maximum(-place, 0)])
+        high = float(mass.max())
+        return mass - high - np.log(np.sum(np.exp(mass - high)))
+
+    cubes = _lattice_bound(log_mass, None, rise - fall, bound, top, 3, fewest=None)
+    squares = any_bounded_sum(bound, top)
+
+    def survival(t: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.minimum(np.minimum(cubes(t), squares(t)), _near_normal(t, bound))
+
+    return survival
+
+
+def _log_ratios(rise: float, fall: float, most: int) -> NDArray[np.float64]:
+    """Return log P(K - L = k)/P(K - L = 0) for k = 0..most, K and L Poisson with means `rise` and `fall`.
+
+    From rise f(k - 1) = k f(k) + fall f(k + 1), downwards: nothing cancels, nothing underflows.
+    """
+    start = most + 200 + int(np.sqrt(rise + fall))
+    ratio = (start + 1 + np.sqrt((start + 1.0) ** 2 + 4 * rise * fall)) / (2 * rise)
+    falls = np.zeros(most + 1)
+    for k in range(start, 0, -1):
+        ratio = (k + fall / ratio) / rise
+        if k <= most:
+            falls[k] = ratio
+    falls[1:] = -np.log(falls[1:])
+    return np.cumsum(falls)
+
+
+def _near_normal(t: NDArray[np.float64], bound: float) -> NDArray[np.float64]:
+    """Return the largest of Phi_bar(t/s) + 0.56 bound/s over deviations s <= 1, or Cantelli's bound there."""
+    worst = np.zeros_like(t)
+    for large, small in pairwise(_DEVIATIONS):
+        cantelli = 1 / (1 + (t / large) ** 2)
+        normal_too = ndtr(-t / large) + _BERRY_ESSEEN * bound / small if small > 0 else 1.0
+        worst = np.maximum(worst, np.minimum(cantelli, normal_too))
+    return worst
+
+
 def _binomial(n: int, rate: float) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
     def log_mass(k: NDArray[np.float64]) -> NDArray[np.float64]:
         choose = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
@@ -102,9 +158,13 @@ def _lattice_bound(
     step: float,
     top: float,
     power: int,
+    *,
+    fewest: int | None = 0,
 ) -> Survival:
-    """Return the bound from Y = step * (K - mean), for 0 < t <= top."""
-    low = max(0, int(np.floor(mean - 12.0 / step)))
+    """Return the bound from Y = step * (K - mean), K at least `fewest`, for 0 < t <= top."""
+    low = int(np.floor(mean - 12.0 / step))
+    if fewest is not None:
+        low = max(fewest, low)
     # Far enough that what lies beyond weighs less than 1e-20 of what is kept.
     high = int(np.ceil(mean + top / step + 60.0 / np.log1p(step * top))) + 60
     if most is not None:
@@ -114,9 +174,12 @@ def _lattice_bound(
     atoms = step * (k - mean)
     above = _from_the_right(mass) - mass  # P(Y > atom)
     moment = step * _from_the_right(above)  # E (Y - atom)_+
-    if power == 2:
-        right = np.append(moment[1:], 0.0)
-        moment = _from_the_right(2 * step * right + step * step * above)
+    if power >= 2:
+        first = np.append(moment[1:], 0.0)
+        moment = _from_the_right(2 * step * first + step**2 * above)
+        if power == 3:
+            second = np.append(moment[1:], 0.0)
+            moment = _from_the_right(3 * step * second + 3 * step**2 * first + step**3 * above)
 
     def survival(t: NDArray[np.float64]) -> NDArray[np.float64]:
         best = np.ones_like(t)

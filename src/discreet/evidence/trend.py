@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from discreet.evidence.allelic import conclude_counts
-from discreet.evidence.genotypes import Genotypes, check_genetic, check_share_of
-from discreet.evidence.groups import check_levels
+from discreet.evidence.case_control import CaseControl, conclude_counts
+from discreet.evidence.genotypes import Genotypes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trend:
+class Trend(CaseControl):
     """Test whether cases and controls differ in their 0/1/2 genotypes (sides=1: cases have larger ones).
 
     z = C / sqrt(V f (1 - f)), C as for `Allelic` and V the sum of squares of genotypes about their mean: z^2
@@ -44,31 +43,16 @@ class Trend:
     'rs2'
     """
 
-    group: str = "phenotype"
-    levels: tuple[Any, Any] = (1, 2)
-    protect: str = "both"
-    maf_floor: float = 0.05
-    case_floor: float = 0.1
-    stratum: str | None = None
-    strata: tuple[Any, ...] = ()
     sides: int = 2
-    ceiling: float | None = None
-    tail: str = "safe"
-    adjacency: str = "replace"
-
-    def __post_init__(self) -> None:
-        check_genetic(self)
-        check_share_of(self.case_floor, "case_floor")
-        check_levels(self.levels, "levels", 2, 2)
 
     @property
-    def labels(self) -> tuple[str, ...]:
-        """The phenotype and stratum columns."""
-        return (self.group,) if self.stratum is None else (self.group, self.stratum)
+    def _tails(self) -> tuple[str, ...]:
+        """The tails to choose from."""
+        return ("safe", "proved", "normal")
 
     def start(self, names: Sequence[str]) -> Genotypes:
         """Return an empty accumulator for the variants called `names`."""
         return Genotypes(names, self, self._conclude)
 
     def _conclude(self, counts: Genotypes) -> Evidence:
-        return conclude_counts(self, counts, alleles=False)
+        return conclude_counts(self, counts, sides=self.sides, alleles=False)

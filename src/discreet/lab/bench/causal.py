@@ -1,9 +1,9 @@
-"""`discreet bench gwas --utility`: how often a private top 2 holds the two causal variants of a study."""
+"""`discreet bench gwas --utility`: how often the two causal variants of a study are found privately."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from discreet.errors import InputError
 from discreet.evidence.allelic import Allelic
 from discreet.lab.bench.timing import verdict
 from discreet.measure import measure
+from discreet.pipeline import release
 from discreet.report.text_table import table
 from discreet.select.top_k import top_k
 
@@ -24,42 +25,44 @@ EPSILONS = (0.5, 1.0, 2.0, 3.0, 5.0)
 PUBLISHED = {1.0: 0.02, 2.0: 0.55, 3.0: 0.97, 5.0: 1.0}
 CAUSAL = ("rs4111409", "rs2324591")
 _DELTA = 1e-6
+_PER_RELEASE = 10  # a release decides how many, too, and takes as long as so many draws of a top 2
 
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """The share of causal variants that one score finds, and how far they stand above the rest."""
+    """The share of causal variants that one way finds, and how far they stand above the rest."""
 
-    score: str
-    delta: float
+    way: str
     shares: tuple[float, ...]
     sup: float
     gap: float
 
 
 def tests() -> dict[str, Allelic]:
-    """Return the scores compared: what is protected, and how much of the variance is public."""
-    least: dict[str, Any] = {"ceiling": 8.0, "tail": "normal"}
+    """Return the scores compared; the first two leave everything but what is protected to the library."""
     return {
-        "genotypes, MAF floor .5": Allelic(protect="genotypes", maf_floor=0.5, **least),
-        "genotypes, MAF floor .2": Allelic(protect="genotypes", maf_floor=0.2, **least),
-        "genotypes, MAF floor .05": Allelic(protect="genotypes", maf_floor=0.05, **least),
-        "both, floors .5": Allelic(maf_floor=0.5, case_floor=0.5, **least),
-        "both, MAF floor .05": Allelic(maf_floor=0.05, case_floor=0.5, **least),
+        "both protected": Allelic(),
+        "phenotype public": Allelic(protect="genotypes"),
+        "both protected, floors .05 and .5": Allelic(maf_floor=0.05, case_floor=0.5),
+        "phenotype public, floor .05": Allelic(protect="genotypes", maf_floor=0.05),
     }
 
 
 def run(bed: Path, repetitions: int) -> list[Recall]:
-    """Return the recall of every score with and without delta."""
+    """Return the recall of every score: in a pure top 2, a top 2 with delta, and a release at q = 0.1."""
     found: list[Recall] = []
     for name, test in tests().items():
         evidence = measure(bed, test)
         places = _places(evidence)
         rest = np.delete(evidence.score, places)
-        gap = float(evidence.score[places].min() - rest.max()) / evidence.certificate.sup
-        for delta in (0.0, _DELTA):
+        sup = evidence.certificate.sup
+        gap = float(evidence.score[places].min() - rest.max()) / sup
+        for way, delta in (("top 2, delta 0", 0.0), (f"top 2, delta {_DELTA:g}", _DELTA)):
             shares = tuple(_recall(evidence, places, epsilon, delta, repetitions) for epsilon in EPSILONS)
-            found.append(Recall(name, delta, shares, evidence.certificate.sup, gap))
+            found.append(Recall(f"{name}: {way}", shares, sup, gap))
+        draws = max(1, repetitions // _PER_RELEASE)
+        shares = tuple(_discovered(evidence, epsilon, draws) for epsilon in EPSILONS)
+        found.append(Recall(f"{name}: discover, delta {_DELTA:g}", shares, sup, gap))
     return found
 
 
@@ -88,29 +91,40 @@ def _recall(evidence: Evidence, places: list[int], epsilon: float, delta: float,
     return hits / (repetitions * len(places))
 
 
+def _discovered(evidence: Evidence, epsilon: float, repetitions: int) -> float:
+    """Return the share of causal variants in a release that does not know how many there are."""
+    found = [release(evidence, q=0.1, epsilon=epsilon, delta=_DELTA).discoveries for _ in range(repetitions)]
+    return sum(len({*one} & {*CAUSAL}) for one in found) / (repetitions * len(CAUSAL))
+
+
 def in_words(found: list[Recall], repetitions: int) -> str:
     """Return recall beside the published figures, and what limits it."""
-    header = ["protected, score", "delta", *(f"epsilon {e:g}" for e in EPSILONS), "influence", "gap"]
-    rows = [
-        [one.score, f"{one.delta:g}", *(f"{s:.3f}" for s in one.shares), f"{one.sup:.3f}", f"{one.gap:.1f}"]
-        for one in found
-    ]
+    header = ["protected: what is asked", *(f"epsilon {e:g}" for e in EPSILONS), "influence", "gap"]
+    rows = [[one.way, *(f"{s:.3f}" for s in one.shares), f"{one.sup:.3f}", f"{one.gap:.1f}"] for one in found]
     published = [f"{PUBLISHED[e]:.2f}" if e in PUBLISHED else "-" for e in EPSILONS]
-    rows.append(["genotypes, published: Laplace on chi-squares", "0", *published, "", ""])
-    best = found[0]
-    met = all(best.shares[EPSILONS.index(e)] >= share for e, share in PUBLISHED.items())
-    better = best.shares[EPSILONS.index(1.0)] >= 0.5
+    rows.append(["phenotype public, published: Laplace on chi-squares", *published, "", ""])
+    by_default = [one for one in found if one.way in _judged()]
+    met = all(one.shares[EPSILONS.index(e)] >= share for one in by_default for e, share in PUBLISHED.items())
+    better = by_default[-1].shares[EPSILONS.index(1.0)] >= 0.5
     return "\n".join(
         [
-            f"Share of the two causal variants in a private top 2, {repetitions} draws each.",
+            (
+                f"Share of the two causal variants found: {repetitions} draws of a top 2, and "
+                f"{max(1, repetitions // _PER_RELEASE)} releases at q = 0.1 that decide how many themselves."
+            ),
             table(header, rows),
             (
-                "The gap is how far the weaker causal variant stands above the best other one, in influences "
-                "of one person; the noise of a pure top 2 is 4/epsilon of them. The gap limits recall. It "
-                "grows like the number of people, and is largest with the floor at the highest frequency: "
-                "nobody then counts for more than their alleles."
+                "The first six rows are the library's defaults: floors follow from the number of people, and "
+                "nothing was chosen by looking at the data. The gap is how far the weaker causal variant "
+                "stands above the best other one, in influences of one person; the noise of a pure top 2 is "
+                "4/epsilon of them. The gap limits recall, and grows like the number of people. A release "
+                "needs more: it also pays for deciding how many, and against chance."
             ),
-            verdict(met, "recall at least as published at every epsilon, delta = 0"),
-            verdict(better, "at epsilon = 1 far above the published 0.02: at least 0.5"),
+            verdict(met, "by default recall at least as published at every epsilon, delta = 0"),
+            verdict(better, "phenotype public, epsilon = 1: far above the published 0.02, at least 0.5"),
         ]
     )
+
+
+def _judged() -> list[str]:
+    return [f"{name}: top 2, delta 0" for name in list(tests())[:2]]

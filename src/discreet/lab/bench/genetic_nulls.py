@@ -37,14 +37,14 @@ class Row:
 
 def tests(cases: float) -> dict[str, Any]:
     """Return the tests tried at a share of cases."""
-    public: dict[str, Any] = {"protect": "genotypes"}
+    public: dict[str, Any] = {"protect": "genotypes", "maf_floor": 0.05}
     return {
         "allelic": Allelic(**public),
         "trend": Trend(**public),
-        "allelic, both protected": Allelic(case_floor=cases),
+        "allelic, both protected": Allelic(maf_floor=0.05, case_floor=cases),
         "genotypic": Genotypic(**public),
         "allelic, normal tail": Allelic(**public, tail="normal"),
-        "allelic, normal tail, floor .005": Allelic(**public, tail="normal", maf_floor=0.005),
+        "allelic, normal tail, floor .005": Allelic(protect="genotypes", tail="normal", maf_floor=0.005),
     }
 
 
