@@ -26,8 +26,8 @@ def located(release: Release, data: Any, *, window: int = WINDOW) -> Located:
     Returns
     -------
     Located
-        `loci`, `to_tsv()` with GWAS-SSF's column names, `manhattan()` as SVG, `save(folder)`; in words when
-        printed. Holds released and public things only.
+        `loci`, `to_tsv()` with GWAS-SSF's column names, `manhattan()` as SVG, `report()` as HTML,
+        `save(folder)`; in words when printed. Holds released and public things only.
 
     Examples
     --------

@@ -16,6 +16,7 @@ from discreet.cli import app
 from discreet.data.variants import Variant
 from discreet.errors import InputError
 from discreet.lab.cohort import Simulated
+from discreet.report import ssf
 from discreet.report.release import Values
 
 
@@ -49,12 +50,15 @@ def test_the_table_has_the_standard_names_and_values_only_if_released(bed):
     """Public columns, the order and the locus; value and noise_sd appear with released values alone."""
     release = released(bed, [3, 2, 10])
     rows = list(csv.DictReader(io.StringIO(discreet.located(release, bed).to_tsv()), delimiter="\t"))
+    assert tuple(rows[0])[:8] == ssf.MANDATORY
     assert rows[0] == {
         "chromosome": "2",
         "base_pair_location": "1001",
         "effect_allele": "A",
         "other_allele": "G",
+        **dict.fromkeys(("beta", "standard_error", "effect_allele_frequency", "p_value"), "#NA"),
         "variant_id": "rs4",
+        "rsid": "rs4",
         "rank": "1",
         "locus": "1",
     }
@@ -77,9 +81,37 @@ def test_the_picture_shows_the_released_variants_and_no_other(bed):
 def test_no_discoveries_make_empty_files(bed, tmp_path):
     """An empty release still has a table with its header and a picture."""
     found = discreet.located(released(bed, []), bed)
-    table, picture = found.save(tmp_path)
+    table, picture, report = found.save(tmp_path)
     assert len(table.read_text().splitlines()) == 1
-    assert "circle" not in picture.read_text()
+    assert "circle" not in picture.read_text() + report.read_text()
+
+
+def test_chromosomes_have_the_numbers_of_the_standard(bed):
+    """X, Y and MT are 23, 24 and 25, whether PLINK wrote letters or numbers; rsids are told by their form."""
+    found = discreet.located(released(bed, [3]), bed)
+    for written, number in (
+        ("X", "23"),
+        ("chr7", "7"),
+        ("25", "23"),
+        ("26", "25"),
+        ("MT", "25"),
+        ("Y", "24"),
+    ):
+        moved = replace(found, variants=(replace(found.variants[0], chromosome=written, name="7:1:A:G"),))
+        row = next(csv.DictReader(io.StringIO(moved.to_tsv()), delimiter="\t"))
+        assert (row["chromosome"], row["variant_id"], row["rsid"]) == (number, "7:1:A:G", "#NA")
+
+
+def test_the_report_has_the_map(bed):
+    """The page of a genome scan holds the loci, the picture at both widths, and what FDR means for loci."""
+    located = discreet.located(released(bed, [3, 2, 10]), bed)
+    text = located.report()
+    assert text.count("<circle") == 2 * 3
+    assert "counts variants, not loci" in text
+    assert "Table of loci" in text
+    assert "rs5" not in text
+    assert "<style>" in text
+    assert text.count("<style") == 1  # the policy of the page allows its own looks only
 
 
 def test_another_list_of_variants_is_refused(bed, tmp_path):
@@ -113,6 +145,7 @@ def test_the_command_line_tests_a_bed_file(bed, tmp_path):
     assert done.exit_code == 0, done.output
     assert "among 20 hypotheses" in done.output
     assert {"variants.tsv", "manhattan.svg", "report.html"} <= {path.name for path in out.iterdir()}
+    assert "Where on the genome" in (out / "report.html").read_text()
 
 
 def test_options_for_plink_files_need_a_plink_file(tmp_path):

@@ -172,7 +172,7 @@ def discover(
 
 
 def _genome(release: Release, data: Plink, *, as_json: bool, out: Path | None) -> None:
-    """Print the loci; write the variants and their picture."""
+    """Print the loci; write the variants, their picture, and the report with both."""
     from discreet.located import located
 
     found = located(release, data)

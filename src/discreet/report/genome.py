@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from discreet import check
-from discreet.report.save import harmless
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -114,25 +111,13 @@ class Located:
     def to_tsv(self) -> str:
         """Return one line for each discovery under GWAS-SSF's column names, and its locus.
 
-        chromosome, base_pair_location, effect_allele, other_allele, variant_id, rank (when ordered), locus;
-        value and noise_sd only when values were released. Statistics that were not released (beta,
-        standard_error, p_value, effect_allele_frequency) have no column: the file is not complete GWAS-SSF.
+        The standard's mandatory columns in its order, then variant_id, rsid, rank (when ordered) and locus;
+        value and noise_sd only when values were released. beta, standard_error, effect_allele_frequency and
+        p_value are never released, so they are #NA: a released value is a covariance, not a slope.
         """
-        release, values = self.release, self.release.values
-        locus_of = {member: i + 1 for i, locus in enumerate(self.loci) for member in locus.members}
-        file = io.StringIO()
-        writer = csv.writer(file, delimiter="\t", lineterminator="\n")
-        names = ["chromosome", "base_pair_location", "effect_allele", "other_allele", "variant_id"]
-        names += (["rank"] if release.ordered else []) + ["locus"]
-        writer.writerow(names + (["value", "noise_sd"] if values is not None else []))
-        for place, one in enumerate(self.variants):
-            chromosome, effect, other, name = map(harmless, (one.chromosome, one.effect, one.other, one.name))
-            row: list[object] = [chromosome, one.position, effect, other, name]
-            row += ([place + 1] if release.ordered else []) + [locus_of[place]]
-            if values is not None:
-                row += [f"{values.noisy[place]:.6g}", f"{values.noise[place]:.4g}"]
-            writer.writerow(row)
-        return file.getvalue()
+        from discreet.report.ssf import to_tsv
+
+        return to_tsv(self)
 
     def manhattan(self) -> str:
         """Return a picture of the discoveries along the genome, as SVG; nothing else is in it."""
@@ -140,22 +125,31 @@ class Located:
 
         return manhattan(self)
 
+    def report(self) -> str:
+        """Return the release's report as HTML, with a section on where its discoveries lie."""
+        from discreet.report.genome_map import map_section
+        from discreet.report.page import page
+
+        return page(self.release, map_section(self))
+
     def save(self, folder: str | Path) -> tuple[Path, ...]:
-        """Write variants.tsv and manhattan.svg into a folder and return their paths."""
-        parts = {"variants.tsv": self.to_tsv(), "manhattan.svg": self.manhattan()}
+        """Write variants.tsv, manhattan.svg and report.html into a folder and return their paths."""
+        parts = {
+            "variants.tsv": self.to_tsv(),
+            "manhattan.svg": self.manhattan(),
+            "report.html": self.report(),
+        }
         for name, text in parts.items():
             (Path(folder) / name).write_text(text, encoding="utf-8")
         return tuple(Path(folder) / name for name in parts)
 
     def __str__(self) -> str:
+        from discreet.report.genome_map import MEANING
+
         loci = self.loci
         lines = [
             f"{len(self.variants):,} variants in {len(loci):,} loci (gaps up to {self.window:,} base pairs).",
-            (
-                "The false discovery rate counts variants, not loci. Variants inherited together are found "
-                "together, so the share of false loci can be larger than the share of false variants; and a "
-                "variant that is only a neighbour of a causal one is a true discovery here: it is associated."
-            ),
+            MEANING,
         ]
         for i, locus in enumerate(loci[:20]):
             lead = self.variants[locus.members[0]].name

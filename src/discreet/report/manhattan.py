@@ -11,8 +11,9 @@ from discreet.report.markup import shown, tag
 if TYPE_CHECKING:
     from discreet.report.genome import Located
 
-_WIDTH, _HEIGHT = 900.0, 320.0
-_LEFT, _RIGHT, _TOP, _BOTTOM = 60.0, 880.0, 40.0, 250.0
+_WIDTH, _HEIGHT = 900, 320.0
+_LEFT, _TOP, _BOTTOM = 20.0, 40.0, 250.0
+_ROOM = 15.0  # for the name of a chromosome
 _LOOKS = """
 svg { font-family: system-ui, sans-serif; } .tick, .label { font-size: 12px; fill: #555; }
 .grid { stroke: #ddd; } .zero { stroke: #888; } .edge { stroke: #bbb; stroke-dasharray: 2 3; }
@@ -21,7 +22,15 @@ svg { font-family: system-ui, sans-serif; } .tick, .label { font-size: 12px; fil
 
 
 def manhattan(located: Located) -> str:
-    """Return the picture as SVG text, complete in itself.
+    """Return the picture as SVG text, complete in itself."""
+    drawing = drawn(located, _WIDTH)
+    drawing.insert(0, tag("style", _LOOKS))
+    drawing.set("xmlns", "http://www.w3.org/2000/svg")
+    return ET.tostring(drawing, encoding="unicode")
+
+
+def drawn(located: Located, width: int) -> ET.Element:
+    """Return the picture, so wide, for a page that has its looks.
 
     Across: positions, chromosome after chromosome. Up: the noisy value where values were released, else the
     order of the release (strongest on top), else one line for all.
@@ -34,22 +43,23 @@ def manhattan(located: Located) -> str:
     for chromosome, end in ends.items():
         starts[chromosome] = length
         length += max(1, end)
-    x = Scale(0, length, _LEFT, _RIGHT)
+    right = width - 20.0
+    x = Scale(0, length, _LEFT, right)
     heights, name = _heights(located)
     low, high = min([0.0, *heights]), max([1.0, *heights])
     y = Scale(low, high, _BOTTOM, _TOP)
     shapes = [
-        tag("style", _LOOKS),
-        line(f"M{_LEFT} {y(low)}H{_RIGHT}", "zero"),
-        text(_RIGHT, _BOTTOM + 36, "chromosome", "end"),
+        line(f"M{_LEFT} {y(low)}H{right}", "zero"),
+        text(right, _BOTTOM + 36, "chromosome", "end"),
         text(4, _TOP - 12, name),
     ]
+    last = -_ROOM
     for chromosome, start in starts.items():
-        middle = start + ends[chromosome] / 2
-        shapes += [
-            line(f"M{x(start)} {_TOP}V{_BOTTOM}", "edge"),
-            text(x(middle), _BOTTOM + 18, shown(chromosome, 12), "middle", "tick"),
-        ]
+        middle = x(start + ends[chromosome] / 2)
+        shapes.append(line(f"M{x(start)} {_TOP}V{_BOTTOM}", "edge"))
+        if middle - last >= _ROOM:
+            shapes.append(text(middle, _BOTTOM + 18, shown(chromosome, 12), "middle", "tick"))
+            last = middle
     order = list(starts)
     for one, height in zip(located.variants, heights, strict=True):
         side = "even" if order.index(one.chromosome) % 2 == 0 else "odd"
@@ -57,9 +67,8 @@ def manhattan(located: Located) -> str:
         dot.append(tag("title", f"{shown(one.name)}, chromosome {one.chromosome}:{one.position}"))
         shapes.append(dot)
     words = f"{len(located.variants)} released variants in {len(located.loci)} loci; nothing else is shown."
-    drawing = picture("manhattan", _WIDTH, _HEIGHT, "Released variants along the genome", words, shapes)
-    drawing.set("xmlns", "http://www.w3.org/2000/svg")
-    return ET.tostring(drawing, encoding="unicode")
+    title = "Released variants along the genome"
+    return picture(f"manhattan-{width}", width, _HEIGHT, title, words, shapes)
 
 
 def _heights(located: Located) -> tuple[list[float], str]:

@@ -25,14 +25,15 @@ if TYPE_CHECKING:
 _BADGES = {"proved": "proved", "simulated": "simulated, not proved", "none": "none promised"}
 
 
-def page(release: Release) -> str:
-    """Return the report of a release as one HTML document."""
+def page(release: Release, *more: Element) -> str:
+    """Return the report of a release as one HTML document; `more` sections follow the discoveries."""
     title = words.headline(release)
     style, script = (_piece(name) for name in ("page.css", "page.js"))
     budget = [] if release.budget is None else [_budget(release.budget)]
     main = tag(
         "main",
         found_section(release),
+        *more,
         _false(release),
         _privacy(release.privacy),
         *budget,
