@@ -143,6 +143,51 @@ def test_genotypes_in_blocks_of_variants(client, tmp_path, monkeypatch):
         assert found.names[2] == "rs2"
 
 
+def test_zarr_gives_the_same_bits(client, table, tmp_path):
+    """An array stored as Zarr, read by the workers chunk by chunk, is the array in memory."""
+    pytest.importorskip("zarr")
+    store = str(tmp_path / "people.zarr")
+    da.from_array(table, chunks=(200, 9)).to_zarr(store)
+    for test in made_for(str(GROUP))[:2]:
+        same(discreet.measure(da.from_zarr(store), test, **on(client)), discreet.measure(table, test))
+
+
+def test_pgen_gives_the_same_bits(client, tmp_path, monkeypatch):
+    """A .pgen file in blocks of variants gives the bits of one scan, with genotypes packed or decoded."""
+    library = pytest.importorskip("pgenlib")
+    from discreet.engine import cut
+
+    people, variants = 101, 23
+    rng = np.random.default_rng(6)
+    doses = rng.choice([0, 1, 2, -9], p=[0.5, 0.3, 0.17, 0.03], size=(variants, people)).astype(np.int8)
+    path = tmp_path / "cohort.pgen"
+    writer = library.PgenWriter(str(path).encode(), people, variant_ct=variants, nonref_flags=False)
+    for row in doses:
+        writer.append_biallelic(row)
+    writer.close()
+    body = "".join(f"1\t{i + 1}\trs{i}\tG\tA\n" for i in range(variants))
+    path.with_suffix(".pvar").write_text("#CHROM\tPOS\tID\tREF\tALT\n" + body)
+    body = "".join(f"f{i}\tp{i}\t1\t{1 + i % 2}\n" for i in range(people))
+    path.with_suffix(".psam").write_text("#FID\tIID\tSEX\tPHENO1\n" + body)
+    monkeypatch.setattr(cut, "_LEAST", 200)
+    monkeypatch.setattr(cut, "_DECODED", people * 6)
+    decoded = discreet.TwoGroups(group="phenotype", levels=(1, 2), bounds=(0, 2))
+    for test in (discreet.Trend(), discreet.Genotypic(), discreet.Score(bounds=(1, 2)), decoded):
+        same(discreet.measure(path, test, **on(client)), discreet.measure(path, test))
+
+
+def test_the_benchmark_selects_among_scores_left_in_blocks(client, monkeypatch):
+    """Blocks of scores made by workers, never gathered: the signals are found, few others are."""
+    from discreet.lab.bench import many
+
+    monkeypatch.setattr(many, "connected", lambda: contextlib.nullcontext(client))
+    monkeypatch.setattr(many, "_BLOCK", 5000)
+    result = many.select(12_000)
+    assert result.signals == 300
+    assert result.true > 200
+    assert "12,000 scores" in many.in_words(result)
+
+
 def test_scores_may_stay_on_the_workers(client, monkeypatch):
     """With more scores than may be gathered, blocks are counted and drawn where they are."""
     monkeypatch.setattr(scan, "GATHERED", 0)

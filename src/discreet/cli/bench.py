@@ -107,8 +107,16 @@ def bench_fdr() -> None:
 @bench.command("scale")
 def bench_scale(
     quick: bool = typer.Option(False, help="Small files: to see that it runs."),
+    hypotheses: int | None = typer.Option(
+        None, min=1, help="Instead: a release from so many scores that stay in blocks on workers."
+    ),
 ) -> None:
     """Print throughput with threads and on a Dask cluster of this machine, and how cost grows."""
+    if hypotheses is not None:
+        from discreet.lab.bench import many
+
+        typer.echo(many.in_words(many.select(hypotheses)))
+        return
     from discreet.lab.bench import scale
     from discreet.lab.progress import progress
 

@@ -71,8 +71,8 @@ def run(size: Size) -> Result:
         for job in jobs.values():  # the first run of each loads modules and fills the file cache
             job()
         costs = interleaved(jobs, _REPEATS)
-        pieces = _processor(_pieces(Path(name), size.biobank), 3 * _REPEATS)
-    select = _processor({str(m): _selection(m) for m in (size.scores, 2 * size.scores)}, 3 * _REPEATS)
+        pieces = _processor(_pieces(Path(name), size.biobank), 2 * _REPEATS)
+    select = _processor({str(m): _selection(m) for m in (size.scores, 2 * size.scores)}, 2 * _REPEATS)
     return Result(size, processors, costs, select, pieces)
 
 
