@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _CELLS = 200
 _CALLED = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5)  # parts of the number below which a variant is padded
 _COARSE = 6  # variances, in squared steps, below which exact laws differ too much to speak for one another
-_NEAR = 0.3  # so near 0 rare alleles have more than half their law: nothing there is evidence
+_NEAR = 1.5  # steps: so near 0 rare alleles may have more than half their law, and nothing is evidence
 _ROOM = 1.02  # for what lies between the laws tried
 _FEW = 12  # people with a call
 _SLIGHT = _FEW**2 / (4 * (_FEW - 1))  # the variance of C among fewer
@@ -63,11 +63,12 @@ class Lots:
         """
         if square < _COARSE * self.most**2:
             return self.proved(square, clip)
+        near = _NEAR * self.most / float(np.sqrt(square))
         laws = [self._law(square, clip, *one) for one in self._mixes(square)]
 
         def largest(t: NDArray[np.float64]) -> NDArray[np.float64]:
             bound = _ROOM * np.max([law(t / part) for law, part in laws], axis=0)
-            return np.where(t < _NEAR, 1.0, np.minimum(bound, 1.0))
+            return np.where(t < near, 1.0, np.minimum(bound, 1.0))
 
         return largest
 
