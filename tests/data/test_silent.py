@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import discreet
@@ -70,3 +71,19 @@ def test_a_width_beyond_all_numbers_is_refused():
     """It is public, so it may be."""
     with pytest.raises(InputError, match="width is a finite number"):
         discreet.Mean(bounds=(-1.7e308, 1.7e308), null=0.0)
+
+
+@pytest.mark.parametrize("kind", ["int64", "Int64", "int64[pyarrow]", "table", "parquet"])
+def test_a_whole_number_beyond_floats_is_rounded_and_not_quoted(kind, tmp_path):
+    """Arrow refuses to round 2^60 + 1 and quotes it; here it is clipped like any other value."""
+    entries = [2**60 + 1, *[0] * (N - 1)]
+    table = pd.DataFrame({"a": pd.array(entries, dtype=kind if "nt64" in kind else "int64")})
+    data = table
+    if kind == "table":
+        data = pa.table(table)
+    elif kind == "parquet":
+        data = tmp_path / "t.parquet"
+        table.to_parquet(data)
+    test = discreet.Mean(bounds=(0, 1), null=0.5)
+    plain = discreet.measure(np.array(entries, dtype=np.float64)[:, None], test)
+    assert np.array_equal(discreet.measure(data, test).score, plain.score)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 REDUCTIONS = ("mean", "first", "any")
+_TOLD_APART = 2.0**53  # from here on two whole numbers may be the same float
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,13 @@ def one_row_each(
     named = np.array([not is_missing(person) for person in people.tolist()], dtype=bool)
     values, people = values[named], people[named]
     labels = {name: label[named] for name, label in labels.items()}
-    _, first, member = np.unique(people.astype(np.str_), return_index=True, return_inverse=True)
+    if people.dtype.kind == "f" and np.any(np.abs(people) >= _TOLD_APART):
+        raise InputError(
+            "person: identifiers of 2**53 and more are rounded when read as numbers, and two people would "
+            "become one: write them as text"
+        )
+    keys = np.array([_key(person) for person in people.tolist()], dtype=np.str_)
+    _, first, member = np.unique(keys, return_index=True, return_inverse=True)
     if first.size == people.size:
         return values, labels, people
     if how is None:
@@ -72,6 +79,16 @@ def one_row_each(
     kept = first[order]
     reduced = values[kept] if how == "first" else _grouped(values, member, first.size, how)[order]
     return reduced, {name: label[kept] for name, label in labels.items()}, people[kept]
+
+
+def _key(person: Any) -> str:
+    """Return the text people are told apart by: 7, 7.0 and "7" are one person.
+
+    The dot at the end keeps a null character before it, which NumPy would strip.
+    """
+    if isinstance(person, float) and person.is_integer():
+        person = int(person)
+    return f"{person}."
 
 
 def _grouped(
