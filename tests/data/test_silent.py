@@ -140,3 +140,14 @@ def test_one_odd_entry_does_not_change_which_level_all_others_have(kind, entries
     )
     assert one.score[0] > 0
     assert np.abs(one.score - two.score).max() <= one.certificate.sup
+
+
+def test_a_missing_entry_does_not_change_how_all_others_are_rounded():
+    """14 of 30 in 2^20 parts differs between precisions, and pandas holds no missing small whole number."""
+    table = pd.DataFrame({"a": np.full(2**19, 14, dtype=np.uint8)})
+    missing = table.astype(np.float64)
+    missing.loc[0, "a"] = np.nan
+    test = discreet.Mean(bounds=(0, 30), null=14 - 0.1)
+    one, two = discreet.measure(table, test), discreet.measure(missing, test)
+    assert 0 < one.score[0] < one.null.ceiling
+    assert np.abs(one.score - two.score).max() <= one.certificate.sup * 0.1

@@ -51,7 +51,9 @@ def to_array(series: Any) -> NDArray[Any]:
     if dtype.is_float():
         return np.asarray(series.to_numpy(), dtype=np.float32 if dtype == nw.Float32 else np.float64)
     if dtype.is_numeric() or dtype == nw.Boolean:
-        return _as_floats(series, small=dtype in _SMALL)
+        # In pandas one missing entry makes floats of small whole numbers: they are rounded as those are.
+        widens = series.implementation.is_pandas_like() and dtype.is_integer()
+        return _as_floats(series, small=dtype in _SMALL and not widens)
     entries = [None if is_missing(entry) else entry for entry in series.to_list()]
     result = np.empty(len(entries), dtype=object)
     result[:] = entries
