@@ -48,6 +48,15 @@ def numbers(label: NDArray[Any]) -> NDArray[np.float64]:
     return np.array([_number(entry) for entry in label.tolist()], dtype=np.float64)
 
 
+def as_read(label: NDArray[Any]) -> NDArray[Any]:
+    """Return some people's labels as numbers if each of theirs reads as one or is missing, else as text."""
+    found = numbers(label)
+    if label.dtype.kind in "biuf":
+        return found
+    texts = np.array([spelled(entry) for entry in label.tolist()], dtype=np.str_)
+    return found if np.all(~np.isnan(found) | np.isin(texts, ("", "nan"))) else texts
+
+
 def spelled(entry: Any) -> str:
     """Return an entry as text; a whole number has no point, and what is missing is empty."""
     if isinstance(entry, float):

@@ -151,3 +151,21 @@ def test_a_missing_entry_does_not_change_how_all_others_are_rounded():
     one, two = discreet.measure(table, test), discreet.measure(missing, test)
     assert 0 < one.score[0] < one.null.ceiling
     assert np.abs(one.score - two.score).max() <= one.certificate.sup * 0.1
+
+
+@pytest.mark.parametrize("kind", ["pandas", "csv"])
+def test_one_odd_entry_does_not_change_how_other_blocks_read_theirs(kind, tmp_path):
+    """A function of a block's labels sees numbers in every block but the one with the odd entry."""
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame({"a": rng.random(N), "arm": rng.integers(0, 2, N).astype(float)})
+
+    def arms_differ(values, labels):
+        return np.full(values.shape[1], 0.0 if set(labels["arm"].tolist()) == {0.0, 1.0} else 1.0)
+
+    test = discreet.Vote(test=arms_differ, blocks=20, reads=("arm",))
+    one, two = (
+        discreet.measure(data, test, columns=["a"])
+        for data in in_two_forms(table, "arm", "unknown", kind, tmp_path)
+    )
+    assert one.score[0] > two.score[0] > 0
+    assert np.abs(one.score - two.score).max() <= one.certificate.sup
