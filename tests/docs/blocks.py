@@ -83,7 +83,7 @@ def _same(printed: str, shown: str) -> None:
 
 
 def strays(page: str) -> list[str]:
-    """Return lines inside a paragraph that Markdown reads as something else: a list, a quotation, a heading."""
+    """Return lines inside a paragraph that Markdown reads as a list, a quotation or a heading."""
     found, before, listed = [], "", False
     for line in _FENCE.sub("\n", page).splitlines():
         item = bool(re.match(r"([-*]|\d+\.) ", line))
