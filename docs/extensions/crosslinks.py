@@ -36,7 +36,7 @@ def _to_source(found: re.Match[str]) -> str:
     shown = {getattr(one, "__module__", "") for one in vars(discreet).values()}
     if f"discreet.{name.replace('/', '.')}" not in shown:
         return found[0]
-    return f'<a href="../_modules/discreet/{name}.html"><code>{name}.py</code></a>'
+    return f'<a href="../_modules/discreet/{name}.html"><code class="literal">{name}.py</code></a>'
 
 
 def link_docstring(app: "Sphinx", *rest: Any) -> None:
