@@ -48,7 +48,7 @@ def link_docstring(app: "Sphinx", *rest: Any) -> None:
 
     for i, line in enumerate(lines):
         if not line.lstrip().startswith((">>>", "...")):
-            parts = re.split(r"(`[^`]*`|\*\*[^*]+\*\*)", line)
+            parts = re.split(r"(`[^`]*`|\*\*[^*]+\*\*|(?<![\w*])\*[a-z ]+\*(?![\w*]))", line)
             plain = (
                 part if part[:1] in {"`", "*"} else re.sub(r"([|*]|_(?=\*))", r"\\\1", part) for part in parts
             )
