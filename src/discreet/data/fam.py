@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.data.lines import all_have, lines
-from discreet.errors import InputError
+from discreet.errors import InputError, no_column
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -83,7 +83,7 @@ def _by_person(path: Path, people: People, column: str | None) -> list[str | Non
         names = [name.lstrip("#") for name in header]
         free = [place for place, name in enumerate(names) if name not in {"FID", "IID"}]
         if column is not None and column not in names:
-            raise InputError(f"{path}: has no column {column!r}")
+            raise no_column(f"{path}:", column, names)
         place = names.index(column) if column is not None else (free[0] if free else -1)
     elif column is not None:
         raise InputError(f"{path}: has no header line FID IID ..., so no column can be called {column!r}")

@@ -15,7 +15,7 @@ from discreet.data.files import open_file
 from discreet.data.frame import frame_source
 from discreet.data.person import Person, one_row_each
 from discreet.data.source import ArraySource, is_missing
-from discreet.errors import InputError
+from discreet.errors import InputError, no_column
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -114,12 +114,12 @@ class Columns(Sequence["NDArray[Any]"]):
 def open_table(data: Any, *, columns: Any, labels: Sequence[str], person: str | Person | None) -> Table:
     """Return the table behind `data`: an array, a data frame of any make, or a path."""
     source = _source(data)
-    known = {one.name for one in source.columns}
+    known = [one.name for one in source.columns]
     who = Person(person) if isinstance(person, str) else person
     reserved = list(labels) + ([who.column] if who else [])
     for name in reserved:
         if name not in known:
-            raise InputError(f"the table has no column {name!r}")
+            raise no_column("the table", name, known)
     return Table(source, choose(source.columns, columns, reserved), tuple(labels), who)
 
 
