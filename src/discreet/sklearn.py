@@ -30,10 +30,11 @@ _check: Any = validation  # untyped
 class PrivateSelectFdr(SelectorMixin, BaseEstimator):
     """Keep the features that differ with y, by an (epsilon, delta)-private test with FDR at most `alpha`.
 
-    A drop-in for `sklearn.feature_selection.SelectFdr` on data about people, one row each. **Every fit spends
-    the budget again**: fitting twice costs twice, and so does each fold of a cross-validation or each
-    candidate of a `GridSearchCV` around it. Fit once, or give a `ledger`, which refuses to overspend. Only
-    the selection is private: `transform` hands on the raw columns, and what is trained on them is not.
+    A drop-in for `sklearn.feature_selection.SelectFdr` on data about people, one row each.
+    **Every fit spends the budget again**: fitting twice costs twice, and so does each fold of a
+    cross-validation or each candidate of a `GridSearchCV` around it. Fit once, or give a `ledger`, which
+    refuses to overspend. Only the selection is private: `transform` hands on the raw columns, and what is
+    trained on them is not.
 
     Parameters
     ----------
