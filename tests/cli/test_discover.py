@@ -1,11 +1,13 @@
 """`discreet discover`, as somebody with a file would type it."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+import discreet
 from discreet.cli import app
 from discreet.named import TESTS
 from discreet.privacy.ledger import Ledger
@@ -121,6 +123,21 @@ def test_a_folder_that_cannot_be_written_is_noticed_first(people, tmp_path):
     assert "--out" in done.output
 
 
+def test_a_full_disk_does_not_lose_what_was_paid_for(people, tmp_path, monkeypatch):
+    """When a file cannot be written after the release is made, the release is printed whole."""
+
+    def full(_path, _content):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    done = run("discover", people, *TWO_GROUPS, "--out", tmp_path / "out")
+    assert done.exit_code == 2
+    assert "No space left" in done.output
+    assert "Written" not in done.output
+    kept = next(line for line in done.output.splitlines() if line.startswith("{"))
+    assert discreet.Release.from_json(kept).m == 6
+
+
 def test_any_argument_of_any_test_can_be_given(people):
     """What has no option of its own goes through --option; votes name their function."""
     done = run("discover", people, *TWO_GROUPS, "--option", "ceiling=9.5", "--json")
@@ -153,3 +170,12 @@ def test_names_cannot_command_the_terminal(tmp_path):
     assert done.exit_code == 0, done.output
     assert "\\u001b[31mred" in done.output
     assert "\x1b[31mred" not in done.output
+
+
+def test_a_refusal_spells_out_control_characters(tmp_path):
+    """A file's name may hold what a terminal obeys."""
+    (tmp_path / "a\x1b[31m.parquet").write_text("no")
+    done = run("discover", tmp_path, "--test", "sign")
+    assert done.exit_code == 2
+    assert "\x1b" not in done.output
+    assert "\\u001b[31m" in done.output

@@ -1,7 +1,6 @@
 """The reference knows every public name, each with an example; the site fetches nothing from elsewhere."""
 
 import importlib.util
-import inspect
 import re
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import pytest
 import discreet
 
 DOCS = Path(__file__).parents[2] / "docs"
-NAMES = [name for name, one in vars(discreet).items() if name[0] != "_" and not inspect.ismodule(one)]
+NAMES = [name for name in discreet.__all__ if name[0] != "_"]
 
 
 def extension(name):
@@ -44,6 +43,15 @@ def test_the_page_of_commands_is_the_programs_own_help():
         "```console\n$ x a [OPTIONS]\n```\n\n* `--k <int>`: K.\n* `--help`: Show this message and exit.\n"
     )
     assert commands.tidy(said) == "## `x a`\n\nDo it's way.\n\n`x a [OPTIONS]`\n\n* `--k <int>`: K.\n"
+
+
+def test_the_first_mention_of_a_public_name_is_a_link():
+    """Code that names something public leads to the reference, once; headings and links stay as they are."""
+    link, names = extension("crosslinks")._to_reference, {"Mean"}
+    assert link("`Mean`", "## On ", names) == link("`Mean`", "[", names) == "`Mean`"
+    assert link("`mean`", "", names) == "`mean`"
+    assert link("`Mean`", "", names) == "{py:obj}`Mean <discreet.Mean>`"
+    assert link("`Mean`", "", names) == "`Mean`"
 
 
 def test_outside_requests_are_noticed():

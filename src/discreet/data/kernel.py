@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
@@ -16,10 +17,13 @@ if TYPE_CHECKING:
 
     # (packed rows, how many, bytes in a row, masks (cells, words), result (rows, cells, 3))
     Kernel = Callable[[NDArray[np.uint8], int, int, NDArray[np.uint64], NDArray[np.int64]], None]
+    # (open file, where, buffer for some rows, bytes in a row, masks, result) -> how many rows could be read
+    Scan = Callable[[int, int, NDArray[np.uint8], int, NDArray[np.uint64], NDArray[np.int64]], int]
     # (packed rows, how many, bytes in a row, weights in planes (4, bytes), result (rows,))
     Doses = Callable[[NDArray[np.uint8], int, int, NDArray[np.int32], NDArray[np.int64]], None]
 
-WORD = 8  # bytes; packed rows are read by words, so a buffer of rows needs so many bytes to spare
+BLOCK = 64  # bytes; packed rows are read by blocks, so a buffer of rows needs so many bytes to spare
+_WORDS = BLOCK // 8
 
 
 def kernel() -> Kernel:
@@ -30,23 +34,45 @@ def kernel() -> Kernel:
 @lru_cache(maxsize=1)
 def compiled() -> Kernel | None:
     """Return the counting kernel compiled for this processor, or None without llvmlite."""
-    function = _function("count", "piipiip")
+    function = _function("piipiip", "count")
     if function is None:
         return None
 
     def count(
         packed: NDArray[np.uint8], rows: int, stride: int, masks: NDArray[np.uint64], out: NDArray[np.int64]
     ) -> None:
-        cells, words = masks.shape
-        function(packed.ctypes.data, rows, stride, masks.ctypes.data, cells, words, out.ctypes.data)
+        cells, blocks = len(masks), masks.shape[1] // _WORDS
+        function(packed.ctypes.data, rows, stride, masks.ctypes.data, cells, blocks, out.ctypes.data)
 
     return count
 
 
 @lru_cache(maxsize=1)
+def compiled_scan() -> Scan | None:
+    """Return the kernel that also reads the file, or None without llvmlite or pread (as on Windows)."""
+    function = _function("iipiiipiip", "count", "scan") if hasattr(os, "pread") else None
+    if function is None:
+        return None
+
+    def scan(
+        file: int,
+        offset: int,
+        buffer: NDArray[np.uint8],
+        stride: int,
+        masks: NDArray[np.uint64],
+        out: NDArray[np.int64],
+    ) -> int:
+        some = (buffer.size - BLOCK) // stride
+        where = masks.ctypes.data, len(masks), masks.shape[1] // _WORDS, out.ctypes.data
+        return function(file, offset, buffer.ctypes.data, some, len(out), stride, *where)
+
+    return scan
+
+
+@lru_cache(maxsize=1)
 def compiled_doses() -> Doses | None:
     """Return the kernel that sums weight * dose, compiled for this processor, or None without llvmlite."""
-    function = _function("dose", "piipp")
+    function = _function("piipp", "dose", widen=True)
     if function is None:
         return None
 
@@ -61,10 +87,11 @@ def compiled_doses() -> Doses | None:
 _ENGINES: list[Any] = []  # machine code lives as long as its engine
 
 
-def _function(name: str, arguments: str) -> Any:
-    """Return a function of the .ll file of its name, compiled in some milliseconds, or None.
+def _function(arguments: str, *names: str, widen: bool = False) -> Any:
+    """Return the function of the last .ll file, compiled in some milliseconds with the others, or None.
 
-    `arguments` has a letter for each: p for a pointer, i for a 64-bit whole number.
+    `arguments` has a letter for each: p for a pointer, i for a 64-bit whole number. `widen` lets the compiler
+    make loops work on several numbers at once. Other threads of the interpreter go on while it runs.
     """
     import ctypes
 
@@ -72,22 +99,24 @@ def _function(name: str, arguments: str) -> Any:
         llvm: Any = import_module("llvmlite.binding")
     except ImportError:
         return None
-    text = Path(__file__).with_name(f"{name}.ll").read_text(encoding="utf-8")
+    here = Path(__file__).parent
+    text = "".join((here / f"{name}.ll").read_text(encoding="utf-8") for name in names)
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     module = llvm.parse_assembly(text)
     machine = llvm.Target.from_default_triple().create_target_machine(
         cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=3
     )
-    options = llvm.create_pipeline_tuning_options(speed_level=3)
-    options.loop_vectorization = True
-    builder = llvm.create_pass_builder(machine, options)
-    builder.getModulePassManager().run(module, builder)
+    if widen:
+        options = llvm.create_pipeline_tuning_options(speed_level=3)
+        options.loop_vectorization = True
+        builder = llvm.create_pass_builder(machine, options)
+        builder.getModulePassManager().run(module, builder)
     engine = llvm.create_mcjit_compiler(module, machine)
     engine.finalize_object()
     _ENGINES.append(engine)
     kinds = [ctypes.c_void_p if one == "p" else ctypes.c_int64 for one in arguments]
-    return ctypes.CFUNCTYPE(None, *kinds)(engine.get_function_address(name))
+    return ctypes.CFUNCTYPE(ctypes.c_int64, *kinds)(engine.get_function_address(names[-1]))
 
 
 def count_in_numpy(
@@ -95,7 +124,7 @@ def count_in_numpy(
 ) -> None:
     """Count with NumPy's own popcount."""
     words = masks.shape[1]
-    aligned = np.zeros((rows, words * WORD), dtype=np.uint8)
+    aligned = np.zeros((rows, 8 * words), dtype=np.uint8)
     aligned[:, :stride] = packed[: rows * stride].reshape(rows, stride)
     word = aligned.view(np.uint64)
     shifted = word >> np.uint64(1)
@@ -106,8 +135,11 @@ def count_in_numpy(
 
 
 def mask_words(cells: NDArray[np.bool_], stride: int) -> NDArray[np.uint64]:
-    """Return who is in each cell, (cells, people), as a one at the low bit of each person's pair of bits."""
-    words = -(-stride // WORD)
-    bits = np.zeros((len(cells), words * WORD * 8), dtype=np.uint8)
+    """Return who is in each cell, (cells, people), as a one at the low bit of each person's pair of bits.
+
+    Whole blocks of words; the bits beyond the last person are zero.
+    """
+    blocks = -(-stride // BLOCK)
+    bits = np.zeros((len(cells), blocks * BLOCK * 8), dtype=np.uint8)
     bits[:, : 2 * cells.shape[1] : 2] = cells
     return np.ascontiguousarray(np.packbits(bits, axis=1, bitorder="little")).view(np.uint64)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _LINES = 2**16  # looked at together
+_REFUSED = bytes(set(range(ord(" "))) - set(b"\t\n\r")) + b"\x7f"
 
 
 def lines(path: Path) -> tuple[bytes, NDArray[np.int64]]:
@@ -24,6 +25,8 @@ def lines(path: Path) -> tuple[bytes, NDArray[np.int64]]:
         raise InputError(f"{path}: cannot be read; .bed, .bim and .fam must lie side by side") from None
     if not text:
         raise InputError(f"{path}: the file is empty")
+    if len(text.translate(None, _REFUSED)) != len(text):
+        raise InputError(f"{path}: the file holds control characters: it is not text, or was tampered with")
     ends = np.flatnonzero(np.frombuffer(text, dtype=np.uint8) == ord("\n"))
     return text, np.concatenate([[0], ends + 1])
 
@@ -32,12 +35,14 @@ def all_have(text: bytes, starts: NDArray[np.int64], fields: int) -> bool:
     """Say whether every line has so many fields, without cutting any out; some lines at a time."""
     ends = np.append(starts[1:], len(text))
     for first in range(0, starts.size, _LINES):
-        some = starts[first : first + _LINES]
-        blank = np.frombuffer(text[some[0] : ends[first : first + _LINES][-1]], dtype=np.uint8) <= ord(" ")
-        begins = np.flatnonzero(~blank & np.concatenate([[True], blank[:-1]]))
-        if begins.size != fields * some.size:
+        begin, end = starts[first : first + _LINES], ends[first : first + _LINES]
+        blank = np.frombuffer(text[begin[0] : end[-1]], dtype=np.uint8) <= ord(" ")
+        found = np.flatnonzero(~blank[1:] & blank[:-1]) + 1
+        words = found if blank[0] else np.concatenate([[0], found])
+        if words.size != fields * begin.size:
             return False
-        line = np.searchsorted(some - some[0], begins, side="right") - 1
-        if not np.array_equal(line, np.repeat(np.arange(some.size), fields)):
+        # As many words as there should be: each line has its own when its first and last lie inside it.
+        words = words.reshape(begin.size, fields) + begin[0]
+        if np.any(words[:, 0] < begin) or np.any(words[:, -1] >= end):
             return False
     return True

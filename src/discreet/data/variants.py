@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _LOOK = 24  # bytes of a line that are compared to see where a chromosome begins
+_BLANK, _SEVEN, _EIGHTH = (np.uint64(0x0101010101010101 * byte) for byte in (0xA0, 0x7F, 0x80))
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,24 +62,29 @@ class Variants(Names):
     def __getitem__(self, index: slice) -> tuple[str, ...]: ...
     def __getitem__(self, index: int | slice) -> str | tuple[str, ...]:
         if isinstance(index, slice):
-            return tuple(self.variant(at).name for at in range(*index.indices(len(self))))
-        return self.variant(index).name
+            return tuple(self._face(at)[2] for at in range(*index.indices(len(self))))
+        return self._face(index)[2]
 
     def variant(self, index: int) -> Variant:
         """Return one variant; a name that is a dot becomes chromosome:position:other:effect."""
-        words = self._words(int(self.chosen[index]))
-        chromosome, position, name, effect, other = (words[field].decode() for field in self.fields)
-        if name == ".":
-            name = f"{chromosome}:{position}:{other}:{effect}"
+        chromosome, position, name, effect, other = self._face(index)
         try:
             return Variant(chromosome, int(position), name, effect, other)
         except ValueError:
             raise InputError(f"{self.path}: a base-pair position is not a whole number") from None
 
+    def _face(self, index: int) -> tuple[str, str, str, str, str]:
+        """Return a line's fields as text. Never fails: a name is asked for when the budget is spent."""
+        words = self._words(int(self.chosen[index]))
+        chromosome, position, name, effect, other = (_text(words[field]) for field in self.fields)
+        if name == ".":
+            name = f"{chromosome}:{position}:{other}:{effect}"
+        return chromosome, position, name, effect, other
+
     def every_name(self) -> list[str]:
         """Return the names of all lines of the file, chosen or not, dots as they are."""
         field = self.fields[2]
-        return [self._words(line)[field].decode() for line in range(self.starts.size)]
+        return [_text(self._words(line)[field]) for line in range(self.starts.size)]
 
     def ends(self) -> dict[str, int]:
         """Return about where each chromosome of the file ends, in the order in which they appear.
@@ -86,15 +92,22 @@ class Variants(Names):
         Looks at the first and last line of each run of lines that begin alike: exact for a sorted file.
         """
         field = self.fields[0]
-        padded = np.frombuffer(self.text + b"\n" * _LOOK, dtype=np.uint8)
-        begin = padded[self.starts[:, None] + np.arange(_LOOK)]
-        begin = np.where(np.logical_or.accumulate(begin <= ord(" "), axis=1), 0, begin)
-        cuts = np.flatnonzero(np.any(begin[1:] != begin[:-1], axis=1)) + 1
+        padded = self.text + b"\n" * (_LOOK + 8)
+        words = np.ndarray((len(padded) - 8,), dtype="<u8", buffer=padded, strides=(1,))  # at every byte
+        changes = np.zeros(self.starts.size - 1, dtype=bool)
+        inside = ~np.zeros(self.starts.size, dtype="<u8")  # all ones while the first word goes on
+        for look in range(0, _LOOK, 8):
+            word = words[self.starts + look] & inside
+            blank = (_BLANK - (word & _SEVEN)) & _EIGHTH  # the eighth bit of every byte up to a space
+            word &= ((blank & -blank) >> 7) - 1  # bytes before the first of those; all where there is none
+            changes |= word[1:] != word[:-1]
+            inside[blank != 0] = 0
+        cuts = np.flatnonzero(changes) + 1
         ends: dict[str, int] = {}
         for line in (0, *cuts.tolist(), *(cuts - 1).tolist(), self.starts.size - 1):
             words = self._words(line)
-            name = words[field].decode()
-            ends[name] = max(ends.get(name, 0), int(words[self.fields[1]]))
+            name, position = _text(words[field]), words[self.fields[1]]
+            ends[name] = max(ends.get(name, 0), int(position) if position.isdigit() else 0)
         return ends
 
     def _words(self, line: int) -> list[bytes]:
@@ -104,6 +117,10 @@ class Variants(Names):
 
     def __repr__(self) -> str:
         return f"Variants({len(self):,})"
+
+
+def _text(word: bytes) -> str:
+    return word.decode(errors="backslashreplace")
 
 
 def read_bim(path: Path) -> Variants:
@@ -128,4 +145,6 @@ def read_pvar(path: Path) -> Variants:
         raise InputError(f"{path}: the header must name #CHROM, POS, ID, REF and ALT") from None
     first, second, third, fourth, fifth = fields
     starts = starts[body:]
+    if starts.size == 0 or not all_have(text, starts, len(header)):
+        raise InputError(f"{path}: every line must have as many fields as the header")
     return Variants(path, text, starts, (first, second, third, fourth, fifth), np.arange(starts.size))

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from discreet.evidence.accumulate import codes
 from discreet.evidence.groups import MEMBERSHIP
+from discreet.labels import codes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

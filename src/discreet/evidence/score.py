@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from discreet.evidence import tails
-from discreet.evidence.accumulate import numbers
 from discreet.evidence.association import Moments, association, private_design, public_design
 from discreet.evidence.contribution import COARSE, pair
 from discreet.evidence.genetic import Genetic, variance_floor
 from discreet.evidence.genotypes import not_protected, strata_of
 from discreet.evidence.lots import Lots
 from discreet.evidence.two_groups import check_share
+from discreet.labels import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

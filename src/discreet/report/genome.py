@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from discreet import check
+from discreet.report.markup import shown
+from discreet.report.save import write
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -140,7 +142,7 @@ class Located:
             "report.html": self.report(),
         }
         for name, text in parts.items():
-            (Path(folder) / name).write_text(text, encoding="utf-8")
+            write(Path(folder) / name, text.encode())
         return tuple(Path(folder) / name for name in parts)
 
     def __str__(self) -> str:
@@ -152,10 +154,10 @@ class Located:
             MEANING,
         ]
         for i, locus in enumerate(loci[:20]):
-            lead = self.variants[locus.members[0]].name
+            lead = shown(self.variants[locus.members[0]].name)
             what = "strongest" if self.release.ordered else "one of them"
             lines.append(
-                f"  {i + 1}. chromosome {locus.chromosome}, {locus.start:,} to {locus.end:,}: "
+                f"  {i + 1}. chromosome {shown(locus.chromosome)}, {locus.start:,} to {locus.end:,}: "
                 f"{len(locus.members)} variants, {what} {lead}"
             )
         if len(loci) > 20:
