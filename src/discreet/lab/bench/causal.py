@@ -114,8 +114,8 @@ def in_words(found: list[Recall], repetitions: int) -> str:
             ),
             table(header, rows),
             (
-                "The first six rows are the library's defaults: floors follow from the number of people, by one rule "
-                "for every study. The gap is how far the weaker causal variant "
+                "The first six rows are the library's defaults: floors follow from the number of people, by "
+                "one rule for every study. The gap is how far the weaker causal variant "
                 "stands above the best other one, in influences of one person; the noise of a pure top 2 is "
                 "4/epsilon of them. The gap limits recall, and grows like the number of people. A release "
                 "needs more: it also pays for deciding how many, and against chance."
