@@ -69,6 +69,6 @@ def rank_sum_tail(t: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return 1.06 times the power-1 bound of the normal: for the rank sum, whatever the ties.
 
     What its exact law without ties needs exceeds the normal bound by at most 5%, near t = 1, from 3 people a
-    group on, and nothing in the limit of many: computed, not proved, in between. exp(-t^2/2) is proved.
+    group on, and nothing in the limit of many: computed, not proved, in between.
     """
     return np.minimum(1.06 * tails.normal_hinge(t), 1.0)
