@@ -1,11 +1,13 @@
 """`discreet discover`, as somebody with a file would type it."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+import discreet
 from discreet.cli import app
 from discreet.named import TESTS
 from discreet.privacy.ledger import Ledger
@@ -119,6 +121,21 @@ def test_a_folder_that_cannot_be_written_is_noticed_first(people, tmp_path):
     done = run("discover", people, *TWO_GROUPS, "--out", tmp_path / "file" / "folder")
     assert done.exit_code == 2
     assert "--out" in done.output
+
+
+def test_a_full_disk_does_not_lose_what_was_paid_for(people, tmp_path, monkeypatch):
+    """When a file cannot be written after the release is made, the release is printed whole."""
+
+    def full(_path, _content):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    done = run("discover", people, *TWO_GROUPS, "--out", tmp_path / "out")
+    assert done.exit_code == 2
+    assert "No space left" in done.output
+    assert "Written" not in done.output
+    kept = next(line for line in done.output.splitlines() if line.startswith("{"))
+    assert discreet.Release.from_json(kept).m == 6
 
 
 def test_any_argument_of_any_test_can_be_given(people):

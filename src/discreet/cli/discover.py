@@ -16,6 +16,8 @@ from discreet.data.plink import Plink
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from discreet.report.release import Release
 
 _ASK = "What to ask"
@@ -159,12 +161,17 @@ def discover(
     if out is not None:
         _make_folder(out)
     release = _run(job)
-    show(release, as_json=as_json, out=out)
-    if out is not None:
-        for name in FILES:
-            release.save(out / name)
-    if isinstance(job.data, Plink):
-        _genome(release, job.data, as_json=as_json, out=out)
+    show(release, as_json=as_json)
+    try:
+        if out is not None:
+            _written([release.save(out / name) for name in FILES], as_json=as_json)
+        if isinstance(job.data, Plink):
+            _genome(release, job.data, as_json=as_json, out=out)
+    except InputError:
+        if not as_json:
+            typer.echo("What could not be written is here, as JSON; keep it, for it is paid for:")
+            typer.echo(release.to_json())
+        raise
 
 
 def _genome(release: Release, data: Plink, *, as_json: bool, out: Path | None) -> None:
@@ -175,9 +182,12 @@ def _genome(release: Release, data: Plink, *, as_json: bool, out: Path | None) -
     if not as_json:
         typer.echo(str(found))
     if out is not None:
-        written = found.save(out)
-        if not as_json:
-            typer.echo("Written: " + ", ".join(map(str, written)))
+        _written(found.save(out), as_json=as_json)
+
+
+def _written(paths: Iterable[Path], *, as_json: bool) -> None:
+    if not as_json:
+        typer.echo("Written: " + ", ".join(map(str, paths)))
 
 
 def _make_folder(out: Path) -> None:

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from discreet.report.release import Release
 
-FILES = ("report.html", "discoveries.csv", "release.json")
+FILES = ("release.json", "report.html", "discoveries.csv")  # first the one that holds everything
 _SHOWN = 20
 
 
-def show(release: Release, *, as_json: bool, out: Path | None) -> None:
+def show(release: Release, *, as_json: bool) -> None:
     """Print a release: JSON on request, else the strongest discoveries and what is promised."""
     if as_json:
         typer.echo(release.to_json(indent=2))
@@ -25,8 +23,6 @@ def show(release: Release, *, as_json: bool, out: Path | None) -> None:
     typer.echo(str(release))
     if release.budget is not None:
         typer.echo(str(release.budget))
-    if out is not None:
-        typer.echo("Written: " + ", ".join(str(out / name) for name in FILES))
 
 
 def _table(release: Release) -> None:

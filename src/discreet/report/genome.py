@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from discreet import check
 from discreet.report.markup import shown
-from discreet.report.save import harmless
+from discreet.report.save import harmless, write
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -145,7 +145,7 @@ class Located:
         """Write variants.tsv and manhattan.svg into a folder and return their paths."""
         parts = {"variants.tsv": self.to_tsv(), "manhattan.svg": self.manhattan()}
         for name, text in parts.items():
-            (Path(folder) / name).write_text(text, encoding="utf-8")
+            write(Path(folder) / name, text.encode())
         return tuple(Path(folder) / name for name in parts)
 
     def __str__(self) -> str:

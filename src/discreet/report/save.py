@@ -28,11 +28,17 @@ def save(release: Release, path: str | PathLike[str]) -> Path:
     writer = _WRITERS.get(path.suffix.lower())
     if writer is None:
         raise InputError(f"path must end in one of {', '.join(_WRITERS)}; got {path.name!r}")
-    content = writer(release)
+    return write(path, writer(release))
+
+
+def write(path: Path, content: bytes) -> Path:
+    """Write a file of a release that is made already, and so is not lost when this fails; return its path."""
     try:
         path.write_bytes(content)
     except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror}; choose another path") from error
+        raise InputError(
+            f"cannot write {path}: {error.strerror}; the release is made, save it elsewhere"
+        ) from error
     return path
 
 
