@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+from discreet.compiled import compile_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +31,7 @@ def kernel() -> Kernel:
 @lru_cache(maxsize=1)
 def compiled() -> Kernel | None:
     """Return the counting kernel compiled for this processor, or None without llvmlite."""
-    function = _function("count", "piipiip")
+    function = compile_file(Path(__file__).with_name("count.ll"), "piipiip")
     if function is None:
         return None
 
@@ -46,7 +47,7 @@ def compiled() -> Kernel | None:
 @lru_cache(maxsize=1)
 def compiled_doses() -> Doses | None:
     """Return the kernel that sums weight * dose, compiled for this processor, or None without llvmlite."""
-    function = _function("dose", "piipp")
+    function = compile_file(Path(__file__).with_name("dose.ll"), "piipp")
     if function is None:
         return None
 
@@ -56,38 +57,6 @@ def compiled_doses() -> Doses | None:
         function(packed.ctypes.data, rows, stride, planes.ctypes.data, out.ctypes.data)
 
     return doses
-
-
-_ENGINES: list[Any] = []  # machine code lives as long as its engine
-
-
-def _function(name: str, arguments: str) -> Any:
-    """Return a function of the .ll file of its name, compiled in some milliseconds, or None.
-
-    `arguments` has a letter for each: p for a pointer, i for a 64-bit whole number.
-    """
-    import ctypes
-
-    try:
-        llvm: Any = import_module("llvmlite.binding")
-    except ImportError:
-        return None
-    text = Path(__file__).with_name(f"{name}.ll").read_text(encoding="utf-8")
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    module = llvm.parse_assembly(text)
-    machine = llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=3
-    )
-    options = llvm.create_pipeline_tuning_options(speed_level=3)
-    options.loop_vectorization = True
-    builder = llvm.create_pass_builder(machine, options)
-    builder.getModulePassManager().run(module, builder)
-    engine = llvm.create_mcjit_compiler(module, machine)
-    engine.finalize_object()
-    _ENGINES.append(engine)
-    kinds = [ctypes.c_void_p if one == "p" else ctypes.c_int64 for one in arguments]
-    return ctypes.CFUNCTYPE(None, *kinds)(engine.get_function_address(name))
 
 
 def count_in_numpy(
