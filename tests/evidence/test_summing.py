@@ -11,6 +11,7 @@ from hypothesis.extra.numpy import arrays
 import discreet
 from discreet import compiled
 from discreet.block import Block
+from discreet.errors import InputError
 from discreet.evidence import summing
 
 BOUNDS = (0.0, 1.0)
@@ -90,6 +91,13 @@ def test_any_layout_is_read(monkeypatch):
     assert_equal(fast, slow)
     plain, _ = both(TESTS[0], list(values.T.copy()), monkeypatch)
     assert_equal(fast, plain)
+
+
+@needs_llvmlite
+def test_columns_of_different_lengths_are_refused(monkeypatch):
+    """A damaged file never makes compiled code read beyond a column."""
+    with pytest.raises(InputError, match="differ in length"):
+        both(TESTS[0], [np.zeros(9), np.zeros(8)], monkeypatch)
 
 
 def test_a_wrong_sum_is_seen(monkeypatch):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.compiled import compile_file
+from discreet.errors import InputError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,7 +40,7 @@ def add_compiled(
     cells, m = total.shape
     if isinstance(block.columns, np.ndarray) or cells > CELLS or block.rows * m < WORTH:
         return False
-    light = weight.astype(np.float32)
+    light = np.ascontiguousarray(weight, np.float32)
     found = np.zeros((m, 2, cells))
     numbers: dict[Any, NDArray[np.floating[Any]]] = {}
     for place, column in enumerate(block.columns):
@@ -51,6 +52,9 @@ def add_compiled(
             numbers[kind] = contribution.numbers(kind)
         rule = numbers[kind]
         values = np.ascontiguousarray(column, kind)
+        if values.size != light.shape[1]:
+            # Compiled code would read beyond the shorter one.
+            raise InputError("the columns of the table differ in length: a file of it is damaged")
         function(
             values.ctypes.data,
             values.size,
