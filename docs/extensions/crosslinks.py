@@ -33,7 +33,7 @@ def link_page(app: "Sphinx", page: str, source: list[str]) -> None:
 
 def _to_source(found: re.Match[str]) -> str:
     name = found[1].removeprefix("discreet/")
-    shown = {getattr(one, "__module__", "") for one in vars(discreet).values()}
+    shown = {getattr(getattr(discreet, name), "__module__", "") for name in discreet.__all__}
     if f"discreet.{name.replace('/', '.')}" not in shown:
         return found[0]
     return f'<a href="../_modules/discreet/{name}.html"><code>{name}.py</code></a>'

@@ -14,8 +14,6 @@ from discreet.evidence.scattered import Scattered
 from discreet.measure import check_engine, measuring
 from discreet.methods.aware import ready_aware
 from discreet.methods.common import Ready
-from discreet.methods.mirror import ready_mirror
-from discreet.methods.paper import ready_paper
 from discreet.named import described, plain, recognised
 from discreet.parameters import Parameters
 from discreet.spending import spending
@@ -160,7 +158,11 @@ def _ready(evidence: Evidence | Scattered, asked: Parameters) -> Ready:
     if isinstance(evidence, Scattered):
         raise InputError(f'method "{asked.method}" needs all scores in one place: use "aware"')
     if asked.method == "mirror":
+        from discreet.methods.mirror import ready_mirror
+
         return ready_mirror(evidence, asked)
+    from discreet.methods.paper import ready_paper
+
     return ready_paper(evidence, asked)
 
 

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from discreet.errors import InputError
 from discreet.methods.common import zcdp_budget
 from discreet.privacy.events import ZCDP
-from discreet.privacy.ledger import Ledger
-from discreet.privacy.ledger.ledger import check_name
 from discreet.report.budget import BudgetLine
 from discreet.report.release import Release
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from os import PathLike
 
     from discreet.methods.common import Ready
     from discreet.parameters import Parameters
+    from discreet.privacy.ledger import Ledger
 
-Purse = Ledger | str | PathLike[str] | None
+Purse: TypeAlias = "Ledger | str | PathLike[str] | None"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +67,9 @@ def spending(
         if dataset is not None or release_id is not None:
             raise InputError("dataset and release_id belong to a ledger: give `ledger` too")
         return None
+    from discreet.privacy.ledger import Ledger
+    from discreet.privacy.ledger.ledger import check_name
+
     if dataset is None:
         raise InputError("a ledger keeps the budgets of several data sets: say which, dataset=...")
     for name, value in (("dataset", dataset), ("release_id", release_id)):

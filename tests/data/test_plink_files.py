@@ -59,14 +59,23 @@ def test_a_bed_file_and_the_same_table_give_the_same_evidence(bed, test):
     assert list(from_file.names[:2]) == ["rs1", "rs2"]
 
 
-@pytest.mark.parametrize("count", [kernel.compiled(), kernel.count_in_numpy], ids=["compiled", "numpy"])
-@pytest.mark.parametrize("threads", [1, 3])
-def test_every_kernel_counts_genotype_by_genotype(bed, count, threads, monkeypatch):
-    """Compiled and NumPy kernels equal a count by hand, whatever the threads, over many small chunks."""
-    if count is None:
+@pytest.fixture(params=["reads the file", "compiled", "numpy"])
+def one_kernel(request, monkeypatch):
+    """Leave one way of counting, over many small chunks."""
+    if request.param != "numpy" and kernel.compiled() is None:
         pytest.skip("llvmlite is not installed")
-    monkeypatch.setattr(packed_rows, "kernel", lambda: count)
+    if request.param != "reads the file":
+        monkeypatch.setattr(packed_rows, "compiled_scan", lambda: None)
+    if request.param == "numpy":
+        monkeypatch.setattr(packed_rows, "kernel", lambda: kernel.count_in_numpy)
     monkeypatch.setattr(packed_rows, "CHUNK", 100)
+    monkeypatch.setattr(packed_rows, "_STRETCH", 300)
+
+
+@pytest.mark.usefixtures("one_kernel")
+@pytest.mark.parametrize("threads", [1, 3])
+def test_every_kernel_counts_genotype_by_genotype(bed, threads):
+    """Compiled and NumPy kernels equal a count by hand, whatever the threads, over many small chunks."""
     case = phenotype(bed) == 2
     cells = np.stack([case, ~case])
     cohort = discreet.Plink(bed, threads=threads).open()
@@ -75,6 +84,35 @@ def test_every_kernel_counts_genotype_by_genotype(bed, count, threads, monkeypat
     found = cohort.count(cells)
     assert np.array_equal(found[:, :3], expected)
     assert np.array_equal(found[:, 3], [np.count_nonzero(np.isnan(table[cell]), axis=0) for cell in cells])
+
+
+@pytest.mark.usefixtures("one_kernel")
+def test_a_file_that_shrinks_meanwhile_is_refused(bed):
+    """Genotypes that are gone when they are read end the scan with a message, whoever reads them."""
+    cohort = discreet.Plink(bed).open()
+    bed.write_bytes(bed.read_bytes()[:-100])
+    with pytest.raises(InputError, match="changed or became unreadable"):
+        cohort.count(np.ones((1, PEOPLE), dtype=bool))
+
+
+@pytest.mark.usefixtures("one_kernel")
+def test_bits_beyond_the_last_person_do_not_count(bed):
+    """The spare bits of a row's last byte may hold anything."""
+    everyone = np.ones((1, PEOPLE), dtype=bool)
+    clean = discreet.Plink(bed).open().count(everyone)
+    raw = np.frombuffer(bed.read_bytes(), dtype=np.uint8).copy()
+    raw[3:].reshape(VARIANTS, -1)[:, -1] |= 0xFF << 2 * (PEOPLE % 4) & 0xFF
+    bed.write_bytes(raw.tobytes())
+    assert np.array_equal(discreet.Plink(bed).open().count(everyone), clean)
+
+
+def test_chromosomes_end_where_their_last_line_says(bed):
+    """Names of any length, runs that come back, and long names that begin alike are told apart."""
+    names = ["1", "chr10", "GL000220.1", "GL000220.2", "1", "chrUn_KI270742v1", "chrUn_KI270742v2", "X"]
+    lines = [f"{names[i // 5]} rs{i} 0 {100 * i + 7} A G\n" for i in range(VARIANTS)]
+    bed.with_suffix(".bim").write_text("".join(lines))
+    last = {name: 100 * (5 * place + 4) + 7 for place, name in enumerate(names)}
+    assert discreet.Plink(bed).variants().ends() == last
 
 
 def test_traits_are_summed_alike_with_and_without_compiled_code(bed, monkeypatch):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from discreet.named import TESTS
+from discreet.named import TESTS, kind_named
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(page for page in (ROOT / "docs/proofs").glob("*.md") if page.stem != "index")
@@ -70,7 +70,7 @@ def test_mechanisms_have_a_page(folder):
 @pytest.mark.parametrize("name", TESTS)
 def test_certificates_have_a_page(name):
     """The class of every test on data names the page that proves its certificate."""
-    assert CITED.search(TESTS[name].__doc__), f"{name} cites no proof page"
+    assert CITED.search(kind_named(name).__doc__), f"{name} cites no proof page"
 
 
 def test_the_form_can_fail():

@@ -1,7 +1,6 @@
 """The reference knows every public name, each with an example; the site fetches nothing from elsewhere."""
 
 import importlib.util
-import inspect
 import re
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import pytest
 import discreet
 
 DOCS = Path(__file__).parents[2] / "docs"
-NAMES = [name for name, one in vars(discreet).items() if name[0] != "_" and not inspect.ismodule(one)]
+NAMES = [name for name in discreet.__all__ if name[0] != "_"]
 
 
 def extension(name):

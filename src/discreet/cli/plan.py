@@ -85,10 +85,9 @@ def plan(
 
 def _test(name: str, sd: float | None, sides: int | None, null: float) -> Any:
     """Return the test of that name; where columns are and what they are called does not matter here."""
-    from discreet import check
-    from discreet.named import TESTS, test_named
+    from discreet.named import kind_named, test_named
 
-    kind = TESTS[check.choice(name, "test", tuple(TESTS))]
+    kind = kind_named(name)
     needed = {"group": "group", "partner": "partner", "stratum": "stratum", "strata": (0, 1)}
     needed |= {"bounds": (0.0, 1.0), "null": null}
     stated = {option: value for option, value in {"sides": sides, "sd": sd}.items() if value is not None}

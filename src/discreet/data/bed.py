@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from discreet.data.kernel import WORD, kernel, mask_words
+from discreet.data.kernel import BLOCK, compiled_scan, kernel, mask_words
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Generator
     from pathlib import Path
 
     from numpy.typing import NDArray
 
+    from discreet.data.kernel import Scan
+
 MAGIC = b"\x6c\x1b"
 CHUNK = 2**18  # bytes read at a time: they stay in the processor's cache while they are counted
+_STRETCH = 2**25  # bytes of a file that compiled code reads and counts before it returns
 # How often the first allele of the .bim line occurs, for each two-bit code; the code 01 is a missing call.
 _DOSE = np.array([2.0, np.nan, 1.0, 0.0], dtype=np.float32)
 DOSES = np.ascontiguousarray(_DOSE[(np.arange(256)[:, None] >> np.array([0, 2, 4, 6])) & 3])  # by byte
@@ -74,21 +78,39 @@ class Bed:
 
     def read(self, variants: NDArray[np.int64], into: NDArray[np.uint8]) -> None:
         """Fill the buffer with the rows of these variants, one after the other."""
-        stride, view = self.stride, memoryview(into.data)
-        first, last = int(variants[0]), int(variants[-1])
-        whole = last - first + 1 == variants.size
-        runs = [variants] if whole else np.split(variants, np.flatnonzero(np.diff(variants) != 1) + 1)
+        view = memoryview(into.data)
+        runs = (
+            [variants] if follow(variants) else np.split(variants, np.flatnonzero(np.diff(variants) != 1) + 1)
+        )
         done = 0
+        with self.opened() as file:
+            for run in runs:
+                size = run.size * self.stride
+                if os.preadv(file, [view[done : done + size]], self.offset(run)) != size:
+                    raise self.changed()
+                done += size
+
+    @contextmanager
+    def opened(self) -> Generator[int]:
+        """Yield a descriptor of the file."""
         file = os.open(self.path, os.O_RDONLY)
         try:
-            for run in runs:
-                size = run.size * stride
-                got = os.preadv(file, [view[done : done + size]], 3 + int(run[0]) * stride)
-                if got != size:
-                    raise InputError(f"{self.path}: the file changed or became unreadable while it was read")
-                done += size
+            yield file
         finally:
             os.close(file)
+
+    def offset(self, run: NDArray[np.int64]) -> int:
+        """Return where in the file the first of these variants begins."""
+        return 3 + int(run[0]) * self.stride
+
+    def changed(self) -> InputError:
+        """Return the refusal to go on."""
+        return InputError(f"{self.path}: the file changed or became unreadable while it was read")
+
+
+def follow(variants: NDArray[np.int64]) -> bool:
+    """Say whether variants, in rising order, lie one after the other."""
+    return int(variants[-1]) - int(variants[0]) + 1 == variants.size
 
 
 def count(
@@ -99,19 +121,47 @@ def count(
     `cells` says who is in which, (cells, people of the file).
     """
     masks = mask_words(cells, packed.stride)
-    run = kernel()
     everyone = np.count_nonzero(cells, axis=1)[:, None]
     counts = np.empty((len(cells), 4, variants.size), dtype=np.int32)
 
-    def work(start: int, stop: int, rows: NDArray[np.uint8]) -> None:
-        bits = np.empty((stop - start, len(cells), 3), dtype=np.int64)
-        run(rows, stop - start, packed.stride, masks, bits)
+    def keep(start: int, stop: int, bits: NDArray[np.int64]) -> None:
         low, high, both = bits.transpose(2, 1, 0)
         for dose, found in enumerate((both, high - both, everyone - low - high + both, low - both)):
             counts[:, dose, start:stop] = found
 
+    if isinstance(packed, Bed) and follow(variants) and (whole := compiled_scan()) is not None:
+        _count_file(packed, variants, masks, threads, whole, keep)
+        return counts
+    run = kernel()
+
+    def work(start: int, stop: int, rows: NDArray[np.uint8]) -> None:
+        bits = np.empty((stop - start, *masks.shape[:1], 3), dtype=np.int64)
+        run(rows, stop - start, packed.stride, masks, bits)
+        keep(start, stop, bits)
+
     scan(packed, variants, threads, work)
     return counts
+
+
+def _count_file(
+    bed: Bed,
+    variants: NDArray[np.int64],
+    masks: NDArray[np.uint64],
+    threads: int,
+    run: Scan,
+    keep: Callable[[int, int, NDArray[np.int64]], None],
+) -> None:
+    """Read and count long stretches in compiled code: no thread waits for the interpreter at each chunk."""
+    with bed.opened() as file:
+
+        def work(start: int, stop: int, buffer: NDArray[np.uint8]) -> None:
+            bits = np.empty((stop - start, len(masks), 3), dtype=np.int64)
+            if run(file, bed.offset(variants[start:]), buffer, bed.stride, masks, bits) != len(bits):
+                raise bed.changed()
+            keep(start, stop, bits)
+
+        at_once = max(1, CHUNK // bed.stride) * bed.stride
+        _share(variants.size, max(1, _STRETCH // bed.stride), at_once, threads, work)
 
 
 def decode(packed: Packed, variants: NDArray[np.int64], people: int) -> NDArray[np.float32]:
@@ -133,15 +183,25 @@ def scan(
     The first exception of any thread is raised here.
     """
     high = max(1, CHUNK // packed.stride)
-    starts = range(0, variants.size, high)
+
+    def read(start: int, stop: int, buffer: NDArray[np.uint8]) -> None:
+        packed.read(variants[start:stop], buffer)
+        work(start, stop, buffer)
+
+    _share(variants.size, high, min(high, variants.size) * packed.stride, threads, read)
+
+
+def _share(
+    count: int, high: int, size: int, threads: int, work: Callable[[int, int, NDArray[np.uint8]], None]
+) -> None:
+    """Call work(start, stop, buffer) on ranges of `high` among `count`; a thread has a buffer of `size`."""
+    starts = range(0, count, high)
     threads = max(1, min(threads, len(starts)))
 
     def some(first: int) -> None:
-        buffer = _aligned(min(high, variants.size) * packed.stride)
+        buffer = _aligned(size)
         for start in starts[first::threads]:
-            stop = min(start + high, variants.size)
-            packed.read(variants[start:stop], buffer)
-            work(start, stop, buffer)
+            work(start, min(start + high, count), buffer)
 
     if threads == 1:
         some(0)
@@ -154,7 +214,7 @@ def scan(
 
 
 def _aligned(size: int) -> NDArray[np.uint8]:
-    """Return a buffer on a cache line, with a word to spare for the kernel to read beyond the last row."""
-    whole = np.zeros(size + WORD + 64, dtype=np.uint8)
+    """Return a buffer on a cache line, with a block to spare for the kernel to read beyond the last row."""
+    whole = np.zeros(size + BLOCK + 64, dtype=np.uint8)
     skip = -whole.ctypes.data % 64
-    return whole[skip : skip + size + WORD]
+    return whole[skip : skip + size + BLOCK]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.compiled import compile_file
+from discreet.compiled import compile_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,10 +18,13 @@ if TYPE_CHECKING:
 
     # (packed rows, how many, bytes in a row, masks (cells, words), result (rows, cells, 3))
     Kernel = Callable[[NDArray[np.uint8], int, int, NDArray[np.uint64], NDArray[np.int64]], None]
+    # (open file, where, buffer for some rows, bytes in a row, masks, result) -> how many rows could be read
+    Scan = Callable[[int, int, NDArray[np.uint8], int, NDArray[np.uint64], NDArray[np.int64]], int]
     # (packed rows, how many, bytes in a row, weights in planes (4, bytes), result (rows,))
     Doses = Callable[[NDArray[np.uint8], int, int, NDArray[np.int32], NDArray[np.int64]], None]
 
-WORD = 8  # bytes; packed rows are read by words, so a buffer of rows needs so many bytes to spare
+BLOCK = 64  # bytes; packed rows are read by blocks, so a buffer of rows needs so many bytes to spare
+_WORDS = BLOCK // 8
 
 
 def kernel() -> Kernel:
@@ -31,23 +35,45 @@ def kernel() -> Kernel:
 @lru_cache(maxsize=1)
 def compiled() -> Kernel | None:
     """Return the counting kernel compiled for this processor, or None without llvmlite."""
-    function = compile_file(Path(__file__).with_name("count.ll"), "piipiip")
+    function = _function("piipiip", "count")
     if function is None:
         return None
 
     def count(
         packed: NDArray[np.uint8], rows: int, stride: int, masks: NDArray[np.uint64], out: NDArray[np.int64]
     ) -> None:
-        cells, words = masks.shape
-        function(packed.ctypes.data, rows, stride, masks.ctypes.data, cells, words, out.ctypes.data)
+        cells, blocks = len(masks), masks.shape[1] // _WORDS
+        function(packed.ctypes.data, rows, stride, masks.ctypes.data, cells, blocks, out.ctypes.data)
 
     return count
 
 
 @lru_cache(maxsize=1)
+def compiled_scan() -> Scan | None:
+    """Return the kernel that also reads the file, or None without llvmlite or pread (as on Windows)."""
+    function = _function("iipiiipiip", "count", "scan") if hasattr(os, "pread") else None
+    if function is None:
+        return None
+
+    def scan(
+        file: int,
+        offset: int,
+        buffer: NDArray[np.uint8],
+        stride: int,
+        masks: NDArray[np.uint64],
+        out: NDArray[np.int64],
+    ) -> int:
+        some = (buffer.size - BLOCK) // stride
+        where = masks.ctypes.data, len(masks), masks.shape[1] // _WORDS, out.ctypes.data
+        return function(file, offset, buffer.ctypes.data, some, len(out), stride, *where)
+
+    return scan
+
+
+@lru_cache(maxsize=1)
 def compiled_doses() -> Doses | None:
     """Return the kernel that sums weight * dose, compiled for this processor, or None without llvmlite."""
-    function = compile_file(Path(__file__).with_name("dose.ll"), "piipp")
+    function = _function("piipp", "dose", widen=True)
     if function is None:
         return None
 
@@ -59,12 +85,19 @@ def compiled_doses() -> Doses | None:
     return doses
 
 
+def _function(arguments: str, *names: str, widen: bool = False) -> Any:
+    """Return the function of the last .ll file, compiled with the others, or None without llvmlite."""
+    here = Path(__file__).parent
+    text = "".join((here / f"{name}.ll").read_text(encoding="utf-8") for name in names)
+    return compile_text(text, names[-1], arguments, widen=widen)
+
+
 def count_in_numpy(
     packed: NDArray[np.uint8], rows: int, stride: int, masks: NDArray[np.uint64], out: NDArray[np.int64]
 ) -> None:
     """Count with NumPy's own popcount."""
     words = masks.shape[1]
-    aligned = np.zeros((rows, words * WORD), dtype=np.uint8)
+    aligned = np.zeros((rows, 8 * words), dtype=np.uint8)
     aligned[:, :stride] = packed[: rows * stride].reshape(rows, stride)
     word = aligned.view(np.uint64)
     shifted = word >> np.uint64(1)
@@ -75,8 +108,11 @@ def count_in_numpy(
 
 
 def mask_words(cells: NDArray[np.bool_], stride: int) -> NDArray[np.uint64]:
-    """Return who is in each cell, (cells, people), as a one at the low bit of each person's pair of bits."""
-    words = -(-stride // WORD)
-    bits = np.zeros((len(cells), words * WORD * 8), dtype=np.uint8)
+    """Return who is in each cell, (cells, people), as a one at the low bit of each person's pair of bits.
+
+    Whole blocks of words; the bits beyond the last person are zero.
+    """
+    blocks = -(-stride // BLOCK)
+    bits = np.zeros((len(cells), blocks * BLOCK * 8), dtype=np.uint8)
     bits[:, : 2 * cells.shape[1] : 2] = cells
     return np.ascontiguousarray(np.packbits(bits, axis=1, bitorder="little")).view(np.uint64)

@@ -32,12 +32,14 @@ def all_have(text: bytes, starts: NDArray[np.int64], fields: int) -> bool:
     """Say whether every line has so many fields, without cutting any out; some lines at a time."""
     ends = np.append(starts[1:], len(text))
     for first in range(0, starts.size, _LINES):
-        some = starts[first : first + _LINES]
-        blank = np.frombuffer(text[some[0] : ends[first : first + _LINES][-1]], dtype=np.uint8) <= ord(" ")
-        begins = np.flatnonzero(~blank & np.concatenate([[True], blank[:-1]]))
-        if begins.size != fields * some.size:
+        begin, end = starts[first : first + _LINES], ends[first : first + _LINES]
+        blank = np.frombuffer(text[begin[0] : end[-1]], dtype=np.uint8) <= ord(" ")
+        found = np.flatnonzero(~blank[1:] & blank[:-1]) + 1
+        words = found if blank[0] else np.concatenate([[0], found])
+        if words.size != fields * begin.size:
             return False
-        line = np.searchsorted(some - some[0], begins, side="right") - 1
-        if not np.array_equal(line, np.repeat(np.arange(some.size), fields)):
+        # As many words as there should be: each line has its own when its first and last lie inside it.
+        words = words.reshape(begin.size, fields) + begin[0]
+        if np.any(words[:, 0] < begin) or np.any(words[:, -1] >= end):
             return False
     return True

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _LOOK = 24  # bytes of a line that are compared to see where a chromosome begins
+_BLANK, _SEVEN, _EIGHTH = (np.uint64(0x0101010101010101 * byte) for byte in (0xA0, 0x7F, 0x80))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +87,17 @@ class Variants(Names):
         Looks at the first and last line of each run of lines that begin alike: exact for a sorted file.
         """
         field = self.fields[0]
-        padded = np.frombuffer(self.text + b"\n" * _LOOK, dtype=np.uint8)
-        begin = padded[self.starts[:, None] + np.arange(_LOOK)]
-        begin = np.where(np.logical_or.accumulate(begin <= ord(" "), axis=1), 0, begin)
-        cuts = np.flatnonzero(np.any(begin[1:] != begin[:-1], axis=1)) + 1
+        padded = self.text + b"\n" * (_LOOK + 8)
+        words = np.ndarray((len(padded) - 8,), dtype="<u8", buffer=padded, strides=(1,))  # at every byte
+        changes = np.zeros(self.starts.size - 1, dtype=bool)
+        inside = ~np.zeros(self.starts.size, dtype="<u8")  # all ones while the first word goes on
+        for look in range(0, _LOOK, 8):
+            word = words[self.starts + look] & inside
+            blank = (_BLANK - (word & _SEVEN)) & _EIGHTH  # the eighth bit of every byte up to a space
+            word &= ((blank & -blank) >> 7) - 1  # bytes before the first of those; all where there is none
+            changes |= word[1:] != word[:-1]
+            inside[blank != 0] = 0
+        cuts = np.flatnonzero(changes) + 1
         ends: dict[str, int] = {}
         for line in (0, *cuts.tolist(), *(cuts - 1).tolist(), self.starts.size - 1):
             words = self._words(line)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import ndtri
+import scipy
 
 from discreet.decide.cells import Cells, NullLaw, cells, centred
 from discreet.decide.inflation import inflation
@@ -148,7 +148,7 @@ def calibrated(null: NullLaw, m: int, q: float, search: Shape, unit: float, sigm
     few = 1 / np.sqrt(counts)
     margin = np.maximum(
         (0.4 + 0.6 * few) * np.log(1 / q) / room * sigma**2 / 2,
-        -sigma * float(ndtri(0.02 / search.depth)) - room,
+        -sigma * float(scipy.special.ndtri(0.02 / search.depth)) - room,
     )
     return Aware(counts, scale, t + margin + 0.7 * few * sigma, q)
 

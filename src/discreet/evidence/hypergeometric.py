@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import gammaln
+import scipy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -123,7 +123,7 @@ class Margins:
 
 
 def _log_choose(n: float, k: NDArray[np.float64]) -> NDArray[np.float64]:
-    return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+    return scipy.special.gammaln(n + 1) - scipy.special.gammaln(k + 1) - scipy.special.gammaln(n - k + 1)
 
 
 def _between(fewest: int, most: int) -> list[int]:

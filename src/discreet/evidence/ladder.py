@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import ndtri
+import scipy
 
 from discreet.evidence.evidence import MOST
 
@@ -82,4 +82,4 @@ def gentle(scores: NDArray[np.float64], climb: float) -> NDArray[np.float64]:
 
 def scores_of_p(p: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the z scores of one-sided p-values, inside [0, 37]."""
-    return np.clip(-ndtri(p), 0.0, MOST)
+    return np.clip(-scipy.special.ndtri(p), 0.0, MOST)

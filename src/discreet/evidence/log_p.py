@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import log_ndtr, ndtri
+import scipy
 
 from discreet import check
 from discreet.errors import InputError
@@ -54,10 +54,10 @@ def truncated_sensitivity(sup: float, nu: float, *, sides: int = 1) -> float:
     sup = check.positive(sup, "sup")
     nu = check.level(nu, "nu")
     sides = check.whole(sides, "sides", 1, 2)
-    start = float(-ndtri(nu / sides)) - sup
+    start = float(-scipy.special.ndtri(nu / sides)) - sup
     if sides == 1:
-        return float(log_ndtr(-start)) - float(np.log(nu))
-    return float(log_ndtr(-max(0.0, start))) + float(np.log(2.0)) - float(np.log(nu))
+        return float(scipy.special.log_ndtr(-start)) - float(np.log(nu))
+    return float(scipy.special.log_ndtr(-max(0.0, start))) + float(np.log(2.0)) - float(np.log(nu))
 
 
 def neighbour_sensitivity(sup: float, nu: float) -> float:
@@ -68,4 +68,4 @@ def neighbour_sensitivity(sup: float, nu: float) -> float:
     """
     sup = check.positive(sup, "sup")
     nu = check.level(nu, "nu")
-    return float(np.log(nu)) - float(log_ndtr(float(ndtri(nu)) - sup))
+    return float(np.log(nu)) - float(scipy.special.log_ndtr(float(scipy.special.ndtri(nu)) - sup))

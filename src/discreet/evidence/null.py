@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import log_ndtr, ndtri
+import scipy
 
 from discreet import check
 
@@ -49,7 +49,7 @@ class Null:
             tail = -t
         else:
             # log_ndtr(-t), never log(1 - cdf(t)): the latter is -inf from t = 8.3 on.
-            tail = np.asarray(log_ndtr(-t), dtype=np.float64)
+            tail = np.asarray(scipy.special.log_ndtr(-t), dtype=np.float64)
             if self.law == "folded normal":
                 tail = tail + np.log(2.0)
         inside = np.minimum(np.where(t <= 0, 0.0, tail), 0.0)
@@ -65,5 +65,5 @@ class Null:
         if self.law == "exponential":
             t = -np.log(level)
         else:
-            t = -ndtri(level / 2 if self.law == "folded normal" else level)
+            t = -scipy.special.ndtri(level / 2 if self.law == "folded normal" else level)
         return float(min(max(t, 0.0), self.ceiling))

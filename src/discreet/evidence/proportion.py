@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import betainc
+import scipy
 
 from discreet import check
 from discreet.evidence.accumulate import Sums
@@ -108,6 +108,6 @@ class Proportion:
 def binomial_ladder(n: int, rate: float, ceiling: float) -> Ladder:
     """Return the score of every count 0..n: the z of P(Bin(n, rate) >= count), inside [0, ceiling]."""
     count = np.arange(1, n + 1, dtype=np.float64)
-    p = np.asarray(betainc(count, n - count + 1, rate), dtype=np.float64)
+    p = np.asarray(scipy.special.betainc(count, n - count + 1, rate), dtype=np.float64)
     scores = gentle(np.concatenate([[0.0], scores_of_p(p)]), SLOPE / float(np.sqrt(n * rate * (1 - rate))))
     return Ladder(1.0, np.minimum(scores, ceiling))

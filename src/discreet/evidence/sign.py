@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import betainc
+import scipy
 
 from discreet import check
 from discreet.evidence.accumulate import Sums
@@ -105,4 +105,4 @@ def _tail(n: int, v: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return P(S_n >= v): S_n = 2 Bin(n, 1/2) - n."""
     count = np.ceil((n + v) / 2)
     inside = np.minimum(count, n)  # beyond n there is no tail at all
-    return np.where(count > n, 0.0, betainc(inside, n - inside + 1, 0.5))
+    return np.where(count > n, 0.0, scipy.special.betainc(inside, n - inside + 1, 0.5))

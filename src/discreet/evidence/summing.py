@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.compiled import compile_file
+from discreet.compiled import compile_text
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
@@ -73,4 +73,7 @@ def add_compiled(
 @lru_cache
 def function_for(rule: str, kind: Any) -> Any:
     """Return the function that sums columns of one precision by one rule, or None without llvmlite."""
-    return compile_file(Path(__file__).with_name("sums.ll"), "pippiip", {"RULE": rule, **_WORDS[kind]})
+    text = Path(__file__).with_name("sums.ll").read_text(encoding="utf-8")
+    for word, other in {"RULE": rule, **_WORDS[kind]}.items():
+        text = text.replace(word, other)
+    return compile_text(text, "sums", "pippiip", widen=True)

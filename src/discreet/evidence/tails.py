@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import gammaln, ndtr, xlog1py, xlogy
+import scipy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +29,7 @@ _OUTWARD = 1.0 + 1e-5  # covers the rounding of log-gamma in the mass functions
 
 def normal(t: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the normal tail: an approximation, not a bound, except for statistics proved lighter."""
-    return ndtr(-t)
+    return scipy.special.ndtr(-t)
 
 
 def normal_hinge(t: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -38,7 +38,7 @@ def normal_hinge(t: NDArray[np.float64]) -> NDArray[np.float64]:
     for distance in _DISTANCES:
         h = t - distance / np.maximum(t, 0.5)
         density = np.exp(-0.5 * h * h) / np.sqrt(2 * np.pi)
-        hinge = np.asarray(density - h * ndtr(-h), dtype=np.float64)
+        hinge = np.asarray(density - h * scipy.special.ndtr(-h), dtype=np.float64)
         best = np.minimum(best, np.maximum(hinge, 0.0) / (t - h))
     return np.minimum(best * _OUTWARD, 1.0)
 
@@ -49,7 +49,7 @@ def normal_cubed(t: NDArray[np.float64]) -> NDArray[np.float64]:
     for distance in _DISTANCES:
         h = t - distance / np.maximum(t, 0.5)
         density = np.exp(-0.5 * h * h) / np.sqrt(2 * np.pi)
-        beyond = np.asarray(ndtr(-h), dtype=np.float64)
+        beyond = np.asarray(scipy.special.ndtr(-h), dtype=np.float64)
         moment = (h * h + 2) * density - h * (h * h + 3) * beyond  # E (Y - h)_+^3
         best = np.minimum(best, np.maximum(moment, 0.0) / (t - h) ** 3)
     return np.minimum(best * _OUTWARD, 1.0)
@@ -82,15 +82,17 @@ def any_bounded_sum(bound: float, top: float) -> Survival:
     mean = 1.0 / (bound * bound)
 
     def log_mass(k: NDArray[np.float64]) -> NDArray[np.float64]:
-        return xlogy(k, mean) - mean - gammaln(k + 1)
+        return scipy.special.xlogy(k, mean) - mean - scipy.special.gammaln(k + 1)
 
     return _lattice_bound(log_mass, None, mean, bound, top, 2)
 
 
 def _binomial(n: int, rate: float) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
     def log_mass(k: NDArray[np.float64]) -> NDArray[np.float64]:
-        choose = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
-        return choose + xlogy(k, rate) + xlog1py(n - k, -rate)
+        choose = (
+            scipy.special.gammaln(n + 1) - scipy.special.gammaln(k + 1) - scipy.special.gammaln(n - k + 1)
+        )
+        return choose + scipy.special.xlogy(k, rate) + scipy.special.xlog1py(n - k, -rate)
 
     return log_mass
 

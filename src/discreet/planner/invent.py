@@ -8,7 +8,7 @@ from itertools import cycle, islice
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from scipy.special import ndtr
+import scipy
 
 from discreet.errors import InputError
 from discreet.evidence.allelic import Allelic
@@ -128,7 +128,9 @@ class Setting:
             return Evidence.from_z(z, sup=sup, adjacency="replace")
         if isinstance(self.test, PValues):
             moved = self.test.eta * float(np.sqrt(self.people / n))
-            return Evidence.from_p(ndtr(-z), eta=moved, nu=self.test.nu, adjacency=self.test.adjacency)
+            return Evidence.from_p(
+                scipy.special.ndtr(-z), eta=moved, nu=self.test.nu, adjacency=self.test.adjacency
+            )
         return self._ranks(z, n) or self._totals(z, n)
 
     def _ranks(self, z: Vector, n: int) -> Evidence | None:
@@ -267,7 +269,7 @@ def _names(test: Any, size: int) -> tuple[str, ...]:
 
 
 def _normal(x: Vector) -> Vector:
-    return np.asarray(ndtr(x), dtype=np.float64)
+    return np.asarray(scipy.special.ndtr(x), dtype=np.float64)
 
 
 def _rank_sum(first: int, second: int) -> float:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import ndtr
+import scipy
 
 from discreet.decide.step_up import step_up_positions
 from discreet.evidence.evidence import Evidence, Numbered
@@ -100,7 +100,10 @@ class Study:
         if method == "bh":
             two = getattr(self.setting.test, "sides", 1) == 2
             for one in z:
-                p = np.asarray(2 * ndtr(-np.abs(one)) if two else ndtr(-one), dtype=np.float64)
+                p = np.asarray(
+                    2 * scipy.special.ndtr(-np.abs(one)) if two else scipy.special.ndtr(-one),
+                    dtype=np.float64,
+                )
                 yield step_up_positions(p, self.asked.q), self.asked.q
             return
         # All studies as one wide table: the test's own constants are then computed once.

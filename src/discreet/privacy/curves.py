@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import erfcx, gammaln, ndtr
+import scipy
 
 MOST_TERMS = 1_000_000
 """The largest number of outcomes that `pure_delta` sums over."""
@@ -80,8 +80,8 @@ def gaussian_delta(epsilon: float, mu: float) -> float:
     if u > _FAR:
         return math.ulp(0.0)
     common = math.exp(-u * u / 2) / 2
-    head = float(ndtr(-u)) if u < 0 else common * float(erfcx(u / math.sqrt(2)))
-    tail = common * float(erfcx(v / math.sqrt(2)))
+    head = float(scipy.special.ndtr(-u)) if u < 0 else common * float(scipy.special.erfcx(u / math.sqrt(2)))
+    tail = common * float(scipy.special.erfcx(v / math.sqrt(2)))
     # exp loses u^2 ulps; u and v lose v ulps, and delta moves by at most 3*common for each unit of them.
     lost = _ULPS * ((1 + u * u) * head + (1 + v) * common)
     return min(1.0, head - tail + lost + math.ulp(0.0))
@@ -98,12 +98,16 @@ def pure_delta(epsilon: float, groups: list[tuple[float, int]]) -> float:
     loss, log_p, lost = np.zeros(1), np.zeros(1), 0.0
     for eps, count in groups:
         heads = np.arange(count + 1, dtype=np.float64)
-        choose = gammaln(count + 1.0) - gammaln(heads + 1) - gammaln(count - heads + 1)
+        choose = (
+            scipy.special.gammaln(count + 1.0)
+            - scipy.special.gammaln(heads + 1)
+            - scipy.special.gammaln(count - heads + 1)
+        )
         # log P(heads) = -log(1 + e^-eps), log P(tails) = that - eps.
         log_each = choose - count * math.log1p(math.exp(-eps)) - (count - heads) * eps
         loss = np.add.outer(loss, eps * (2 * heads - count)).ravel()
         log_p = np.add.outer(log_p, log_each).ravel()
-        lost += 4 * float(gammaln(count + 1.0)) + 2 * count * (eps + 1)
+        lost += 4 * float(scipy.special.gammaln(count + 1.0)) + 2 * count * (eps + 1)
     slack = _ULPS * (1 + lost)
     short = np.minimum(epsilon * (1 - _ULPS) - loss - slack, 0.0)
     total = float(np.sum(np.exp(log_p) * -np.expm1(short)))

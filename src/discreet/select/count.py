@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import gammaln
+import scipy
 
 from discreet.noise.gaussian import discrete_gaussian
 
@@ -162,7 +162,11 @@ def expected_shortfall(chance: NDArray[np.float64], holders: NDArray[np.int32], 
     rate = float(holders[~strong] @ chance[~strong]) + float(coins[: coins.size - exact].sum())
     coins = coins[coins.size - exact :]
     k = np.arange(r + 1)
-    law = np.exp(k * math.log(rate) - rate - gammaln(k + 1)) if rate > 0 else (k == 0).astype(np.float64)
+    law = (
+        np.exp(k * math.log(rate) - rate - scipy.special.gammaln(k + 1))
+        if rate > 0
+        else (k == 0).astype(np.float64)
+    )
     for p in coins[::-1]:
         law[1:] = law[1:] * (1.0 - p) + law[:-1] * p
         law[0] *= 1.0 - p

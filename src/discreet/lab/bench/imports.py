@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import statistics
 import subprocess
 import sys
-import tempfile
 
-from discreet.lab.bench.timing import verdict
+from discreet.lab.bench.timing import as_installed, verdict
 
 TARGET = 0.3
 _SCRIPT = """
@@ -20,13 +18,8 @@ print(time.perf_counter() - start)
 
 
 def seconds(repeats: int = 7) -> float:
-    """Return the median seconds of `import discreet` in fresh processes, after numpy and scipy.
-
-    Modules are compiled beforehand, as an installed package is.
-    """
-    with tempfile.TemporaryDirectory() as cache:
-        plain = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-        environment = {**plain, "PYTHONPYCACHEPREFIX": cache}
+    """Return the median seconds of `import discreet` in fresh processes, after numpy and scipy."""
+    with as_installed() as environment:
         _first, *taken = [_once(environment) for _ in range(repeats + 1)]
     return statistics.median(taken)
 

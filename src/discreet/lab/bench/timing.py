@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import statistics
+import tempfile
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Generator, Mapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +24,14 @@ class Cost:
     def times(self, factor: float) -> Cost:
         """Return the cost of a job so many times as long."""
         return Cost(self.wall * factor, self.processor * factor)
+
+
+@contextmanager
+def as_installed() -> Generator[dict[str, str]]:
+    """Yield an environment in which modules are compiled once, as those of an installed package are."""
+    with tempfile.TemporaryDirectory() as cache:
+        plain = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        yield {**plain, "PYTHONPYCACHEPREFIX": cache}
 
 
 def interleaved(jobs: Mapping[str, Callable[[], object]], repeats: int) -> dict[str, Cost]:
