@@ -23,7 +23,7 @@ contracts: .venv/dev
 docs: .venv/dev
 	$(PY) -m sphinx --quiet --fail-on-warning --jobs auto docs docs/_build
 
-figures: .venv/dev # minutes: the tables of docs/compared.md
+figures: .venv/dev # minutes: the tables in docs/printed
 	$(PY) docs/printed/print.py
 
 unit: .venv/dev

@@ -14,4 +14,4 @@ for k, name, color in ((1, "FDR", "C0"), (2, "FDR_2", "C1")):
     paper = [fdr_bound(q, k, version="paper").value for q in levels]
     axes.plot(levels, paper, ":", color=color, label=f"{name}, as printed, C = 3")
 axes.set(xlabel="q", ylim=(0, 1))
-axes.legend(frameon=False, fontsize=8)
+axes.legend(loc="lower right", frameon=False, fontsize=8, borderaxespad=0)

@@ -1,4 +1,4 @@
-"""Print the tables of docs/compared.md anew: each file holds a command and what it printed."""
+"""Print the tables anew: each file holds a command and what it printed."""
 
 import subprocess
 import sys

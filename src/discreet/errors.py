@@ -3,6 +3,13 @@
 No message carries a private value: not a score, not a row, not a count of people.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 
 class DiscreetError(Exception):
     """Anything this library refuses to do, with the reason and the remedy.
@@ -41,3 +48,15 @@ class MissingExtraError(DiscreetError, ImportError):
 def missing_extra(extra: str, for_what: str) -> MissingExtraError:
     """Return the error that names the extra to install."""
     return MissingExtraError(f'{for_what} needs the extra "{extra}": pip install "discreet[{extra}]"')
+
+
+def no_column(where: str, name: str, known: Iterable[str]) -> InputError:
+    """Return the error that a column is missing, and which one may have been meant: names are public."""
+    from difflib import get_close_matches
+
+    lower: dict[str, str] = {}
+    for one in known:
+        lower.setdefault(one.lower(), one)
+    near = get_close_matches(name.lower(), lower, n=1) or [one for one in lower if name.lower() in one][:1]
+    hint = f"; did you mean {lower[near[0]]!r}?" if near else ""
+    return InputError(f"{where} has no column {name!r}{hint}")

@@ -30,10 +30,11 @@ _check: Any = validation  # untyped
 class PrivateSelectFdr(SelectorMixin, BaseEstimator):
     """Keep the features that differ with y, by an (epsilon, delta)-private test with FDR at most `alpha`.
 
-    A drop-in for `sklearn.feature_selection.SelectFdr` on data about people, one row each. **Every fit spends
-    the budget again**: fitting twice costs twice, and so does each fold of a cross-validation or each
-    candidate of a `GridSearchCV` around it. Fit once, or give a `ledger`, which refuses to overspend. Only
-    the selection is private: `transform` hands on the raw columns, and what is trained on them is not.
+    A drop-in for `sklearn.feature_selection.SelectFdr` on data about people, one row each.
+    **Every fit spends the budget again**: fitting twice costs twice, and so does each fold of a
+    cross-validation or each candidate of a `GridSearchCV` around it. Fit once, or give a `ledger`, which
+    refuses to overspend. Only the selection is private: `transform` hands on the raw columns, and what is
+    trained on them is not.
 
     Parameters
     ----------
@@ -148,10 +149,10 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
             )
         values: Any
         if self.test is None and self.y_bounds is None:
-            values, y = _check.validate_data(self, X, y, ensure_all_finite=False)
+            values, y = self._valid(X, y)
             y = _two_classes(y)
         else:
-            values = _check.validate_data(self, X, ensure_all_finite=False, ensure_min_samples=2)
+            values = self._valid(X, ensure_min_samples=2)
             if y is not None:
                 y = _check.column_or_1d(y, warn=True)
                 _check.check_consistent_length(values, y)
@@ -171,6 +172,15 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
         )
         self.n_fits_ = fits + 1
         return self
+
+    def _valid(self, *data: Any, **options: Any) -> Any:
+        """Return the data as scikit-learn checks them; its refusal of text would quote somebody's entry."""
+        try:
+            return _check.validate_data(self, *data, ensure_all_finite=False, **options)
+        except ValueError as error:
+            if "could not convert" not in str(error):
+                raise
+        raise InputError("X must hold numbers: leave text columns out, or encode them")
 
     def _chosen_test(self) -> Any:
         """Return the test, from public parameters alone."""

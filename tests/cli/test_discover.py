@@ -153,3 +153,12 @@ def test_names_cannot_command_the_terminal(tmp_path):
     assert done.exit_code == 0, done.output
     assert "\\u001b[31mred" in done.output
     assert "\x1b[31mred" not in done.output
+
+
+def test_a_refusal_spells_out_control_characters(tmp_path):
+    """A file's name may hold what a terminal obeys."""
+    (tmp_path / "a\x1b[31m.parquet").write_text("no")
+    done = run("discover", tmp_path, "--test", "sign")
+    assert done.exit_code == 2
+    assert "\x1b" not in done.output
+    assert "\\u001b[31m" in done.output

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 import discreet
@@ -94,3 +96,78 @@ def test_an_unknown_reduction_is_refused():
     """Only mean, first and any."""
     with pytest.raises(discreet.DiscreetError, match="reduce"):
         discreet.Person("id", "median")
+
+
+BIG = 2**60 + np.arange(100)
+
+
+@pytest.mark.parametrize("kind", ["pandas", "pyarrow", "polars", "parquet"])
+@pytest.mark.parametrize("reduce", [None, "first", "mean"])
+def test_identifiers_too_large_for_floats_never_make_one_person_of_two(kind, reduce, tmp_path):
+    """Whole numbers of 64 bits are rounded to floats: many people would become one; as text they do not."""
+    table = pd.DataFrame({"who": BIG, "x": 0.5})
+    person = discreet.Person("who", reduce)
+    with pytest.raises(discreet.DiscreetError, match="as text") as refusal:
+        discreet.measure(as_kind(table, kind, tmp_path), discreet.Sign(null=0.25), person=person)
+    assert not any(str(who) in str(refusal.value) for who in BIG)
+    named = table.assign(who="p" + table["who"].astype(str))
+    evidence = discreet.measure(as_kind(named, kind, tmp_path), discreet.Sign(null=0.25), person=person)
+    assert evidence.certificate.people == 100
+
+
+def as_kind(table, kind, folder):
+    """Return the table in another form."""
+    if kind == "csv":
+        table.to_csv(folder / "t.csv", index=False)
+        return folder / "t.csv"
+    if kind == "parquet":
+        table.to_parquet(folder / "t.parquet")
+        return folder / "t.parquet"
+    return {
+        "pandas": lambda: table,
+        "pyarrow": lambda: pa.table(table),
+        "polars": lambda: pl.from_pandas(table),
+    }[kind]()
+
+
+def test_identifiers_that_differ_in_spelling_alone_are_one_person():
+    """7, 7.0 and "7" are one person; a null character at the end makes another."""
+    who = pd.Series([7, 7.0, "7", "a", "a\0", 8], dtype=object)
+    table = pd.DataFrame({"who": who, "x": 0.5})
+    evidence = discreet.measure(table, discreet.Sign(null=0.25), person=discreet.Person("who", "first"))
+    assert evidence.certificate.people == 4
+
+
+def test_a_folder_whose_files_disagree_on_what_an_identifier_is_is_refused(tmp_path):
+    """Text in one file and numbers in the next: everybody would be counted twice."""
+    pd.DataFrame({"who": ["01", "02"], "x": 0.5}).to_parquet(tmp_path / "a.parquet")
+    pd.DataFrame({"who": [1, 2], "x": 0.5}).to_parquet(tmp_path / "b.parquet")
+    with pytest.raises(discreet.DiscreetError, match="another kind"):
+        discreet.measure(tmp_path, discreet.Sign(null=0.25), person=discreet.Person("who", "first"))
+
+
+def test_long_identifiers_in_a_csv_file_are_read_as_they_are_spelled(tmp_path):
+    """Nothing in a CSV file says that an identifier is a number."""
+    table = as_kind(pd.DataFrame({"who": BIG, "x": 0.5}), "csv", tmp_path)
+    assert discreet.measure(table, discreet.Sign(null=0.25), person="who").certificate.people == 100
+
+
+@pytest.mark.parametrize("kind", ["pandas", "csv"])
+def test_one_odd_identifier_moves_nobody_else_to_another_block(kind, tmp_path):
+    """A column of numbers becomes one of text by a single entry: blocks of a vote must not depend on it."""
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame({"who": np.arange(400), "x": rng.normal(0.5, 1, 400)})
+    odd = pd.concat([table, pd.DataFrame({"who": ["somebody"], "x": [0.0]})], ignore_index=True)
+    vote = discreet.Vote(test=positive, blocks=40, adjacency="add-remove")
+    with_and_without = []
+    for place, one in enumerate((table, odd)):
+        folder = tmp_path / str(place)
+        folder.mkdir()
+        with_and_without.append(discreet.measure(as_kind(one, kind, folder), vote, person="who"))
+    one, two = with_and_without
+    assert np.abs(one.score - two.score).max() <= one.certificate.sup
+
+
+def positive(values):
+    """Return 0 where the mean is above 0.3, else 1."""
+    return np.where(values.mean(axis=0) > 0.3, 0.0, 1.0)

@@ -10,6 +10,7 @@ from discreet import compiled
 from discreet.block import Block
 from discreet.data import bed as packed_rows
 from discreet.data import kernel, products
+from discreet.data.variants import read_pvar
 from discreet.errors import InputError, MissingExtraError
 from discreet.lab.cohort import Simulated
 
@@ -317,3 +318,67 @@ def test_discover_reads_a_bed_file_end_to_end(bed):
     release = discreet.discover(bed, discreet.Allelic(), q=0.1, epsilon=1, delta=1e-6)
     assert release.m == VARIANTS
     assert repr(discreet.Plink(bed).open()) == "Cohort(private)"
+
+
+def found_first(bed):
+    """Return a release that names every variant: what a name costs is seen when the budget is spent."""
+    record = discreet.Plink(bed)
+    evidence = discreet.measure(record, discreet.Trend())
+    return [evidence.names[i] for i in range(len(evidence))]
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        (b"1\trs0\t0\t1e6\tA\tG", "rs0"),
+        (b"1\trs\xe9\t0\t5\tA\tG", "rs\\xe9"),
+        (b"1\t.\t0\tx\tA\tG", "1:x:G:A"),
+    ],
+)
+def test_an_odd_line_among_the_variants_never_stops_a_release(bed, line, name):
+    """Names are looked up after the charge: a position that is no number, or no UTF-8, must not end there."""
+    bim = bed.with_suffix(".bim")
+    bim.write_bytes(b"\n".join([line, *bim.read_bytes().splitlines()[1:]]) + b"\n")
+    assert found_first(bed)[0] == name
+    assert discreet.Plink(bed).variants().ends()
+
+
+@pytest.mark.parametrize("ending", [".bim", ".fam"])
+def test_control_characters_are_refused_before_anything_is_read(bed, ending):
+    """An escape is a blank to one way of cutting lines and a letter to another."""
+    path = bed.with_suffix(ending)
+    first, *rest = path.read_bytes().splitlines()
+    words = first.split()
+    words[1:3] = [words[1] + b"\x1b" + words[2]]
+    path.write_bytes(b"\n".join([b"\t".join(words), *rest]) + b"\n")
+    with pytest.raises(InputError, match="control characters"):
+        discreet.measure(discreet.Plink(bed), discreet.Trend())
+
+
+def test_a_no_break_space_in_an_identifier_is_a_letter(bed):
+    """Six of them would else make one more person out of the bytes that fill up the last byte of a row."""
+    fam = bed.with_suffix(".fam")
+    first, *rest = fam.read_text(encoding="utf-8").splitlines()
+    words = first.split()
+    words[1] = "\u00a0".join("abcdefg")
+    fam.write_text("\n".join([" ".join(words), *rest]) + "\n", encoding="utf-8")
+    assert discreet.Plink(bed).open().rows == PEOPLE
+
+
+def test_one_line_without_a_family_is_not_for_several_people(bed, tmp_path):
+    """Somebody's phenotype handed to two people would move two records at once."""
+    fam = bed.with_suffix(".fam")
+    lines = [line.split() for line in fam.read_text().splitlines()]
+    fam.write_text("\n".join(" ".join([f"f{i}", "1", *line[2:]]) for i, line in enumerate(lines)) + "\n")
+    pheno = tmp_path / "pheno.txt"
+    pheno.write_text("#IID\ttrait\n1\t2\n")
+    with pytest.raises(InputError, match="several people"):
+        discreet.measure(discreet.Plink(bed, pheno=pheno), discreet.Trend())
+
+
+def test_a_short_line_among_the_variants_of_a_pgen_file_is_refused(tmp_path):
+    """A line with fewer fields than the header is noticed before anything is tested."""
+    path = tmp_path / "c.pvar"
+    path.write_text("#CHROM\tPOS\tID\tREF\tALT\n1\t5\trs1\tA\tG\n1\t6\trs2\tA\n")
+    with pytest.raises(InputError, match="as many fields"):
+        read_pvar(path)

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import discreet
@@ -70,3 +71,101 @@ def test_a_width_beyond_all_numbers_is_refused():
     """It is public, so it may be."""
     with pytest.raises(InputError, match="width is a finite number"):
         discreet.Mean(bounds=(-1.7e308, 1.7e308), null=0.0)
+
+
+@pytest.mark.parametrize("kind", ["int64", "Int64", "int64[pyarrow]", "table", "parquet"])
+def test_a_whole_number_beyond_floats_is_rounded_and_not_quoted(kind, tmp_path):
+    """Arrow refuses to round 2^60 + 1 and quotes it; here it is clipped like any other value."""
+    entries = [2**60 + 1, *[0] * (N - 1)]
+    table = pd.DataFrame({"a": pd.array(entries, dtype=kind if "nt64" in kind else "int64")})
+    data = table
+    if kind == "table":
+        data = pa.table(table)
+    elif kind == "parquet":
+        data = tmp_path / "t.parquet"
+        table.to_parquet(data)
+    test = discreet.Mean(bounds=(0, 1), null=0.5)
+    plain = discreet.measure(np.array(entries, dtype=np.float64)[:, None], test)
+    assert np.array_equal(discreet.measure(data, test).score, plain.score)
+
+
+def in_two_forms(table, name, entry, kind, folder):
+    """Return a table, and its neighbour in which the first person's entry is an odd one."""
+    odd = table.astype({name: object})
+    odd.loc[0, name] = entry
+    if kind == "pandas":
+        return table, odd
+    for place, one in enumerate((table, odd)):
+        one.to_csv(folder / f"{place}.csv", index=False)
+    return folder / "0.csv", folder / "1.csv"
+
+
+@pytest.mark.parametrize("kind", ["pandas", "csv"])
+@pytest.mark.parametrize("levels", [(1, 2), ("1", "2"), (1.0, "2.0")])
+@pytest.mark.parametrize("entry", ["unknown", 1.5, None])
+def test_one_odd_phenotype_does_not_change_what_all_others_are_taken_for(kind, levels, entry, tmp_path):
+    """A column of numbers becomes one of text by a single entry; one person moves a score by sup at most."""
+    rng = np.random.default_rng(2)
+    dose = rng.binomial(2, 0.4, N)
+    table = pd.DataFrame({"rs": dose, "phenotype": 1.0 + (rng.random(N) < 0.2 + 0.3 * dose)})
+    test = discreet.Trend(maf_floor=0.5, case_floor=0.5, levels=levels)
+    one, two = (
+        discreet.measure(data, test) for data in in_two_forms(table, "phenotype", entry, kind, tmp_path)
+    )
+    assert one.score[0] > 0
+    assert np.abs(one.score - two.score).max() <= one.certificate.sup
+
+
+@pytest.mark.parametrize("kind", ["pandas", "csv"])
+@pytest.mark.parametrize(
+    ("entries", "levels"),
+    [
+        ([1, 2, 3], [1, 2]),
+        ([1, 2, 3], ["1", "2"]),
+        ([1.0, 2.5, 3.0], ["1", "2.5"]),
+        (["01", "1", "x"], ["01", "1"]),
+        ([True, False, True], [True]),
+        ([True, False, True], ["true", "False"]),
+        (["2024-01-01", "2024-01-02", "2024-01-03"], ["2024-01-01"]),
+        (["2024-01-01 10:00", "2024-01-02 11:00", "2024-01-03 12:00"], ["2024-01-01 10:00"]),
+    ],
+)
+def test_one_odd_entry_does_not_change_which_level_all_others_have(kind, entries, levels, tmp_path):
+    """Columns of declared levels: one person moves a score by sup at most, and levels are found at all."""
+    table = pd.DataFrame({"c": (entries * N)[:N]})
+    test, columns = discreet.Proportion(null=0.1), {"c": levels}
+    one, two = (
+        discreet.measure(data, test, columns=columns)
+        for data in in_two_forms(table, "c", "odd", kind, tmp_path)
+    )
+    assert one.score[0] > 0
+    assert np.abs(one.score - two.score).max() <= one.certificate.sup
+
+
+def test_a_missing_entry_does_not_change_how_all_others_are_rounded():
+    """14 of 30 in 2^20 parts differs between precisions, and pandas holds no missing small whole number."""
+    table = pd.DataFrame({"a": np.full(2**19, 14, dtype=np.uint8)})
+    missing = table.astype(np.float64)
+    missing.loc[0, "a"] = np.nan
+    test = discreet.Mean(bounds=(0, 30), null=14 - 0.1)
+    one, two = discreet.measure(table, test), discreet.measure(missing, test)
+    assert 0 < one.score[0] < one.null.ceiling
+    assert np.abs(one.score - two.score).max() <= one.certificate.sup * 0.1
+
+
+@pytest.mark.parametrize("kind", ["pandas", "csv"])
+def test_one_odd_entry_does_not_change_how_other_blocks_read_theirs(kind, tmp_path):
+    """A function of a block's labels sees numbers in every block but the one with the odd entry."""
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame({"a": rng.random(N), "arm": rng.integers(0, 2, N).astype(float)})
+
+    def arms_differ(values, labels):
+        return np.full(values.shape[1], 0.0 if set(labels["arm"].tolist()) == {0.0, 1.0} else 1.0)
+
+    test = discreet.Vote(test=arms_differ, blocks=20, reads=("arm",))
+    one, two = (
+        discreet.measure(data, test, columns=["a"])
+        for data in in_two_forms(table, "arm", "unknown", kind, tmp_path)
+    )
+    assert one.score[0] > two.score[0] > 0
+    assert np.abs(one.score - two.score).max() <= one.certificate.sup

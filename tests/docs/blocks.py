@@ -3,6 +3,7 @@
 import contextlib
 import doctest
 import io
+import itertools
 import re
 import shlex
 from dataclasses import dataclass
@@ -79,3 +80,28 @@ def _same(printed: str, shown: str) -> None:
     """Compare as doctest does: `...` stands for anything, runs of blanks are one."""
     how = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     assert doctest.OutputChecker().check_output(shown, printed, how), f"shown:\n{shown}\nprinted:\n{printed}"
+
+
+def strays(page: str) -> list[str]:
+    """Return lines inside a paragraph that Markdown reads as a list, a quotation or a heading."""
+    found, before, listed = [], "", False
+    for line in _FENCE.sub("\n", page).splitlines():
+        item = bool(re.match(r"([-*]|\d+\.) ", line))
+        if line.strip() and not before.strip():
+            listed = item or (listed and line.startswith(" "))
+        if before.strip() and not line.startswith("    "):
+            marked = re.match(r"\s*(>|[-+*] |\d+[.)] |=+\s*$|-+\s*$|#+ )", line)
+            if marked and not (item and listed):
+                found.append(line)
+        before = line
+    return found
+
+
+def named_commands(page: str) -> list[tuple[list[str], list[str]]]:
+    """Return the commands a page names in its text, each as its words and its options."""
+    found = []
+    for named in re.findall(r"`discreet\s([a-z][^`]*)`", _FENCE.sub("\n", page)):
+        words = named.split()
+        command = list(itertools.takewhile(lambda word: re.fullmatch(r"[a-z][a-z-]*", word), words))
+        found.append((command, [word for word in words if word.startswith("--")]))
+    return found

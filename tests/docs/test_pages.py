@@ -24,6 +24,21 @@ def test_blocks_of_a_page_run(page, tmp_path, monkeypatch):
     blocks.run(text)
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_paragraphs_stay_paragraphs(page):
+    """A formula broken before `-`, `+` or `>` would be printed as a list or a quotation."""
+    assert not blocks.strays(page.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_commands_in_the_text_exist(page):
+    """What is written as `discreet ...` is a command, with the options it is given."""
+    for command, options in blocks.named_commands(page.read_text(encoding="utf-8")):
+        said = CliRunner().invoke(app, [*command, "--help"], env={"COLUMNS": "200"})
+        assert said.exit_code == 0, command
+        assert all(option in said.stdout for option in options), (command, options)
+
+
 @pytest.mark.parametrize("file", sorted((ROOT / "docs/printed").glob("*.txt")), ids=lambda file: file.stem)
 def test_printed_tables_name_their_command(file):
     """What takes minutes is kept as it was printed; its first line is a command that exists."""
@@ -48,5 +63,10 @@ def test_wrong_pages_are_noticed(tmp_path, monkeypatch):
     ):
         with pytest.raises((AssertionError, NameError)):
             blocks.run(good.replace(old, new))
+    assert blocks.strays("x\n- y\n\n- z\n- w\n\nx\n>= y") == ["- y", ">= y"]
+    assert blocks.named_commands("`discreet bench topk --quick` and `discreet discover people.csv`") == [
+        (["bench", "topk"], ["--quick"]),
+        (["discover"], []),
+    ]
     assert blocks.unknown("```bash\nls\n```\n") == {"bash"}
     assert blocks.unknown("```\nx\n```\n") == {""}

@@ -45,6 +45,15 @@ def test_the_page_of_commands_is_the_programs_own_help():
     assert commands.tidy(said) == "## `x a`\n\nDo it's way.\n\n`x a [OPTIONS]`\n\n* `--k <int>`: K.\n"
 
 
+def test_the_first_mention_of_a_public_name_is_a_link():
+    """Code that names something public leads to the reference, once; headings and links stay as they are."""
+    link, names = extension("crosslinks")._to_reference, {"Mean"}
+    assert link("`Mean`", "## On ", names) == link("`Mean`", "[", names) == "`Mean`"
+    assert link("`mean`", "", names) == "`mean`"
+    assert link("`Mean`", "", names) == "{py:obj}`Mean <discreet.Mean>`"
+    assert link("`Mean`", "", names) == "`Mean`"
+
+
 def test_outside_requests_are_noticed():
     """Scripts, style sheets, pictures and fonts from elsewhere are found; links to follow are not."""
     fetches = extension("offline").fetches

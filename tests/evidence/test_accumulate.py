@@ -15,7 +15,7 @@ from neighbour_tables import evidence_of
 
 import discreet
 from discreet.block import Block
-from discreet.evidence.accumulate import codes
+from discreet.labels import codes
 
 BOUNDS = (0.0, 1.0)
 

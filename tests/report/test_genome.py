@@ -121,3 +121,11 @@ def test_options_for_plink_files_need_a_plink_file(tmp_path):
     done = CliRunner().invoke(app, ["discover", str(tmp_path / "table.csv"), *options])
     assert done.exit_code == 2
     assert "pheno is for PLINK files" in done.output
+
+
+def test_words_about_loci_spell_out_control_characters(bed):
+    """A terminal obeys control characters, whoever named the variants."""
+    variant = Variant("1\x9b31m", 5, "rs\x9b31m\u202e", "A", "G")
+    words = str(replace(discreet.located(released(bed, [0]), bed), variants=(variant,)))
+    assert "\x9b" not in words
+    assert "\u202e" not in words

@@ -98,7 +98,7 @@ def test_text_files(tmp_path, suffix, delimiter):
     assert [int(row[2]) for row in rows] == release.indices.tolist()
     assert [float(row[3]) for row in rows] == release.values.noisy.tolist()
     for name, row in zip(names, rows, strict=True):
-        assert row[1].removeprefix("'") == table.valid(name)
+        assert row[1].removeprefix("'").replace("\r'=", "\r=") == table.valid(name)
         assert row[1].strip()[:1] not in {"=", "+", "-", "@", "\uff1d"}
 
 
@@ -134,3 +134,12 @@ def test_variants_are_defused_too():
     found = dict(zip(head, row, strict=True))
     assert found["variant_id"] == "'=cmd()"
     assert (found["effect_allele"], found["other_allele"]) == ("-", "'+1+1")
+
+
+@pytest.mark.parametrize("name", ["x;=cmd()", "x;=1+1;", 'x; "@SUM(1)"', "x\n=cmd()", "x;\uff1dcmd()"])
+def test_a_formula_behind_a_semicolon_is_defused(name):
+    """A spreadsheet that separates by semicolons cuts the quoted name: no part begins like a formula."""
+    text = to_text(sample(1, names=[name]))
+    cells = [cell.strip('" ') for line in text.splitlines() for cell in line.split(";")]
+    assert not [cell for cell in cells if cell[:1] in set("=+-@\uff1d")]
+    assert text.replace("'", "").splitlines()[1:] != text.splitlines()[1:]

@@ -8,6 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 from discreet.errors import BudgetError, DiscreetError
+from discreet.report.markup import visible
 
 
 class Refusals(TyperGroup):
@@ -21,7 +22,8 @@ class Refusals(TyperGroup):
         try:
             return super().invoke(ctx)
         except DiscreetError as refusal:
-            typer.echo(f"error: {refusal}", err=True)
+            # Spelled out: a message may name a file or a column, whoever called it so.
+            typer.echo(f"error: {visible(str(refusal))}", err=True)
             raise typer.Exit(3 if isinstance(refusal, BudgetError) else 2) from None
 
 

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, cast
 
 from discreet.data.source import unique
-from discreet.errors import InputError
+from discreet.errors import InputError, no_column
 
 if TYPE_CHECKING:
     from discreet.data.source import Column
@@ -66,7 +66,7 @@ def _by_name(
     picked: list[tuple[Column, tuple[Any, ...] | None]] = []
     for name, levels in pairs:
         if name not in known:
-            raise InputError(f"columns: the table has no column {name!r}")
+            raise no_column("columns: the table", name, known)
         if name in reserved:
             raise InputError(f"columns: {name!r} is the group, stratum, partner or person column, not tested")
         column = known[name]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.data.lines import all_have, lines
-from discreet.errors import InputError
+from discreet.errors import InputError, no_column
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,7 +35,7 @@ def read_fam(path: Path) -> People:
     text, starts = lines(path)
     if not all_have(text, starts, 6):
         raise InputError(f"{path}: every line must have six fields: FID IID father mother sex phenotype")
-    words = text.decode(errors="replace").split()
+    words = [word.decode(errors="backslashreplace") for word in text.split()]  # cut at ASCII blanks alone
     return _people(path, list(zip(words[0::6], words[1::6], strict=True)), _numbers(words[5::6]))
 
 
@@ -83,7 +83,7 @@ def _by_person(path: Path, people: People, column: str | None) -> list[str | Non
         names = [name.lstrip("#") for name in header]
         free = [place for place, name in enumerate(names) if name not in {"FID", "IID"}]
         if column is not None and column not in names:
-            raise InputError(f"{path}: has no column {column!r}")
+            raise no_column(f"{path}:", column, names)
         place = names.index(column) if column is not None else (free[0] if free else -1)
     elif column is not None:
         raise InputError(f"{path}: has no header line FID IID ..., so no column can be called {column!r}")
@@ -94,6 +94,10 @@ def _by_person(path: Path, people: People, column: str | None) -> list[str | Non
     value = {one: row[place] for one, row in zip(ids, rows, strict=True)}
     if len(value) != len(rows):
         raise InputError(f"{path}: somebody is listed twice")
+    # A line without a family is for one person only: it would hand one phenotype to several.
+    without = [one[1] for one in people.identifiers if one not in value and ("0", one[1]) in value]
+    if len(set(without)) != len(without):
+        raise InputError(f"{path}: a line without FID fits several people: give FID and IID")
     return [value.get(one, value.get(("0", one[1]))) for one in people.identifiers]
 
 

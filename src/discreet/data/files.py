@@ -48,6 +48,7 @@ class CsvSource:
     """A CSV file with a header; kinds are read off its first block, empty entries are missing."""
 
     path: Path
+    text: frozenset[str] = frozenset()  # columns read as text, whatever their kind
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -70,7 +71,7 @@ class CsvSource:
             one.name: arrow().string() if one.kind == "text" else arrow().float64()
             for one in self.columns
             if one.kind in ("int", "float", "text")
-        }
+        } | dict.fromkeys(self.text, arrow().string())
         try:
             with self._open(names, list(wanted), types) as reader:
                 for batch in reader:

@@ -51,12 +51,25 @@ def to_array(series: Any) -> NDArray[Any]:
     if dtype.is_float():
         return np.asarray(series.to_numpy(), dtype=np.float32 if dtype == nw.Float32 else np.float64)
     if dtype.is_numeric() or dtype == nw.Boolean:
-        wide = series.cast(nw.Float32 if dtype in _SMALL else nw.Float64)
-        return np.asarray(wide.to_numpy(), dtype=np.float32 if dtype in _SMALL else np.float64)
+        # In pandas one missing entry makes floats of small whole numbers: they are rounded as those are.
+        widens = series.implementation.is_pandas_like() and dtype.is_integer()
+        return _as_floats(series, small=dtype in _SMALL and not widens)
     entries = [None if is_missing(entry) else entry for entry in series.to_list()]
     result = np.empty(len(entries), dtype=object)
     result[:] = entries
     return result
+
+
+def _as_floats(series: Any, *, small: bool) -> NDArray[Any]:
+    """Return whole numbers as the nearest floats; Arrow, left to itself, would refuse and quote one."""
+    native = series.to_native()
+    if "pyarrow" in f"{type(native).__module__} {native.dtype if hasattr(native, 'dtype') else ''}":
+        wide = (
+            series.to_arrow().cast("float" if small else "double", safe=False).to_numpy(zero_copy_only=False)
+        )
+    else:
+        wide = series.cast(nw.Float32 if small else nw.Float64).to_numpy()
+    return np.asarray(wide, dtype=np.float32 if small else np.float64)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _LINES = 2**16  # looked at together
+_REFUSED = bytes(set(range(ord(" "))) - set(b"\t\n\r")) + b"\x7f"
 
 
 def lines(path: Path) -> tuple[bytes, NDArray[np.int64]]:
@@ -24,6 +25,8 @@ def lines(path: Path) -> tuple[bytes, NDArray[np.int64]]:
         raise InputError(f"{path}: cannot be read; .bed, .bim and .fam must lie side by side") from None
     if not text:
         raise InputError(f"{path}: the file is empty")
+    if len(text.translate(None, _REFUSED)) != len(text):
+        raise InputError(f"{path}: the file holds control characters: it is not text, or was tampered with")
     ends = np.flatnonzero(np.frombuffer(text, dtype=np.uint8) == ord("\n"))
     return text, np.concatenate([[0], ends + 1])
 

@@ -40,12 +40,17 @@ class ParquetSource:
 
     def batches(self, wanted: Sequence[str]) -> Iterator[Mapping[str, NDArray[Any]]]:
         """Yield the wanted columns in batches of rows, file after file."""
+        known = _open(self.paths[0]).schema_arrow
         for path in self.paths:
             file = _open(path)
             present = set(file.schema_arrow.names)
             absent = [name for name in wanted if name not in present]
             if absent:
                 raise InputError(f"{path}: no column {absent[0]!r}, which another file of the folder has")
+            for name in wanted:
+                # Numbers in one file, text in the next: one person's identifiers would not be the same.
+                if not _alike(known.field(name).type, file.schema_arrow.field(name).type):
+                    raise InputError(f"{path}: column {name!r} is of another kind than in {self.paths[0]}")
             part = range(file.metadata.num_row_groups) if self.part is None else self.part
             readers = Readers(path, file.metadata)
             for groups, rows in _together(file.metadata, part):
@@ -127,6 +132,21 @@ def _sliced(
             yield {name: array_of(whole.column(whole.schema.get_field_index(name))) for name in wanted}
     except (arrow().ArrowException, OSError):
         raise _damaged(path) from None
+
+
+def _alike(one: Any, other: Any) -> bool:
+    """Say whether two columns hold the same kind of thing: numbers, or not; an empty one is like any."""
+    types = arrow().types
+    if one == other or types.is_null(one) or types.is_null(other):
+        return True
+    return all(kind(one) == kind(other) for kind in (_is_number, types.is_temporal))
+
+
+def _is_number(kind: Any) -> bool:
+    types = arrow().types
+    return (
+        types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) or types.is_boolean(kind)
+    )
 
 
 def _open(path: Path, metadata: Any = None) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from discreet import check
 from discreet.data.source import is_missing
 from discreet.errors import InputError
+from discreet.labels import spelled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 REDUCTIONS = ("mean", "first", "any")
+_WHOLE = re.compile(r"(?<=\d)\.0+\Z")
+_TOLD_APART = 2.0**53  # from here on two whole numbers may be the same float
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +60,22 @@ def one_row_each(
     people: NDArray[Any],
     how: str | None,
 ) -> tuple[NDArray[np.floating[Any]], dict[str, NDArray[Any]], NDArray[Any]]:
-    """Return one row for each person, in order of first appearance; labels are those of the first row."""
+    """Return one row for each person, in order of first appearance; labels are those of the first row.
+
+    People are returned as text that does not depend on how the column of identifiers arrived.
+    """
     named = np.array([not is_missing(person) for person in people.tolist()], dtype=bool)
     values, people = values[named], people[named]
     labels = {name: label[named] for name, label in labels.items()}
-    _, first, member = np.unique(people.astype(np.str_), return_index=True, return_inverse=True)
+    if people.dtype.kind == "f" and np.any(np.abs(people) >= _TOLD_APART):
+        raise InputError(
+            "person: identifiers of 2**53 and more are rounded when read as numbers, and two people would "
+            "become one: write them as text"
+        )
+    people = np.array([_key(person) for person in people.tolist()], dtype=object)
+    # The mark at the end keeps a null character before it, which NumPy would strip.
+    marked = np.array([f"{person}." for person in people.tolist()], dtype=np.str_)
+    _, first, member = np.unique(marked, return_index=True, return_inverse=True)
     if first.size == people.size:
         return values, labels, people
     if how is None:
@@ -72,6 +87,11 @@ def one_row_each(
     kept = first[order]
     reduced = values[kept] if how == "first" else _grouped(values, member, first.size, how)[order]
     return reduced, {name: label[kept] for name, label in labels.items()}, people[kept]
+
+
+def _key(person: Any) -> str:
+    """Return the text people are told apart by: 7, 7.0, "7" and "7.0" are one person."""
+    return _WHOLE.sub("", spelled(person))
 
 
 def _grouped(

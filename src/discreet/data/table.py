@@ -11,11 +11,12 @@ import numpy as np
 
 from discreet.block import Block
 from discreet.data.choose import Chosen, choose
-from discreet.data.files import open_file
+from discreet.data.files import CsvSource, open_file
 from discreet.data.frame import frame_source
 from discreet.data.person import Person, one_row_each
 from discreet.data.source import ArraySource, is_missing
-from discreet.errors import InputError
+from discreet.errors import InputError, no_column
+from discreet.labels import codes
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -114,13 +115,18 @@ class Columns(Sequence["NDArray[Any]"]):
 def open_table(data: Any, *, columns: Any, labels: Sequence[str], person: str | Person | None) -> Table:
     """Return the table behind `data`: an array, a data frame of any make, or a path."""
     source = _source(data)
-    known = {one.name for one in source.columns}
+    known = [one.name for one in source.columns]
     who = Person(person) if isinstance(person, str) else person
     reserved = list(labels) + ([who.column] if who else [])
     for name in reserved:
         if name not in known:
-            raise InputError(f"the table has no column {name!r}")
-    return Table(source, choose(source.columns, columns, reserved), tuple(labels), who)
+            raise no_column("the table", name, known)
+    chosen = choose(source.columns, columns, reserved)
+    if isinstance(source, CsvSource):
+        # Whatever the file seems to hold: one entry could change what all others are taken for.
+        text = [one.column.name for one in chosen if one.levels is not None]
+        source = replace(source, text=frozenset([*text, who.column] if who else text))
+    return Table(source, chosen, tuple(labels), who)
 
 
 def _source(data: Any) -> Source:
@@ -141,22 +147,7 @@ def _columns(array: NDArray[Any], levels: tuple[Any, ...] | None) -> Iterator[ND
     if levels is None:
         yield array
         return
-    entries = array.tolist()
-    missing = np.array([is_missing(entry) for entry in entries], dtype=bool)
-    text = np.array([_text(entry) for entry in entries], dtype=np.str_)
-    rest = ~missing
-    for level in levels:
-        match = (text == _text(level)) & ~missing
-        rest &= ~match
-        yield np.where(missing, np.nan, match)
-    yield np.where(missing, np.nan, rest)
-
-
-def _text(entry: Any) -> str:
-    """Return the text a level is compared by; 1, 1.0 and True are the same number."""
-    if isinstance(entry, (bool, int, float, np.number)):
-        try:
-            return repr(float(cast("float", entry)))
-        except OverflowError:  # a whole number beyond floats is itself
-            return hex(cast("int", entry))
-    return str(entry)
+    missing = np.array([is_missing(entry) for entry in array.tolist()], dtype=bool)
+    place = np.where(missing, len(levels), codes(array, levels))
+    for position in (*range(len(levels)), -1):
+        yield np.where(missing, np.nan, place == position)

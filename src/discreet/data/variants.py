@@ -62,24 +62,29 @@ class Variants(Names):
     def __getitem__(self, index: slice) -> tuple[str, ...]: ...
     def __getitem__(self, index: int | slice) -> str | tuple[str, ...]:
         if isinstance(index, slice):
-            return tuple(self.variant(at).name for at in range(*index.indices(len(self))))
-        return self.variant(index).name
+            return tuple(self._face(at)[2] for at in range(*index.indices(len(self))))
+        return self._face(index)[2]
 
     def variant(self, index: int) -> Variant:
         """Return one variant; a name that is a dot becomes chromosome:position:other:effect."""
-        words = self._words(int(self.chosen[index]))
-        chromosome, position, name, effect, other = (words[field].decode() for field in self.fields)
-        if name == ".":
-            name = f"{chromosome}:{position}:{other}:{effect}"
+        chromosome, position, name, effect, other = self._face(index)
         try:
             return Variant(chromosome, int(position), name, effect, other)
         except ValueError:
             raise InputError(f"{self.path}: a base-pair position is not a whole number") from None
 
+    def _face(self, index: int) -> tuple[str, str, str, str, str]:
+        """Return a line's fields as text. Never fails: a name is asked for when the budget is spent."""
+        words = self._words(int(self.chosen[index]))
+        chromosome, position, name, effect, other = (_text(words[field]) for field in self.fields)
+        if name == ".":
+            name = f"{chromosome}:{position}:{other}:{effect}"
+        return chromosome, position, name, effect, other
+
     def every_name(self) -> list[str]:
         """Return the names of all lines of the file, chosen or not, dots as they are."""
         field = self.fields[2]
-        return [self._words(line)[field].decode() for line in range(self.starts.size)]
+        return [_text(self._words(line)[field]) for line in range(self.starts.size)]
 
     def ends(self) -> dict[str, int]:
         """Return about where each chromosome of the file ends, in the order in which they appear.
@@ -101,8 +106,8 @@ class Variants(Names):
         ends: dict[str, int] = {}
         for line in (0, *cuts.tolist(), *(cuts - 1).tolist(), self.starts.size - 1):
             words = self._words(line)
-            name = words[field].decode()
-            ends[name] = max(ends.get(name, 0), int(words[self.fields[1]]))
+            name, position = _text(words[field]), words[self.fields[1]]
+            ends[name] = max(ends.get(name, 0), int(position) if position.isdigit() else 0)
         return ends
 
     def _words(self, line: int) -> list[bytes]:
@@ -112,6 +117,10 @@ class Variants(Names):
 
     def __repr__(self) -> str:
         return f"Variants({len(self):,})"
+
+
+def _text(word: bytes) -> str:
+    return word.decode(errors="backslashreplace")
 
 
 def read_bim(path: Path) -> Variants:
@@ -136,4 +145,6 @@ def read_pvar(path: Path) -> Variants:
         raise InputError(f"{path}: the header must name #CHROM, POS, ID, REF and ALT") from None
     first, second, third, fourth, fifth = fields
     starts = starts[body:]
+    if starts.size == 0 or not all_have(text, starts, len(header)):
+        raise InputError(f"{path}: every line must have as many fields as the header")
     return Variants(path, text, starts, (first, second, third, fourth, fifth), np.arange(starts.size))

@@ -152,37 +152,3 @@ class Rows:
 
     def __repr__(self) -> str:
         return "Rows(private)"
-
-
-def codes(label: NDArray[Any], levels: Sequence[Any]) -> NDArray[np.intp]:
-    """Return the position of each label among the public levels, -1 where it is none of them; shape (rows,).
-
-    Numbers are compared as numbers, also when they arrive as text; everything else as text.
-    """
-    numeric = all(isinstance(level, (int, float, np.number)) for level in levels)
-    found: NDArray[Any]
-    wanted: list[Any]
-    if numeric or label.dtype.kind in "biuf":
-        wanted = [_number(level) for level in levels]
-        found = numbers(label)
-    else:
-        wanted = [str(level) for level in levels]
-        found = np.array(["" if entry is None else str(entry) for entry in label.tolist()], dtype=np.str_)
-    place = np.full(label.shape, -1, dtype=np.intp)
-    for position, level in enumerate(wanted):
-        place[found == level] = position
-    return place
-
-
-def numbers(label: NDArray[Any]) -> NDArray[np.float64]:
-    """Return a label column as numbers, NaN where it holds none; shape (rows,)."""
-    if label.dtype.kind in "biuf":
-        return label.astype(np.float64)
-    return np.array([_number(entry) for entry in label.tolist()], dtype=np.float64)
-
-
-def _number(entry: Any) -> float:
-    try:
-        return float(entry)
-    except (TypeError, ValueError, OverflowError):
-        return float("nan")

@@ -11,7 +11,7 @@ import numpy as np
 from discreet import check
 from discreet.errors import InputError
 from discreet.evidence import tails
-from discreet.evidence.accumulate import Rows, Sums, numbers
+from discreet.evidence.accumulate import Rows, Sums
 from discreet.evidence.common import ceiling_for, check_common, conclude, enough, only_replace
 from discreet.evidence.contribution import COARSE, check_bounds, pair, scale
 from discreet.evidence.kendall import kendall
@@ -19,6 +19,7 @@ from discreet.evidence.ladder import ladder
 from discreet.evidence.pooled import floor_influence
 from discreet.evidence.ranks import rank_evidence
 from discreet.evidence.two_groups import check_share
+from discreet.labels import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,9 +9,9 @@ import numpy as np
 
 from discreet import check
 from discreet.errors import InputError
-from discreet.evidence.accumulate import codes
 from discreet.evidence.common import check_common, only_replace
 from discreet.evidence.groups import MEMBERSHIP, check_levels
+from discreet.labels import codes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from discreet.errors import InputError
-from discreet.evidence.accumulate import codes
+from discreet.labels import codes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.evidence import tails
-from discreet.evidence.accumulate import Rows, codes
+from discreet.evidence.accumulate import Rows
 from discreet.evidence.common import check_common, enough, only_replace
 from discreet.evidence.groups import MEMBERSHIP, PUBLIC_GROUPS, check_levels, sizes
 from discreet.evidence.ranks import middle_ranks, rank_evidence, rank_sum_tail
+from discreet.labels import codes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from discreet.evidence.accumulate import numbers
 from discreet.evidence.association import Moments, association, private_design, public_design
 from discreet.evidence.contribution import COARSE, pair
 from discreet.evidence.genotypes import check_genetic, not_protected, strata_of
 from discreet.evidence.two_groups import check_share
+from discreet.labels import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -16,6 +16,7 @@ from discreet.evidence.certificate import ADJACENCIES
 from discreet.evidence.common import check_common, conclude
 from discreet.evidence.evidence import MOST
 from discreet.evidence.proportion import binomial_ladder
+from discreet.labels import as_read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -44,7 +45,7 @@ class Vote:
     level : float
         The level at which a block votes.
     reads : tuple of str
-        Columns to hand over beside the measurements.
+        Columns to hand over beside the measurements; numbers where all of a block's entries are, else text.
     key : bytes
         Blocks are drawn by a keyed hash of the person's id where the table has ids, else by row number.
 
@@ -104,7 +105,8 @@ class Vote:
         votes = np.zeros(values.shape[1])
         for number in range(self.blocks):
             chosen = block == number
-            votes += self._votes(values[chosen], {name: label[chosen] for name, label in labels.items()})
+            own = {name: as_read(label[chosen]) for name, label in labels.items()}
+            votes += self._votes(values[chosen], own)
         steps = binomial_ladder(self.blocks, self.level, MOST)
         moved = 2.0 if people is not None and self.adjacency == "replace" else 1.0
         return conclude(

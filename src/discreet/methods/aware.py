@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from discreet.parameters import Parameters
     from discreet.select.drawn import Drawn
 
+# Scores in noise scales: selection clips them at 2**40, and the constants of the proof need the digits below.
+_FINEST = 2.0**34
 SEARCH_SHARE = {"proved": 0.22, "calibrated": 0.18}
 
 
@@ -60,6 +62,10 @@ def public_constants(
     # On the lattice the spread is at most this many steps, and the scores' step is sup/STEPS or a hair more.
     width = min(2 * count.STEPS, math.ceil(count.STEPS * spread / sup) + 1) * count.step_of(sup)
     unit = width / math.sqrt(8 * select) * (1 + 2.0**-40)
+    if null.ceiling / unit > _FINEST:
+        raise InputError(
+            "epsilon is too large for these scores: the noise would be lost in rounding; give less"
+        )
     lattice = lattice_for(sup)
     shape = aware.shape(null, m, q, unit, sup / math.sqrt(2 * search))
     # One step more than the sensitivity pays for the rounding of the sums that are compared.

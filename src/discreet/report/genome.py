@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from discreet import check
+from discreet.report.markup import shown
 from discreet.report.save import harmless
 
 if TYPE_CHECKING:
@@ -158,10 +159,10 @@ class Located:
             ),
         ]
         for i, locus in enumerate(loci[:20]):
-            lead = self.variants[locus.members[0]].name
+            lead = shown(self.variants[locus.members[0]].name)
             what = "strongest" if self.release.ordered else "one of them"
             lines.append(
-                f"  {i + 1}. chromosome {locus.chromosome}, {locus.start:,} to {locus.end:,}: "
+                f"  {i + 1}. chromosome {shown(locus.chromosome)}, {locus.start:,} to {locus.end:,}: "
                 f"{len(locus.members)} variants, {what} {lead}"
             )
         if len(loci) > 20:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
     from discreet.report.release import Release
 
 # What spreadsheets take for the start of a formula, in its narrow and its wide form.
-_FORMULA = tuple("=+-@\uff1d\uff0b\uff0d\uff20")
+_FORMULA = "=+-@\uff1d\uff0b\uff0d\uff20"
+# A spreadsheet that separates by semicolons, as in much of Europe, misses the quotes and cuts the name there.
+_LATER = re.compile(rf"([;\t\r\n][\s\"']*)(?=[{re.escape(_FORMULA)}])")
 
 
 def save(release: Release, path: str | PathLike[str]) -> Path:
@@ -46,9 +49,10 @@ def to_text(release: Release, delimiter: str = ",") -> str:
 
 
 def harmless(name: str) -> str:
-    """Return `name` behind an apostrophe where a spreadsheet would run it; a lone sign is no formula."""
+    """Return `name` with an apostrophe where a spreadsheet would run it, or a part; a lone sign is none."""
     bare = name.strip()
-    return f"'{name}" if len(bare) > 1 and bare.startswith(_FORMULA) else name
+    start = "'" if len(bare) > 1 and bare[0] in _FORMULA else ""
+    return start + _LATER.sub(r"\1'", name)
 
 
 def _html(release: Release) -> bytes:

@@ -106,7 +106,10 @@ def _line(pilot: _Pilot, k: int, law: Law) -> float:
     """Return a high line that at least `_wanted(k)` items are expected to clear.
 
     The sample's sum S of chances in [0, 1] overstates its mean by more than sqrt(2 S _SAFE) with probability
-    exp(-_SAFE) at most; one such event covers all lines, as S falls with the line (docs/proofs/contest.md).
+    exp(-_SAFE) at most. One such event covers all lines, wherever the bins hang: S falls with the line, so if
+    the line taken were above the fixed one that `_wanted(k)` items clear in the mean, S would overstate its
+    mean at that fixed line too. Bins count at their lower edge, which only lowers S. The lowest line always
+    passes: enough of the sample lies 40 scales above it.
     """
     used = np.flatnonzero(pilot.counts[1:]) + 1
     held, at = pilot.counts[used].astype(np.float64), pilot.lower[used]
