@@ -40,16 +40,18 @@ class ParquetSource:
 
     def batches(self, wanted: Sequence[str]) -> Iterator[Mapping[str, NDArray[Any]]]:
         """Yield the wanted columns in batches of rows, file after file."""
-        known = _open(self.paths[0]).schema_arrow
+        known: Any = None
         for path in self.paths:
             file = _open(path)
-            present = set(file.schema_arrow.names)
+            schema = file.schema_arrow
+            known = schema if known is None else known
+            present = set(schema.names)
             absent = [name for name in wanted if name not in present]
             if absent:
                 raise InputError(f"{path}: no column {absent[0]!r}, which another file of the folder has")
             for name in wanted:
                 # Numbers in one file, text in the next: one person's identifiers would not be the same.
-                if not _alike(known.field(name).type, file.schema_arrow.field(name).type):
+                if not _alike(known.field(name).type, schema.field(name).type):
                     raise InputError(f"{path}: column {name!r} is of another kind than in {self.paths[0]}")
             part = range(file.metadata.num_row_groups) if self.part is None else self.part
             readers = Readers(path, file.metadata)
