@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from importlib import import_module
-from threading import Lock
 from typing import Any
 
 _ENGINES: list[Any] = []  # machine code lives as long as its engine
-_ONE_AT_A_TIME = Lock()
 
 
 def compile_text(text: str, name: str, arguments: str, *, widen: bool = False) -> Any:
@@ -23,20 +21,19 @@ def compile_text(text: str, name: str, arguments: str, *, widen: bool = False) -
         llvm: Any = import_module("llvmlite.binding")
     except ImportError:
         return None
-    with _ONE_AT_A_TIME:
-        llvm.initialize_native_target()
-        llvm.initialize_native_asmprinter()
-        module = llvm.parse_assembly(text)
-        machine = llvm.Target.from_default_triple().create_target_machine(
-            cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=3
-        )
-        if widen:
-            options = llvm.create_pipeline_tuning_options(speed_level=3)
-            options.loop_vectorization = True
-            builder = llvm.create_pass_builder(machine, options)
-            builder.getModulePassManager().run(module, builder)
-        engine = llvm.create_mcjit_compiler(module, machine)
-        engine.finalize_object()
-        _ENGINES.append(engine)
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    module = llvm.parse_assembly(text)
+    machine = llvm.Target.from_default_triple().create_target_machine(
+        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=3
+    )
+    if widen:
+        options = llvm.create_pipeline_tuning_options(speed_level=3)
+        options.loop_vectorization = True
+        builder = llvm.create_pass_builder(machine, options)
+        builder.getModulePassManager().run(module, builder)
+    engine = llvm.create_mcjit_compiler(module, machine)
+    engine.finalize_object()
+    _ENGINES.append(engine)
     kinds = [ctypes.c_void_p if one == "p" else ctypes.c_int64 for one in arguments]
     return ctypes.CFUNCTYPE(ctypes.c_int64, *kinds)(engine.get_function_address(name))

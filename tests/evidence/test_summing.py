@@ -114,9 +114,9 @@ def test_without_llvmlite_numpy_sums(monkeypatch):
     def absent(_):
         raise ImportError
 
-    summing.function_for.cache_clear()
+    summing.compiled.cache_clear()
     monkeypatch.setattr(compiled, "import_module", absent)
     try:
         assert_equal(*both(TESTS[7], [np.linspace(0, 1, 50)] * 3, monkeypatch))
     finally:
-        summing.function_for.cache_clear()
+        summing.compiled.cache_clear()

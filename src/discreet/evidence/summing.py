@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from discreet.evidence.contribution import Contribution
 
 WORTH = 2**18  # values from which on a block is worth compiling for
+_FIRST = Lock()  # threads that start together wait for the one that compiles
 CELLS = 16  # with more rows of weights a matrix product reads them less often
 _WORDS = {
     np.float32: {"REAL": "float", "WIDTH": "f32", "WIDEN": "fpext float %x.own to double"},
@@ -70,9 +72,15 @@ def add_compiled(
     return True
 
 
-@lru_cache
 def function_for(rule: str, kind: Any) -> Any:
     """Return the function that sums columns of one precision by one rule, or None without llvmlite."""
+    with _FIRST:
+        return compiled(rule, kind)
+
+
+@lru_cache
+def compiled(rule: str, kind: Any) -> Any:
+    """Return the same, compiled at the first call."""
     text = Path(__file__).with_name("sums.ll").read_text(encoding="utf-8")
     for word, other in {"RULE": rule, **_WORDS[kind]}.items():
         text = text.replace(word, other)

@@ -93,7 +93,7 @@ def cases(rate: float, share: float) -> list[Case]:
         Case("Stratified, floor .05", layered(floor=0.05), coin, strata, both),
         Case("RankSum", RankSum(group="g"), coin, groups, group, most=500_000),
         Case("RankSum, no ties", RankSum(group="g"), None, few, group, most=200_000),
-        Case("Correlation, Kendall", Correlation(partner="g"), coin, groups, group, most=100_000),
+        Case("Correlation, Kendall", Correlation(partner="g"), coin, groups, group, most=25_000),
         Case(
             "Correlation, Kendall, no ties",
             Correlation(partner="y"),
