@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 WORTH = 2**18  # values from which on a block is worth compiling for
 _FIRST = Lock()  # threads that start together wait for the one that compiles
-CELLS = 16  # with more rows of weights a matrix product reads them less often
 _WORDS = {
     np.float32: {"REAL": "float", "WIDTH": "f32", "WIDEN": "fpext float %x.own to double"},
     np.float64: {"REAL": "double", "WIDTH": "f64", "WIDEN": "fadd double %x.own, -0.0"},
@@ -40,7 +39,7 @@ def add_compiled(
     The sums are whole numbers, the same as NumPy's.
     """
     cells, m = total.shape
-    if isinstance(block.columns, np.ndarray) or cells > CELLS or block.rows * m < WORTH:
+    if isinstance(block.columns, np.ndarray) or block.rows * m < WORTH:
         return False
     light = np.ascontiguousarray(weight, np.float32)
     found = np.zeros((m, 2, cells))
