@@ -14,6 +14,7 @@ ONE = gwas.Cost(1.0, 1.0)
 GOOD = gwas.Result(
     gwas.Size(),
     ONE,
+    ONE,
     gwas.Cost(3, 3),
     ONE,
     gwas.Cost(2, 2),
@@ -29,7 +30,7 @@ def test_a_tiny_run_measures_every_job(monkeypatch):
     """Files are made, every job runs, and the table names all of them, with PLINK or without."""
     monkeypatch.setattr(gwas, "_REPEATS", 1)
     said, started = [], []
-    monkeypatch.setattr(gwas, "_run", started.append)
+    monkeypatch.setattr(gwas, "_run", lambda command, _: started.append(command))
     monkeypatch.setattr(gwas, "_peak", lambda _: 100.0)
     monkeypatch.setattr(gwas.shutil, "which", lambda _: None)
     words = gwas.in_words(gwas.run(gwas.Size(40, 50, 60, 70), said.append))
