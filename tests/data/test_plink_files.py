@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import discreet
+from discreet import compiled
 from discreet.block import Block
 from discreet.data import bed as packed_rows
 from discreet.data import kernel, products
@@ -132,7 +133,7 @@ def test_without_llvmlite_numpy_counts(monkeypatch):
         raise ImportError
 
     kernel.compiled.cache_clear()
-    monkeypatch.setattr(kernel, "import_module", absent)
+    monkeypatch.setattr(compiled, "import_module", absent)
     try:
         assert kernel.kernel() is kernel.count_in_numpy
     finally:

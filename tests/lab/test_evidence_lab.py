@@ -10,26 +10,24 @@ from scipy.special import ndtri
 
 import discreet
 from budget import assert_mean_at_most, must_fail
+from discreet.block import Block
 from discreet.evidence.accumulate import Rows
 from discreet.lab import type_one
 from discreet.lab.bench import evidence as bench
 from discreet.lab.null_cases import STATUS, Case, cases, genotypes
 
 SAFE = [case for case in cases(0.02, 0.1) if "normal" not in case.name]
-SAFE += [
-    Case(f"{type(test).__name__}, MAF floor .01", test, genotypes(0.02), (4500, 500), STATUS)
-    for test in (
-        discreet.Trend(protect="genotypes", maf_floor=0.01, sides=1),
-        discreet.Allelic(maf_floor=0.01, sides=1),
-    )
-]
+RARE = discreet.Genotypic(protect="genotypes", maf_floor=0.0005)
+SAFE += [Case("Genotypic, rate 5%", RARE, genotypes(0.05), (4500, 500), STATUS)]
 TAILED = [case for case in SAFE if case.law and type(case.test).__name__ in ("TwoByTwo", "Mean")]
 TAILED += [case for case in SAFE if "floor" in case.name and hasattr(case.test, "sd")]
+TAILED += [case for case in SAFE if case.name.endswith(("MAF floor .005", "rate 5%"))]
 
 
 def hits(case, columns):
     """Say of each null column whether it passes alpha = 1e-3."""
-    return type_one.null_scores(case, min(columns, case.most), np.random.default_rng(7)) >= -ndtri(1e-3)
+    score = type_one.null_scores(case, min(columns, case.most), np.random.default_rng(7))
+    return score >= -ndtri(1e-3 / case.sides)
 
 
 @pytest.mark.statistical(1)
@@ -71,6 +69,21 @@ def test_the_table_of_type_one_errors_marks_what_is_above():
     good, bad = type_one.in_words(rows).splitlines()[2:4]
     assert not good.endswith("*")
     assert bad.endswith("*")
+
+
+@pytest.mark.parametrize("name", ["Trend", "Allelic", "Genotypic", "Score"])
+def test_drawn_counts_are_scored_like_people(name):
+    """Genotypes known by their counts alone give the scores of a table of these people."""
+    case = next(case for case in cases(0.5, 0.1) if case.name == f"{name}, MAF floor .05")
+    score = type_one.null_scores(case, 5, np.random.default_rng(3))
+    rng = np.random.default_rng(3)
+    drawn = [rng.multinomial(size, list(case.law.values()), size=5) for size in case.sizes]
+    people = np.concatenate([[np.repeat([0.0, 1.0, 2.0], row) for row in kind] for kind in drawn], axis=1).T
+    labels = {key: np.repeat(kinds, case.sizes) for key, kinds in case.labels.items()}
+    accumulator = case.test.start([str(i) for i in range(5)])
+    accumulator.update(Block(people, labels))
+    assert np.array_equal(accumulator.finish().score, score)
+    assert np.any(score > 0)
 
 
 def test_the_benchmark_runs_small():

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from functools import lru_cache
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from discreet.compiled import compile_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -84,39 +85,11 @@ def compiled_doses() -> Doses | None:
     return doses
 
 
-_ENGINES: list[Any] = []  # machine code lives as long as its engine
-
-
 def _function(arguments: str, *names: str, widen: bool = False) -> Any:
-    """Return the function of the last .ll file, compiled in some milliseconds with the others, or None.
-
-    `arguments` has a letter for each: p for a pointer, i for a 64-bit whole number. `widen` lets the compiler
-    make loops work on several numbers at once. Other threads of the interpreter go on while it runs.
-    """
-    import ctypes
-
-    try:
-        llvm: Any = import_module("llvmlite.binding")
-    except ImportError:
-        return None
+    """Return the function of the last .ll file, compiled with the others, or None without llvmlite."""
     here = Path(__file__).parent
     text = "".join((here / f"{name}.ll").read_text(encoding="utf-8") for name in names)
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    module = llvm.parse_assembly(text)
-    machine = llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=3
-    )
-    if widen:
-        options = llvm.create_pipeline_tuning_options(speed_level=3)
-        options.loop_vectorization = True
-        builder = llvm.create_pass_builder(machine, options)
-        builder.getModulePassManager().run(module, builder)
-    engine = llvm.create_mcjit_compiler(module, machine)
-    engine.finalize_object()
-    _ENGINES.append(engine)
-    kinds = [ctypes.c_void_p if one == "p" else ctypes.c_int64 for one in arguments]
-    return ctypes.CFUNCTYPE(ctypes.c_int64, *kinds)(engine.get_function_address(names[-1]))
+    return compile_text(text, names[-1], arguments, widen=widen)
 
 
 def count_in_numpy(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from threading import local
 from typing import TYPE_CHECKING, Any
 
 from discreet.data.arrow import array_of, arrow, faces
@@ -39,21 +40,24 @@ class ParquetSource:
 
     def batches(self, wanted: Sequence[str]) -> Iterator[Mapping[str, NDArray[Any]]]:
         """Yield the wanted columns in batches of rows, file after file."""
-        known = _open(self.paths[0]).schema_arrow
+        known: Any = None
         for path in self.paths:
             file = _open(path)
-            present = set(file.schema_arrow.names)
+            schema = file.schema_arrow
+            known = schema if known is None else known
+            present = set(schema.names)
             absent = [name for name in wanted if name not in present]
             if absent:
                 raise InputError(f"{path}: no column {absent[0]!r}, which another file of the folder has")
             for name in wanted:
                 # Numbers in one file, text in the next: one person's identifiers would not be the same.
-                if not _alike(known.field(name).type, file.schema_arrow.field(name).type):
+                if not _alike(known.field(name).type, schema.field(name).type):
                     raise InputError(f"{path}: column {name!r} is of another kind than in {self.paths[0]}")
             part = range(file.metadata.num_row_groups) if self.part is None else self.part
+            readers = Readers(path, file.metadata)
             for groups, rows in _together(file.metadata, part):
                 if rows <= _MOST:
-                    yield RowGroups(path, file.metadata, groups, tuple(wanted))
+                    yield RowGroups(readers, groups, tuple(wanted))
                 else:
                     yield from _sliced(path, file, groups, wanted)
 
@@ -70,7 +74,15 @@ class ParquetSource:
                     first, start, held = first + held, group + 1, 0
 
 
-@dataclass(slots=True, eq=False)
+class Readers(local):
+    """A reader of one file for each thread: two never share one, and opening takes a wide file's time."""
+
+    def __init__(self, path: Path, metadata: Any) -> None:
+        self.path = path
+        self.file = _open(path, metadata)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class RowGroups(Mapping[str, "NDArray[Any]"]):
     """Some row groups of a file; a column is read when it is asked for, and not kept.
 
@@ -78,21 +90,16 @@ class RowGroups(Mapping[str, "NDArray[Any]"]):
     more memory than a few columns do.
     """
 
-    path: Path
-    metadata: Any
+    readers: Readers
     groups: list[int]
     names: tuple[str, ...]
-    file: Any = None
 
     def __getitem__(self, name: str) -> NDArray[Any]:
-        if self.file is None:
-            # One for each batch: two threads never share a reader.
-            self.file = _open(self.path, self.metadata)
         try:
-            found = self.file.read_row_groups(self.groups, columns=[name], use_threads=False)
+            found = self.readers.file.read_row_groups(self.groups, columns=[name], use_threads=False)
             return array_of(found.column(found.schema.get_field_index(name)))
         except (arrow().ArrowException, OSError):
-            raise _damaged(self.path) from None
+            raise _damaged(self.readers.path) from None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)

@@ -9,12 +9,14 @@ import numpy as np
 
 from discreet.block import Block
 from discreet.errors import InputError
+from discreet.evidence.summing import add_compiled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
+    from discreet.evidence.contribution import Contribution
     from discreet.evidence.evidence import Evidence
 
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
@@ -53,13 +55,13 @@ class Test(Protocol):
 class Sums:
     """Exact weighted sums of whole-number contributions: memory O(cells * m).
 
-    `contribute` turns some columns' values, which it may overwrite, into whole numbers; `weigh` gives each
-    row's whole-number weight in each cell, (cells, rows): membership of a group, or a partner's value.
-    Without it everyone weighs 1 in one cell.
+    `contribution` turns values into whole numbers; `weigh` gives each row's whole-number weight, up to 2^24,
+    in each cell, (cells, rows): membership of a group, or a partner's value. Without it everyone weighs 1 in
+    one cell.
     """
 
     names: tuple[str, ...]
-    contribute: Callable[[NDArray[np.floating[Any]], slice], NDArray[np.floating[Any]]]
+    contribution: Contribution
     weigh: Callable[[Block], Numbers] | None
     conclude: Callable[[Sums], Evidence]
     cells: int = 1
@@ -78,9 +80,13 @@ class Sums:
         """Add some people's contributions."""
         weight = np.ones((1, block.rows)) if self.weigh is None else self.weigh(block)
         self.count += weight.sum(axis=1)
+        if not add_compiled(block, self.contribution, weight, self.total, self.square):
+            self._add(block, weight)
+
+    def _add(self, block: Block, weight: Numbers) -> None:
         wide = np.empty((0, 0))
         for part, columns, values in block.tiles():
-            narrow = self.contribute(values, columns)
+            narrow = self.contribution.whole(values, columns)
             if wide.shape != narrow.shape:
                 wide = np.empty_like(narrow, dtype=np.float64)
             np.copyto(wide, narrow)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 
 import numpy as np
 
@@ -22,6 +22,24 @@ _ALL = slice(None)
 COARSE = 2**10  # the same where squares are summed too
 
 
+class Contribution(Protocol):
+    """What a person's value counts as: a rule, its numbers, and the same in NumPy."""
+
+    rule: ClassVar[str]
+
+    def kind(self, values: NDArray[np.floating[Any]]) -> type[np.float32 | np.float64]:
+        """Return the precision in which these values are counted."""
+        ...
+
+    def numbers(self, kind: type[np.float32 | np.float64]) -> NDArray[np.floating[Any]]:
+        """Return the numbers of the rule for each column, or one row for all of them."""
+        ...
+
+    def whole(self, values: NDArray[np.floating[Any]], columns: slice = ...) -> NDArray[np.floating[Any]]:
+        """Return whole numbers for the values of some columns, which may be overwritten; same shape."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Scale:
     """The public bounds of every column, and what a missing value counts as, in parts of the width."""
@@ -32,6 +50,17 @@ class Scale:
     parts: int
     shifted: bool  # some low end is not 0
     doubled: bool  # some low end is so far from 0 that single precision would round it
+    rule: ClassVar[str] = "scaled"
+
+    def kind(self, values: NDArray[np.floating[Any]]) -> type[np.float32 | np.float64]:
+        """Return the precision in which these values are counted."""
+        return np.float32 if values.dtype.itemsize == 4 and not self.doubled else np.float64
+
+    def numbers(self, kind: type[np.float32 | np.float64]) -> NDArray[np.floating[Any]]:
+        """Return low, parts / width, parts and what a missing value counts as, shape (m, 4)."""
+        most = np.full(self.low.shape, float(self.parts))
+        with np.errstate(all="ignore"):  # a factor beyond single precision is infinite
+            return np.stack([self.low, self.parts / self.width, most, self.missing], axis=1).astype(kind)
 
     def whole(self, values: NDArray[np.floating[Any]], columns: slice = _ALL) -> NDArray[np.floating[Any]]:
         """Return round(parts * (value - low) / width), clipped to 0..parts, missing replaced; same shape.
@@ -41,9 +70,8 @@ class Scale:
         Whatever the value, infinite or absurd, the result is a whole number in 0..parts: nothing is raised
         and nothing is warned of, since either would speak of the data.
         """
-        if self.doubled:
-            values = values.astype(np.float64)
-        kind = values.dtype
+        kind = self.kind(values)
+        values = values.astype(kind, copy=False)
         with np.errstate(all="ignore"):
             if self.shifted:
                 values -= self.low[columns].astype(kind)
@@ -52,6 +80,32 @@ class Scale:
             np.clip(values, 0, self.parts, out=values)
             np.copyto(values, self.missing[columns].astype(kind), where=np.isnan(values))
         return values
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """1 above a public edge, and below it -1 or 0; a missing value counts 0."""
+
+    edge: float
+    reached: bool = False  # the edge itself counts as above it
+    signed: bool = True  # below counts -1
+    rule: ClassVar[str] = "stepped"
+
+    def kind(self, values: NDArray[np.floating[Any]]) -> type[np.float32 | np.float64]:
+        """Return the precision in which these values are counted: their own."""
+        return np.float32 if values.dtype.itemsize == 4 else np.float64
+
+    def numbers(self, kind: type[np.float32 | np.float64]) -> NDArray[np.floating[Any]]:
+        """Return above which number a value counts 1 and below which it counts -1, shape (1, 2)."""
+        with np.errstate(all="ignore"):  # an edge beyond single precision is infinite
+            edge = kind(self.edge)
+        up = np.nextafter(edge, kind(-np.inf)) if self.reached else edge
+        return np.array([[up, edge if self.signed else -np.inf]], dtype=kind)
+
+    def whole(self, values: NDArray[np.floating[Any]], columns: slice = _ALL) -> NDArray[np.floating[Any]]:  # noqa: ARG002 - all columns count alike
+        """Return what each value counts as; same shape."""
+        up, down = self.numbers(self.kind(values))[0]
+        return (values > up).astype(np.float64) - (values < down)
 
 
 def pair(bounds: Any, name: str = "bounds") -> tuple[float, float]:

@@ -101,7 +101,7 @@ class Correlation:
         if self.method == "kendall":
             return Rows(names, self.labels, self._ranked)
         units = scale(self.bounds, names, 0.5, COARSE)
-        return Sums(names, units.whole, self._weigh, self._multiplied, cells=3, squared=True)
+        return Sums(names, units, self._weigh, self._multiplied, cells=3, squared=True)
 
     def _weigh(self, block: Block) -> NDArray[np.float64]:
         """Return the weights 1, y and y^2 of every row: their sums with x give all that is needed."""

@@ -87,7 +87,7 @@ class Mean:
         """Return an empty accumulator for the columns called `names`."""
         share = self._share(names)
         units = scale(self.bounds, names, share, FINE)
-        return Sums(tuple(names), units.whole, None, partial(self._conclude, share=share))
+        return Sums(tuple(names), units, None, partial(self._conclude, share=share))
 
     def _share(self, names: Sequence[str]) -> NDArray[np.float64]:
         low, width = bounds_of(self.bounds, names)

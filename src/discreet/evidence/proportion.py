@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy
@@ -12,14 +12,15 @@ from discreet import check
 from discreet.evidence.accumulate import Sums
 from discreet.evidence.bounded import check_size, combine, mean_effect, side, size
 from discreet.evidence.common import ceiling_for, check_common, conclude, enough
+from discreet.evidence.contribution import Steps
 from discreet.evidence.ladder import SLOPE, Ladder, gentle, scores_of_p
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
     from discreet.evidence.evidence import Evidence
+
+_YES_OR_NO = Steps(0.5, reached=True)  # 1, -1, or 0: sums and sums of squares give both counts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +72,7 @@ class Proportion:
 
     def start(self, names: Sequence[str]) -> Sums:
         """Return an empty accumulator for the columns called `names`."""
-        return Sums(tuple(names), _yes_or_no, None, self._conclude, squared=True)
+        return Sums(tuple(names), _YES_OR_NO, None, self._conclude, squared=True)
 
     def _conclude(self, sums: Sums) -> Evidence:
         names = sums.names
@@ -110,8 +111,3 @@ def binomial_ladder(n: int, rate: float, ceiling: float) -> Ladder:
     p = np.asarray(scipy.special.betainc(count, n - count + 1, rate), dtype=np.float64)
     scores = gentle(np.concatenate([[0.0], scores_of_p(p)]), SLOPE / float(np.sqrt(n * rate * (1 - rate))))
     return Ladder(1.0, np.minimum(scores, ceiling))
-
-
-def _yes_or_no(values: NDArray[np.floating[Any]], _: slice) -> NDArray[np.float64]:
-    """Return 1 for yes, -1 for no, 0 for missing: sums and sums of squares give both counts."""
-    return (values >= 0.5).astype(np.float64) - (values < 0.5)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,8 +34,8 @@ class RankSum:
     group : str
         The column that says who is in which group. Public: it is not protected, and neither are group sizes.
     tail : {"safe", "normal"}
-        "safe" is for any ties: checked against exact laws, not proved for all sizes. "normal" is for columns
-        without ties or missing values.
+        "safe" is proved at every size, whatever the ties. "normal" is for columns without ties or missing
+        values.
     levels, sides, ceiling
         As for `TwoGroups`.
 
@@ -78,9 +79,9 @@ class RankSum:
         """Return an empty accumulator for the columns called `names`."""
         return Rows(tuple(names), self.labels, self._conclude)
 
-    def survival(self, _: int) -> tails.Survival:
-        """Return the bound on the tail of z."""
-        return tails.normal if self.tail == "normal" else rank_sum_tail
+    def survival(self, first: int, second: int) -> tails.Survival:
+        """Return the bound on the tail of z for groups of these sizes."""
+        return tails.normal if self.tail == "normal" else partial(rank_sum_tail, first, second)
 
     def _conclude(self, rows: Rows) -> Evidence:
         group = codes(rows.label(self.group), self.levels)
@@ -103,7 +104,7 @@ class RankSum:
             people,
             sides=self.sides,
             ceiling=self.ceiling,
-            survival=self.survival(people),
+            survival=self.survival(first, second),
             proof="docs/proofs/ranks.md",
             public=MEMBERSHIP,
             effect_name="P(larger) - P(smaller)",

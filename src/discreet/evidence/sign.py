@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy
@@ -12,6 +12,7 @@ from discreet import check
 from discreet.evidence.accumulate import Sums
 from discreet.evidence.bounded import check_size, combine, mean_effect, side, size
 from discreet.evidence.common import ceiling_for, check_common, conclude, enough
+from discreet.evidence.contribution import Steps
 from discreet.evidence.ladder import SLOPE, Ladder, gentle, scores_of_p
 
 if TYPE_CHECKING:
@@ -61,10 +62,7 @@ class Sign:
 
     def start(self, names: Sequence[str]) -> Sums:
         """Return an empty accumulator for the columns called `names`."""
-        return Sums(tuple(names), self._signs, None, self._conclude)
-
-    def _signs(self, values: NDArray[np.floating[Any]], _: slice) -> NDArray[np.float64]:
-        return (values > self.null).astype(np.float64) - (values < self.null)
+        return Sums(tuple(names), Steps(self.null), None, self._conclude)
 
     def _conclude(self, sums: Sums) -> Evidence:
         difference, n = sums.total[0], float(sums.count[0])

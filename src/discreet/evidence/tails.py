@@ -36,17 +36,6 @@ def normal(t: NDArray[np.float64]) -> NDArray[np.float64]:
     return scipy.special.ndtr(-t)
 
 
-def normal_hinge(t: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the power-1 bound with Y standard normal: for rank statistics, whatever the ties."""
-    best = np.ones_like(t)
-    for distance in _DISTANCES:
-        h = t - distance / np.maximum(t, 0.5)
-        density = np.exp(-0.5 * h * h) / np.sqrt(2 * np.pi)
-        hinge = np.asarray(density - h * scipy.special.ndtr(-h), dtype=np.float64)
-        best = np.minimum(best, np.maximum(hinge, 0.0) / (t - h))
-    return np.minimum(best * _OUTWARD, 1.0)
-
-
 def normal_cubed(t: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the power-3 bound with Y standard normal: for sums of weighted fair signs and of uniforms."""
     best = np.ones_like(t)

@@ -10,6 +10,7 @@ import numpy as np
 from discreet.evidence import tails
 from discreet.evidence.accumulate import Sums
 from discreet.evidence.common import ceiling_for, check_common, conclude, only_replace
+from discreet.evidence.contribution import Steps
 from discreet.evidence.effect import effect
 from discreet.evidence.groups import MEMBERSHIP, PUBLIC_GROUPS, Groups, check_levels, sizes
 from discreet.evidence.hypergeometric import Margins
@@ -19,9 +20,9 @@ from discreet.evidence.two_groups import check_share
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
     from discreet.evidence.evidence import Evidence
+
+_YES = Steps(0.5, reached=True, signed=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +83,7 @@ class TwoByTwo:
 
     def start(self, names: Sequence[str]) -> Sums:
         """Return an empty accumulator for the columns called `names`."""
-        return Sums(tuple(names), _yes, Groups(self.group, self.levels).weigh, self._conclude, cells=2)
+        return Sums(tuple(names), _YES, Groups(self.group, self.levels).weigh, self._conclude, cells=2)
 
     def _conclude(self, sums: Sums) -> Evidence:
         first, second = sizes(sums.count)
@@ -118,7 +119,3 @@ def _steps(margins: Margins, clip: float, tail: str) -> Staircase:
     reach = zip([knots[0], *knots[:-1]], [*knots[1:], knots[-1]], strict=True)
     survivals = [tails.normal if tail == "normal" else margins.survival(clip, *ends) for ends in reach]
     return staircase(knots, survivals, margins.influence(clip), clip)
-
-
-def _yes(values: NDArray[np.floating[Any]], _: slice) -> NDArray[np.float64]:
-    return (values >= 0.5).astype(np.float64)

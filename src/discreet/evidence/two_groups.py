@@ -167,7 +167,7 @@ def difference_sums(test: TwoGroups | Stratified, names: Sequence[str], groups: 
     units = scale(test.bounds, names, 0.5, COARSE if estimated else FINE)
     cells = 2 * len(groups.strata)
     conclude_with = partial(_difference, test)
-    return Sums(tuple(names), units.whole, groups.weigh, conclude_with, cells=cells, squared=estimated)
+    return Sums(tuple(names), units, groups.weigh, conclude_with, cells=cells, squared=estimated)
 
 
 def _difference(test: TwoGroups | Stratified, sums: Sums) -> Evidence:

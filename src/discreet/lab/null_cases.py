@@ -10,9 +10,11 @@ import numpy as np
 
 from discreet.evidence.allelic import Allelic
 from discreet.evidence.correlation import Correlation
+from discreet.evidence.genotypic import Genotypic
 from discreet.evidence.mean import Mean
 from discreet.evidence.proportion import Proportion
 from discreet.evidence.rank_sum import RankSum
+from discreet.evidence.score import Score
 from discreet.evidence.sign import Sign
 from discreet.evidence.signed_rank import SignedRank
 from discreet.evidence.trend import Trend
@@ -51,6 +53,11 @@ class Case:
     most: int = _ALL
 
     @property
+    def sides(self) -> int:
+        """How many directions the test looks in."""
+        return getattr(self.test, "sides", 1)
+
+    @property
     def people(self) -> int:
         """Everyone."""
         return sum(self.sizes)
@@ -59,7 +66,6 @@ class Case:
 def cases(rate: float, share: float) -> list[Case]:
     """Return all tests on columns of one rate, the second group being one share of the people."""
     coin = {0.0: 1 - rate, 1.0: rate}
-    genotype = genotypes(rate)
     signs = {-1.0: rate / 2, 0.0: 1 - rate, 1.0: rate / 2}
     bounds = (0, 1)
     groups, group = _split(_PEOPLE, share), {"g": np.array([0, 1])}
@@ -80,27 +86,14 @@ def cases(rate: float, share: float) -> list[Case]:
         Case("SignedRank, no ties", SignedRank(), None, (_FEW,), most=200_000),
         Case("TwoGroups", TwoGroups(group="g", bounds=bounds), coin, groups, group),
         Case("TwoGroups, floor .05", TwoGroups(group="g", bounds=bounds, floor=0.05), coin, groups, group),
-        Case(
-            "Trend, MAF floor .05",
-            Trend(protect="genotypes", maf_floor=0.05, sides=1),
-            genotype,
-            groups,
-            STATUS,
-        ),
-        Case(
-            "Allelic, MAF floor .05",
-            Allelic(maf_floor=0.05, case_floor=0.1, sides=1),
-            genotype,
-            groups,
-            STATUS,
-        ),
+        *_genetic(rate, share),
         Case("TwoByTwo, floor .005", TwoByTwo(group="g", floor=0.005), coin, groups, group),
         Case("TwoByTwo, normal tail", TwoByTwo(group="g", floor=0.005, tail="normal"), coin, groups, group),
         Case("Stratified", layered(), coin, strata, both),
         Case("Stratified, floor .05", layered(floor=0.05), coin, strata, both),
         Case("RankSum", RankSum(group="g"), coin, groups, group, most=500_000),
         Case("RankSum, no ties", RankSum(group="g"), None, few, group, most=200_000),
-        Case("Correlation, Kendall", Correlation(partner="g"), coin, groups, group, most=100_000),
+        Case("Correlation, Kendall", Correlation(partner="g"), coin, groups, group, most=25_000),
         Case(
             "Correlation, Kendall, no ties",
             Correlation(partner="y"),
@@ -112,6 +105,34 @@ def cases(rate: float, share: float) -> list[Case]:
         Case("Correlation, product, floor .3", product, coin, groups, group),
         Case("Vote, 50 blocks", Vote(test=_largest, blocks=50, level=0.2), None, (_FEW,), most=500_000),
     ]
+
+
+def _genetic(rate: float, share: float) -> list[Case]:
+    """Return the tests on genotypes with a floor for common alleles and one for rare ones.
+
+    The latter also with a normal tail: a higher floor would hide what it does where carriers are few.
+    """
+    groups = _split(_PEOPLE, share)
+    tests: list[tuple[str, Any, float, tuple[int, ...], dict[str, NDArray[Any]]]] = [
+        ("Trend", partial(Trend, protect="genotypes", sides=1), 0.005, groups, STATUS),
+        ("Allelic", partial(Allelic, case_floor=0.1, sides=1), 0.005, groups, STATUS),
+        ("Genotypic", partial(Genotypic, protect="genotypes"), 0.0005, groups, STATUS),
+        ("Score", partial(Score, protect="genotypes", sides=1, bounds=(0, 1)), 0.005, *_trait(share)),
+    ]
+    found: list[Case] = []
+    for name, test, rare, sizes, labels in tests:
+        for floor, tail in ((0.05, "safe"), (rare, "safe"), (rare, "normal")):
+            words = "normal tail" if tail == "normal" else f"MAF floor {floor:g}".replace("0.", ".")
+            found.append(
+                Case(f"{name}, {words}", test(maf_floor=floor, tail=tail), genotypes(rate), sizes, labels)
+            )
+    return found
+
+
+def _trait(share: float) -> tuple[tuple[int, ...], dict[str, NDArray[Any]]]:
+    """Return how many people have a trait of 0, 1/2 and 1; it is above 0 for one share of them."""
+    rest, some = _split(_PEOPLE, share)
+    return (rest, *_split(some, 0.5)), {"phenotype": np.array([0.0, 0.5, 1.0])}
 
 
 def genotypes(rate: float) -> dict[float, float]:

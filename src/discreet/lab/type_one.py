@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import ndtri
 
 from discreet.block import Block
 from discreet.evidence.accumulate import Sums
-from discreet.evidence.genotypes import Genotypes
 from discreet.lab.clopper import lower
 from discreet.lab.null_cases import RATES, SHARES, STATUS, Case, cases
 from discreet.report.text_table import table
@@ -66,13 +65,13 @@ def run(columns: int = COLUMNS, seed: int = 1) -> Iterator[Row]:
         size = min(columns, case.most)
         passed = np.zeros(len(ALPHAS), dtype=np.int64)
         for first in range(0, size, _BATCH):
-            passed += passes(null_scores(case, min(_BATCH, size - first), rng))
+            passed += passes(null_scores(case, min(_BATCH, size - first), rng), case.sides)
         yield Row(case.name, share, rate, size, tuple(passed.tolist()))
 
 
-def passes(score: NDArray[np.float64]) -> list[int]:
-    """Return how many one-sided scores reach the cutoff of each alpha."""
-    return [int(np.count_nonzero(score >= -ndtri(alpha))) for alpha in ALPHAS]
+def passes(score: NDArray[np.float64], sides: int) -> list[int]:
+    """Return how many scores reach the cutoff of each alpha."""
+    return [int(np.count_nonzero(score >= -ndtri(alpha / sides))) for alpha in ALPHAS]
 
 
 def null_scores(case: Case, columns: int, rng: np.random.Generator) -> NDArray[np.float64]:
@@ -92,21 +91,52 @@ def null_scores(case: Case, columns: int, rng: np.random.Generator) -> NDArray[n
         return np.concatenate(parts)
     values, chance = (np.array(list(part)) for part in (case.law.keys(), case.law.values()))
     counts = np.stack([rng.multinomial(size, chance, size=columns) for size in case.sizes], axis=1)
-    sums = case.test.start(names)
-    if isinstance(sums, Genotypes):
-        sums.members[0], sums.slots[:] = case.sizes, case.people
-        sums.counts[0, :, :3] = counts.transpose(1, 2, 0)
+    sums: Any = case.test.start(names)
+    if hasattr(sums, "scan"):
+        sums.scan(_Drawn(case, counts))
         return sums.finish().score
     if not isinstance(sums, Sums):
         return _ranked(case, values, counts)
     kinds = Block(np.zeros((len(case.sizes), 1)), case.labels)
     weight = np.ones((1, len(case.sizes))) if sums.weigh is None else sums.weigh(kinds)
-    whole = np.array([sums.contribute(np.full((1, 1), value), slice(0, 1))[0, 0] for value in values])
+    whole = np.array([sums.contribution.whole(np.full((1, 1), value), slice(0, 1))[0, 0] for value in values])
     sums.count += weight @ np.array(case.sizes, dtype=np.float64)
     sums.total += weight @ (counts @ whole).T
     if sums.squared:
         sums.square += weight @ (counts @ (whole * whole)).T
     return sums.finish().score
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Drawn:
+    """Genotypes of people of a few kinds: how many of each kind carry 0, 1 and 2 alleles, (m, kinds, 3)."""
+
+    case: Case
+    drawn: NDArray[np.int64]
+
+    @property
+    def rows(self) -> int:
+        return self.case.people
+
+    @property
+    def labels(self) -> dict[str, NDArray[Any]]:
+        return {name: np.repeat(kinds, self.case.sizes) for name, kinds in self.case.labels.items()}
+
+    def _of_kinds(self, people: NDArray[Any]) -> NDArray[np.float64]:
+        """Return what the first person of each kind has of something that all of a kind share."""
+        return people[:, np.cumsum([0, *self.case.sizes[:-1]])].astype(np.float64)
+
+    def count(self, cells: NDArray[np.bool_]) -> NDArray[np.int32]:
+        found = np.zeros((len(cells), 4, len(self.drawn)), dtype=np.int32)
+        for dose in range(3):
+            found[:, dose] = self._of_kinds(cells) @ self.drawn[:, :, dose].T
+        return found
+
+    def multiply(
+        self, weight: NDArray[np.float32], also: NDArray[np.float32], lost: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        dose = self.drawn[:, :, 1] + 2 * self.drawn[:, :, 2]
+        return self._of_kinds(weight) @ dose.T, np.zeros((len(weight) + len(also), lost.size))
 
 
 def _ranked(case: Case, values: NDArray[np.float64], counts: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -30,6 +30,8 @@ from discreet.evidence.two_groups import Stratified, TwoGroups
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from discreet.evidence.tails import Survival
+
     Vector = NDArray[np.float64]
 
 _GROUPS = (TwoGroups, Stratified, TwoByTwo, RankSum, Allelic, Trend)
@@ -137,13 +139,13 @@ class Setting:
         first, second = self.sizes(n)
         match self.test:
             case RankSum():
-                return _ranked(
-                    self.test, z, _rank_sum(first, second), max(first, second), n, public=MEMBERSHIP
-                )
+                tail = self.test.survival(first, second)
+                deviation = _rank_sum(first, second)
+                return _ranked(self.test, z, deviation, max(first, second), n, tail, public=MEMBERSHIP)
             case SignedRank():
-                return _ranked(self.test, z, _signed_rank(n), 2 * n, n)
+                return _ranked(self.test, z, _signed_rank(n), 2 * n, n, self.test.survival(n))
             case Correlation(method="kendall"):
-                return _ranked(self.test, z, _kendall(n), 2 * (n - 1), n)
+                return _ranked(self.test, z, _kendall(n), 2 * (n - 1), n, self.test.survival(n))
             case _:
                 return None
 
@@ -234,6 +236,7 @@ def _ranked(
     deviation: float,
     pull: float,
     n: int,
+    survival: Survival,
     public: str = "",
 ) -> Evidence:
     return rank_evidence(
@@ -244,7 +247,7 @@ def _ranked(
         n,
         sides=test.sides,
         ceiling=test.ceiling,
-        survival=test.survival(n),
+        survival=survival,
         proof=f"docs/proofs/{'correlation' if isinstance(test, Correlation) else 'ranks'}.md",
         effect_name="",  # no effect is released from an invented study
         largest=n * n,

@@ -1,0 +1,122 @@
+"""Compiled sums: the same whole numbers as NumPy's, whatever the values, their precision and their layout."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+import discreet
+from discreet import compiled
+from discreet.block import Block
+from discreet.errors import InputError
+from discreet.evidence import summing
+
+BOUNDS = (0.0, 1.0)
+TESTS = [
+    discreet.Mean(bounds=BOUNDS, null=0.4),
+    discreet.Mean(bounds=(1e6, 1e6 + 1), null=1e6 + 0.4),
+    discreet.Mean(bounds=(-1e-40, 1e-40), null=1e-42),
+    discreet.Mean(bounds={"0": (-2, 3), "1": (0, 1e30), "2": (5, 9)}, null={"0": 0, "1": 1e29, "2": 6}),
+    discreet.Proportion(null=0.4),
+    discreet.Sign(null=0.0),
+    discreet.Sign(null=0.3),
+    discreet.TwoGroups(group="g", bounds=BOUNDS),
+    discreet.TwoGroups(group="g", bounds=BOUNDS, floor=0.1),
+    discreet.TwoByTwo(group="g"),
+    discreet.Stratified(group="g", stratum="s", strata=(0, 1, 2), bounds=BOUNDS, floor=0.1),
+    discreet.Correlation(partner="y", method="product", bounds=BOUNDS, partner_bounds=BOUNDS),
+]
+ODD = [0.0, -0.0, 0.3, 0.5, 1.0, np.nan, np.inf, -np.inf, 1e-40, -1e-45, 1e38, -1e300, 2**-21, 1e6 + 0.5]
+needs_llvmlite = pytest.mark.skipif(
+    summing.function_for("scaled", np.float32) is None, reason="llvmlite is not installed"
+)
+
+
+def both(test, columns, monkeypatch):
+    """Return the accumulators of the same people, by compiled code and by NumPy."""
+    rows = len(columns[0])
+    labels = {"g": np.arange(rows) % 3 == 0, "s": np.arange(rows) // 3 % 4, "y": np.linspace(-0.1, 1.1, rows)}
+    found = []
+    for worth in (0, 2**62):
+        monkeypatch.setattr(summing, "WORTH", worth)
+        accumulator = test.start([str(i) for i in range(len(columns))])
+        with np.errstate(all="ignore"):
+            accumulator.update(Block(columns, labels))
+        found.append(accumulator)
+    return found
+
+
+def assert_equal(fast, slow):
+    """Both have the same counts, sums and sums of squares."""
+    assert np.array_equal(fast.count, slow.count)
+    assert np.array_equal(fast.total, slow.total)
+    assert np.array_equal(fast.square, slow.square)
+
+
+@needs_llvmlite
+@pytest.mark.parametrize("test", TESTS, ids=lambda test: type(test).__name__)
+@settings(max_examples=25)
+@given(
+    values=arrays(np.float64, st.tuples(st.just(3), st.integers(1, 40)), elements=st.sampled_from(ODD)),
+    single=st.lists(st.booleans(), min_size=3, max_size=3),
+)
+def test_no_value_is_counted_otherwise(test, values, single):
+    """Edges, missing, infinite and tiny values count the same in both, columns of both precisions mixed."""
+    with pytest.MonkeyPatch.context() as patch, np.errstate(over="ignore"):
+        columns = [one.astype(np.float32) if few else one for one, few in zip(values, single, strict=True)]
+        assert_equal(*both(test, columns, patch))
+
+
+@needs_llvmlite
+@pytest.mark.parametrize("rows", [1, 1023, 1024, 1025, 5000])
+@pytest.mark.parametrize("test", TESTS, ids=lambda test: type(test).__name__)
+def test_many_rows_are_summed_alike(test, rows, monkeypatch):
+    """Whole and broken pieces of 1,024 rows give NumPy's sums."""
+    rng = np.random.default_rng(rows)
+    values = rng.normal(0.5, 0.6, (3, rows)).astype(np.float32)
+    values[rng.random((3, rows)) < 0.1] = np.nan
+    assert_equal(*both(test, [*values[:2], values[2].astype(np.float64)], monkeypatch))
+
+
+@needs_llvmlite
+def test_any_layout_is_read(monkeypatch):
+    """Strided, unaligned and byte-swapped columns are the numbers they say."""
+    values = np.random.default_rng(0).random((70, 3), dtype=np.float32)
+    shifted = np.frombuffer(b"." + values[:, 1].tobytes(), dtype=np.float32, count=70, offset=1)
+    columns = [values[:, 0], shifted, values[:, 2].astype(">f4")]
+    fast, slow = both(TESTS[0], columns, monkeypatch)
+    assert_equal(fast, slow)
+    plain, _ = both(TESTS[0], list(values.T.copy()), monkeypatch)
+    assert_equal(fast, plain)
+
+
+@needs_llvmlite
+def test_columns_of_different_lengths_are_refused(monkeypatch):
+    """A damaged file never makes compiled code read beyond a column."""
+    with pytest.raises(InputError, match="differ in length"):
+        both(TESTS[0], [np.zeros(9), np.zeros(8)], monkeypatch)
+
+
+def test_a_wrong_sum_is_seen(monkeypatch):
+    """The comparison refuses sums that differ by a single unit: its wrong twin."""
+    fast, slow = both(TESTS[0], [np.linspace(0, 1, 9)], monkeypatch)
+    fast.total[0, 0] += 1
+    with pytest.raises(AssertionError):
+        assert_equal(fast, slow)
+
+
+def test_without_llvmlite_numpy_sums(monkeypatch):
+    """Nothing is added twice or lost where llvmlite cannot be imported."""
+
+    def absent(_):
+        raise ImportError
+
+    summing.compiled.cache_clear()
+    monkeypatch.setattr(compiled, "import_module", absent)
+    try:
+        assert_equal(*both(TESTS[7], [np.linspace(0, 1, 50)] * 3, monkeypatch))
+    finally:
+        summing.compiled.cache_clear()
