@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _COARSE, _FINE = 0.05, 0.01
 _NEGLIGIBLE = 1e-4
-_SOLVED = 25
+_SOLVED = 12
 # How steep the null is over the search noise; then the ratio of the grid of counts, and beta/q.
 _SHAPES = ((0.01, 0.01, 0.02), (0.05, 0.015, 0.04), (0.2, 0.02, 0.05), (1.0, 0.03, 0.1), (np.inf, 0.05, 0.15))
 
