@@ -107,7 +107,7 @@ def test_a_genotype_replaced_stays_within_the_certificate(test, sizes):
     counts, evidence = public_evidence(test, all_counts(sizes[0], 4), all_counts(sizes[1], 4))
     moves = [(a, b) for a in range(8) for b in range(8) if a != b and a // 4 == b // 4]
     assert largest_move(counts, evidence.score, moves) <= evidence.certificate.sup * ROOM
-    assert "who is in which group" in evidence.certificate.public
+    assert "everyone's phenotype" in evidence.certificate.public
 
 
 SCORES = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import replace
+from itertools import pairwise
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -76,6 +77,27 @@ def test_the_picture_shows_the_released_variants_and_no_other(bed):
     assert "rs5" not in ET.tostring(drawing, encoding="unicode")
     ticks = {one.text for one in drawing.iter() if one.get("class") == "tick"}
     assert ticks == {str(chromosome) for chromosome in range(1, 23)}
+
+
+def test_values_fill_the_picture(bed):
+    """Small values are drawn on their own scale, bands of noise included, with zero in sight."""
+    values = Values("covariance", np.array([0.04, -0.03, 0.05]), np.full(3, 0.002))
+    text = discreet.located(replace(released(bed, [3, 2, 10]), values=values), bed).manhattan()
+    drawing = ET.fromstring(text)  # noqa: S314 - ours
+    heights = [float(one.get("cy")) for one in drawing.iter() if one.tag.endswith("circle")]
+    assert max(heights) - min(heights) > 150
+    assert {"0.04", "0"} <= {one.text for one in drawing.iter() if one.get("class") == "tick"}
+
+
+def test_names_of_chromosomes_keep_clear_of_one_another(bed):
+    """Long names are left out where they would overlap; one discovery alone is one variant in one locus."""
+    found = discreet.located(released(bed, [3]), bed)
+    ends = {f"scaffold{i}": 1000 for i in range(30)} | dict(found.ends)
+    drawing = ET.fromstring(replace(found, ends=ends).manhattan())  # noqa: S314 - ours
+    places = [float(one.get("x")) for one in drawing.iter() if (one.text or "").startswith("scaffold")]
+    assert places
+    assert all(later - one > 60 for one, later in pairwise(places))
+    assert "1 variant in 1 locus" in str(found)
 
 
 def test_no_discoveries_make_empty_files(bed, tmp_path):

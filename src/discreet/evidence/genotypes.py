@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from discreet.evidence.groups import MEMBERSHIP
 from discreet.labels import codes
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ def strata_of(
 
 def not_protected(protect: str, stratum: str | None) -> str:
     """Return in words what every neighbour shares."""
-    shared = ([MEMBERSHIP] if protect == "genotypes" else []) + (
+    shared = (["everyone's phenotype"] if protect == "genotypes" else []) + (
         [] if stratum is None else ["everyone's stratum"]
     )
     return " and ".join(shared)

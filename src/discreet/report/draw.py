@@ -76,14 +76,20 @@ def number(x: float) -> str:
     return f"{x:,.0f}" if abs(x) >= 1000 and x == round(x) else f"{x:.4g}"
 
 
-def grid(x: Scale, y: Scale, x_name: str, y_name: str, about: tuple[int, int]) -> list[Element]:
-    """Return the lines, numbers and names of two axes; y.first is the bottom."""
+def levels(x: Scale, y: Scale, about: int) -> list[Element]:
+    """Return the lines and numbers of the axis that goes up."""
     shapes: list[Element] = []
-    for tick in y.ticks(about[1]):
+    for tick in y.ticks(about):
         shapes += [
             line(f"M{x.first} {y(tick)}H{x.last}", "zero" if tick == 0 else "grid"),
             text(x.first - 7, y(tick) + 4, number(tick), "end", "tick"),
         ]
+    return shapes
+
+
+def grid(x: Scale, y: Scale, x_name: str, y_name: str, about: tuple[int, int]) -> list[Element]:
+    """Return the lines, numbers and names of two axes; y.first is the bottom."""
+    shapes = levels(x, y, about[1])
     shapes += [text(x(tick), y.first + 18, number(tick), "middle", "tick") for tick in x.ticks(about[0])]
     return [
         *shapes,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -145,21 +146,28 @@ class Located:
             write(Path(folder) / name, text.encode())
         return tuple(Path(folder) / name for name in parts)
 
+    def counted(self) -> str:
+        """Return how many variants, in how many loci, in words."""
+        return f"{_many(len(self.variants), 'variant')} in {_many(len(self.loci), 'locus', 'loci')}"
+
     def __str__(self) -> str:
         from discreet.report.genome_map import MEANING
 
         loci = self.loci
-        lines = [
-            f"{len(self.variants):,} variants in {len(loci):,} loci (gaps up to {self.window:,} base pairs).",
-            MEANING,
-        ]
+        gaps = f"{self.counted()} (gaps up to {self.window:,} base pairs)."
+        lines = [gaps, *textwrap.wrap(MEANING, 110, subsequent_indent="  ")]
         for i, locus in enumerate(loci[:20]):
             lead = shown(self.variants[locus.members[0]].name)
-            what = "strongest" if self.release.ordered else "one of them"
-            lines.append(
-                f"  {i + 1}. chromosome {shown(locus.chromosome)}, {locus.start:,} to {locus.end:,}: "
-                f"{len(locus.members)} variants, {what} {lead}"
-            )
+            place = f"chromosome {shown(locus.chromosome)}, {locus.start:,}"
+            if len(locus.members) > 1:
+                what = "strongest" if self.release.ordered else "one of them"
+                place += f" to {locus.end:,}"
+                lead = f"{len(locus.members):,} variants, {what} {lead}"
+            lines.append(f"  {i + 1}. {place}: {lead}")
         if len(loci) > 20:
             lines.append(f"  and {len(loci) - 20:,} more")
         return "\n".join(lines)
+
+
+def _many(count: int, one: str, several: str = "") -> str:
+    return f"{count:,} {one if count == 1 else several or one + 's'}"

@@ -25,8 +25,8 @@ def map_section(located: Located) -> Element:
     """Return the section that puts the discoveries on the map."""
     loci = located.loci
     said = (
-        f"{len(located.variants):,} variants in {len(loci):,} loci: those on one chromosome with no gap "
-        f"above {located.window:,} base pairs between neighbours make one locus."
+        f"{located.counted()}: those on one chromosome with no gap above {located.window:,} base pairs "
+        "between neighbours make one locus."
     )
     parts = [tag("p", said), tag("p", MEANING)]
     if loci:
@@ -35,30 +35,35 @@ def map_section(located: Located) -> Element:
         rest = f"These are the first {_MOST:,} loci; variants.tsv has all of them."
         parts.append(tag("p", rest, class_="note"))
     caption = "Released variants alone: all others are private, and are not drawn."
+    if located.release.values is not None:
+        caption += " Lines are the bands of noise."
     parts.append(figure(lambda width: drawn(located, width), "Along the genome.", caption))
     return section("map", "Where on the genome", *parts)
 
 
 def _table(located: Located) -> Element:
     lead = "Strongest" if located.release.ordered else "One of them"
-    heads = ["Locus", "Chromosome", "From", "To", "Variants"]
+    heads = ["Chr.", "From", "To", "Variants"]
     head = tag(
-        "tr", *(tag("th", name, scope="col", class_="n") for name in heads), tag("th", lead, scope="col")
+        "tr",
+        tag("th", "Locus", scope="col", class_="n"),
+        tag("th", lead, scope="col"),
+        *(tag("th", name, scope="col", class_="n") for name in heads),
     )
     rows = [
         tag(
             "tr",
+            tag("td", f"{i:,}", class_="n"),
+            tag("td", tag("bdi", shown(located.variants[locus.members[0]].name))),
             *(
                 tag("td", text, class_="n")
                 for text in (
-                    f"{i}",
                     shown(locus.chromosome, 12),
                     f"{locus.start:,}",
                     f"{locus.end:,}",
                     f"{len(locus.members):,}",
                 )
             ),
-            tag("td", tag("bdi", shown(located.variants[locus.members[0]].name))),
         )
         for i, locus in enumerate(located.loci[:_MOST], 1)
     ]

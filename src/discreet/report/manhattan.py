@@ -5,19 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-from discreet.report.draw import Scale, line, picture, text
+from discreet.report.draw import Scale, levels, line, picture, text
 from discreet.report.markup import shown, tag
+from discreet.report.pictures import bands_of, drawable, ends_of
 
 if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
     from discreet.report.genome import Located
 
 _WIDTH, _HEIGHT = 900, 320.0
-_LEFT, _TOP, _BOTTOM = 20.0, 40.0, 250.0
-_ROOM = 15.0  # for the name of a chromosome
+_LEFT, _TOP, _BOTTOM = 48.0, 40.0, 250.0
+_ROOM, _LETTER = 7.5, 3.5  # half of what the name of a chromosome takes: at least, and for each letter
 _LOOKS = """
-svg { font-family: system-ui, sans-serif; } .tick, .label { font-size: 12px; fill: #555; }
+svg { font-family: system-ui, sans-serif; background: white; } .tick, .label { font-size: 12px; fill: #555; }
 .grid { stroke: #ddd; } .zero { stroke: #888; } .edge { stroke: #bbb; stroke-dasharray: 2 3; }
-.even { fill: #1f5fa8; } .odd { fill: #b3541e; }
+.even { fill: #1f5fa8; } .odd { fill: #b3541e; } .band { stroke: #888; stroke-width: 1.5; stroke-opacity: 0.4; }
 """
 
 
@@ -32,8 +35,8 @@ def manhattan(located: Located) -> str:
 def drawn(located: Located, width: int) -> ET.Element:
     """Return the picture, so wide, for a page that has its looks.
 
-    Across: positions, chromosome after chromosome. Up: the noisy value where values were released, else the
-    order of the release (strongest on top), else one line for all.
+    Across: positions, chromosome after chromosome. Up: the noisy value and its band where values were
+    released, else the rank, else one line for all.
     """
     ends = dict(located.ends)
     for one in located.variants:
@@ -43,39 +46,45 @@ def drawn(located: Located, width: int) -> ET.Element:
     for chromosome, end in ends.items():
         starts[chromosome] = length
         length += max(1, end)
-    right = width - 20.0
-    x = Scale(0, length, _LEFT, right)
-    heights, name = _heights(located)
-    low, high = min([0.0, *heights]), max([1.0, *heights])
-    y = Scale(low, high, _BOTTOM, _TOP)
-    shapes = [
-        line(f"M{_LEFT} {y(low)}H{right}", "zero"),
-        text(right, _BOTTOM + 36, "chromosome", "end"),
-        text(4, _TOP - 12, name),
-    ]
-    last = -_ROOM
+    x = Scale(0, length, _LEFT, width - 20.0)
+    heights, y, axis = _up(located, x)
+    shapes = [*axis, text(x.last, _BOTTOM + 36, "chromosome", "end")]
+    free = 0.0
     for chromosome, start in starts.items():
-        middle = x(start + ends[chromosome] / 2)
+        middle, name = x(start + ends[chromosome] / 2), shown(chromosome, 12)
         shapes.append(line(f"M{x(start)} {_TOP}V{_BOTTOM}", "edge"))
-        if middle - last >= _ROOM:
-            shapes.append(text(middle, _BOTTOM + 18, shown(chromosome, 12), "middle", "tick"))
-            last = middle
+        half = max(_ROOM, _LETTER * len(name) + 2)
+        if middle - half >= free:
+            shapes.append(text(middle, _BOTTOM + 18, name, "middle", "tick"))
+            free = middle + half
+    places = [x(starts[one.chromosome] + one.position) for one in located.variants]
+    values = located.release.values
+    if values is not None and drawable(located.release):
+        bands = zip(places, bands_of(values), strict=True)
+        path = "".join(f"M{place} {y(low)}V{y(high)}" for place, (low, _, high) in bands)
+        shapes.append(line(path, "band many"))
     order = list(starts)
-    for one, height in zip(located.variants, heights, strict=True):
+    for one, place, height in zip(located.variants, places, heights, strict=True):
         side = "even" if order.index(one.chromosome) % 2 == 0 else "odd"
-        dot = tag("circle", cx=x(starts[one.chromosome] + one.position), cy=y(height), r=4, class_=side)
-        dot.append(tag("title", f"{shown(one.name)}, chromosome {one.chromosome}:{one.position}"))
+        dot = tag("circle", cx=place, cy=y(height), r=4, class_=side)
+        dot.append(tag("title", f"{shown(one.name)}, chromosome {shown(one.chromosome)}:{one.position:,}"))
         shapes.append(dot)
-    words = f"{len(located.variants)} released variants in {len(located.loci)} loci; nothing else is shown."
+    words = f"{located.counted()}; nothing else is shown."
     title = "Released variants along the genome"
     return picture(f"manhattan-{width}", width, _HEIGHT, title, words, shapes)
 
 
-def _heights(located: Located) -> tuple[list[float], str]:
-    release = located.release
-    if release.values is not None:
-        return [float(value) for value in release.values.noisy], f"{release.values.name}, noisy"
-    if release.ordered:
-        count = len(located.variants)
-        return [float(count - place) for place in range(count)], "order, strongest on top"
-    return [0.5] * len(located.variants), "released"
+def _up(located: Located, x: Scale) -> tuple[list[float], Scale, list[Element]]:
+    """Return the height of each discovery, the scale that goes up, and its axis."""
+    release, count = located.release, len(located.variants)
+    values = release.values
+    if values is not None and drawable(release):
+        y = Scale(*ends_of(bands_of(values)), _BOTTOM, _TOP)
+        name = text(4, _TOP - 16, f"{shown(values.name, 44)}, noisy")
+        return [float(value) for value in values.noisy], y, [*levels(x, y, 5), name]
+    floor = line(f"M{x.first} {_BOTTOM}H{x.last}", "zero")
+    if release.ordered and count:
+        y = Scale(count + 0.5, 0.5, _BOTTOM, _TOP)
+        name = text(4, _TOP - 16, "rank, strongest on top")
+        return [float(place + 1) for place in range(count)], y, [*levels(x, y, 4), floor, name]
+    return [0.5] * count, Scale(0, 1, _BOTTOM, _TOP), [floor, text(4, _TOP - 16, "released")]

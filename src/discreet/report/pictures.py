@@ -22,13 +22,13 @@ MOST_NAMED = 25
 _MOST = 1e300  # differences stay finite
 
 
-def _bands(values: Values, most: int | None = None) -> list[tuple[float, float, float]]:
+def bands_of(values: Values, most: int | None = None) -> list[tuple[float, float, float]]:
     """Return where each band begins, its value, and where it ends."""
     pairs = zip(values.noisy[:most], values.noise[:most], strict=True)
     return [(float(v - BAND * sd), float(v), float(v + BAND * sd)) for v, sd in pairs]
 
 
-def _ends(bands: list[tuple[float, float, float]]) -> tuple[float, float]:
+def ends_of(bands: list[tuple[float, float, float]]) -> tuple[float, float]:
     """Return the ends of an axis that shows every band, and zero."""
     return min(0.0, *(low for low, _, _ in bands)), max(0.0, *(high for _, _, high in bands))
 
@@ -46,9 +46,9 @@ def drawable(release: Release) -> bool:
 
 def ranked(release: Release, values: Values, width: int) -> Element:
     """Draw every value in the order of the list, with its band of noise."""
-    bands, count, height = _bands(values), len(release), 300
+    bands, count, height = bands_of(values), len(release), 300
     x = Scale(0.5, count + 0.5, 48, width - 20)
-    y = Scale(*_ends(bands), height - 48, 28)
+    y = Scale(*ends_of(bands), height - 48, 28)
     lines = "".join(f"M{x(i)} {y(low)}V{y(high)}" for i, (low, _, high) in enumerate(bands, 1))
     dots = "".join(f"M{x(i)} {y(v)}h0" for i, (_, v, _) in enumerate(bands, 1))
     crowd = "many" if count > width / 6 else "few"
@@ -68,11 +68,11 @@ def ranked(release: Release, values: Values, width: int) -> Element:
 
 def effects(release: Release, values: Values, width: int) -> Element:
     """Draw the first discoveries by name, each with its value and band."""
-    bands = _bands(values, MOST_NAMED)
+    bands = bands_of(values, MOST_NAMED)
     wide = width > 400
     left, step, letters = (230, 24, 30) if wide else (12, 38, 44)
     height = 40 + step * len(bands) + 24
-    x = Scale(*_ends(bands), left, width - 20)
+    x = Scale(*ends_of(bands), left, width - 20)
     shapes: list[Element] = []
     for tick in x.ticks(6 if wide else 4):
         shapes += [
