@@ -11,6 +11,7 @@ from neighbour_tables import evidence_of
 import discreet
 from discreet.evidence.association import bounds_of, private_design, public_design
 from discreet.evidence.contribution import COARSE
+from discreet.evidence.genetic import lesser_share, variance_floor
 
 ROOM = 1 + 1e-9
 NAN = np.nan
@@ -270,3 +271,24 @@ def test_the_influences_on_the_proof_page():
         assert bounds_of(design, 0.5, alleles=True).step == pytest.approx(
             factor * np.sqrt(2 / n[0]), rel=1e-3
         )
+
+
+@pytest.mark.parametrize(
+    ("people", "cases", "alleles", "public"),
+    [
+        (2_000, 0.5, 0.5, 0.5),
+        (10_000, 0.29, 0.5, 0.05),
+        (20_000, 0.12, 0.5, 0.05),
+        (50_000, 0.1, 0.13, 0.05),
+        (120_000, 0.1, 0.05, 0.05),
+    ],
+)
+def test_the_floors_in_the_guide(people, cases, alleles, public):
+    """docs/how-to/gwas.md states the floors taken unasked, in this table."""
+    n = np.array([float(people)])
+    variance = variance_floor(people, 0.1 * 0.9)
+    private = private_design(n, variance, "")
+    known = public_design(n, n / 2, n / 2, np.zeros(1), np.ones(1), "")
+    test = discreet.Allelic()
+    floors = lesser_share(variance), test.frequency_floor(private), test.frequency_floor(known)
+    assert floors == pytest.approx((cases, alleles, public), abs=0.005)

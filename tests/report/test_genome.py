@@ -103,7 +103,7 @@ def test_names_of_chromosomes_keep_clear_of_one_another(bed):
 def test_no_discoveries_make_empty_files(bed, tmp_path):
     """An empty release still has a table with its header and a picture."""
     found = discreet.located(released(bed, []), bed)
-    table, picture, report = found.save(tmp_path)
+    table, picture, report = found.save(tmp_path / "new" / "folder")
     assert len(table.read_text().splitlines()) == 1
     assert "circle" not in picture.read_text() + report.read_text()
 

@@ -130,7 +130,9 @@ def discover(
         None, help="Ask again under the same id: the stored result, nothing spent.", rich_help_panel=_BUDGET
     ),
     out: Path | None = typer.Option(
-        None, help="Write report.html, discoveries.csv and release.json here.", rich_help_panel=_OUT
+        None,
+        help="Write report.html, discoveries.csv and release.json here (and variants.tsv, manhattan.svg).",
+        rich_help_panel=_OUT,
     ),
     as_json: bool = typer.Option(False, "--json", help="Print the release as JSON.", rich_help_panel=_OUT),
     dry_run: bool = typer.Option(

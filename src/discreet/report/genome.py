@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -136,15 +137,15 @@ class Located:
         return page(self.release, map_section(self))
 
     def save(self, folder: str | Path) -> tuple[Path, ...]:
-        """Write variants.tsv, manhattan.svg and report.html into a folder and return their paths."""
+        """Write variants.tsv, manhattan.svg and report.html into a folder, made if absent; return their paths."""
         parts = {
             "variants.tsv": self.to_tsv(),
             "manhattan.svg": self.manhattan(),
             "report.html": self.report(),
         }
-        for name, text in parts.items():
-            write(Path(folder) / name, text.encode())
-        return tuple(Path(folder) / name for name in parts)
+        with suppress(OSError):  # what is wrong with the folder is said when the first file is written
+            Path(folder).mkdir(parents=True, exist_ok=True)
+        return tuple(write(Path(folder) / name, text.encode()) for name, text in parts.items())
 
     def counted(self) -> str:
         """Return how many variants, in how many loci, in words."""

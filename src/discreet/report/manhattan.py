@@ -20,7 +20,8 @@ _ROOM, _LETTER = 7.5, 3.5  # half of what the name of a chromosome takes: at lea
 _LOOKS = """
 svg { font-family: system-ui, sans-serif; background: white; } .tick, .label { font-size: 12px; fill: #555; }
 .grid { stroke: #ddd; } .zero { stroke: #888; } .edge { stroke: #bbb; stroke-dasharray: 2 3; }
-.even { fill: #1f5fa8; } .odd { fill: #b3541e; } .band { stroke: #888; stroke-width: 1.5; stroke-opacity: 0.4; }
+.even { fill: #1f5fa8; } .odd { fill: #b3541e; }
+.band { stroke: #888; stroke-width: 1.5; stroke-opacity: 0.4; }
 """
 
 

@@ -192,7 +192,8 @@ class Release:
         names = ", ".join(map(shown, self.discoveries[:10]))
         listed = names + (f", and {count - 10:,} more" if count > 10 else "")
         order = "strongest first" if self.ordered else "in no particular order"
-        head = f"{count:,} {'discovery' if count == 1 else 'discoveries'} among {self.m:,} hypotheses by {self.method}"
+        what = "discovery" if count == 1 else "discoveries"
+        head = f"{count:,} {what} among {self.m:,} hypotheses by {self.method}"
         first = f"{head}, {order}: {listed}" if count else f"{head}."
         paragraphs = [first, str(self.fdr), str(self.privacy)]
         return "\n".join(
