@@ -131,7 +131,7 @@ def discover(
     ),
     out: Path | None = typer.Option(
         None,
-        help="Write report.html, discoveries.csv and release.json here (and variants.tsv, manhattan.svg).",
+        help="Write report.html, discoveries.csv and release.json here.",
         rich_help_panel=_OUT,
     ),
     as_json: bool = typer.Option(False, "--json", help="Print the release as JSON.", rich_help_panel=_OUT),

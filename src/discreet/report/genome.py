@@ -137,7 +137,7 @@ class Located:
         return page(self.release, map_section(self))
 
     def save(self, folder: str | Path) -> tuple[Path, ...]:
-        """Write variants.tsv, manhattan.svg and report.html into a folder, made if absent; return their paths."""
+        """Write variants.tsv, manhattan.svg and report.html into a folder (made if absent)."""
         parts = {
             "variants.tsv": self.to_tsv(),
             "manhattan.svg": self.manhattan(),
