@@ -9,7 +9,7 @@ from discreet.named import TESTS, kind_named
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(page for page in (ROOT / "docs/proofs").glob("*.md") if page.stem != "index")
-FORM = ["Statement", "Adjacency", "Assumptions", "Proof", "What the code does differently", "Audit"]
+FORM = ["Statement", "Adjacency", "Assumptions", "Proof", "In the code", "Audit"]
 CITED = re.compile(r"docs/proofs/([a-z0-9-]+)")
 # Records and helpers: they draw nothing, charge nothing and certify nothing by themselves.
 HELPERS = {
@@ -27,7 +27,7 @@ def sections(text):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_pages_have_the_form(page):
-    """Statement, adjacency, assumptions, proof, what the code does differently, audit; in this order."""
+    """Statement, adjacency, assumptions, proof, in the code, audit; in this order."""
     assert sections(page.read_text()) == FORM
 
 
