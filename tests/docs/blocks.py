@@ -83,7 +83,7 @@ def _same(printed: str, shown: str) -> None:
 
 
 def strays(page: str) -> list[str]:
-    """Return lines inside a paragraph that Markdown reads as a list, a quotation or a heading."""
+    """Return lines inside a paragraph that Markdown reads as a list, a quotation, a heading or emphasis."""
     found, before, listed = [], "", False
     for line in _FENCE.sub("\n", page).splitlines():
         item = bool(re.match(r"([-*]|\d+\.) ", line))
@@ -93,6 +93,9 @@ def strays(page: str) -> list[str]:
             marked = re.match(r"\s*(>|[-+*] |\d+[.)] |=+\s*$|-+\s*$|#+ )", line)
             if marked and not (item and listed):
                 found.append(line)
+        # The positive part )_+ opens emphasis, which ends at any later underscore of the paragraph.
+        if re.search(r"[)\]]_[^\w\s]", line) and not line.startswith("    "):
+            found.append(line)
         before = line
     return found
 

@@ -48,11 +48,14 @@ def test_a_certificate_says_what_is_not_protected():
         discreet.TwoGroups(group="g", bounds=(0, 1)),
         discreet.TwoGroups(group="g", bounds=(0, 1), floor=0.1),
         discreet.TwoByTwo(group="g"),
-        discreet.Trend(group="g", levels=(0, 1), protect="genotypes"),
         discreet.RankSum(group="g"),
     ):
         certificate = evidence_of(test, values, labels).certificate
         assert str(certificate).endswith("Not protected: who is in which group.")
+    trend = discreet.Trend(group="g", levels=(0, 1), protect="genotypes")
+    assert str(evidence_of(trend, values, labels).certificate).endswith(
+        "Not protected: everyone's phenotype."
+    )
     strata = discreet.Stratified(group="g", stratum="s", strata=(0, 1), bounds=(0, 1))
     assert "stratum" in str(evidence_of(strata, values, labels).certificate)
     assert "Not protected" not in str(evidence_of(discreet.Sign(), values).certificate)
