@@ -19,13 +19,8 @@ def preview(job: Job, people: int | None, hypotheses: int | None) -> str:
     asked = {name: value for name, value in job.asked.to_dict().items() if value is not None}
     genotypes = dataclasses.asdict(job.data) if isinstance(job.data, Plink) else {"path": job.data}
     read = {name: value for name, value in genotypes.items() if value is not None}
-    rows = {
-        "data": f"{read.pop('path')} (not read)",
-        **read,
-        "test": described(job.test),
-        **job.other,
-        **asked,
-    }
+    data = {"data": f"{read.pop('path')} (not read)", **read}
+    rows = {**data, "test": described(job.test), **job.other, **asked}
     lines = [*(f"{name:12} {plain(value)}" for name, value in rows.items()), "", *_cost(job), ""]
     return "\n".join([*lines, *_power(job, people, hypotheses)])
 
