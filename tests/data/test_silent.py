@@ -9,6 +9,7 @@ import pytest
 
 import discreet
 from discreet.errors import InputError
+from discreet.labels import codes
 
 N = 200
 
@@ -140,6 +141,25 @@ def test_phenotypes_that_look_like_dates_or_codes_are_read_one_by_one(kind, leve
     )
     assert one.score[0] > 0
     assert np.abs(one.score - two.score).max() <= one.certificate.sup
+
+
+@pytest.mark.parametrize(
+    ("entries", "levels"),
+    [((2**53, 2**53 + 1), (2**53, 2**53 + 1)), ((False, True), ("1", "01"))],
+)
+def test_levels_that_are_one_number_are_told_apart_alike_in_every_column(entries, levels):
+    """Long whole numbers and yes/no are floats in a column of their kind, and stay so beside an odd entry."""
+    plain = np.array(entries * 4)
+    odd = plain.astype(object)
+    odd[0] = "odd"
+    found = codes(plain.astype(np.float64), levels)
+    assert np.array_equal(codes(odd, levels)[1:], found[1:])
+    assert found.max() >= 0
+
+
+def test_a_whole_number_of_thousands_of_digits_is_just_no_level():
+    """Python refuses to write it out; nothing is raised."""
+    assert codes(np.array([10**5000, 0, "x"], dtype=object), (0, "x")).tolist() == [-1, 0, 1]
 
 
 @pytest.mark.parametrize("kind", ["pandas", "csv"])
