@@ -94,6 +94,9 @@ def test_a_file_that_shrinks_meanwhile_is_refused(bed):
     bed.write_bytes(bed.read_bytes()[:-100])
     with pytest.raises(InputError, match="changed or became unreadable"):
         cohort.count(np.ones((1, PEOPLE), dtype=bool))
+    bed.unlink()
+    with pytest.raises(InputError, match="changed or became unreadable"):
+        cohort.count(np.ones((1, PEOPLE), dtype=bool))
 
 
 @pytest.mark.usefixtures("one_kernel")

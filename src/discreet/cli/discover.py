@@ -167,8 +167,10 @@ def discover(
     release = _run(job)
     show(release, as_json=as_json)
     try:
+        # Of genotypes, the report with a map is written with the map.
+        files = FILES[:2] if isinstance(job.data, Plink) else FILES
         if out is not None:
-            _written([release.save(out / name) for name in FILES], as_json=as_json)
+            _written([release.save(out / name) for name in files], as_json=as_json)
         if isinstance(job.data, Plink):
             _genome(release, job.data, as_json=as_json, out=out)
     except InputError:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING
 
+from discreet.data.plink import Plink
 from discreet.named import described, plain
 
 if TYPE_CHECKING:
@@ -15,7 +17,10 @@ _PLANNED = {"aware", "calibrated", "peel", "oneshot"}
 def preview(job: Job, people: int | None, hypotheses: int | None) -> str:
     """Return the job in words, its cost against the ledger, and the planner's view of it."""
     asked = {name: value for name, value in job.asked.to_dict().items() if value is not None}
-    rows = {"data": f"{job.data} (not read)", "test": described(job.test), **job.other, **asked}
+    genotypes = dataclasses.asdict(job.data) if isinstance(job.data, Plink) else {"path": job.data}
+    read = {name: value for name, value in genotypes.items() if value is not None}
+    data = {"data": f"{read.pop('path')} (not read)", **read}
+    rows = {**data, "test": described(job.test), **job.other, **asked}
     lines = [*(f"{name:12} {plain(value)}" for name, value in rows.items()), "", *_cost(job), ""]
     return "\n".join([*lines, *_power(job, people, hypotheses)])
 

@@ -9,7 +9,7 @@ import typer
 if TYPE_CHECKING:
     from discreet.report.release import Release
 
-FILES = ("release.json", "report.html", "discoveries.csv")  # first the one that holds everything
+FILES = ("release.json", "discoveries.csv", "report.html")  # first the one that holds everything
 _SHOWN = 20
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -13,7 +11,8 @@ from discreet.data.kernel import BLOCK, compiled_scan, kernel, mask_words
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable
+    from io import FileIO
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -86,18 +85,17 @@ class Bed:
         with self.opened() as file:
             for run in runs:
                 size = run.size * self.stride
-                if os.preadv(file, [view[done : done + size]], self.offset(run)) != size:
+                file.seek(self.offset(run))
+                if file.readinto(view[done : done + size]) != size:
                     raise self.changed()
                 done += size
 
-    @contextmanager
-    def opened(self) -> Generator[int]:
-        """Yield a descriptor of the file."""
-        file = os.open(self.path, os.O_RDONLY)
+    def opened(self) -> FileIO:
+        """Return the file, open and unbuffered."""
         try:
-            yield file
-        finally:
-            os.close(file)
+            return self.path.open("rb", buffering=0)
+        except OSError:
+            raise self.changed() from None
 
     def offset(self, run: NDArray[np.int64]) -> int:
         """Return where in the file the first of these variants begins."""
@@ -156,7 +154,7 @@ def _count_file(
 
         def work(start: int, stop: int, buffer: NDArray[np.uint8]) -> None:
             bits = np.empty((stop - start, len(masks), 3), dtype=np.int64)
-            if run(file, bed.offset(variants[start:]), buffer, bed.stride, masks, bits) != len(bits):
+            if run(file.fileno(), bed.offset(variants[start:]), buffer, bed.stride, masks, bits) != len(bits):
                 raise bed.changed()
             keep(start, stop, bits)
 
