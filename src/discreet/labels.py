@@ -69,10 +69,8 @@ def spelled(entry: Any) -> str:
 
 def _as_float(entry: Any) -> Any:
     """Return a whole number or a yes/no as the float it is in a column of its kind; others as they are."""
-    if isinstance(entry, (int, np.integer, np.bool_)):
-        found = _number(entry)
-        return entry if np.isnan(found) else found
-    return entry
+    found = _number(entry) if isinstance(entry, (int, np.integer, np.bool_)) else np.nan
+    return entry if np.isnan(found) else found
 
 
 def _number(entry: Any) -> float:
