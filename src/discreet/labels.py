@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+_WHOLE: tuple[type, ...] = (int, np.integer, np.bool_)
 _ANSWERS = {"true": 1.0, "false": 0.0}
 
 
@@ -69,7 +70,7 @@ def spelled(entry: Any) -> str:
 
 def _as_float(entry: Any) -> Any:
     """Return a whole number or a yes/no as the float it is in a column of its kind; others as they are."""
-    found = _number(entry) if isinstance(entry, (int, np.integer, np.bool_)) else np.nan
+    found = _number(entry) if isinstance(entry, _WHOLE) else np.nan
     return entry if np.isnan(found) else found
 
 
