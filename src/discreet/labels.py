@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+_WHOLE: tuple[type, ...] = (int, np.integer, np.bool_)
 _ANSWERS = {"true": 1.0, "false": 0.0}
 
 
@@ -30,10 +31,10 @@ def codes(label: NDArray[Any], levels: Sequence[Any]) -> NDArray[np.intp]:
     alike = len(set(known)) != len(known)
     place = np.full(label.shape, -1, dtype=np.intp)
     if alike or (len(known) < len(wanted) and label.dtype.kind not in "biuf"):
-        texts = np.array([spelled(entry) for entry in label.tolist()], dtype=np.str_)
+        texts = np.array([spelled(_as_float(entry)) for entry in label.tolist()], dtype=np.str_)
         present = np.array([entry is not None for entry in label.tolist()], dtype=np.bool_)
         for position, level in enumerate(levels):
-            place[(texts == spelled(level)) & present] = position
+            place[(texts == spelled(_as_float(level))) & present] = position
     if known and not alike:
         found = numbers(label)
         for position, value in enumerate(wanted):
@@ -61,7 +62,16 @@ def spelled(entry: Any) -> str:
     """Return an entry as text; a whole number has no point, and what is missing is empty."""
     if isinstance(entry, float):
         entry = int(entry) if entry.is_integer() else None if entry != entry else entry  # noqa: PLR0124
-    return "" if entry is None else str(entry)
+    try:
+        return "" if entry is None else str(entry)
+    except ValueError:
+        return f"{entry:#x}"  # a whole number of more digits than Python writes
+
+
+def _as_float(entry: Any) -> Any:
+    """Return a whole number or a yes/no as the float it is in a column of its kind; others as they are."""
+    found = _number(entry) if isinstance(entry, _WHOLE) else np.nan
+    return entry if np.isnan(found) else found
 
 
 def _number(entry: Any) -> float:

@@ -9,6 +9,7 @@ import pytest
 
 import discreet
 from discreet.errors import InputError
+from discreet.labels import codes
 
 N = 200
 
@@ -114,6 +115,51 @@ def test_one_odd_phenotype_does_not_change_what_all_others_are_taken_for(kind, l
     )
     assert one.score[0] > 0
     assert np.abs(one.score - two.score).max() <= one.certificate.sup
+
+
+@pytest.mark.parametrize("kind", ["pandas", "csv"])
+@pytest.mark.parametrize(
+    "levels",
+    [
+        ("2024-01-01", "2024-01-02"),
+        ("2024-01-01T00:00", "2024-01-02T00:00"),
+        ("08:00", "20:00"),
+        ("01", "1"),
+        ("0x1", "0x2"),
+    ],
+)
+@pytest.mark.parametrize("entry", ["unknown", "2024-01-01 10:30:00", "3.5"])
+def test_phenotypes_that_look_like_dates_or_codes_are_read_one_by_one(kind, levels, entry, tmp_path):
+    """A reader takes a column for dates, times or numbers until one entry is something else."""
+    rng = np.random.default_rng(2)
+    dose = rng.binomial(2, 0.4, N)
+    case = (rng.random(N) < 0.2 + 0.3 * dose).astype(int)
+    table = pd.DataFrame({"rs": dose, "phenotype": np.array(levels, dtype=object)[case]})
+    test = discreet.Trend(maf_floor=0.5, case_floor=0.5, levels=levels)
+    one, two = (
+        discreet.measure(data, test) for data in in_two_forms(table, "phenotype", entry, kind, tmp_path)
+    )
+    assert one.score[0] > 0
+    assert np.abs(one.score - two.score).max() <= one.certificate.sup
+
+
+@pytest.mark.parametrize(
+    ("entries", "levels"),
+    [((2**53, 2**53 + 1), (2**53, 2**53 + 1)), ((False, True), ("1", "01"))],
+)
+def test_levels_that_are_one_number_are_told_apart_alike_in_every_column(entries, levels):
+    """Long whole numbers and yes/no are floats in a column of their kind, and stay so beside an odd entry."""
+    plain = np.array(entries * 4)
+    odd = plain.astype(object)
+    odd[0] = "odd"
+    found = codes(plain.astype(np.float64), levels)
+    assert np.array_equal(codes(odd, levels)[1:], found[1:])
+    assert found.max() >= 0
+
+
+def test_a_whole_number_of_thousands_of_digits_is_just_no_level():
+    """Python refuses to write it out; nothing is raised."""
+    assert codes(np.array([10**5000, 0, "x"], dtype=object), (0, "x")).tolist() == [-1, 0, 1]
 
 
 @pytest.mark.parametrize("kind", ["pandas", "csv"])

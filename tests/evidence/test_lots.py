@@ -88,6 +88,32 @@ def test_no_margin_passes_more_often_than_the_null_law_says(kind, protect, tail)
             assert worst(test, controls, cases, seed, 60) <= 1
 
 
+# Cases, controls, and the carriers or alleles among them: where calls are missing C varies more than S says.
+FEW_CALLS = [
+    (discreet.Trend(sides=1, maf_floor=0.0005, case_floor=0.1, tail="proved"), 1000, carriers(1, 1, 0, 1)),
+    (discreet.Trend(sides=1, maf_floor=0.002, case_floor=0.1, tail="proved"), 1000, carriers(2, 1, 0, 1)),
+    (discreet.Trend(sides=1, maf_floor=0.05, case_floor=0.1, tail="safe"), 100, carriers(4, 3, 0, 1)),
+    (discreet.Allelic(sides=1, maf_floor=0.01, case_floor=0.1, tail="proved"), 100, alleles(3, 2, 1)),
+    (
+        discreet.Trend(sides=1, maf_floor=0.01, protect="genotypes", tail="proved"),
+        20,
+        carriers(1, 1, 0, 1),
+    ),
+]
+
+
+@pytest.mark.parametrize(("test", "people", "law"), FEW_CALLS)
+def test_a_handful_of_calls_passes_no_more_often_than_the_null_law_says(test, people, law):
+    """Nearly everyone's call is missing and the floors are low: Cantelli's bound would be passed."""
+    tables, chance = law
+    accumulator = test.start(range(tables.shape[2]))
+    accumulator.counts[0, :, :3] = tables
+    accumulator.members[0], accumulator.slots[:] = people // 2, people
+    score = accumulator.finish().score
+    for one in score[score > 0]:
+        assert chance[score >= one].sum() <= ndtr(-one)
+
+
 def test_the_normal_tail_would_be_seen():
     """With a normal tail the same margins pass too often: the check can fail."""
     test = discreet.Allelic(protect="genotypes", sides=1, maf_floor=0.05, tail="normal")

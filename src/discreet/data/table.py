@@ -125,7 +125,7 @@ def open_table(data: Any, *, columns: Any, labels: Sequence[str], person: str | 
     if isinstance(source, CsvSource):
         # Whatever the file seems to hold: one entry could change what all others are taken for.
         text = [one.column.name for one in chosen if one.levels is not None]
-        source = replace(source, text=frozenset([*text, who.column] if who else text))
+        source = replace(source, text=frozenset([*text, *reserved]))
     return Table(source, chosen, tuple(labels), who)
 
 

@@ -53,7 +53,13 @@ class Lots:
 
     def proved(self, square: float, clip: float) -> tails.Survival:
         """Bound P(C / S >= t) for S^2 of at least `square`: C is a sum of independent bounded terms."""
-        return tails.skewed_sum(self.most / float(np.sqrt(square)), self.skew(square), clip)
+        more = self.widest(square)
+        bound = tails.skewed_sum(self.most / (float(np.sqrt(square)) * more), self.skew(square), clip / more)
+        return lambda t: bound(t / more)
+
+    def widest(self, square: float) -> float:
+        """Return a bound on the deviation of C over S: above 1, since few calls vary more than S^2 says."""
+        return float(np.sqrt(1 + self.slots.size * (1 / 12 if self.alleles else 1 / 2) / square))
 
     def exact(self, square: float, clip: float) -> tails.Survival:
         """Return the largest P(C / S >= t) of exact laws with S^2 = `square`, 0 < t <= clip.

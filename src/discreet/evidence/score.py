@@ -187,9 +187,10 @@ class Traits:
             if test.tail == "normal":
                 return tails.normal
             # Of all traits within these bounds, those at either end take the largest steps.
-            ends = lots.exact(square / (wide * wide), clip)
-            terms = tails.bounded_sum(design.people, 2 * (design.pull or 1.0) / float(np.sqrt(square)), clip)
-            return lambda t: np.minimum(ends(t), terms(t))
+            ends, more = lots.exact(square / (wide * wide), clip), lots.widest(square / (wide * wide))
+            most = 2 * (design.pull or 1.0) / (float(np.sqrt(square)) * more)
+            terms = tails.bounded_sum(design.people, most, clip / more)
+            return lambda t: np.minimum(ends(t), terms(t / more))
 
         return association(
             self.names,
