@@ -214,6 +214,7 @@ def association(
     sides: int,
     ceiling: float | None,
     survival: Callable[[float, float], tails.Survival],
+    basis: str,
     unit: float = 1.0,
 ) -> Evidence:
     """Return the evidence of z = C / S for every variant; `unit` is the width of the phenotype's bounds.
@@ -243,6 +244,7 @@ def association(
         top=steps.top,
         sup=steps.move,
         proof="docs/proofs/association.md",
+        basis=basis,
         public=design.public,
         effect=allele_effect(moments, design, unit),
     )

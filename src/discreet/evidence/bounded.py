@@ -11,7 +11,7 @@ from discreet import check
 from discreet.errors import InputError
 from discreet.evidence import tails
 from discreet.evidence.certificate import ADJACENCIES
-from discreet.evidence.common import ceiling_for, conclude, enough
+from discreet.evidence.common import basis_of, ceiling_for, conclude, enough
 from discreet.evidence.effect import effect
 from discreet.evidence.ladder import Ladder, ladder
 
@@ -122,6 +122,7 @@ def combine(
     sides: int,
     proof: str,
     effect: Effect | None = None,
+    tail: str = "safe",
 ) -> Evidence:
     """Return the evidence of scores that are each the largest of some of the sides used."""
     rise, fall = max(one.rise for one in used), max(one.fall for one in used)
@@ -135,4 +136,5 @@ def combine(
         adjacency=used[0].size.adjacency,
         proof=proof,
         effect=effect,
+        basis=basis_of(tail),
     )

@@ -10,6 +10,7 @@ import numpy as np
 
 from discreet.evidence import tails
 from discreet.evidence.association import Design, Moments, association, private_design, public_design
+from discreet.evidence.common import basis_of
 from discreet.evidence.genetic import Genetic, check_share_of, variance_floor
 from discreet.evidence.genotypes import Genotypes, not_protected
 from discreet.evidence.groups import check_levels
@@ -80,6 +81,7 @@ def conclude_counts(test: CaseControl, counts: Genotypes, *, sides: int, alleles
         sides=sides,
         ceiling=test.ceiling,
         survival=partial(_survival, test.tail, lots),
+        basis=basis_of(test.tail, "checked"),
     )
 
 

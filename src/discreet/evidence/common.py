@@ -51,6 +51,11 @@ def enough(count: float, least: int, what: str) -> int:
     return int(count)
 
 
+def basis_of(tail: str, safe: str = "proved") -> str:
+    """Return why a null law holds, for a tail by its name; `safe` says so of the safe one."""
+    return {"normal": "approximate", "proved": "proved"}.get(tail, safe)
+
+
 def conclude(
     names: Sequence[str],
     score: NDArray[np.float64],
@@ -63,11 +68,12 @@ def conclude(
     spread: float | None = None,
     public: str = "",
     effect: Effect | None = None,
+    basis: str = "proved",
 ) -> Evidence:
     """Wrap scores into evidence; a spread that is not certified separately is 2*sup."""
     if not (top > 0 and sup > 0):
         raise InputError("no table of this size could give evidence: add people, or raise floor or ceiling")
-    null = Null("normal" if sides == 1 else "folded normal", top)
+    null = Null("normal" if sides == 1 else "folded normal", top, basis)
     widest = 2 * sup if spread is None else min(max(spread, sup), 2 * sup)
     # A weighted mean can pass the top by one rounding; refusing it there would speak of the data.
     certificate = Certificate(sup, widest, adjacency, proof, public)

@@ -12,7 +12,7 @@ from discreet import check
 from discreet.errors import InputError
 from discreet.evidence import tails
 from discreet.evidence.accumulate import Rows, Sums
-from discreet.evidence.common import ceiling_for, check_common, conclude, enough, only_replace
+from discreet.evidence.common import basis_of, ceiling_for, check_common, conclude, enough, only_replace
 from discreet.evidence.contribution import COARSE, check_bounds, pair, scale
 from discreet.evidence.kendall import kendall
 from discreet.evidence.ladder import ladder
@@ -127,6 +127,7 @@ class Correlation:
             ceiling=self.ceiling,
             survival=self.survival(n),
             proof="docs/proofs/correlation.md",
+            tail=self.tail,
             effect_name="Kendall's tau",
             largest=n * (n - 1) / 2,
         )
@@ -154,6 +155,7 @@ class Correlation:
             top=steps.top,
             sup=steps.move(influence),
             proof="docs/proofs/correlation.md",
+            basis=basis_of(self.tail, "checked"),
         )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from discreet.evidence import tails
 from discreet.evidence.association import SLOPE, allele_effect, padded
 from discreet.evidence.case_control import CaseControl, lots_of, moments_of
-from discreet.evidence.common import ceiling_for, conclude
+from discreet.evidence.common import basis_of, ceiling_for, conclude
 from discreet.evidence.genotypes import Genotypes
 from discreet.evidence.ladder import ladder
 
@@ -110,6 +110,7 @@ class Genotypic(CaseControl):
             top=steps.top,
             sup=steps.move(step, shrink),
             proof="docs/proofs/association.md",
+            basis=basis_of(self.tail, "checked"),
             public=design.public,
             effect=allele_effect(moments, design),
         )

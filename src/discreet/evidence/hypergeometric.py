@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_MARGINS = 200  # at most so many numbers of yes are tried in a range; their tails change smoothly
+MARGINS = 200  # at most so many numbers of yes are tried in a range; their tails change smoothly
 _CHUNK = 2**18
 _OUTWARD = 1.0 + 1e-5  # covers the rounding of log-gamma
 
@@ -127,8 +127,8 @@ def _log_choose(n: float, k: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _between(fewest: int, most: int) -> list[int]:
-    if most - fewest < _MARGINS:
+    if most - fewest < MARGINS:
         return list(range(fewest, most + 1))
-    few = np.geomspace(fewest, most, _MARGINS // 2)
-    even = np.linspace(fewest, most, _MARGINS // 2)
+    few = np.geomspace(fewest, most, MARGINS // 2)
+    even = np.linspace(fewest, most, MARGINS // 2)
     return sorted({round(float(one)) for one in (*few, *even)})

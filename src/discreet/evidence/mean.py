@@ -122,4 +122,5 @@ class Mean:
                 score[columns] = np.maximum(score[columns], down.score(n - total, n))
         excess = sums.total[0] / FINE - n * share
         found = mean_effect("mean above the null", excess, n, people, bounds_of(self.bounds, sums.names)[1])
-        return combine(sums.names, score, used, sides=self.sides, proof="docs/proofs/mean.md", effect=found)
+        proof = "docs/proofs/mean.md"
+        return combine(sums.names, score, used, sides=self.sides, proof=proof, effect=found, tail=self.tail)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LAWS = ("normal", "folded normal", "exponential")
+BASES = ("proved", "checked", "approximate", "declared")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,8 @@ class Null:
         One-sided z scores; |z|; -log p.
     ceiling : float
         Scores are clipped to [0, ceiling]. Nothing is evidence at or below 0: survival is 1 there.
+    basis : {"proved", "checked", "approximate", "declared"}
+        Why it holds: a proof; exact laws and simulations; the normal approximation; the caller's word.
 
     Examples
     --------
@@ -37,9 +40,11 @@ class Null:
 
     law: str
     ceiling: float
+    basis: str = "declared"
 
     def __post_init__(self) -> None:
         check.choice(self.law, "law", LAWS)
+        check.choice(self.basis, "basis", BASES)
         object.__setattr__(self, "ceiling", check.positive(self.ceiling, "ceiling"))
 
     def log_survival(self, t: Any) -> NDArray[np.float64]:

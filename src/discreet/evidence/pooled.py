@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.evidence import tails
-from discreet.evidence.common import ceiling_for, conclude
+from discreet.evidence.common import basis_of, ceiling_for, conclude
 from discreet.evidence.contribution import COARSE, bounds_of
 from discreet.evidence.effect import effect
 from discreet.evidence.groups import both_groups
@@ -71,6 +71,7 @@ def pooled_evidence(
         top=steps.top,
         sup=steps.move,
         proof=proof,
+        basis=basis_of(tail, "checked"),
         public=strata.public,
         effect=effect(
             "difference of means",

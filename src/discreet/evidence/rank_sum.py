@@ -107,6 +107,7 @@ class RankSum:
             survival=self.survival(first, second),
             proof="docs/proofs/ranks.md",
             public=MEMBERSHIP,
+            tail=self.tail,
             effect_name="P(larger) - P(smaller)",
             largest=first * second / 2,
         )

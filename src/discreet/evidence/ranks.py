@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.evidence import tails
-from discreet.evidence.common import ceiling_for, conclude
+from discreet.evidence.common import basis_of, ceiling_for, conclude
 from discreet.evidence.effect import effect
 from discreet.evidence.ladder import ladder
 
@@ -39,6 +39,7 @@ def rank_evidence(
     proof: str,
     effect_name: str,
     largest: float,
+    tail: str,
     public: str = "",
 ) -> Evidence:
     """Return the evidence of centred rank statistics with a known deviation, each moved by at most `pull`.
@@ -60,6 +61,7 @@ def rank_evidence(
         top=steps.top,
         sup=steps.move(influence),
         proof=proof,
+        basis=basis_of(tail),
         public=public,
         effect=effect(effect_name, statistic / largest, pull / largest),
     )

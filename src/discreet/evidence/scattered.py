@@ -81,7 +81,7 @@ def law_of(parts: Sequence[Part], test: Any) -> tuple[Null, Certificate]:
     Where the test treats all columns alike, all blocks have the same and it holds for any number of columns.
     Otherwise one block may rise where another falls: scores then move against one another by up to 2*sup.
     """
-    null = Null(parts[0].null.law, max(part.null.ceiling for part in parts))
+    null = Null(parts[0].null.law, max(part.null.ceiling for part in parts), parts[0].null.basis)
     widest = max((part.certificate for part in parts), key=lambda one: one.sup)
     if _alike(test) and all(part.certificate == widest for part in parts):
         return null, widest

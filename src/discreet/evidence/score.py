@@ -9,6 +9,7 @@ import numpy as np
 
 from discreet.evidence import tails
 from discreet.evidence.association import Moments, association, private_design, public_design
+from discreet.evidence.common import basis_of
 from discreet.evidence.contribution import COARSE, pair
 from discreet.evidence.genetic import Genetic, variance_floor
 from discreet.evidence.genotypes import not_protected, strata_of
@@ -201,6 +202,7 @@ class Traits:
             sides=test.sides,
             ceiling=test.ceiling,
             survival=survival,
+            basis=basis_of(test.tail, "checked"),
             unit=test.bounds[1] - test.bounds[0],
         )
 

@@ -83,6 +83,7 @@ class SignedRank:
             ceiling=self.ceiling,
             survival=self.survival(n),
             proof="docs/proofs/ranks.md",
+            tail=self.tail,
             effect_name="rank-biserial correlation",
             largest=n * (n + 1) / 2,
         )

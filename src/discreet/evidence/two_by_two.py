@@ -9,11 +9,11 @@ import numpy as np
 
 from discreet.evidence import tails
 from discreet.evidence.accumulate import Sums
-from discreet.evidence.common import ceiling_for, check_common, conclude, only_replace
+from discreet.evidence.common import basis_of, ceiling_for, check_common, conclude, only_replace
 from discreet.evidence.contribution import Steps
 from discreet.evidence.effect import effect
 from discreet.evidence.groups import MEMBERSHIP, PUBLIC_GROUPS, Groups, check_levels, sizes
-from discreet.evidence.hypergeometric import Margins
+from discreet.evidence.hypergeometric import MARGINS, Margins
 from discreet.evidence.staircase import Staircase, staircase
 from discreet.evidence.two_groups import check_share
 
@@ -104,6 +104,7 @@ class TwoByTwo:
             top=max(one.top for one in used),
             sup=max(one.move for one in used),
             proof="docs/proofs/two-by-two.md",
+            basis=basis_of(self.tail, "proved" if first + second <= MARGINS else "checked"),
             public=MEMBERSHIP,
             effect=effect(
                 "difference of rates",

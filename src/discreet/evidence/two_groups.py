@@ -12,7 +12,7 @@ from discreet import check
 from discreet.errors import InputError
 from discreet.evidence import tails
 from discreet.evidence.accumulate import Sums
-from discreet.evidence.common import ceiling_for, check_common, conclude, only_replace
+from discreet.evidence.common import basis_of, ceiling_for, check_common, conclude, only_replace
 from discreet.evidence.contribution import COARSE, FINE, bounds_of, check_bounds, scale
 from discreet.evidence.effect import effect
 from discreet.evidence.groups import PUBLIC_GROUPS, Groups, both_groups, check_levels
@@ -212,6 +212,7 @@ def contrast_evidence(
         top=steps.top,
         sup=steps.move(influence),
         proof="docs/proofs/two-groups.md",
+        basis=basis_of(tail),
         public=strata.public,
         effect=effect(
             "difference of means",

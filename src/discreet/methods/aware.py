@@ -12,7 +12,7 @@ import numpy as np
 from discreet.decide import aware
 from discreet.errors import InputError
 from discreet.evidence.scattered import Scattered
-from discreet.methods.common import Ready, promised, record, zcdp_budget
+from discreet.methods.common import Ready, doubt, promised, record, zcdp_budget
 from discreet.methods.values import VALUES_SHARE, value_plan
 from discreet.noise.laws import GUMBEL
 from discreet.privacy.events import ZCDP
@@ -147,22 +147,24 @@ def ready_aware(evidence: Evidence | Scattered, asked: Parameters) -> Ready:
             "dependence": asked.dependence,
             "certificate": str(certificate),
         }
-        fdr = _aware_promise(asked, two_sided=evidence.null.law == "folded normal")
+        fdr = _aware_promise(asked, evidence.null)
         return record("noise-aware BH", evidence, asked.q, indices, privacy, fdr, parameters, values)
 
     return Ready(events, draw)
 
 
-def _aware_promise(asked: Parameters, *, two_sided: bool) -> FdrPromise:
+def _aware_promise(asked: Parameters, null: Null) -> FdrPromise:
     if asked.guarantee != "proved":
         words = "the null scores are independent or nearly so, as in the simulations"
         return FdrPromise(asked.q, "simulated", words, "discreet bench power")
-    words = (
-        "null scores have the stated law or are smaller, whatever their dependence"
-        if asked.dependence == "any"
-        else "null scores have the stated law or are smaller, and are independent of one another and of the "
-        "rest, or positively dependent (PRDS); columns measured on the same people are rarely independent"
-    )
-    if two_sided and asked.dependence != "any":
-        words += ", and scores of two-sided tests that are not are rarely PRDS"
+    law = "null scores have the stated law or are smaller" + doubt(null)
+    if asked.dependence == "any":
+        words = f"{law}, whatever their dependence"
+    else:
+        words = (
+            f"{law}, and are independent of one another and of the rest, or positively dependent (PRDS); "
+            "columns measured on the same people are rarely independent"
+        )
+        if null.law == "folded normal":
+            words += ", and scores of two-sided tests that are not are rarely PRDS"
     return FdrPromise(asked.q, "proved", words, "docs/proofs/aware-fdr.md")

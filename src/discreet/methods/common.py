@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from discreet.evidence.certificate import Certificate
     from discreet.evidence.evidence import Evidence
+    from discreet.evidence.null import Null
     from discreet.evidence.scattered import Scattered
     from discreet.parameters import Parameters
     from discreet.privacy.events import Event
@@ -65,3 +66,12 @@ def promised(asked: Parameters, events: tuple[Event, ...], certificate: Certific
 def score_name(evidence: Evidence) -> str:
     """Return what the scores of `evidence` are called in a release."""
     return "-log p" if evidence.null.law == "exponential" else "z score"
+
+
+def doubt(null: Null) -> str:
+    """Return what a release adds to "null scores have the stated law" where no proof says so."""
+    if null.basis == "checked":
+        return " (for this test checked by exact laws and simulation, not proved)"
+    if null.basis == "approximate":
+        return " (by the normal approximation, which can fail for small groups and rare values)"
+    return ""

@@ -46,7 +46,7 @@ def ready_mirror(evidence: Evidence, asked: Parameters) -> Ready:
     if k is None:
         # The search spends its usual share of the budget it is told of.
         told = search / SEARCH_SHARE["calibrated"]
-        folded = Null("folded normal", evidence.null.ceiling)
+        folded = Null("folded normal", evidence.null.ceiling, evidence.null.basis)
         level = min(2 * q, 0.5)
         public = public_constants(folded, len(evidence), level, sup, 2 * sup, told, "calibrated", "any")
     for most in (1, k or len(evidence)):  # refuse noise that cannot be drawn before anything is

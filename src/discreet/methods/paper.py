@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.decide import cutoffs
-from discreet.methods.common import Ready, promised, record, score_name
+from discreet.methods.common import Ready, doubt, promised, record, score_name
 from discreet.report.release import FdrPromise, Release, Values
 from discreet.select.plans import oneshot_plan, peel_plan
 from discreet.select.top_k import top_k
@@ -17,6 +17,7 @@ from discreet.select.values import laplace_noise
 if TYPE_CHECKING:
     from discreet.evidence.certificate import Certificate
     from discreet.evidence.evidence import Evidence
+    from discreet.evidence.null import Null
     from discreet.parameters import Parameters
     from discreet.select.plans import Plan
 
@@ -44,7 +45,7 @@ def ready_paper(evidence: Evidence, asked: Parameters) -> Ready:
     # Which round is the last depends on the data, so the promise is that of the worst one. On the lattice a
     # miss is likelier than its bound for continuous noise by the last factor.
     likelier = _MISS * max(math.tanh(0.5 / float(noise.spread)) for noise in noises)
-    fdr = _paper_promise(max(line.fdr for line in lines) + likelier)
+    fdr = _paper_promise(max(line.fdr for line in lines) + likelier, evidence.null)
 
     def draw() -> Release:
         indices, noisy, noise = np.zeros(0, dtype=np.int64), np.zeros(0), 0.0
@@ -88,8 +89,8 @@ def _doubling(m: int) -> list[int]:
     return sizes
 
 
-def _paper_promise(level: float) -> FdrPromise:
-    words = "the true nulls' p-values are independent of one another and super-uniform"
+def _paper_promise(level: float, null: Null) -> FdrPromise:
+    words = "the true nulls' p-values are independent of one another and super-uniform" + doubt(null)
     if level >= 1:
         return FdrPromise(math.inf, "none", "the noise is too large for these cutoffs", "docs/errata.md, 5")
     return FdrPromise(level, "proved", words, "Theorem 6 (c) as corrected, docs/errata.md, 5")

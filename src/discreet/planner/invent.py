@@ -251,6 +251,7 @@ def _ranked(
         proof=f"docs/proofs/{'correlation' if isinstance(test, Correlation) else 'ranks'}.md",
         effect_name="",  # no effect is released from an invented study
         largest=n * n,
+        tail=test.tail,
         public=public,
     )
 
