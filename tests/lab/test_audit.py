@@ -179,5 +179,5 @@ def test_every_mechanism_has_its_proof_page():
     assert (docs / "accounting.md").exists()
     for page in sorted(pages):
         text = (docs / f"{page}.md").read_text(encoding="utf-8")
-        for section in ("## Statement", "## Proof", "## What the code does", "## Audit"):
+        for section in ("## Statement", "## Proof", "## In the code", "## Audit"):
             assert section in text, f"{page}.md has no section {section}"
