@@ -119,6 +119,15 @@ def test_chromosomes_end_where_their_last_line_says(bed):
     assert discreet.Plink(bed).variants().ends() == last
 
 
+def test_a_list_of_variants_is_read_once_while_it_is_held_and_again_when_it_changes(bed):
+    """The same object, as long as somebody has it and the file is the same."""
+    first = discreet.Plink(bed).variants()
+    assert discreet.Plink(bed).variants() is first
+    bim = bed.with_suffix(".bim")
+    bim.write_text(bim.read_text().replace("rs1\t", "renamed\t", 1))
+    assert discreet.Plink(bed).variants()[0] == "renamed"
+
+
 def test_traits_are_summed_alike_with_and_without_compiled_code(bed, monkeypatch):
     """Compiled sums and those of BLAS are the same whole numbers, missing calls included."""
     test = discreet.Score(bounds=(-4, 4))

@@ -166,6 +166,8 @@ def discover(
         return
     if out is not None:
         _make_folder(out)
+    # Held until the end, so that the list of variants is read once.
+    held = job.data.variants() if isinstance(job.data, Plink) else None
     release = _run(job)
     show(release, as_json=as_json)
     try:
@@ -180,6 +182,7 @@ def discover(
             typer.echo("What could not be written is here, as JSON; keep it, for it is paid for:")
             typer.echo(release.to_json())
         raise
+    del held
 
 
 def _genome(release: Release, data: Plink, *, as_json: bool, out: Path | None) -> None:

@@ -22,7 +22,7 @@ from discreet.data.fam import (
 )
 from discreet.data.frequency import read_frequency
 from discreet.data.products import Products
-from discreet.data.variants import Variants, read_bim, read_pvar
+from discreet.data.variants import Variants, read_variants
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-ENDINGS = (".bed", ".pgen")
+ENDINGS = {".bed": ".bim", ".pgen": ".pvar"}  # and where the variants are listed
 PHENOTYPE, STRATUM = "phenotype", "stratum"
 _DECODED = 2**22  # genotypes decoded at a time
 
@@ -82,7 +82,7 @@ class Plink:
     threads: int | None = None
 
     def __post_init__(self) -> None:
-        if not str(self.path).lower().endswith(ENDINGS):
+        if not str(self.path).lower().endswith(tuple(ENDINGS)):
             raise InputError(f"{self.path}: the name must end in .bed or .pgen")
         if self.threads is not None:
             check.whole(self.threads, "threads")
@@ -96,9 +96,7 @@ class Plink:
     def variants(self) -> Variants:
         """Return the variants that are tested: names, places and alleles, all public."""
         path = Path(self.path)
-        if path.suffix.lower() == ".pgen":
-            return self._chosen(read_pvar(path.with_suffix(".pvar")))
-        return self._chosen(read_bim(path.with_suffix(".bim")))
+        return self._chosen(read_variants(path.with_suffix(ENDINGS[path.suffix.lower()])))
 
     def open(self) -> Cohort:
         """Read everything but the genotypes."""
@@ -211,7 +209,9 @@ def open_plink(data: Any) -> Cohort | None:
 
 def is_plink(data: Any) -> bool:
     """Say whether `data` is a Plink record or a path to PLINK files."""
-    return isinstance(data, Plink) or (isinstance(data, (str, Path)) and str(data).lower().endswith(ENDINGS))
+    if isinstance(data, (str, Path)):
+        return str(data).lower().endswith(tuple(ENDINGS))
+    return isinstance(data, Plink)
 
 
 def _pgen(path: Path, people: People, variants: Variants) -> Packed:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, overload
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -31,7 +32,7 @@ class Variant:
     other: str
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False, weakref_slot=True)
 class Variants(Names):
     """Variants in the order of the file, or those chosen; as a sequence, their names.
 
@@ -121,6 +122,23 @@ class Variants(Names):
 
 def _text(word: bytes) -> str:
     return word.decode(errors="backslashreplace")
+
+
+_HELD: WeakValueDictionary[tuple[Path, int, int], Variants] = WeakValueDictionary()
+
+
+def read_variants(path: Path) -> Variants:
+    """Return the variants of a .bim or .pvar file; while somebody holds them, they are not read again."""
+    read = read_pvar if path.suffix == ".pvar" else read_bim
+    try:
+        seen = path.stat()
+    except OSError:
+        return read(path)  # which says what is wrong
+    key = path, seen.st_mtime_ns, seen.st_size
+    found = _HELD.get(key)
+    if found is None:
+        found = _HELD[key] = read(path)
+    return found
 
 
 def read_bim(path: Path) -> Variants:
