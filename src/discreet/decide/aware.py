@@ -118,7 +118,7 @@ def _nodes(steepness: float) -> NDArray[np.float64]:
 
 def _widths(steepness: float) -> tuple[float, float]:
     """Return the widths of rough and fine cells: where noise costs much, a percent less."""
-    return (_COARSE, _FINE) if steepness < 0.1 else (2 * _COARSE, 2 * _FINE)
+    return (2 * _COARSE, _FINE) if steepness < 0.1 else (3 * _COARSE, 2 * _FINE)
 
 
 def _levels(steepness: float) -> NDArray[np.float64]:
