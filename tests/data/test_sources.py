@@ -286,3 +286,12 @@ def test_an_empty_table_is_refused():
         discreet.measure(np.zeros((0, 3)), discreet.SignedRank())
     with pytest.raises(discreet.DiscreetError, match="selects nothing"):
         discreet.measure(np.zeros((5, 0)), discreet.Proportion(null=0.5))
+
+
+def test_a_name_with_a_line_break_is_still_one_header(tmp_path):
+    """The header is one row of the file, however many lines it takes."""
+    path = tmp_path / "people.csv"
+    path.write_text('"a\nb",c\n' + "".join(f"{i % 2},1\n" for i in range(200)))
+    evidence = discreet.measure(path, discreet.Proportion(null=0.4), columns=["a\nb"])
+    assert evidence.certificate.people == 200
+    assert evidence.names == ("a\nb",)
