@@ -64,7 +64,7 @@ def false_discoveries(fdr: FdrPromise, q: float) -> list[str]:
             f"No level is promised for this list: {fdr.assumption}. Treat every entry as a candidate only."
         ]
     how = (
-        "This is proved."
+        "This is proved, under the conditions that follow."
         if fdr.guarantee == "proved"
         else "This was checked by simulation; it is not proved."
     )
