@@ -95,7 +95,9 @@ class CsvSource:
         text = arrow("pyarrow.csv")
         return text.open_csv(
             self.path,
-            read_options=text.ReadOptions(block_size=_BLOCK, column_names=list(names), skip_rows_after_names=1),
+            read_options=text.ReadOptions(
+                block_size=_BLOCK, column_names=list(names), skip_rows_after_names=1
+            ),
             parse_options=text.ParseOptions(newlines_in_values=True),
             convert_options=text.ConvertOptions(
                 include_columns=wanted, column_types=types, strings_can_be_null=True
