@@ -53,7 +53,7 @@ def noisy_tail(null: Cells, scale: NDArray[np.float64], t: NDArray[np.float64]) 
 
 def cutoffs(null: Cells, scale: NDArray[np.float64], chance: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return t with P(X0 + scale * G >= t) = chance, for each scale; approximate, which costs no validity."""
-    # They bend little with log r, so a hundred of them say all.
+    # They bend little with log r, so sixty of them say all.
     few = np.unique(
         np.append(np.arange(min(_SOLVED, scale.size)), np.linspace(0, scale.size - 1, 4 * _SOLVED))
     )

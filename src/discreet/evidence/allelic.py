@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from discreet.evidence.case_control import CaseControl, conclude_counts
-from discreet.evidence.genotypes import Genotypes
+from discreet.evidence.case_control import PROVABLE, CaseControl, conclude_counts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from discreet.evidence.evidence import Evidence
+    from discreet.evidence.genotypes import Genotypes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +42,7 @@ class Allelic(CaseControl):
         As for `TwoGroups`; two sides by default.
     tail : {"safe", "proved", "normal"}
         "safe" is read off exact laws of the allele count in cases drawn by lot; not proved between the laws
-        tried. "proved" holds for every study, and asks about 0.4 more of z. "normal" is the usual
+        tried. "proved" holds for every study, and asks for more. "normal" is the usual
         approximation.
 
     Notes
@@ -65,15 +63,8 @@ class Allelic(CaseControl):
     """
 
     sides: int = 2
+    tails: ClassVar[tuple[str, ...]] = PROVABLE
 
-    @property
-    def _tails(self) -> tuple[str, ...]:
-        """The tails to choose from."""
-        return ("safe", "proved", "normal")
-
-    def start(self, names: Sequence[str]) -> Genotypes:
-        """Return an empty accumulator for the variants called `names`."""
-        return Genotypes(names, self, self._conclude)
-
-    def _conclude(self, counts: Genotypes) -> Evidence:
+    def concluded(self, counts: Genotypes) -> Evidence:
+        """Return the evidence of everyone counted."""
         return conclude_counts(self, counts, sides=self.sides, alleles=True)

@@ -17,8 +17,11 @@ from discreet.evidence.groups import check_levels
 from discreet.evidence.lots import Lots
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from discreet.evidence.evidence import Evidence
 
+PROVABLE = ("safe", "proved", "normal")
 _RARE_CASES = 0.1  # the lowest floor of the share of cases that is taken unasked
 
 
@@ -39,6 +42,14 @@ class CaseControl(Genetic):
     def labels(self) -> tuple[str, ...]:
         """The phenotype and stratum columns."""
         return self.beside(self.group)
+
+    def start(self, names: Sequence[str]) -> Genotypes:
+        """Return an empty accumulator for the variants called `names`."""
+        return Genotypes(names, self, self.concluded)
+
+    def concluded(self, counts: Genotypes) -> Evidence:
+        """Return the evidence of everyone counted."""
+        raise NotImplementedError
 
     def design(self, counts: Genotypes) -> Design:
         """Return what is public of a study of cases and controls."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -31,9 +31,10 @@ class Genetic:
     ceiling: float | None = None
     tail: str = "safe"
     adjacency: str = "replace"
+    tails: ClassVar[tuple[str, ...]] = TAILS  # those to choose from
 
     def __post_init__(self) -> None:
-        check_common(getattr(self, "sides", 2), self.ceiling, self.tail, self._tails)
+        check_common(getattr(self, "sides", 2), self.ceiling, self.tail, self.tails)
         only_replace(self.adjacency, "the number of people is public")
         check.choice(self.protect, "protect", PROTECT)
         check_share_of(self.maf_floor, "maf_floor")
@@ -41,11 +42,6 @@ class Genetic:
             check_levels(self.strata, "strata", 1)
         elif self.strata:
             raise InputError("strata are the public values of `stratum`: name the column too")
-
-    @property
-    def _tails(self) -> tuple[str, ...]:
-        """The tails to choose from."""
-        return TAILS
 
     def beside(self, phenotype: str) -> tuple[str, ...]:
         """Return the columns read beside genotypes: the phenotype, and the stratum where there is one."""

@@ -11,15 +11,13 @@ from discreet.evidence import tails
 from discreet.evidence.association import SLOPE, allele_effect, padded
 from discreet.evidence.case_control import CaseControl, lots_of, moments_of
 from discreet.evidence.common import basis_of, ceiling_for, conclude
-from discreet.evidence.genotypes import Genotypes
 from discreet.evidence.ladder import ladder
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from discreet.evidence.evidence import Evidence
+    from discreet.evidence.genotypes import Genotypes
 
 _DIRECTIONS = (6, 8, 11, 16, 23, 32)  # of a plane; any number gives a valid bound
 
@@ -61,11 +59,8 @@ class Genotypic(CaseControl):
         """Two: shares may differ either way."""
         return 2
 
-    def start(self, names: Sequence[str]) -> Genotypes:
-        """Return an empty accumulator for the variants called `names`."""
-        return Genotypes(names, self, self._conclude)
-
-    def _conclude(self, counts: Genotypes) -> Evidence:
+    def concluded(self, counts: Genotypes) -> Evidence:
+        """Return the evidence of everyone counted."""
         design = self.design(counts)
         slots, people = design.slots, design.people
         typed, more = padded(slots)

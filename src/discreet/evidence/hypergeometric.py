@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy
+
+from discreet.evidence.tails import log_choose
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -113,17 +114,13 @@ class Margins:
         high = min(self.own, yes, int(np.ceil(centre + reach)))
         count = np.arange(low, high + 1, dtype=np.float64)
         mass = np.exp(
-            _log_choose(float(self.own), count)
-            + _log_choose(float(self.other), yes - count)
-            - _log_choose(float(self.people), np.array(float(yes)))
+            log_choose(float(self.own), count)
+            + log_choose(float(self.other), yes - count)
+            - log_choose(float(self.people), np.array(float(yes)))
         )
         tail = np.cumsum(mass[::-1])[::-1]
         kept = tail > 0
         return (count[kept] - centre) / deviation, np.log(np.minimum(tail[kept], 1.0))
-
-
-def _log_choose(n: float, k: NDArray[np.float64]) -> NDArray[np.float64]:
-    return scipy.special.gammaln(n + 1) - scipy.special.gammaln(k + 1) - scipy.special.gammaln(n - k + 1)
 
 
 def _between(fewest: int, most: int) -> list[int]:

@@ -134,10 +134,7 @@ def _near_normal(t: NDArray[np.float64], bound: float) -> NDArray[np.float64]:
 
 def _binomial(n: int, rate: float) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
     def log_mass(k: NDArray[np.float64]) -> NDArray[np.float64]:
-        choose = (
-            scipy.special.gammaln(n + 1) - scipy.special.gammaln(k + 1) - scipy.special.gammaln(n - k + 1)
-        )
-        return choose + scipy.special.xlogy(k, rate) + scipy.special.xlog1py(n - k, -rate)
+        return log_choose(n, k) + scipy.special.xlogy(k, rate) + scipy.special.xlog1py(n - k, -rate)
 
     return log_mass
 
@@ -189,3 +186,8 @@ def _lattice_bound(
 
 def _from_the_right(x: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.cumsum(x[::-1])[::-1]
+
+
+def log_choose(n: float, k: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the log of n over k."""
+    return scipy.special.gammaln(n + 1) - scipy.special.gammaln(k + 1) - scipy.special.gammaln(n - k + 1)

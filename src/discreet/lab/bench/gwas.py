@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from discreet.data.plink import Plink
 from discreet.evidence.allelic import Allelic
 from discreet.evidence.score import Score
-from discreet.lab.bench.timing import as_installed, verdict
+from discreet.lab.bench.timing import Cost, as_installed, verdict
 from discreet.lab.cohort import Simulated
 from discreet.measure import measure
 from discreet.pipeline import release
@@ -33,14 +33,6 @@ import discreet
 discreet.measure(sys.argv[1], discreet.Allelic())
 print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")))
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """Median wall and processor seconds of a job."""
-
-    wall: float
-    cpu: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +150,7 @@ def _cpu() -> float:
 
 
 def _median(costs: list[Cost]) -> Cost:
-    return Cost(statistics.median(c.wall for c in costs), statistics.median(c.cpu for c in costs))
+    return Cost(statistics.median(c.wall for c in costs), statistics.median(c.processor for c in costs))
 
 
 def _selection(bed: Path) -> float:
@@ -168,7 +160,7 @@ def _selection(bed: Path) -> float:
     def select() -> object:
         return release(evidence, q=0.1, epsilon=1.0, delta=1e-6)
 
-    return _by_turns(select, None)[0].cpu
+    return _by_turns(select, None)[0].processor
 
 
 def _peak(bed: Path) -> float:
@@ -187,7 +179,7 @@ def in_words(result: Result) -> str:
         _row(f"quantitative, {size.scan:,} variants", "plink2 --glm", result.linear, result.linear_plink),
     ]
     low, high = result.megabytes
-    each = (result.scan_most.cpu / size.most) / (result.scan.cpu / size.scan)
+    each = (result.scan_most.processor / size.most) / (result.scan.processor / size.scan)
     lines = [
         f"{size.people:,} people, no missing calls; medians of {_REPEATS} runs by turns, files in the cache.",
         table(["job", "beside", "wall, theirs over ours", "processor, theirs over ours"], rows),
@@ -195,7 +187,7 @@ def in_words(result: Result) -> str:
             "The scan reads and counts every genotype, nothing else; all tests are `discreet.measure`, from "
             "files to scores; PLINK's is its whole run. A whole run is `discreet discover FILE --test "
             "allelic --out FOLDER`, start to files written; "
-            f"the private selection takes {result.select / result.whole.cpu:.1%} of its processor time."
+            f"the private selection takes {result.select / result.whole.processor:.1%} of its processor time."
         ),
         (
             f"Peak memory {low:,.0f} MB at {size.scan:,} variants, {high:,.0f} MB at {size.most:,}. "
@@ -205,7 +197,7 @@ def in_words(result: Result) -> str:
     if result.scan_plink is None or result.whole_plink is None:
         lines.append("plink1.9 is not installed: no comparison (Debian: apt-get install plink1.9).")
     else:
-        ratio = result.scan_plink.cpu / result.scan.cpu
+        ratio = result.scan_plink.processor / result.scan.processor
         lines.append(verdict(ratio >= 2.5, "processor time of the scan at most 1/2.5 of plink1.9 --assoc"))
         met = result.whole.wall < result.whole_plink.wall
         lines.append(verdict(met, "whole run faster than plink1.9 --assoc"))
@@ -215,7 +207,7 @@ def in_words(result: Result) -> str:
         met = result.linear_plink.wall >= 3 * result.linear.wall
         lines.append(verdict(met, "quantitative trait 3x faster than plink2 --glm"))
     lines += [
-        verdict(result.select < 0.05 * result.whole.cpu, "private selection under 5% of the run"),
+        verdict(result.select < 0.05 * result.whole.processor, "private selection under 5% of the run"),
         verdict(high < 600, "peak memory under 600 MB"),
         verdict(high < 1.5 * low, "memory flat: at most half more on eight times the variants"),
         verdict(0.8 <= each <= 1.2, "time per variant constant within 20%"),
@@ -226,4 +218,4 @@ def in_words(result: Result) -> str:
 def _row(job: str, beside: str, ours: Cost, theirs: Cost | None) -> list[str]:
     if theirs is None:
         return [job, beside, "not installed", "not installed"]
-    return [job, beside, f"{theirs.wall / ours.wall:.2f}", f"{theirs.cpu / ours.cpu:.2f}"]
+    return [job, beside, f"{theirs.wall / ours.wall:.2f}", f"{theirs.processor / ours.processor:.2f}"]
