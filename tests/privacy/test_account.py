@@ -119,13 +119,12 @@ def test_never_below_randomised_response():
     ("name", "twin"),
     [
         ("pure_rho", curves.range_rho),
-        ("advanced_delta", lambda epsilon, _drift, squares: curves.advanced_delta(epsilon, 0.0, squares)),
         ("pure_delta", lambda epsilon, groups: 0.99 * curves.pure_delta(epsilon, groups)),
         ("zcdp_delta", lambda epsilon, rho: curves.zcdp_delta(epsilon, rho / 4)),
     ],
 )
 def test_wrong_twins_are_caught(monkeypatch, name, twin):
-    """A zCDP constant of 1/8 for pure events, a missing drift and the like are flagged by that check."""
+    """A zCDP constant of 1/8 for pure events and the like are flagged by that check."""
     changed = {key: getattr(curves, key) for key in dir(curves) if not key.startswith("__")} | {name: twin}
     monkeypatch.setattr(
         module,

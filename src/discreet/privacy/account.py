@@ -41,11 +41,11 @@ def account(events: Iterable[Event], *, delta: float | None = None, epsilon: flo
 
     Notes
     -----
-    The best of the bounds that apply, each rounded outward: basic composition; advanced composition; zCDP
-    with the tight conversion; exact composition of pure events (at most two different epsilons); the exact
-    Gaussian curve; the exact adaptive recursion for equal bounded-range events (up to 5,000 of them; beyond,
-    zCDP). Where pure events stand beside zCDP or Gaussian ones, also the sum of the former on top of the
-    curve of the latter. Proofs: docs/proofs/accounting.
+    The best of the bounds that apply, each rounded outward: basic composition; zCDP with the tight conversion
+    (never above advanced composition); exact composition of pure events (at most two different epsilons);
+    the exact Gaussian curve; the exact adaptive recursion for equal bounded-range events (up to 5,000 of
+    them; beyond, zCDP). Where pure events stand beside zCDP or Gaussian ones, also the sum of the former on
+    top of the curve of the latter. Proofs: docs/proofs/accounting.
 
     Examples
     --------
@@ -142,9 +142,6 @@ class _Spent:
             mu = math.sqrt(math.fsum(m * m * count for m, count in self.gaussian.items())) * _UP
             found.append((_shifted(lambda epsilon: curves.gaussian_delta(epsilon, mu), pure), _TOLERANCE))
         elif pure:
-            drift = math.fsum(count * curves.pure_rho(e) for e, count in pure.items()) * _UP
-            squares = math.fsum(count * e * e for e, count in pure.items()) * _UP
-            found.append((lambda epsilon: curves.advanced_delta(epsilon, drift, squares), _TOLERANCE))
             groups = sorted(pure.items())
             if len(groups) <= 2 and math.prod(count + 1 for _, count in groups) <= curves.MOST_TERMS:
                 found.append((lambda epsilon: curves.pure_delta(epsilon, groups), _TOLERANCE))

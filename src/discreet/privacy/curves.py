@@ -56,17 +56,6 @@ def zcdp_delta(epsilon: float, rho: float) -> float:
     return 1.0 if exponent >= 0 else max(math.exp(exponent), math.ulp(0.0))
 
 
-def advanced_delta(epsilon: float, drift: float, squares: float) -> float:
-    """Return exp(-(epsilon - drift)^2 / (2*squares)): advanced composition of pure releases.
-
-    `drift` is the sum of eps_i*tanh(eps_i/2) and `squares` the sum of eps_i^2.
-    """
-    ahead = epsilon * (1 - _ULPS) - drift
-    if ahead <= 0 or squares > _HUGE:
-        return 1.0
-    return min(1.0, math.exp(-(ahead * ahead) / (2 * squares) * (1 - _ULPS)) * (1 + _ULPS) + math.ulp(0.0))
-
-
 def gaussian_delta(epsilon: float, mu: float) -> float:
     """Return Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu), exact for Gaussian releases.
 
