@@ -20,6 +20,7 @@ extensions = [
     "sphinx.ext.viewcode",
     "commands",
     "crosslinks",
+    "formulas",
     "offline",
 ]
 exclude_patterns = ["_build", "extensions", "pictures", "printed"]

@@ -44,7 +44,7 @@ def composed_delta(epsilon: float, e: float, rounds: int) -> float:
 
     Notes
     -----
-    docs/proofs/accounting, section 5. `rounds` is at most MOST_ROUNDS; beyond, use zCDP. Grid: eps + h*Z with
+    docs/proofs/accounting, section 4. `rounds` is at most MOST_ROUNDS; beyond, use zCDP. Grid: eps + h*Z with
     h = e/n. Between grid points of t, chords of the convex r -> r delta(eps - log r), r = exp(t), bound the
     objective by a function whose maximum has a closed form. Outside a moving window, delta is bounded by its
     value at the upper end and by a chord in exp(eps) below the lower end.
