@@ -33,6 +33,7 @@ autodoc_typehints = "none"
 default_role = "py:obj"  # `release` in a docstring links to discreet.release
 napoleon_google_docstring = False
 napoleon_use_ivar = True
+napoleon_use_param = False  # "epsilon, delta : float" stays one entry
 
 plot_include_source = True
 plot_html_show_source_link = False

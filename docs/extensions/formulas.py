@@ -52,9 +52,9 @@ _PIECE = re.compile(
 )
 # Short words that are words; any other word of one or two letters stands for a number or a function.
 _PLAIN = re.compile(
-    r"(?i:a|i|an|as|at|be|by|do|go|id|if|ii|in|is|it|kl|no|of|oh|on|or|re|sf|so|su|th|to|up|we|wu)|DP|BH|KL"
+    r"(?i:a|an|as|at|be|by|do|go|id|if|ii|in|is|it|kl|no|of|oh|on|or|re|sf|so|su|th|to|up|we|wu)|DP|BH|KL"
 )
-_EITHER = frozenset("aAiI")  # a word, or a variable where it stands beside a sign
+_EITHER = frozenset("aA")  # a word, or a variable where it stands beside a sign
 _BESIDE = frozenset({"=", "<", ">", "<=", ">=", "->", "+", "-", "/", "^", "_", "*"})
 _AFTER_MINUS = frozenset(
     {"ceil", "exp", "floor", "level", "log", "max", "mean", "min", "sqrt", "sum", *_GREEK}
@@ -168,7 +168,8 @@ def _is_variable(pieces: "Sequence[str]", i: int, *, alone: bool) -> bool:
     ahead = pieces[i + 2] if after.isspace() and i + 2 < len(pieces) else after
     behind = pieces[i - 2] if before.isspace() and i > 1 else before
     word = ahead.isalpha() and (len(ahead) > 2 or _PLAIN.fullmatch(ahead)) and ahead not in _GREEK
-    beside = before in _BESIDE or ahead in _BESIDE or (behind in _BESIDE and not word) or after in {"(", ")"}
+    compared = behind in {"<", ">", "<=", ">="} or (behind in _BESIDE and not word)
+    beside = before in _BESIDE or ahead in _BESIDE or compared or after in {"(", ")"}
     return letters in _EITHER and beside and not (after == "-" and not _is_minus(pieces, i + 1))
 
 

@@ -11,6 +11,6 @@ for epsilon, shade in ((3, 0.15), (1, 0.35), (0.1, 0.9)):
     if epsilon >= 1:
         top = np.exp(epsilon) / (np.exp(epsilon) + 1)
         axes.annotate(f"{top:.2f}", (0.5, top), (0.44, top + 0.02), size=9)
-axes.axvline(0.5, color="C2", lw=0.8)
+axes.plot([0.5, 0.5], [0.5, 1], color="C2", lw=0.8)
 axes.set(xlabel="belief before", ylabel="belief after", xlim=(0, 1), ylim=(0, 1), aspect="equal")
 axes.legend(loc="lower right", frameon=False)

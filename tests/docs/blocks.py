@@ -101,9 +101,11 @@ def strays(page: str) -> list[str]:
 
 
 def named_commands(page: str) -> list[tuple[list[str], list[str]]]:
-    """Return the commands a page names in its text, each as its words and its options."""
+    """Return the commands a page names in its text or shows unrun, each as its words and its options."""
     found = []
-    for named in re.findall(r"`discreet\s([a-z][^`]*)`", _FENCE.sub("\n", page)):
+    shown = [block.text.replace("\\\n", " ") for block in blocks(page) if block.language == "text"]
+    typed = re.findall(r"^\$ discreet (.*)", "\n".join(shown), re.MULTILINE)
+    for named in typed + re.findall(r"`discreet\s([a-z][^`]*)`", _FENCE.sub("\n", page)):
         words = named.split()
         command = list(itertools.takewhile(lambda word: re.fullmatch(r"[a-z][a-z-]*", word), words))
         found.append((command, [word for word in words if word.startswith("--")]))

@@ -69,5 +69,8 @@ def test_wrong_pages_are_noticed(tmp_path, monkeypatch):
         (["bench", "topk"], ["--quick"]),
         (["discover"], []),
     ]
+    assert blocks.named_commands("```text\n$ discreet plan --n 5 \\\n    --m 3\n```\n") == [
+        (["plan"], ["--n", "--m"])
+    ]
     assert blocks.unknown("```bash\nls\n```\n") == {"bash"}
     assert blocks.unknown("```\nx\n```\n") == {""}

@@ -24,8 +24,10 @@ class Certificate:
 
     Attributes
     ----------
-    sup, spread : float
-        The two bounds.
+    sup : float
+        The first bound: the most that one score moves.
+    spread : float
+        The second: the most that scores move against one another.
     adjacency : {"replace", "add-remove"}
         What neighbouring means: one person's data replaced by any other (the number of people is public), or
         one person added or removed.

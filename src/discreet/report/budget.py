@@ -16,8 +16,10 @@ class BudgetLine:
     ----------
     data_set : str
         Its name in the ledger.
-    epsilon, delta : float
-        The total budget.
+    epsilon : float
+        The total.
+    delta : float
+        The total's slack.
     spent : float
         epsilon spent by all releases so far, this one included, at the total delta.
     release : str
