@@ -137,6 +137,14 @@ _COMPOSITION = Reference(
     "The Composition Theorem for Differential Privacy",
     "ICML 2015",
 )
+_GAUSSIAN = Reference(
+    "dong2022gaussian",
+    ("Dong, J.", "Roth, A.", "Su, W. J."),
+    2022,
+    "Gaussian Differential Privacy",
+    "Journal of the Royal Statistical Society B 84(1), 3-37",
+    "article",
+)
 _ANALYTIC = Reference(
     "balle2018improving",
     ("Balle, B.", "Wang, Y.-X."),
@@ -156,7 +164,7 @@ _ACCOUNTING: dict[type[Event], tuple[Reference, ...]] = {
     Approximate: (_COMPOSITION,),
     BoundedRange: (_RANGE,),
     ZCDP: (_ZCDP, _DISCRETE),
-    Gaussian: (_ANALYTIC,),
+    Gaussian: (_GAUSSIAN, _ANALYTIC),
 }
 
 

@@ -24,6 +24,6 @@ def in_words() -> str:
         ratios.append(median_seconds(lambda scale=scale: discrete_laplace(scale, _DRAWS)) / laplace)
         gaussian = median_seconds(lambda scale=scale: rounded_gaussian(scale, _DRAWS)) / normal
         rows.append([f"{scale:,.0f}", f"{ratios[-1]:.1f}x", f"{gaussian:.1f}x"])
-    header = ["scale, in steps", "discrete Laplace/numpy Laplace", "discrete Gaussian/numpy normal"]
+    header = ["scale, in steps", "discrete Laplace/numpy Laplace", "rounded Gaussian/numpy normal"]
     met = verdict(max(ratios) <= 3, f"10^6 discrete Laplace draws within 3x numpy's ({max(ratios):.1f}x)")
     return f"Time of 10^6 exact draws over numpy's float draws\n\n{table(header, rows)}\n\n{met}"
