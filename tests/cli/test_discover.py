@@ -110,6 +110,7 @@ def test_a_budget_is_charged_and_ends(people, tmp_path):
         (["--test", "correlation", "--partner", "a", "--bounds", "0", "1"], "method=product"),
         (["--test", "p-values", "--column", "a", "--eta", "0.1", "--nu", "0.5"], "q/m"),
         ([*TWO_GROUPS, "--ledger", "b.ledger"], "--dataset"),
+        ([*TWO_GROUPS, "--person", "treated"], "--reduce"),
     ],
 )
 def test_mistakes_are_one_line_and_exit_code_2(people, arguments, words):

@@ -71,7 +71,8 @@ def _by_name(
         pairs = [(str(name), levels) for name, levels in cast("Mapping[Any, Any]", wanted).items()]
     elif isinstance(wanted, Sequence):
         entries = [wanted] if isinstance(wanted, str) else cast("Sequence[Any]", wanted)
-        pairs = [pair for one in entries for pair in _meant(str(one), columns, reserved)]
+        free = offered(columns, reserved)
+        pairs = [pair for one in entries for pair in _meant(str(one), known, free)]
     else:
         raise InputError("columns must be names, a pattern, a type, or a mapping from name to levels")
     picked: list[tuple[Column, tuple[Any, ...] | None]] = []
@@ -92,15 +93,14 @@ def _by_name(
     return picked
 
 
-def _meant(entry: str, columns: Sequence[Column], reserved: Sequence[str]) -> list[tuple[str, Any]]:
+def _meant(entry: str, known: Mapping[str, Column], free: Sequence[Column]) -> list[tuple[str, Any]]:
     """Return what an entry of a list stands for: a column, one with levels, or the numbers of a pattern."""
-    known = {one.name for one in columns}
     if entry in known:
         return [(entry, None)]
     name, _, levels = entry.partition("=")
     if name in known:
         return [(name, [level.strip() for level in levels.split(",") if level.strip()])]
-    found = [one for one in offered(columns, reserved) if fnmatchcase(one.name, entry)]
+    found = [one for one in free if fnmatchcase(one.name, entry)]
     numbers = [one.name for one in found if one.kind in NUMBERS]
     if found and not numbers:
         raise InputError(

@@ -83,7 +83,7 @@ def both_groups(count: NDArray[np.float64]) -> Strata:
     count = count.reshape(-1, 2)
     used = np.flatnonzero(np.all(count > 0, axis=1))
     if used.size == 0:
-        raise InputError(_NOBODY if count.shape[0] == 1 else f"{_NOBODY}; both in the same of the `strata`")
+        raise InputError(_NOBODY if count.shape[0] == 1 else f"{_NOBODY}, and both in one of the `strata`")
     first, second = count[used].T
     public = MEMBERSHIP if count.shape[0] == 1 else f"{MEMBERSHIP} and stratum"
     return Strata(used, first + second, second / (first + second), public)
