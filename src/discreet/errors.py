@@ -52,11 +52,15 @@ def missing_extra(extra: str, for_what: str) -> MissingExtraError:
 
 def no_column(where: str, name: str, known: Iterable[str]) -> InputError:
     """Return the error that a column is missing, and which one may have been meant: names are public."""
+    return InputError(f"{where} has no column {name!r}{perhaps(name, known)}")
+
+
+def perhaps(name: str, known: Iterable[str]) -> str:
+    """Return a hint at which of the known names may have been meant; empty if none is near."""
     from difflib import get_close_matches
 
     lower: dict[str, str] = {}
     for one in known:
         lower.setdefault(one.lower(), one)
     near = get_close_matches(name.lower(), lower, n=1) or [one for one in lower if name.lower() in one][:1]
-    hint = f"; did you mean {lower[near[0]]!r}?" if near else ""
-    return InputError(f"{where} has no column {name!r}{hint}")
+    return f"; did you mean {lower[near[0]]!r}?" if near else ""

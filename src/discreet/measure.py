@@ -45,7 +45,7 @@ def measure(
     Parameters
     ----------
     data : path, array or table
-        CSV (.csv, .csv.gz), Parquet, or a folder of Parquet files, read in blocks; a NumPy array (n, m); or a
+        CSV or TSV (also .gz), Parquet, or a folder of Parquet files, read in blocks; an array (n, m); or a
         pandas, polars (eager or lazy) or pyarrow table. One row for each person, unless `person` is given. Or
         genotypes: `Plink`, or a path to a .bed or .pgen file; the phenotype is the column "phenotype".
     test : Mean, Proportion, TwoGroups, ...
@@ -54,7 +54,8 @@ def measure(
         The column that says whose row it is; Person(column, reduce="mean") when people have several rows.
     columns : optional
         What to test: a list of names, a pattern such as "lab_*", a type (bool, int, float), or a mapping from
-        column to its declared levels (None for numbers). All number and yes/no columns when absent.
+        column to its declared levels (None for numbers); all other levels together are "other", unless one
+        alone is declared. When absent, all number and yes/no columns but a first one without a name.
     engine : {"local", "dask"}
         Where to count. "dask": on a cluster, from Parquet or PLINK files that its workers can read, a dask
         array (n, m) or a dask data frame. The evidence is the same, bit for bit.
@@ -86,6 +87,7 @@ def measuring(
 ) -> Generator[Evidence | Scattered]:
     """Yield the evidence; unless `gather`, that of very many hypotheses may stay on a cluster meanwhile."""
     check_engine(engine, scheduler)
+    check_test(test)
     if isinstance(test, PValues) and not _is_table(data):
         yield test.of(data)
         return
@@ -104,6 +106,14 @@ def check_engine(engine: str, scheduler: Any) -> None:
     """Refuse an engine that does not exist, and a scheduler without one."""
     if check.choice(engine, "engine", ENGINES) == "local" and scheduler is not None:
         raise InputError('scheduler belongs to engine="dask": give that too')
+
+
+def check_test(test: Any) -> None:
+    """Refuse the name of a test, or its class, in place of a test."""
+    if isinstance(test, type) or not hasattr(test, "start"):
+        raise InputError(
+            "test must be an object such as TwoGroups(group=..., bounds=...), not a name or class"
+        )
 
 
 def _here(data: Any, test: Test, *, person: Any, columns: Any) -> Evidence:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from dataclasses import replace
 from hashlib import sha256
@@ -11,7 +12,7 @@ from discreet import check
 from discreet.errors import InputError
 from discreet.evidence.evidence import Evidence
 from discreet.evidence.scattered import Scattered
-from discreet.measure import check_engine, measuring
+from discreet.measure import check_engine, check_test, measuring
 from discreet.methods.aware import ready_aware
 from discreet.methods.common import Ready
 from discreet.named import described, plain, recognised
@@ -153,6 +154,9 @@ def _ready(evidence: Evidence | Scattered, asked: Parameters) -> Ready:
             "below 1/people",
             stacklevel=3,
         )
+    null = evidence.null
+    if null.law == "exponential" and null.ceiling < -math.log(asked.q) and asked.cutoffs != "paper":
+        raise InputError("nu is above q: no p-value that counts could be a discovery; take nu just below q/m")
     if asked.method == "aware":
         return ready_aware(evidence, asked)
     if isinstance(evidence, Scattered):
@@ -189,9 +193,23 @@ def discover(
 ) -> Release:
     """Test every hypothesis in a table of people and release the discoveries: `measure`, then `release`.
 
-    Public parameters and the ledger's budget are checked before a byte of data is read. `person`, `columns`,
-    `engine`, `scheduler`: as in `measure`; all else as in `release`. Whatever the engine, the budget is
-    charged once, here, when all data has been counted.
+    Public parameters and the ledger's budget are checked before a byte of data is read. Whatever the engine,
+    the budget is charged once, here, when all data has been counted.
+
+    Parameters
+    ----------
+    data : path, array or table
+        A row for each person, a column for each measure; or PLINK files.
+    test : Mean, Proportion, TwoGroups, ...
+        What to test, with its public arguments.
+    person : str or Person, optional
+        The column that says whose row it is, where people have several.
+    columns : optional
+        What to test: names, a pattern, a type, or a mapping from column to levels. All numbers when absent.
+    engine, scheduler
+        Where to count. These and the above: more in `measure`.
+    q, epsilon, delta, method, guarantee, dependence, k, cutoffs, values, ledger, dataset, release_id
+        As in `release`.
 
     Examples
     --------
@@ -203,6 +221,7 @@ def discover(
     ('2',)
     """
     check_engine(engine, scheduler)
+    check_test(test)
     asked = Parameters(
         q=q,
         epsilon=epsilon,

@@ -70,7 +70,9 @@ def spending(
     from discreet.privacy.ledger.ledger import check_name
 
     if dataset is None:
-        raise InputError("a ledger keeps the budgets of several data sets: say which, dataset=...")
+        raise InputError(
+            "a ledger keeps the budgets of several data sets: say which, --dataset or dataset=..."
+        )
     for name, value in (("dataset", dataset), ("release_id", release_id)):
         if value is not None:
             check_name(value, name)

@@ -1,6 +1,7 @@
 """`discreet discover`, as somebody with a file would type it."""
 
 import json
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -105,6 +106,11 @@ def test_a_budget_is_charged_and_ends(people, tmp_path):
         ([*TWO_GROUPS, "--option", "nonsense"], "name=value"),
         ([*TWO_GROUPS, "--reduce", "mean"], "person"),
         (["--test", "vote", "--option", "test=os:nothing"], "package.module:name"),
+        ([*TWO_GROUPS, "--levels", "0", "1", "2"], "two at a time"),
+        (["--test", "correlation", "--partner", "a", "--bounds", "0", "1"], "method=product"),
+        (["--test", "p-values", "--column", "a", "--eta", "0.1", "--nu", "0.5"], "q/m"),
+        ([*TWO_GROUPS, "--ledger", "b.ledger"], "--dataset"),
+        ([*TWO_GROUPS, "--person", "treated"], "--reduce"),
     ],
 )
 def test_mistakes_are_one_line_and_exit_code_2(people, arguments, words):
@@ -179,3 +185,90 @@ def test_a_refusal_spells_out_control_characters(tmp_path):
     assert done.exit_code == 2
     assert "\x1b" not in done.output
     assert "\\u001b[31m" in done.output
+
+
+@pytest.fixture
+def survey(tmp_path):
+    """Return a CSV file with row numbers, text, yes/no as numbers and as words, and people's names."""
+    path = tmp_path / "survey.csv"
+    lines = ["," + ",".join(["who", "arm", "trust", "moved", *(f"q{i}" for i in range(7)), "\x1b[31m"])]
+    for i in range(400):
+        answers = ["yes" if i % 3 else "no"] * 7
+        lines.append(",".join([str(i), f"p{i}", str(i % 2), str(i % 5), str(i % 7 < 3), *answers, "1"]))
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def told(done):
+    """Return what was said beside the result."""
+    assert done.exit_code == 0, done.output
+    return done.stderr.splitlines()
+
+
+def test_what_is_tested_and_what_is_not_is_said_first(survey):
+    """By name and type alone; numbers that a test of yes and no takes for yes are named."""
+    assert told(run("discover", survey, "--test", "two-by-two", "--group", "arm", "--person", "who")) == [
+        "Testing 3 columns: trust, moved, \\u001b[31m.",
+        "Left out, row numbers: column ''. To test it: --columns ''.",
+        "Left out, not numbers: 7 columns: q0, q1, q2, q3, q4, .... To test answers: --columns 'q0=yes,no'.",
+        "A value of 0.5 or more counts as yes: 2 columns: trust, \\u001b[31m.",
+    ]
+    assert told(run("discover", survey, "--test", "sign", "--columns", "trust")) == [
+        "Testing 1 column: trust."
+    ]
+    assert told(run("discover", survey, "--test", "sign", "--columns", "")) == ["Testing 1 column: column."]
+
+
+def test_answers_in_words_are_tested_by_their_levels(survey):
+    """Each entry may declare a column's levels; one alone has no "other"."""
+    asked = ["--columns", "q1=yes,no", "--columns", "q2=yes", "--columns", "moved", "--json"]
+    done = run("discover", survey, "--test", "proportion", "--null", "0.5", *asked)
+    assert told(done) == ["Testing 5 columns: q1=yes, q1=no, q1=other, q2=yes, moved."]
+    assert json.loads(done.stdout)["m"] == 5
+
+
+def test_notes_do_not_stand_in_the_way_of_a_stored_release(people, tmp_path):
+    """A result that was paid for comes back although the data is gone."""
+    ledger, copy = tmp_path / "b.ledger", tmp_path / "copy.csv"
+    copy.write_bytes(people.read_bytes())
+    run("budget", "create", "trial", "--epsilon", 1, "--delta", 1e-6, "--ledger", ledger)
+    asked = ["discover", copy, *TWO_GROUPS, "--ledger", ledger, "--dataset", "trial", "--release-id", "one"]
+    first = run(*asked, "--json")
+    assert first.exit_code == 0, first.output
+    copy.unlink()
+    again = run(*asked, "--json")
+    assert again.stdout == first.stdout
+    assert again.stderr == ""
+    assert run(*asked, "--dry-run").exit_code == 0
+    refused = run(*asked[:-1], "two", "--dry-run")
+    assert refused.exit_code == 3
+    assert "two-groups" in refused.stdout
+    assert "would exceed the budget" in refused.stderr
+
+
+def test_a_warning_is_one_line(people):
+    """Without the line of code it comes from."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        done = run("discover", people, *TWO_GROUPS, "--columns", "a", "--delta", "0.01")
+    assert told(done)[1].startswith("warning: delta = 0.01 may expose")
+    assert len(told(done)) == 2
+
+
+def test_a_misspelt_word_of_a_plan_is_found(people, tmp_path):
+    """It is not taken for an argument of the test; what the test takes may stand outside its table."""
+    plan = tmp_path / "plan.toml"
+    plan.write_text('epsilom = 2\n[test]\nname = "sign"\n')
+    done = run("discover", people, "--config", plan)
+    assert done.exit_code == 2
+    assert "did you mean 'epsilon'?" in done.output
+    plan.write_text('sides = 2\n[test]\nname = "sign"\n')
+    assert run("discover", people, "--config", plan).exit_code == 0
+
+
+def test_a_plan_declares_levels(survey, tmp_path):
+    """In a table of columns."""
+    plan = tmp_path / "plan.toml"
+    plan.write_text('[test]\nname = "proportion"\nnull = 0.5\n[columns]\nq1 = ["yes", "no"]\n')
+    done = run("discover", survey, "--config", plan, "--json")
+    assert json.loads(done.stdout)["m"] == 3

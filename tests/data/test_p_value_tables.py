@@ -32,3 +32,12 @@ def test_a_structured_array_is_a_table():
     """NumPy's own tables work like any other."""
     table = np.array([(0.1,), (0.2,)], dtype=[("p", "f8")])
     assert len(discreet.measure(table, discreet.PValues(eta=1e-3, nu=1e-10, column="p"))) == 2
+
+
+def test_a_nu_that_leaves_nothing_to_find_is_refused_and_not_paid_for():
+    """Above q no p-value that counts is small enough; the paper's own cutoffs add nu, and may go there."""
+    ask = {"eta": 1e-3, "q": 0.1, "epsilon": 1, "delta": 1e-6}
+    with pytest.raises(discreet.DiscreetError, match="nu is above q"):
+        discreet.private_bh([1e-9, 0.5], nu=0.11, **ask)
+    assert discreet.private_bh([1e-9, 0.5], nu=0.1, **ask).m == 2
+    assert discreet.private_bh([1e-9, 0.5], nu=0.11, method="peel", k=1, cutoffs="paper", **ask).m == 2

@@ -185,6 +185,20 @@ def test_keep_extract_pheno_and_within_choose_what_plink_would(bed, tmp_path):
     assert np.array_equal(decoded, kept, equal_nan=True)
 
 
+def test_controls_are_1_and_cases_2_unless_levels_say_otherwise(bed, tmp_path):
+    """Coded 0 and 1, the same people give the same evidence once the levels say so, in words too."""
+    case = np.arange(PEOPLE) % 3 == 0
+    found = []
+    for codes, levels in (((1, 2), {}), ((0, 1), {"levels": (0, 1)}), (("0", "1"), {"levels": ("0", "1")})):
+        lines = [f"f{i} p{i} {codes[int(sick)]}\n" for i, sick in enumerate(case)]
+        (tmp_path / "pheno.txt").write_text("".join(lines))
+        found.append(
+            discreet.measure(discreet.Plink(bed, pheno=tmp_path / "pheno.txt"), discreet.Allelic(**levels))
+        )
+    assert found[0].score.max() > 0
+    assert all(np.array_equal(one.score, found[0].score) for one in found)
+
+
 def test_somebody_not_in_the_phenotype_file_is_missing(bed, tmp_path):
     """No header: the third field is the phenotype; whoever is not listed has none."""
     (tmp_path / "pheno.txt").write_text("f0 p0 1.5\nf2 p2 -9\n")
@@ -280,6 +294,13 @@ def test_a_damaged_file_is_named_and_nothing_it_holds_is_shown(bed, name):
         discreet.measure(bed, discreet.Allelic())
     assert "cohort." in str(refusal.value)
     assert str(PEOPLE) not in str(refusal.value).replace(str(bed.parent), "")
+
+
+@pytest.mark.parametrize("which", ["pheno", "keep", "extract", "within"])
+def test_lists_that_are_not_there_are_named(bed, tmp_path, which):
+    """A misspelt path is told apart from a file that is no text."""
+    with pytest.raises(InputError, match=r"gone\.txt: no such file"):
+        discreet.Plink(bed, **{which: tmp_path / "gone.txt"}).open()
 
 
 def test_files_that_are_not_there_are_named(bed):

@@ -143,11 +143,90 @@ def test_columns_are_chosen_by_name_pattern_type_and_level(frame):
 
 
 def test_undeclared_levels_go_to_other_and_missing_stays_missing():
-    """Every row is in one level or in "other"; a missing entry is in none."""
+    """Every row is in one level or in "other"; a missing entry is in none. One level alone has no "other"."""
     frame = pd.DataFrame({"city": ["Ulm", "Bonn", None, "Kiel"], "n": [1, 2, 3, 4]})
-    table = open_table(frame, columns={"city": ["Ulm"]}, labels=(), person=None)
-    block = next(iter(table.blocks()))
-    assert np.array_equal(block.values, [[1, 0], [0, 1], [np.nan, np.nan], [0, 1]], equal_nan=True)
+    wanted = np.array([[1, 0, 0], [0, 1, 0], [np.nan] * 3, [0, 0, 1]])
+    for levels, kept in ((["Ulm", "Bonn"], wanted), (["Ulm"], wanted[:, :1])):
+        table = open_table(frame, columns={"city": levels}, labels=(), person=None)
+        assert len(table.names) == kept.shape[1]
+        block = next(iter(table.blocks()))
+        assert np.array_equal(block.values, kept, equal_nan=True)
+
+
+def test_a_list_may_name_levels_too(frame):
+    """As on the command line: "city=Ulm,Rome"; a column whose own name reads like that is itself."""
+    named = frame.assign(**{"city=Ulm": frame["score"]})
+    columns = ["city=Ulm", "city=Bonn, Ulm", "count=1", "gaps"]
+    assert discreet.measure(named, TEST, columns=columns).names == (
+        "city=Ulm",
+        "city=Bonn",
+        "city=Ulm (2)",
+        "city=other",
+        "count=1",
+        "gaps",
+    )
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv.gz", "polars", "parquet"])
+def test_row_numbers_are_tested_only_when_named(frame, tmp_path, kind):
+    """They are first and nameless in CSV as pandas writes it, and have a name of its own in Parquet."""
+    few = frame[["treated", "score"]][frame["score"] > 0.1]
+    path, separator, name = tmp_path / f"people.{kind}", "\t" if "tsv" in kind else ",", ""
+    if kind == "parquet":
+        few.to_parquet(path)
+        data, name = path, "__index_level_0__"
+    else:
+        few.to_csv(path, sep=separator)
+        data = pl.read_csv(path) if kind == "polars" else path
+    for columns in (None, "*", ["s*"], float, ["*"]):
+        assert discreet.measure(data, TEST, columns=columns).names == ("score",)
+    assert discreet.measure(data, TEST, columns=[name]).names == (name or "column",)
+
+
+def test_tabs_separate_where_the_name_says_so(frame, expected, tmp_path):
+    """.tsv files are read like CSV."""
+    frame.to_csv(tmp_path / "people.tsv", sep="\t", index=False)
+    assert same(discreet.measure(tmp_path / "people.tsv", TEST), expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("a.csv", "treated;score\n0;1,5\n1;2,5\n", "semicolons where commas"),
+        ("a.csv", "treated\tscore\n0\t1\n1\t2\n", "tabs where commas"),
+        ("a.tsv", "treated,score\n0,1\n1,2\n", "commas where tabs"),
+        ("a.csv", "treated,größe\n0,1\n1,2\n", "UTF-8"),
+        ("a.csv", "treated,score\n" + "0,1\n1,2\n" * 9000 + "ä,3\n", "UTF-8"),
+    ],
+)
+def test_other_separators_and_encodings_are_named(tmp_path, name, content, reason):
+    """Of a file as spreadsheets write it, the message says what is different."""
+    (tmp_path / name).write_bytes(content.encode("latin-1"))
+    with pytest.raises(discreet.DiscreetError, match=reason):
+        discreet.measure(tmp_path / name, TEST)
+
+
+@pytest.mark.parametrize("test", ["two-groups", discreet.TwoGroups, None])
+def test_a_test_is_an_object(frame, test):
+    """Its name or its class is not enough."""
+    with pytest.raises(discreet.DiscreetError, match="object such as TwoGroups"):
+        discreet.measure(frame, test)
+    with pytest.raises(discreet.DiscreetError, match="object such as TwoGroups"):
+        discreet.discover(frame, test, q=0.1, epsilon=1, delta=1e-6)
+
+
+def test_groups_that_are_not_there_are_about_levels(frame):
+    """The message says what is assumed and how to give them; of strata only where there are some."""
+    for test in (
+        discreet.TwoGroups(group="city", bounds=(0, 1)),
+        discreet.TwoByTwo(group="city"),
+        discreet.RankSum(group="city"),
+    ):
+        with pytest.raises(discreet.DiscreetError, match=r"--levels A B.*0 and 1 if absent$"):
+            discreet.measure(frame, test, columns=["score"])
+    within = discreet.Stratified(group="city", stratum="yes", strata=(0, 1), bounds=(0, 1))
+    with pytest.raises(discreet.DiscreetError, match="strata"):
+        discreet.measure(frame, within, columns=["score"])
 
 
 @pytest.mark.parametrize(
@@ -157,7 +236,12 @@ def test_undeclared_levels_go_to_other_and_missing_stays_missing():
         (["city"], "declare its levels"),
         (["when"], "declare its levels"),
         (["treated"], "not tested"),
-        ("zzz*", "selects nothing"),
+        ("zzz*", "no column 'zzz\\*'"),
+        ("c*y", "'c\\*y' matches only text"),
+        (["city"], "--columns 'city=yes,no'"),
+        (["city="], "at least one"),
+        ({"city": "Ulm"}, "give a list"),
+        ({"city": 3}, "give a list"),
         (str, "bool, int or float"),
         (3, "columns must be"),
         ({"city": []}, "levels"),

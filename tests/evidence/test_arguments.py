@@ -46,6 +46,8 @@ REFUSED = [
     (discreet.SignedRank, {"adjacency": "add-remove"}, "number of people"),
     (discreet.Correlation, {"partner": "y", "method": "spearman"}, "method"),
     (discreet.Correlation, {"partner": "y", "method": "product"}, "partner_bounds"),
+    (discreet.Correlation, {"partner": "y", "bounds": (0, 1)}, "product"),
+    (discreet.Correlation, {"partner": "y", "partner_bounds": (0, 1)}, "product"),
     (discreet.Vote, {"test": 3}, "function"),
     (discreet.Vote, {"test": np.mean, "blocks": 1}, "blocks"),
     (discreet.PValues, {"eta": 0, "nu": 0.1}, "eta"),

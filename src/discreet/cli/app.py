@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import typer
@@ -18,13 +19,25 @@ class Refusals(TyperGroup):
     """
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; a refusal becomes a message."""
+        """Run the command; a refusal becomes a message, and so does a warning."""
         try:
-            return super().invoke(ctx)
+            with warnings.catch_warnings():
+                warnings.showwarning = _warn
+                return super().invoke(ctx)
         except DiscreetError as refusal:
             # Spelled out: a message may name a file or a column, whoever called it so.
-            typer.echo(f"error: {visible(str(refusal))}", err=True)
+            tell(f"error: {refusal}")
             raise typer.Exit(3 if isinstance(refusal, BudgetError) else 2) from None
+
+
+def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
+    """Show a warning without the line of code that gave it."""
+    tell(f"warning: {message}")
+
+
+def tell(words: str) -> None:
+    """Print to standard error, control characters spelled out."""
+    typer.echo(visible(words), err=True)
 
 
 app = typer.Typer(

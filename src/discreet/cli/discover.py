@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from discreet.cli.app import app
+from discreet.cli.app import app, tell
+from discreet.cli.notes import notes
 from discreet.cli.plan_file import Job, read_job
-from discreet.cli.preview import preview
+from discreet.cli.preview import check_budget, preview
 from discreet.cli.show import FILES, show
 from discreet.data.plink import Plink
 from discreet.errors import InputError
@@ -28,19 +29,20 @@ _BUDGET = "Keeping a budget"
 _OUT = "Output"
 
 
-@app.command()
+@app.command(context_settings={"allow_extra_args": True})
 def discover(
     ctx: typer.Context,
     data: Path | None = typer.Argument(
-        None, help="CSV (.csv, .csv.gz), Parquet, a folder of Parquet files: a row a person. Or .bed, .pgen."
+        None, help="CSV, TSV (also .gz), Parquet, a folder of Parquet files: a row a person. Or .bed, .pgen."
     ),
     config: Path | None = typer.Option(None, help="A plan file (TOML); options given here override it."),
     test: str | None = typer.Option(
-        None, help="mean, proportion, two-groups, two-by-two, rank-sum, correlation, ... (all: see below)."
+        None, help="mean, proportion, two-groups, two-by-two, rank-sum, correlation, ... (all: see above)."
     ),
     columns: list[str] = typer.Option(
         [],
-        help="A column to test, or a pattern such as 'lab_*'; repeat for several. All numbers if absent.",
+        help="A column to test, a pattern such as 'lab_*', or answers to test, 'smokes=yes,no'; repeat for "
+        "several. All numbers if absent.",
         rich_help_panel=_ASK,
     ),
     person: str | None = typer.Option(
@@ -68,7 +70,9 @@ def discover(
     ),
     group: str | None = typer.Option(None, help="The column of groups.", rich_help_panel=_TEST),
     levels: tuple[str, str] | None = typer.Option(
-        None, help="The two groups; 0 and 1 if absent.", rich_help_panel=_TEST
+        None,
+        help="The two groups; 0 and 1 if absent (of phenotypes 1 and 2). Others are left out.",
+        rich_help_panel=_TEST,
     ),
     bounds: tuple[float, float] | None = typer.Option(
         None, help="The range of every column; values outside are clipped.", rich_help_panel=_TEST
@@ -76,9 +80,13 @@ def discover(
     null: float | None = typer.Option(None, help="The null value.", rich_help_panel=_TEST),
     sides: int | None = typer.Option(None, help="1 or 2.", rich_help_panel=_TEST),
     sd: float | None = typer.Option(
-        None, help="Known bound on the standard deviation.", rich_help_panel=_TEST
+        None,
+        help="Known bound on the standard deviation, as a share of the bounds' width; at most 0.5.",
+        rich_help_panel=_TEST,
     ),
-    floor: float | None = typer.Option(None, help="Floor of an estimated one.", rich_help_panel=_TEST),
+    floor: float | None = typer.Option(
+        None, help="Floor of an estimated one; also a share.", rich_help_panel=_TEST
+    ),
     stratum: str | None = typer.Option(None, help="The column of strata.", rich_help_panel=_TEST),
     strata: list[str] = typer.Option([], help="A stratum; repeat for several.", rich_help_panel=_TEST),
     partner: str | None = typer.Option(None, help="The column to correlate with.", rich_help_panel=_TEST),
@@ -108,7 +116,9 @@ def discover(
     freq: Path | None = typer.Option(
         None, help="Public frequencies (.afreq, .frq): rarer variants are left out.", rich_help_panel=_GENES
     ),
-    pheno: Path | None = typer.Option(None, help="Phenotypes: FID IID value.", rich_help_panel=_GENES),
+    pheno: Path | None = typer.Option(
+        None, help="Phenotypes: FID IID value; 1 control, 2 case.", rich_help_panel=_GENES
+    ),
     pheno_name: str | None = typer.Option(None, help="Its column.", rich_help_panel=_GENES),
     keep: Path | None = typer.Option(None, help="People to use: FID IID.", rich_help_panel=_GENES),
     extract: Path | None = typer.Option(None, help="Variants to test, by name.", rich_help_panel=_GENES),
@@ -157,17 +167,25 @@ def discover(
 
     Exit codes: 0 done, 1 a check failed, 2 something asked for is impossible, 3 the budget does not allow it.
     """
+    if ctx.args:
+        raise InputError(
+            f"unexpected {ctx.args[0]!r}: one file is read, and --levels and --bounds take two values; of "
+            "three groups, compare two at a time, each pair a release of its own"
+        )
     given = {name: value for name, value in ctx.params.items() if value not in (None, [], ())}
     for switch in ("as_json", "dry_run", "people", "hypotheses", "out", "config"):
         given.pop(switch, None)
     job = read_job(config, given)
     if dry_run:
         typer.echo(preview(job, people, hypotheses))
+        check_budget(job)
         return
     if out is not None:
         _make_folder(out)
     # Held until the end, so that the list of variants is read once.
     held = job.data.variants() if isinstance(job.data, Plink) else None
+    for note in notes(job):
+        tell(note)
     release = _run(job)
     show(release, as_json=as_json)
     try:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from discreet.data.person import Person
 from discreet.data.plink import Plink, is_plink
-from discreet.errors import InputError
+from discreet.errors import InputError, perhaps
 from discreet.evidence.genetic import RARE
-from discreet.named import test_named
+from discreet.named import kind_named, test_named
 from discreet.parameters import Parameters
 
 if TYPE_CHECKING:
@@ -61,9 +61,20 @@ def read_job(config: Path | None, given: Mapping[str, Any]) -> Job:
         raise InputError("say which test: --test two-groups, for example, or [test] name in the plan file")
     if "data" not in everything:
         raise InputError("say which file to read: discreet discover FILE, or data in the plan file")
-    test = test_named(options.pop("name"), options)
+    kind = options.pop("name")
+    _check_plan(plan, kind)
+    test = test_named(kind, options)
     asked = Parameters(**{**DEFAULTS, **{name: everything[name] for name in _ASKED if name in everything}})
     return Job(_data(everything, test), test, asked, _other(everything))
+
+
+def _check_plan(plan: Mapping[str, Any], test: str) -> None:
+    """Refuse a name that neither a release nor its test knows."""
+    known = [*_ASKED, *_OWN, *(one.name for one in dataclasses.fields(kind_named(test)))]
+    for name in plan:
+        if name not in known:
+            hint = perhaps(name, known)
+            raise InputError(f"the plan file has {name!r}, which neither a release nor {test!r} takes{hint}")
 
 
 def _data(everything: Mapping[str, Any], test: Test) -> str | Plink:

@@ -36,6 +36,18 @@ def _cost(job: Job) -> list[str]:
     return [words, str(Ledger(job.other["ledger"]).budget(job.other["dataset"]))]
 
 
+def check_budget(job: Job) -> None:
+    """Refuse what the ledger would refuse; a release that is already there costs nothing."""
+    from discreet.spending import spending
+
+    purse = spending(job.other.get("ledger"), job.other.get("dataset"), job.other.get("release_id"), {})
+    if purse is None or any(
+        one.release_id == purse.release_id for one in purse.ledger.history(purse.dataset)
+    ):
+        return
+    purse.early(job.asked, getattr(job.test, "adjacency", "replace"))
+
+
 def _power(job: Job, people: int | None, hypotheses: int | None) -> list[str]:
     if people is None or hypotheses is None:
         return ["Add --people and --hypotheses to see what such a release would find on average."]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, cast
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from discreet.data.source import Column
 
 _TYPES = {bool: "bool", int: "int", float: "float"}
-_NUMBERS = ("bool", "int", "float")
+NUMBERS = ("bool", "int", "float")
+_PANDAS_ROWS = "__index_level_0__"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,15 +30,13 @@ class Chosen:
 def choose(columns: Sequence[Column], wanted: Any, reserved: Sequence[str]) -> tuple[Chosen, ...]:
     """Return the columns to test, in the table's order unless named one by one.
 
-    `wanted` is None (every number or yes/no column), a pattern with * or ?, a type (bool, int, float), a
-    list of names and patterns, or a mapping from name to levels (None for numbers). Undeclared levels go to
-    "other", silently. `reserved` are the group, stratum and person columns: never tested.
+    `wanted` is None (every number or yes/no column), a type (bool, int, float), a mapping from name to levels
+    (None for numbers), or names, patterns with * or ?, and "name=level,level". Of two levels and more, those
+    not declared go to "other", silently. `reserved` are the group, stratum and person columns: never tested.
     """
-    free = [one for one in columns if one.name not in reserved]
+    free = offered(columns, reserved)
     if wanted is None:
-        picked = [(one, None) for one in free if one.kind in _NUMBERS]
-    elif isinstance(wanted, str):
-        picked = [(one, None) for one in free if fnmatchcase(one.name, wanted) and one.kind in _NUMBERS]
+        picked = [(one, None) for one in free if one.kind in NUMBERS]
     elif isinstance(wanted, type):
         if wanted not in _TYPES:
             raise InputError("columns as a type must be bool, int or float")
@@ -51,16 +50,29 @@ def choose(columns: Sequence[Column], wanted: Any, reserved: Sequence[str]) -> t
     return tuple(Chosen(one.column, one.levels, tuple(next(final) for _ in one.names)) for one in chosen)
 
 
+def offered(columns: Sequence[Column], reserved: Sequence[str]) -> list[Column]:
+    """Return the columns that need not be named to be tested: not the row numbers of pandas and R.
+
+    Those are first and have no name in CSV; in Parquet pandas has a name for them.
+    """
+    return [
+        one
+        for place, one in enumerate(columns)
+        if one.name not in (*reserved, _PANDAS_ROWS) and (place > 0 or one.name)
+    ]
+
+
 def _by_name(
     columns: Sequence[Column], wanted: Any, reserved: Sequence[str]
 ) -> list[tuple[Column, tuple[Any, ...] | None]]:
     known = {one.name: one for one in columns}
+    pairs: list[tuple[str, Any]]
     if isinstance(wanted, Mapping):
         pairs = [(str(name), levels) for name, levels in cast("Mapping[Any, Any]", wanted).items()]
     elif isinstance(wanted, Sequence):
-        pairs = [
-            (name, None) for one in cast("Sequence[Any]", wanted) for name in _matching(str(one), columns)
-        ]
+        entries = [wanted] if isinstance(wanted, str) else cast("Sequence[Any]", wanted)
+        free = offered(columns, reserved)
+        pairs = [pair for one in entries for pair in _meant(str(one), known, free)]
     else:
         raise InputError("columns must be names, a pattern, a type, or a mapping from name to levels")
     picked: list[tuple[Column, tuple[Any, ...] | None]] = []
@@ -70,27 +82,46 @@ def _by_name(
         if name in reserved:
             raise InputError(f"columns: {name!r} is the group, stratum, partner or person column, not tested")
         column = known[name]
-        if levels is None and column.kind not in _NUMBERS:
+        if levels is None and column.kind not in NUMBERS:
             raise InputError(
-                f"column {name!r} does not hold numbers: declare its levels, columns={{{name!r}: [...]}}"
+                f"column {name!r} holds text or dates where numbers are expected (missing is empty, NA, NaN "
+                f"or n/a); {_declare(name)}"
             )
-        if isinstance(levels, (set, frozenset)):
-            raise InputError(f"columns: the levels of {name!r} need an order: give a list")
-        picked.append((column, None if levels is None else tuple(levels)))
+        if isinstance(levels, (str, set, frozenset)) or not isinstance(levels, (Iterable, type(None))):
+            raise InputError(f"columns: the levels of {name!r} need an order: give a list, ['yes', 'no']")
+        picked.append((column, None if levels is None else tuple(cast("Iterable[Any]", levels))))
     return picked
 
 
-def _matching(name: str, columns: Sequence[Column]) -> list[str]:
-    """Return the names that one entry of a list stands for: itself, or the number columns of a pattern."""
-    if any(one.name == name for one in columns):
-        return [name]
-    found = [one.name for one in columns if one.kind in _NUMBERS and fnmatchcase(one.name, name)]
-    return found or [name]
+def _meant(entry: str, known: Mapping[str, Column], free: Sequence[Column]) -> list[tuple[str, Any]]:
+    """Return what an entry of a list stands for: a column, one with levels, or the numbers of a pattern."""
+    if entry in known:
+        return [(entry, None)]
+    name, _, levels = entry.partition("=")
+    if name in known:
+        return [(name, [level.strip() for level in levels.split(",") if level.strip()])]
+    found = [one for one in free if fnmatchcase(one.name, entry)]
+    numbers = [one.name for one in found if one.kind in NUMBERS]
+    if found and not numbers:
+        raise InputError(
+            f"columns: {entry!r} matches only text (columns: {len(found)}); {_declare(found[0].name)}"
+        )
+    return [(one, None) for one in numbers or [entry]]
+
+
+def _declare(name: str) -> str:
+    return (
+        f"to test answers, declare its levels: --columns '{name}=yes,no', or columns={{{name!r}: "
+        "['yes', 'no']} in Python"
+    )
 
 
 def _with_levels(column: Column, levels: tuple[Any, ...] | None) -> Chosen:
+    name = column.name or "column"
     if levels is None:
-        return Chosen(column, None, (column.name,))
+        return Chosen(column, None, (name,))
     if not levels or len(set(map(str, levels))) != len(levels):
-        raise InputError(f"columns: the levels of {column.name!r} must be different, and at least one")
-    return Chosen(column, levels, tuple(f"{column.name}={level}" for level in (*levels, "other")))
+        raise InputError(f"columns: the levels of {name!r} must be different, and at least one")
+    # Of one level alone, "other" would be the same question asked backwards.
+    shown = levels if len(levels) == 1 else (*levels, "other")
+    return Chosen(column, levels, tuple(f"{name}={level}" for level in shown))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.data.lines import all_have, lines
+from discreet.data.lines import all_have, lines, text_of
 from discreet.errors import InputError, no_column
 
 if TYPE_CHECKING:
@@ -125,11 +125,7 @@ def _table(path: Path) -> tuple[list[str], list[list[str]]]:
 
 
 def _rows(path: Path) -> list[list[str]]:
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError):
-        raise InputError(f"{path}: cannot be read as text") from None
-    rows = [line.split() for line in lines if line.strip()]
+    rows = [line.split() for line in text_of(path).splitlines() if line.strip()]
     if not rows:
         raise InputError(f"{path}: the file is empty")
     return rows

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from discreet.data.lines import text_of
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
@@ -14,10 +15,7 @@ _COLUMNS = (("ID", "ALT_FREQS"), ("SNP", "MAF"))
 
 def read_frequency(path: Path) -> dict[str, float]:
     """Return the minor allele frequency of each variant listed; NA, or several of them, counts as 0."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError):
-        raise InputError(f"{path}: cannot be read as text") from None
+    lines = text_of(path).splitlines()
     rows = [line.split() for line in lines if line.strip() and not line.startswith("##")]
     header = [name.lstrip("#") for name in rows[0]] if rows else []
     for name, value in _COLUMNS:

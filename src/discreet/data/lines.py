@@ -17,6 +17,16 @@ _LINES = 2**16  # looked at together
 _REFUSED = bytes(set(range(ord(" "))) - set(b"\t\n\r")) + b"\x7f"
 
 
+def text_of(path: Path) -> str:
+    """Return a text file whole."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except (OSError, UnicodeDecodeError):
+        raise InputError(f"{path}: cannot be read as UTF-8 text") from None
+
+
 def lines(path: Path) -> tuple[bytes, NDArray[np.int64]]:
     """Return a file's bytes and where its lines begin; empty lines at the end do not count."""
     try:

@@ -80,8 +80,8 @@ def one_row_each(
         return values, labels, people
     if how is None:
         raise InputError(
-            "some people have several rows: say how they become one, person=Person(column, reduce=...), "
-            f"with reduce one of {', '.join(map(repr, REDUCTIONS))}"
+            "some people have several rows: say how they become one, --reduce, or in Python "
+            f"person=Person(column, reduce=...), with one of {', '.join(map(repr, REDUCTIONS))}"
         )
     order = np.argsort(first)
     kept = first[order]

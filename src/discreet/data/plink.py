@@ -21,6 +21,7 @@ from discreet.data.fam import (
     read_strata,
 )
 from discreet.data.frequency import read_frequency
+from discreet.data.lines import text_of
 from discreet.data.products import Products
 from discreet.data.variants import Variants, read_variants
 from discreet.errors import InputError
@@ -45,7 +46,8 @@ class Plink:
         A .bed file with its .bim and .fam, or a .pgen file (extra "pgen") with its .pvar and .psam.
     pheno, pheno_name : path, str, optional
         A phenotype file, FID IID value..., and the name of its column; the .fam file's phenotype if absent.
-        -9 and NA are missing, and so is everyone the file leaves out.
+        For cases and controls, 1 is a control and 2 a case, unless the test's `levels` say otherwise; -9 and
+        NA are missing, and so is everyone the file leaves out.
     keep, extract : path, optional
         Lists of people (FID IID) and of variant names; only those are used. Public: choose them without
         looking at genotypes or phenotypes.
@@ -124,7 +126,7 @@ class Plink:
         names = variants.every_name()
         wanted = np.ones(len(names), dtype=bool)
         if self.extract is not None:
-            listed = _words(Path(self.extract))
+            listed = set(text_of(Path(self.extract)).split())
             wanted &= np.array([name in listed for name in names])
         if self.freq is not None and self.maf is not None:
             known = read_frequency(Path(self.freq))
@@ -218,10 +220,3 @@ def _pgen(path: Path, people: People, variants: Variants) -> Packed:
     from discreet.data.pgen import Pgen
 
     return Pgen(path, len(people.identifiers), variants.starts.size)
-
-
-def _words(path: Path) -> set[str]:
-    try:
-        return set(path.read_text(encoding="utf-8").split())
-    except (OSError, UnicodeDecodeError):
-        raise InputError(f"{path}: cannot be read as text") from None

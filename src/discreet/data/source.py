@@ -40,12 +40,12 @@ class Source(Protocol):
 
 
 def unique(names: Iterable[Any]) -> tuple[str, ...]:
-    """Return names as text, a repeated one followed by (2), (3), ... and an empty one called "column"."""
+    """Return names as text, a repeated one followed by (2), (3), ..."""
     seen: set[str] = set()
     result: list[str] = []
     for raw in names:
-        base = str(raw) or "column"
-        name, count = base, 1
+        base = name = str(raw)
+        count = 1
         while name in seen:
             count += 1
             name = f"{base} ({count})"

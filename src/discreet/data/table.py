@@ -105,7 +105,7 @@ class Columns(Sequence["NDArray[Any]"]):
         at, part = self.places[index]
         if at != self.last:
             one = self.chosen[at]
-            self.last, self.parts = at, list(_columns(self.batch[one.column.name], one.levels))
+            self.last, self.parts = at, list(_columns(self.batch[one.column.name], one))
         return self.parts[part]
 
     def __len__(self) -> int:
@@ -142,12 +142,12 @@ def _source(data: Any) -> Source:
     )
 
 
-def _columns(array: NDArray[Any], levels: tuple[Any, ...] | None) -> Iterator[NDArray[Any]]:
-    """Yield a number column, or one indicator for each level and for "other"; missing stays missing."""
-    if levels is None:
+def _columns(array: NDArray[Any], one: Chosen) -> Iterator[NDArray[Any]]:
+    """Yield a number column, or one indicator for each level, and for "other"; missing stays missing."""
+    if one.levels is None:
         yield array
         return
     missing = np.array([is_missing(entry) for entry in array.tolist()], dtype=bool)
-    place = np.where(missing, len(levels), codes(array, levels))
-    for position in (*range(len(levels)), -1):
+    place = np.where(missing, len(one.levels), codes(array, one.levels))
+    for position in (*range(len(one.levels)), -1)[: len(one.names)]:
         yield np.where(missing, np.nan, place == position)

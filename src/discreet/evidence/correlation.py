@@ -89,6 +89,8 @@ class Correlation:
                 raise InputError('method "product" needs bounds and partner_bounds')
             check_bounds(self.bounds)
             pair(self.partner_bounds, "partner_bounds")
+        elif self.bounds is not None or self.partner_bounds is not None:
+            raise InputError('bounds are for method "product" (--option method=product); ranks need none')
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from discreet.block import Block
 
 MEMBERSHIP = "who is in which group"
+_NOBODY = (
+    "both groups need people: give `levels` as `group` has them (--levels A B); they are 0 and 1 if absent"
+)
 PUBLIC_GROUPS = "who is in which group is public, and so are the group sizes"
 
 
@@ -80,7 +83,7 @@ def both_groups(count: NDArray[np.float64]) -> Strata:
     count = count.reshape(-1, 2)
     used = np.flatnonzero(np.all(count > 0, axis=1))
     if used.size == 0:
-        raise InputError("both groups need people in at least one stratum: check `group` and `levels`")
+        raise InputError(_NOBODY if count.shape[0] == 1 else f"{_NOBODY}, and both in one of the `strata`")
     first, second = count[used].T
     public = MEMBERSHIP if count.shape[0] == 1 else f"{MEMBERSHIP} and stratum"
     return Strata(used, first + second, second / (first + second), public)
@@ -89,5 +92,5 @@ def both_groups(count: NDArray[np.float64]) -> Strata:
 def sizes(count: NDArray[np.float64]) -> tuple[int, int]:
     """Return the public sizes of the two groups."""
     if not np.all(count > 0):
-        raise InputError("both groups need people: check `group` and `levels`")
+        raise InputError(_NOBODY)
     return int(count[0]), int(count[1])

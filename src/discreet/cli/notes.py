@@ -1,0 +1,63 @@
+"""What a release is about to test, told before anything is spent: names and types of columns alone."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any
+
+from discreet.data.choose import NUMBERS, offered
+from discreet.data.plink import Plink
+from discreet.errors import DiscreetError
+from discreet.named import described
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from discreet.cli.plan_file import Job
+    from discreet.data.source import Column
+
+_SHOWN = 5
+_YES_OR_NO = ("two-by-two", "proportion")
+
+
+def notes(job: Job) -> list[str]:
+    """Return which columns are tested, which are left out, and what numbers mean to a test of yes and no."""
+    if isinstance(job.data, Plink) or getattr(job.test, "column", None) is not None:
+        return []
+    from discreet.data.table import open_table
+
+    wanted, person = job.other.get("columns"), job.other.get("person")
+    try:
+        table = open_table(job.data, columns=wanted, labels=job.test.labels, person=person)
+    except DiscreetError:
+        return []  # said in its turn, when the job runs
+    chosen = {one.column.name for one in table.chosen}
+    reserved = [*table.labels, *([table.person.column] if table.person else [])]
+    everything = table.source.columns
+    free = offered(everything, reserved)
+    found = [f"Testing {_listed(table.names)}."]
+    rows = {one.name for one in everything} - {one.name for one in free} - {*reserved, *chosen}
+    if wanted is None:
+        found += [f"Left out, row numbers: column {name!r}. To test it: --columns '{name}'." for name in rows]
+    patterns = ["*"] if wanted is None else [wanted] if isinstance(wanted, str) else list(wanted)
+    left = [one.name for one in free if one.name not in chosen and _asked(one, patterns)]
+    if left:
+        found.append(
+            f"Left out, not numbers: {_listed(left)}. To test answers: --columns '{left[0]}=yes,no'."
+        )
+    counted = [one.names[0] for one in table.chosen if one.levels is None and one.column.kind != "bool"]
+    if counted and described(job.test)["name"] in _YES_OR_NO:
+        found.append(f"A value of 0.5 or more counts as yes: {_listed(counted)}.")
+    return found
+
+
+def _asked(column: Column, patterns: list[Any]) -> bool:
+    """Say whether a column was asked for, by default or by pattern, and holds no numbers."""
+    return column.kind not in NUMBERS and any(fnmatchcase(column.name, str(one)) for one in patterns)
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return how many, and the first few by name."""
+    more = ", ..." if len(names) > _SHOWN else ""
+    plural = "" if len(names) == 1 else "s"
+    return f"{len(names):,} column{plural}: {', '.join(names[:_SHOWN])}{more}"
