@@ -63,7 +63,8 @@ def deviation(curve: NDArray[np.float64], cells: int) -> float:
     target = curve * _UP + _LOST
 
     def covers(sigma: float) -> bool:
-        z, before = y / sigma, np.maximum(y - h, 0.0) / sigma
+        z: NDArray[np.float64] = y / sigma
+        before: NDArray[np.float64] = np.maximum(y - h, 0.0) / sigma
         mills = math.sqrt(math.pi / 2) * scipy.special.erfcx(z / math.sqrt(2))
         # Between grid points the left side lies under its chord, by h^2/8 times its curvature at most.
         bend = h * h / (8 * sigma) * _density(before)
