@@ -59,12 +59,12 @@ def worst_walks(most: int, cells: int) -> Iterator[NDArray[np.float64]]:
 def deviation(curve: NDArray[np.float64], cells: int) -> float:
     """Return the smallest sigma, rounded up, with E(sigma N - y)_+ >= d(y) for every real y; d ends at 0."""
     h = 1 / cells
-    y = np.arange(curve.size) * h
+    y = np.arange(curve.size, dtype=np.float64) * h
     target = curve * _UP + _LOST
 
     def covers(sigma: float) -> bool:
-        z: NDArray[np.float64] = y / sigma
-        before: NDArray[np.float64] = np.maximum(y - h, 0.0) / sigma
+        z = y / sigma
+        before = np.maximum(y - h, 0.0) / sigma
         mills = math.sqrt(math.pi / 2) * scipy.special.erfcx(z / math.sqrt(2))
         # Between grid points the left side lies under its chord, by h^2/8 times its curvature at most.
         bend = h * h / (8 * sigma) * _density(before)
