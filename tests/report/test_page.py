@@ -67,7 +67,7 @@ def test_every_other_text_is_only_text():
             fdr=discreet.FdrPromise(0.1, "proved", nasty, nasty),
             parameters={"guarantee": nasty, "k": None},
             values=discreet.Values(nasty, np.array([3.0, -1.0, 2.0]), np.full(3, 0.4)),
-            budget=discreet.BudgetLine(nasty, 3.0, 1e-5, 1.0, nasty, nasty),
+            budget=discreet.BudgetLine(nasty, 3.0, 1e-5, 1.0, nasty, nasty, 2.1),
         )
         plain = sample(3, method="x", privacy=discreet.Privacy(1.0, 1e-6, (), "x"))
         pictures = ("path", "text", "rect")  # how many ticks fit depends on the numbers
