@@ -171,8 +171,8 @@ def test_pictures_need_values(values, drawn):
 def test_noises_that_differ_have_a_column():
     """One noise is said once; several stand beside their values, with as many digits as each deserves."""
     one, several = (
-        page(sample(2, values=discreet.Values("z", np.array([12.3456, -3.21]), np.array(noise))))
-        for noise in ([0.5, 0.5], [0.5, 0.02])
+        page(sample(3, values=discreet.Values("z", np.array([12.3456, -3.21, 0]), np.array(noise))))
+        for noise in ([0.5, 0.5, 0.5], [0.5, 0.02, 0.1])
     )
     assert ">Noise sd<" not in one
     assert "(0.5)" in one

@@ -18,6 +18,9 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from discreet.sklearn import PrivateSelectFdr
 
+# So large that noise hardly matters, and a few thousand rows are enough.
+pytestmark = pytest.mark.filterwarnings("ignore:epsilon = .* hardly protects")
+
 QUICK = {"bounds": (-1, 1), "epsilon": 20.0, "guarantee": "calibrated"}
 TRUE = [True, False, True, False, False, False]
 

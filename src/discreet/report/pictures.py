@@ -84,7 +84,7 @@ def effects(release: Release, values: Values, width: int) -> Element:
         y = 30 + step * (i + 1) - 10
         words = shown(name, letters)
         shapes += [
-            text(left - 12, y + 4, words, "end") if wide else text(left, y - 9, words, class_="name"),
+            text(left - 12, y + 4, words, "end") if wide else text(left + 6, y - 9, words, class_="name"),
             line(f"M{x(low)} {y}H{x(high)}", "band few"),
             line(f"M{x(v)} {y}h0", "dots few"),
         ]
