@@ -145,7 +145,7 @@ class Plan:
                 f"Every single person is hidden behind noise of {main.noise:.2g} on a z score, as much as an "
                 f"effect of {main.noise_effect:.2g} moves it."
             )
-        if main.people is not None and main.epsilon is not None and main.effect is not None:
+        if main.promised is not None and main.people and main.epsilon and main.effect:
             lines.append(
                 f"To find {self.target:.0%} of them you need {main.people.words(_people)} people, or with "
                 f"{self.n:,} people an epsilon of {main.epsilon.words(_short)}, or effects of "
