@@ -111,6 +111,8 @@ def _taken(data: Any, test: Test, person: Any) -> str:
 
 def _assuming(taken: str, evidence: Evidence | Scattered) -> Evidence | Scattered:
     """Return the evidence with one more sentence on what its certificate stands on."""
+    if not taken:
+        return evidence
     certificate = evidence.certificate
     words = " ".join(filter(None, (certificate.assumption, taken)))
     return replace(evidence, certificate=replace(certificate, assumption=words))

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from discreet.errors import InputError
-from discreet.methods.common import zcdp_budget
-from discreet.privacy.events import ZCDP
+from discreet.methods.common import gaussian_budget, gaussian_events
 from discreet.report.budget import BudgetLine
 from discreet.report.release import Release
 
@@ -41,8 +40,8 @@ class Spending:
     def early(self, asked: Parameters, neighbours: str) -> None:
         """Refuse, before any data is read, what the budget clearly cannot pay."""
         if asked.method in {"aware", "mirror"}:
-            rho = zcdp_budget(asked.epsilon, asked.delta) * (1 - 2.0**-40)
-            self.ledger.affords(self.dataset, [ZCDP(rho)], neighbours)
+            rho = gaussian_budget(asked.epsilon, asked.delta) * (1 - 2.0**-40)
+            self.ledger.affords(self.dataset, gaussian_events([rho]), neighbours)
 
     def spend(self, ready: Ready, neighbours: str) -> Release:
         """Write the charge to disk, draw the release, store it.

@@ -7,12 +7,13 @@ from functools import partial
 import mpmath
 import numpy as np
 import pytest
+from scipy.special import ndtr
 
 from budget import assert_frequencies, assert_mean_is, must_fail
 from discreet.errors import DiscreetError
-from discreet.noise import exact, laplace
+from discreet.noise import exact, gaussian, laplace
 from discreet.noise.exact import bernoulli_exp
-from discreet.noise.gaussian import discrete_gaussian
+from discreet.noise.gaussian import rounded_gaussian
 from discreet.noise.laplace import discrete_laplace, geometric
 from discreet.noise.uniform import uniform_below
 
@@ -39,8 +40,7 @@ def laplace_law(scale, low, high):
 
 
 def gaussian_law(sigma, low, high):
-    mass = np.exp(-(np.arange(-60, 61) ** 2) / (2 * sigma**2))
-    return with_rest((mass / mass.sum())[low + 60 : high + 60])
+    return with_rest(np.diff(ndtr((np.arange(low, high + 1) - 0.5) / sigma)))
 
 
 @pytest.mark.statistical(12)
@@ -49,7 +49,7 @@ def gaussian_law(sigma, low, high):
     [
         (geometric, geometric_law, 0),
         (discrete_laplace, laplace_law, -12),
-        (discrete_gaussian, gaussian_law, -12),
+        (rounded_gaussian, gaussian_law, -12),
     ],
 )
 @pytest.mark.parametrize("scale", [0.7, 3.3])
@@ -111,10 +111,21 @@ def test_bernoulli_exp(monkeypatch, doubt):
     monkeypatch.setattr(exact, "_DOUBT", doubt)
     n = N if doubt < 1 else 20_000
     x = np.full(n, 0.75)
-    sample = bernoulli_exp(x, lambda _i: Fraction(3, 4))
+    sample = bernoulli_exp(x, lambda _i, _bits: (Fraction(3, 4),) * 2)
     assert_mean_is(sample, np.exp(-0.75))
     must_fail(lambda: assert_mean_is(sample, np.exp(-0.65)))
-    assert bernoulli_exp(np.zeros(5), lambda _i: Fraction(0)).all()
+    assert bernoulli_exp(np.zeros(5), lambda _i, _bits: (Fraction(0),) * 2).all()
+
+
+@pytest.mark.statistical(4)
+@pytest.mark.parametrize("sigma", [0.7, 3.3])
+def test_rounded_gaussian_settled_exactly(monkeypatch, sigma):
+    """The law stays when floats decide no coin, and bits of the uniform part are read on."""
+    monkeypatch.setattr(exact, "_DOUBT", 1.0)
+    monkeypatch.setattr(gaussian, "_WORD", 4)
+    counts = cells(rounded_gaussian(sigma, 20_000), -12, 13)
+    assert_frequencies(counts, gaussian_law(sigma, -12, 13))
+    must_fail(lambda: assert_frequencies(counts, gaussian_law(sigma * 1.15, -12, 13)))
 
 
 @pytest.mark.statistical(2)
@@ -130,14 +141,14 @@ def test_uniform_integers():
 @pytest.mark.parametrize("scale", [0, -1, float("nan"), float("inf"), "wide", 1e-30, 1e30])
 def test_scales_out_of_range_are_refused(scale):
     """A scale that is not a sensible positive number is an error that names it."""
-    for draw in (geometric, discrete_laplace, discrete_gaussian):
+    for draw in (geometric, discrete_laplace, rounded_gaussian):
         with pytest.raises(DiscreetError, match=r"scale|sigma"):
             draw(scale, 3)
 
 
 def test_extreme_scales_work():
     """The smallest and largest allowed scales draw without trouble, and no draws gives no array."""
-    for draw in (geometric, discrete_laplace, discrete_gaussian):
+    for draw in (geometric, discrete_laplace, rounded_gaussian):
         assert np.abs(draw(2.0**-10, 100)).max() <= 1
         assert np.abs(draw(2.0**49, 100)).max() > 2**40
         assert draw(1.0, 0).shape == (0,)

@@ -62,7 +62,7 @@ def test_a_search_without_a_margin_is_caught_at_the_edge():
 
     from discreet.lab.replay import replayed
     from discreet.methods.aware import private_count, public_constants
-    from discreet.methods.common import zcdp_budget
+    from discreet.methods.common import gaussian_budget
     from discreet.noise.laws import GUMBEL
     from discreet.select import count
     from discreet.select.contest import largest
@@ -71,7 +71,7 @@ def test_a_search_without_a_margin_is_caught_at_the_edge():
     sup = 0.02
     evidence = discreet.Evidence.from_z([0.0], sup=sup, adjacency="replace")
     public = public_constants(
-        evidence.null, 200, Q, sup, 2 * sup, zcdp_budget(0.1, 1e-3), "calibrated", "positive"
+        evidence.null, 200, Q, sup, 2 * sup, gaussian_budget(0.1, 1e-3), "calibrated", "positive"
     )
     bare = public.plan.level - 3 * public.sigma_steps * public.step
     wrong = replace(public, plan=replace(public.plan, level=bare))

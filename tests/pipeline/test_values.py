@@ -52,8 +52,7 @@ def test_the_noise_is_the_smallest_that_the_charge_allows():
     """R values at rho/R each: sigma = width sup sqrt(R/(2 rho)), sup = 1/n_min."""
     table, _ = cohort()
     r = discreet.discover(table, TEST, q=0.1, values=True, **BUDGET)
-    rho = r.privacy.events[-1].rho
-    least = 4 * (2 / PEOPLE) * math.sqrt(len(r) / (2 * rho))
+    least = 4 * (2 / PEOPLE) * math.sqrt(len(r)) / r.privacy.events[-1].mu
     assert np.all(r.values.noise >= least)
     assert np.all(r.values.noise <= 1.002 * least)
 
@@ -77,9 +76,9 @@ def test_values_cost_aware_a_fifth_of_its_budget():
     evidence = discreet.Evidence.from_z(np.zeros(50), sup=0.01, adjacency="replace")
     with_values = discreet.release(evidence, q=0.1, values=True, **BUDGET).privacy.events
     without = discreet.release(evidence, q=0.1, **BUDGET).privacy.events
-    whole = sum(event.rho for event in without)
-    assert sum(event.rho for event in with_values) <= whole * (1 + 1e-12)
-    assert with_values[-1].rho == pytest.approx(VALUES_SHARE * whole)
+    whole = sum(event.mu**2 for event in without)
+    assert sum(event.mu**2 for event in with_values) <= whole * (1 + 1e-12)
+    assert with_values[-1].mu ** 2 == pytest.approx(VALUES_SHARE * whole)
 
 
 def test_no_discoveries_means_no_values():

@@ -15,6 +15,7 @@ from discreet.privacy import curves
 from discreet.privacy.account import account
 from discreet.privacy.bounded_range import composed_delta
 from discreet.privacy.events import ZCDP, Approximate, BoundedRange, Gaussian, Pure, from_dict, to_dict
+from discreet.privacy.rounds import effective
 
 NUMBERS = st.sampled_from([0.01, 0.05, 0.2, 0.7])
 EVENTS = st.one_of(
@@ -189,12 +190,12 @@ def test_epsilon_zero():
     assert account([Gaussian(0.01), Pure(1e-3)], delta=0.1) == 0.0
 
 
-def test_too_many_rounds_fall_back_to_zcdp():
-    """Beyond 5,000 bounded-range rounds zCDP answers."""
+def test_too_many_rounds_are_one_gaussian_release():
+    """Beyond 5,000 equal bounded-range rounds the Gaussian curve answers, below zCDP."""
     e = 1e-3
-    assert account([BoundedRange(e, 6000)], epsilon=0.2) == pytest.approx(
-        curves.zcdp_delta(0.2, 6000 * curves.range_rho(e)), rel=1e-9
-    )
+    found = account([BoundedRange(e, 6000)], epsilon=0.2)
+    assert found == pytest.approx(curves.gaussian_delta(0.2, e / 2 * effective(6000) ** 0.5), rel=1e-9)
+    assert found < curves.zcdp_delta(0.2, 6000 * curves.range_rho(e)) / 3
 
 
 @pytest.mark.parametrize("extreme", [1e-300, 1e-100, 1e-12, 1e4, 1e50, 1e100])

@@ -17,7 +17,11 @@ from discreet.decide.inflation import inflation
 from discreet.decide.margin import largest_of, margin_for
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
+
+    Scales = Callable[[NDArray[np.int64]], NDArray[np.float64]]
 
 _COARSE, _FINE = 0.05, 0.01
 _NEGLIGIBLE = 1e-4
@@ -68,16 +72,15 @@ def cutoffs(null: Cells, scale: NDArray[np.float64], chance: NDArray[np.float64]
 
 
 def proved(
-    null: NullLaw, m: int, q: float, search: Shape, unit: float, sigma: float, step: float, dependence: str
+    null: NullLaw, m: int, q: float, search: Shape, sigma: float, step: float, dependence: str
 ) -> Aware:
-    """Return the plan whose FDR is at most q: `unit` is s_1, sigma and step those of the search noise.
+    """Return the plan whose FDR is at most q: sigma and step are those of the search noise.
 
     FDR <= E min(1, m * sup E[P(s_R G >= t_R + M - max Z - X0)/R]) + beta <= q, the sup from `inflation`.
     Noise can be paid for by the level inside t_r or by the margin M; a few levels are tried, each with the
     margin that makes the inequality true, and the one with the lowest cutoffs is taken.
     """
-    level, counts = q - search.beta, search.counts
-    scale = unit * np.sqrt(counts)
+    level, counts, scale = q - search.beta, search.counts, search.scale
     steepness = sigma * _hazard(null, level / m)
     nodes = _nodes(steepness)
     largest = largest_of(sigma / step, search.depth)
@@ -133,15 +136,14 @@ def _cost(counts: NDArray[np.int64], level: NDArray[np.float64]) -> float:
     return float(weight @ level / weight.sum()) if np.isfinite(level).all() else np.inf
 
 
-def calibrated(null: NullLaw, m: int, q: float, search: Shape, unit: float, sigma: float) -> Aware:
+def calibrated(null: NullLaw, m: int, q: float, search: Shape, sigma: float) -> Aware:
     """Return the plan of the calibrated mode: cutoffs at q and a margin that simulations show to suffice.
 
     M_r = max((.4 + .6 e) kappa sigma^2/2, -sigma Phi^-1(.02/depth) - d_r) + .7 e sigma, e = 1/sqrt(r), d_r =
     t_r - (t_r at q = 1) and kappa = log(1/q)/d_r. Without the last part a few equal signals at the edge of
     detection, where every comparison is a coin flip, take the FDR to 1.3 q; for large r it is not needed.
     """
-    counts = search.counts
-    scale = unit * np.sqrt(counts)
+    counts, scale = search.counts, search.scale
     null_cells = centred(cells(null, _COARSE / 2, _NEGLIGIBLE * q / m))
     t = cutoffs(null_cells, scale, q * counts / m)
     room = np.maximum(t - cutoffs(null_cells, scale, counts / m), 1e-12)
@@ -155,15 +157,16 @@ def calibrated(null: NullLaw, m: int, q: float, search: Shape, unit: float, sigm
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shape:
-    """Which counts to consider, how many comparisons that takes, and the shortfall to allow. Public."""
+    """Which counts to consider, with their scales, in how many comparisons, and the shortfall to allow."""
 
     counts: NDArray[np.int64]
+    scale: NDArray[np.float64]
     depth: int
     beta: float
 
 
-def shape(null: NullLaw, m: int, q: float, unit: float, sigma_one: float) -> Shape:
-    """Return the search for this much noise: `unit` is s_1, `sigma_one` the noise of a single comparison.
+def shape(null: NullLaw, m: int, q: float, scale_of: Scales, sigma_one: float) -> Shape:
+    """Return the search for this much noise: s_r by count, and `sigma_one` for a single comparison.
 
     Little noise affords a finer grid of counts and needs less room for a shortfall. Counts so large that even
     twice as many perfect scores could not reach their cutoff are left out.
@@ -171,7 +174,7 @@ def shape(null: NullLaw, m: int, q: float, unit: float, sigma_one: float) -> Sha
     steepness = float(sigma_one * np.sqrt(8.0) * _hazard(null, q / m))
     ratio, share = next((ratio, share) for limit, ratio, share in _SHAPES if steepness < limit)
     trial = np.unique(np.round(np.geomspace(1, m, 60)).astype(np.int64))
-    scale = unit * np.sqrt(trial)
+    scale = scale_of(trial)
     t = cutoffs(cells(null, _COARSE, _NEGLIGIBLE * q / m), scale, q * trial / m)
     within = t <= null.ceiling + scale * np.log(2.0)
     most = int(np.max(trial, where=within, initial=1))
@@ -180,7 +183,8 @@ def shape(null: NullLaw, m: int, q: float, unit: float, sigma_one: float) -> Sha
     finest = next(
         r for r in np.geomspace(ratio / 2, ratio, 40) if candidate_counts(most, r).size < 1 << depth
     )
-    return Shape(candidate_counts(most, float(finest)), depth, q * share)
+    counts = candidate_counts(most, float(finest))
+    return Shape(counts, scale_of(counts), depth, q * share)
 
 
 def _hazard(null: NullLaw, chance: float) -> float:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import scipy
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
 def largest_of(sigma_steps: float, depth: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return points, in units of sigma, and P(the largest of `depth` discrete Gaussians is below them)."""
+    """Return points, in units of sigma, and P(the largest of `depth` rounded Gaussians is at most them)."""
     reach = int(np.ceil(10 * sigma_steps))
     k = np.arange(-reach, reach + 1, dtype=np.float64)
-    mass = np.exp(-0.5 * (k / sigma_steps) ** 2)
-    return k / sigma_steps, np.minimum(1.0, np.cumsum(mass) / mass.sum()) ** depth
+    return k / sigma_steps, scipy.special.ndtr((k + 0.5) / sigma_steps) ** depth
 
 
 def margin_for(

@@ -6,20 +6,21 @@ Inputs count in sensitivities: one person moves each of them by 1, and one again
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy
 
 from discreet.evidence.certificate import Certificate
 from discreet.evidence.evidence import Evidence
 from discreet.evidence.null import Null
 from discreet.lab import outcomes
 from discreet.methods.aware import public_constants
-from discreet.methods.common import zcdp_budget
+from discreet.methods.common import gaussian_budget
 from discreet.pipeline import release
 from discreet.privacy.account import account
-from discreet.privacy.events import ZCDP
+from discreet.privacy.events import Gaussian
+from discreet.privacy.rounds import effective
 from discreet.select import count
 from discreet.select.values import lattice_for
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from discreet.methods.aware import Public
 
 EPSILON, DELTA = 1.0, 1e-3
-SEARCH_NOISE = 2.0  # in sensitivities, for one comparison of the search: 1/8-zCDP
+SEARCH_NOISE = 2.0  # in sensitivities, for one comparison of the search: Gaussian(1/2)
 _MOST = 5  # larger studies have too many orders to list
 _Q, _MIRROR_Q, _MIRROR_K = 0.5, 0.6, 2
 _SUP = 0.05
@@ -40,7 +41,7 @@ _NULL = Null("exponential", 20.0)
 
 def comparison_epsilon() -> float:
     """Return what one comparison of the search costs, at DELTA."""
-    return account([ZCDP(0.5 / SEARCH_NOISE**2)], delta=DELTA)
+    return account([Gaussian(1 / SEARCH_NOISE)], delta=DELTA)
 
 
 def ask(x: NDArray[np.float64]) -> int:
@@ -95,9 +96,9 @@ def mirror_law(x: NDArray[np.float64]) -> outcomes.Law:
     """Return the exact law of the selection and the noisy signs, of which the release is a function."""
     if x.size > _MOST:
         return {}
-    rho = zcdp_budget(EPSILON, DELTA)
+    rho = gaussian_budget(EPSILON, DELTA)
     select, signs = 0.625 * rho, 0.375 * rho
-    scale = 2.0 * math.sqrt(_MIRROR_K / (8 * select))
+    scale = 2.0 * math.sqrt(float(effective(_MIRROR_K)) / (8 * select))
     lattice = lattice_for(1.0)
     sigma = lattice.sup / math.sqrt(2 * signs / _MIRROR_K)
     positive = [_tail(sigma, 1 - math.floor(float(z) / lattice.step)) for z in np.clip(x, -37.0, 37.0)]
@@ -133,14 +134,14 @@ def count_law(scores: NDArray[np.float64], public: Public) -> list[float]:
 
 
 def _public(m: int) -> Public:
-    rho = zcdp_budget(EPSILON, DELTA)
+    rho = gaussian_budget(EPSILON, DELTA)
     return public_constants(_NULL, m, _Q, _SUP, 2 * _SUP, rho, "proved", "positive")
 
 
 def _passing(
     scores: count.Rounded, question: tuple[int, float, float], step: float, sigma: float, beta: float | None
 ) -> float:
-    """Return the exact chance of yes: where the rule turns, then a tail of the discrete Gaussian."""
+    """Return the exact chance of yes: where the rule turns, then a tail of the rounded Gaussian."""
     r, scale, level = question
     low, high = -(1 << 22), 1 << 22
     while high - low > 1:
@@ -149,17 +150,9 @@ def _passing(
     return _tail(sigma, math.ceil(level / step) - low)
 
 
-@lru_cache(maxsize=16)
-def _tails(sigma: float) -> tuple[int, NDArray[np.float64]]:
-    reach = 12 * math.ceil(sigma)
-    mass = np.exp(-0.5 * (np.arange(-reach, reach + 1) / sigma) ** 2)
-    return reach, np.cumsum(mass[::-1])[::-1] / mass.sum()
-
-
 def _tail(sigma: float, least: int) -> float:
-    """Return P(N >= least) for discrete Gaussian N."""
-    reach, tails = _tails(sigma)
-    return 0.0 if least > reach else float(tails[max(0, least + reach)])
+    """Return P(N >= least) for rounded Gaussian N."""
+    return float(scipy.special.ndtr((0.5 - least) / sigma))
 
 
 def _aware_evidence(x: NDArray[np.float64]) -> Evidence:

@@ -12,10 +12,10 @@ import numpy as np
 from discreet.decide import aware
 from discreet.errors import InputError
 from discreet.evidence.scattered import Scattered
-from discreet.methods.common import Ready, doubt, promised, record, zcdp_budget
+from discreet.methods.common import Ready, doubt, gaussian_budget, gaussian_events, promised, record
 from discreet.methods.values import VALUES_SHARE, value_plan
 from discreet.noise.laws import GUMBEL
-from discreet.privacy.events import ZCDP
+from discreet.privacy.rounds import effective
 from discreet.report.release import FdrPromise, Release
 from discreet.select import count
 from discreet.select.contest import best, contenders, ranked
@@ -67,14 +67,18 @@ def public_constants(
             "epsilon is too large for these scores: the noise would be lost in rounding; give less"
         )
     lattice = lattice_for(sup)
-    shape = aware.shape(null, m, q, unit, sup / math.sqrt(2 * search))
+
+    def scale(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+        return unit * np.sqrt(effective(counts))
+
+    shape = aware.shape(null, m, q, scale, sup / math.sqrt(2 * search))
     # One step more than the sensitivity pays for the rounding of the sums that are compared.
     sigma_steps = (lattice.sup + 1) * math.sqrt(shape.depth / (2 * search)) * (1 + 2.0**-40)
     sigma = sigma_steps * lattice.step
     if guarantee == "proved":
-        plan = aware.proved(null, m, q, shape, unit, sigma, lattice.step, dependence)
+        plan = aware.proved(null, m, q, shape, sigma, lattice.step, dependence)
     else:
-        plan = aware.calibrated(null, m, q, shape, unit, sigma)
+        plan = aware.calibrated(null, m, q, shape, sigma)
     return Public(plan, shape, sigma_steps, lattice.step)
 
 
@@ -108,7 +112,7 @@ def _contend(score: NDArray[np.float64], first: int, sup: float, scale: float, k
 def ready_aware(evidence: Evidence | Scattered, asked: Parameters) -> Ready:
     """Count privately, then select that many; docs/proofs/aware-privacy.md and aware-fdr.md."""
     certificate, guarantee = evidence.certificate, asked.guarantee
-    whole = zcdp_budget(asked.epsilon, asked.delta)
+    whole = gaussian_budget(asked.epsilon, asked.delta)
     rho = whole * (1 - VALUES_SHARE) if asked.values else whole
     public = public_constants(
         evidence.null,
@@ -128,7 +132,7 @@ def ready_aware(evidence: Evidence | Scattered, asked: Parameters) -> Ready:
             raise InputError("values need all scores in one place: leave them out")
         last = value_plan(evidence, (whole - rho) * (1 - 2.0**-50), int(plan.counts[-1]))
         spent = (*spent, last.rho)
-    events = tuple(map(ZCDP, spent))
+    events = gaussian_events(spent)
 
     def draw() -> Release:
         found = private_count(

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from discreet.privacy.calibrate import smallest_scale
-from discreet.privacy.events import ZCDP
+from discreet.privacy.events import Gaussian
 from discreet.privacy.promise import Privacy
 from discreet.report.release import FdrPromise, Release, Values
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     import numpy as np
     from numpy.typing import NDArray
@@ -37,10 +38,18 @@ class Ready:
 
 
 @lru_cache(maxsize=256)
-def zcdp_budget(epsilon: float, delta: float) -> float:
-    """Return a zCDP budget that is (epsilon, delta)-DP, rounded down."""
-    inverse = smallest_scale(lambda u: (ZCDP(1 / u),), epsilon=epsilon, delta=delta, start=50.0)
-    return 1 / inverse
+def gaussian_budget(epsilon: float, delta: float) -> float:
+    """Return half of mu^2 for the largest mu, rounded down, with Gaussian(mu) in (epsilon, delta).
+
+    Its shares add up: parts rho_1 + rho_2 = rho are Gaussian releases with mu_i = sqrt(2 rho_i).
+    """
+    inverse = smallest_scale(lambda u: (Gaussian(1 / u),), epsilon=epsilon, delta=delta, start=7.0)
+    return 0.5 / (inverse * inverse)
+
+
+def gaussian_events(shares: Iterable[float]) -> tuple[Event, ...]:
+    """Return the events of a release whose parts spend these shares of its budget."""
+    return tuple(Gaussian(math.sqrt(2 * share)) for share in shares if share > 0)
 
 
 def record(

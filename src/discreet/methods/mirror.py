@@ -11,9 +11,9 @@ from discreet.decide.mirror import mirror_prefix
 from discreet.errors import InputError
 from discreet.evidence.null import Null
 from discreet.methods.aware import SEARCH_SHARE, private_count, public_constants
-from discreet.methods.common import Ready, promised, record, zcdp_budget
+from discreet.methods.common import Ready, gaussian_budget, gaussian_events, promised, record
 from discreet.noise.laws import GUMBEL
-from discreet.privacy.events import ZCDP
+from discreet.privacy.rounds import effective
 from discreet.report.release import FdrPromise, Values
 from discreet.select import count
 from discreet.select.contest import largest
@@ -39,7 +39,7 @@ def ready_mirror(evidence: Evidence, asked: Parameters) -> Ready:
             'Evidence.from_z with sides=1, or method "aware"'
         )
     signed, k, q = evidence.signed, asked.k, asked.q
-    certificate, rho = evidence.certificate, zcdp_budget(asked.epsilon, asked.delta)
+    certificate, rho = evidence.certificate, gaussian_budget(asked.epsilon, asked.delta)
     shares = _SHARES if k is None else (0.0, _SHARES[1] / (1 - _SHARES[0]), _SHARES[2] / (1 - _SHARES[0]))
     search, select, signs = (share * rho * (1 - 2.0**-50) for share in shares)
     sup, public = certificate.sup, None
@@ -51,7 +51,7 @@ def ready_mirror(evidence: Evidence, asked: Parameters) -> Ready:
         public = public_constants(folded, len(evidence), level, sup, 2 * sup, told, "calibrated", "any")
     for most in (1, k or len(evidence)):  # refuse noise that cannot be drawn before anything is
         gaussian_noise(sup, signs / most)
-    events = tuple(ZCDP(spent) for spent in (search, select, signs) if spent > 0)
+    events = gaussian_events((search, select, signs))
 
     def draw() -> Release:
         sizes = np.abs(signed)
@@ -61,7 +61,7 @@ def ready_mirror(evidence: Evidence, asked: Parameters) -> Ready:
             size = int(public.plan.counts[found]) if found >= 0 else 0
         indices, noisy, noise = np.zeros(0, dtype=np.int64), np.zeros(0), 0.0
         if size > 0:
-            scale = 2 * sup * math.sqrt(size / (8 * select)) * (1 + 2.0**-40)
+            scale = 2 * sup * math.sqrt(float(effective(size)) / (8 * select)) * (1 + 2.0**-40)
             chosen = largest(sizes, scale, size, GUMBEL)
             signs_noise = gaussian_noise(sup, signs / size)
             noisy, noise = signs_noise.added_to(signed[chosen], largest=True), signs_noise.scale

@@ -21,7 +21,7 @@ VALUES_SHARE = 0.2
 
 @dataclass(frozen=True, slots=True)
 class ValuePlan:
-    """Values of up to `most` discoveries, `rho`-zCDP together however many there are."""
+    """Values of up to `most` discoveries, together Gaussian(sqrt(2 rho)) however many there are."""
 
     rho: float
     most: int

@@ -26,11 +26,13 @@ _MORE = 64  # bits added each time the digits so far agree
 
 Digits = Callable[[int], int]
 """Maps a number of bits to floor(p * 2**bits)."""
+Exact = Callable[[int, int], tuple[Fraction, Fraction]]
+"""Maps the place of a coin and a number of bits to bounds on its exponent, the narrower the more bits."""
 
 
 def floor_of_exp(x: Fraction, bits: int) -> int:
-    """Return floor(exp(-x) * 2**bits) exactly, for rational x > 0."""
-    return _floor(x, bits, lambda e: 1 / e)
+    """Return floor(exp(-x) * 2**bits) exactly, for rational x >= 0."""
+    return _floor(x, bits, lambda e: 1 / e) if x else 1 << bits
 
 
 def floor_of_odds(x: Fraction, bits: int) -> int:
@@ -107,12 +109,13 @@ _DOUBT = 2.0**-40
 
 
 def bernoulli_exp(
-    x: NDArray[np.float64], exact: Callable[[int], Fraction], drawn: NDArray[np.uint64] | None = None
+    x: NDArray[np.float64], exact: Exact, drawn: NDArray[np.uint64] | None = None
 ) -> NDArray[np.bool_]:
-    """Return independent coins, coin i True with probability exactly exp(-exact(i)); shape of `x`.
+    """Return independent coins, coin i True with probability exactly exp(-X_i); shape of `x`.
 
-    `x` approximates the exact rationals to within 2**-42 * (1 + x); 64 random bits against exp(-x) decide all
-    coins but about one in 10**12, and `exact` decides those. `drawn` gives the 64 bits if they exist already.
+    `x` approximates the exact X to within 2**-42 * (1 + x); 64 random bits against exp(-x) decide all coins
+    but about one in 10**12, and `exact`, which encloses X_i as narrowly as it takes, decides those. `drawn`
+    gives the 64 bits if they exist already.
     """
     drawn = entropy.words(x.size, np.uint64) if drawn is None else drawn
     word = drawn.astype(np.float64)
@@ -120,13 +123,17 @@ def bernoulli_exp(
     doubt = target * (_DOUBT * (1.0 + x)) + 2.0**12  # the conversion of a word to float may move it by 2**11
     heads = word < target
     for i in np.flatnonzero(np.abs(word - target) <= doubt):
-        heads[i] = _settle(int(drawn[i]), exact(int(i)))
+        heads[i] = _settle(int(drawn[i]), partial(exact, int(i)))
     return heads
 
 
-def _settle(word: int, x: Fraction) -> bool:
-    """Finish the comparison of a 64-bit prefix with exp(-x)."""
-    if x == 0:
-        return True
-    target = floor_of_exp(x, 64)
-    return word < target if word != target else resolve(partial(floor_of_exp, x), 64)
+def _settle(word: int, exact: Callable[[int], tuple[Fraction, Fraction]]) -> bool:
+    """Finish the comparison of a uniform real, known to 64 bits, with exp(-X)."""
+    bits = 64
+    while True:
+        low, high = exact(bits)
+        if word < floor_of_exp(high, bits):
+            return True
+        if word > floor_of_exp(low, bits):
+            return False
+        word, bits = word << _MORE | entropy.integer(_MORE), bits + _MORE

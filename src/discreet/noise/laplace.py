@@ -93,8 +93,9 @@ def _lowest(scale: Fraction, places: int, count: int) -> NDArray[np.int64]:
         look = np.flatnonzero(~kept)
         values = b[look]
 
-        def exact(i: int, values: NDArray[np.int64] = values) -> Fraction:
-            return int(values[i]) / scale
+        def exact(i: int, _: int, values: NDArray[np.int64] = values) -> tuple[Fraction, Fraction]:
+            x = int(values[i]) / scale
+            return x, x
 
         kept[look] = bernoulli_exp(values / float(scale), exact, drawn[look])
         out[left] = b
@@ -139,10 +140,11 @@ def discrete_laplace(scale: float | Fraction, count: int) -> NDArray[np.int64]:
     exact_scale = _fraction(scale)
     size = geometric(exact_scale, count) + 1
     size[coins(partial(floor_of_tanh_half, 1 / exact_scale), count)] = 0
-    return np.where(_fair(count), size, -size)
+    return np.where(fair(count), size, -size)
 
 
-def _fair(count: int) -> NDArray[np.bool_]:
+def fair(count: int) -> NDArray[np.bool_]:
+    """Return `count` fair coins."""
     bits = np.unpackbits(entropy.words(-(-count // 8), np.uint8), count=count)
     return bits.view(np.bool_)
 

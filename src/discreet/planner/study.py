@@ -12,7 +12,7 @@ import scipy
 from discreet.decide.step_up import step_up_positions
 from discreet.evidence.evidence import Evidence, Numbered
 from discreet.methods.aware import public_constants
-from discreet.methods.common import zcdp_budget
+from discreet.methods.common import gaussian_budget
 from discreet.pipeline import ready
 from discreet.select.plans import oneshot_plan, peel_plan
 
@@ -76,7 +76,7 @@ class Study:
                 asked.q,
                 sup,
                 spread,
-                zcdp_budget(asked.epsilon, asked.delta),
+                gaussian_budget(asked.epsilon, asked.delta),
                 "proved" if method == "aware" else method,
                 asked.dependence,
             ).plan

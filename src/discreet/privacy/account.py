@@ -13,6 +13,7 @@ from discreet.errors import InputError
 from discreet.privacy import curves
 from discreet.privacy.bounded_range import MOST_ROUNDS, composed_delta
 from discreet.privacy.events import ZCDP, Approximate, BoundedRange, Event, Gaussian, Pure
+from discreet.privacy.rounds import effective
 from discreet.privacy.search import log_excess, smallest
 
 if TYPE_CHECKING:
@@ -43,9 +44,9 @@ def account(events: Iterable[Event], *, delta: float | None = None, epsilon: flo
     -----
     The best of the bounds that apply, each rounded outward: basic composition; zCDP with the tight conversion
     (never above advanced composition); exact composition of pure events (at most two different epsilons);
-    the exact Gaussian curve; the exact adaptive recursion for equal bounded-range events (up to 5,000 of
-    them; beyond, zCDP). Where pure events stand beside zCDP or Gaussian ones, also the sum of the former on
-    top of the curve of the latter. Proofs: docs/proofs/accounting.
+    the exact Gaussian curve, into which equal bounded-range events fit too; the exact adaptive recursion for
+    up to 5,000 of these. Where pure events stand beside zCDP or Gaussian ones, also the sum of the former on
+    top of the curve of the latter. Proofs: docs/proofs/accounting, docs/proofs/rounds.
 
     Examples
     --------
@@ -118,10 +119,14 @@ class _Spent:
         return math.inf if self.zcdp or self.gaussian else _total(self.as_pure)
 
     @property
+    def gaussian_square(self) -> float:
+        """The square of the mu of all Gaussian events."""
+        return math.fsum(mu * mu * count for mu, count in self.gaussian.items())
+
+    @property
     def smooth_rho(self) -> float:
         """The rho of the events that are never pure."""
-        squares = [count * mu * mu / 2 for mu, count in self.gaussian.items()]
-        return math.fsum([rho * count for rho, count in self.zcdp.items()] + squares) * _UP
+        return math.fsum([self.gaussian_square / 2, *(rho * count for rho, count in self.zcdp.items())]) * _UP
 
     @property
     def rho(self) -> float:
@@ -139,9 +144,11 @@ class _Spent:
         if self.zcdp:
             found.append((_shifted(lambda epsilon: curves.zcdp_delta(epsilon, smooth_rho), pure), _TOLERANCE))
         elif self.gaussian:
-            mu = math.sqrt(math.fsum(m * m * count for m, count in self.gaussian.items())) * _UP
-            found.append((_shifted(lambda epsilon: curves.gaussian_delta(epsilon, mu), pure), _TOLERANCE))
-        elif pure:
+            found.append(_gaussian(self.gaussian_square, pure))
+        if not self.zcdp and len(self.ranged) == 1:
+            ((e, rounds),) = self.ranged.items()
+            found.append(_gaussian(self.gaussian_square + e * e / 4 * float(effective(rounds)), self.pure))
+        if pure and not self.zcdp and not self.gaussian:
             groups = sorted(pure.items())
             if len(groups) <= 2 and math.prod(count + 1 for _, count in groups) <= curves.MOST_TERMS:
                 found.append((lambda epsilon: curves.pure_delta(epsilon, groups), _TOLERANCE))
@@ -168,6 +175,12 @@ class _Spent:
                 low = 0.8 * best if excess(0.8 * best) > 0 else 0.0
                 best = smallest(excess, low, best, tolerance)
         return best
+
+
+def _gaussian(square: float, pure: Counter[float]) -> tuple[Callable[[float], float], float]:
+    """Return the bound of Gaussian events whose mu^2 add up to `square`, together with pure events."""
+    mu = math.sqrt(square) * _UP
+    return _shifted(lambda epsilon: curves.gaussian_delta(epsilon, mu), pure), _TOLERANCE
 
 
 def _shifted(bound: Callable[[float], float], pure: Counter[float]) -> Callable[[float], float]:

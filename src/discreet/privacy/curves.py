@@ -26,8 +26,8 @@ def pure_rho(epsilon: float) -> float:
 
 
 def range_rho(epsilon: float) -> float:
-    """Return rho = epsilon^2/8, which every epsilon-bounded-range release satisfies."""
-    return epsilon * epsilon / 8
+    """Return rho = epsilon^2/8 of an epsilon-bounded-range release, or as it is pure if that is less."""
+    return min(epsilon * epsilon / 8, pure_rho(epsilon))
 
 
 def zcdp_delta(epsilon: float, rho: float) -> float:

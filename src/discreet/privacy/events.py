@@ -58,8 +58,8 @@ class ZCDP:
 class Gaussian:
     """`count` Gaussian releases, each with mu = L2 sensitivity / noise standard deviation.
 
-    The promise is: no easier to tell apart than N(0, 1) and N(mu, 1). Gaussian noise on a lattice is not
-    dominated by that pair at every scale; charge it as ZCDP(mu^2/2).
+    The promise is: no easier to tell apart than N(0, 1) and N(mu, 1). Noise rounded to a lattice keeps it;
+    a discrete Gaussian in general does not, and is charged as ZCDP(mu^2/2).
     """
 
     mu: float

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
-from discreet.noise.gaussian import discrete_gaussian
+from discreet.noise.gaussian import rounded_gaussian
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -92,11 +92,11 @@ def search(
 ) -> int:
     """Return the position in `counts` of the last candidate that passed, or -1.
 
-    `depth` comparisons, each with its own discrete Gaussian of sigma_steps lattice steps. With `beta`, a
+    `depth` comparisons, each with its own rounded Gaussian of sigma_steps lattice steps. With `beta`, a
     candidate passes when a bound on its expected shortfall is at most beta; without, when r - 1/2 are
     expected above the level. Positions beyond the last candidate fail without a question.
     """
-    noise = discrete_gaussian(sigma_steps, depth)
+    noise = rounded_gaussian(sigma_steps, depth)
     at, found = 0, -1
     for depth_left, z in zip(range(depth - 1, -1, -1), noise, strict=True):
         middle = at + (1 << depth_left) - 1

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from discreet.privacy.calibrate import bounded_range_step, smallest_scale
-from discreet.privacy.events import ZCDP, Approximate, BoundedRange, Pure
+from discreet.privacy.events import Approximate, BoundedRange, Gaussian, Pure
 
 if TYPE_CHECKING:
     from discreet.privacy.events import Event
@@ -41,7 +41,7 @@ def gumbel_plan(k: int, epsilon: float, delta: float, width: float, values: bool
         return pure
 
     def events_at(u: float) -> tuple[Event, ...]:
-        return BoundedRange(1 / u, k), ZCDP(1 / (8 * u * u), k)
+        return BoundedRange(1 / u, k), Gaussian(1 / (2 * u), k)
 
     u = smallest_scale(events_at, epsilon=epsilon, delta=delta, start=math.sqrt(k) / epsilon)
     plan = Plan(rounded_up(width * u), events_at(u), value_rho=1 / (8 * u * u))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.errors import InputError
-from discreet.noise.gaussian import discrete_gaussian
+from discreet.noise.gaussian import rounded_gaussian
 from discreet.noise.laplace import SCALES, discrete_laplace
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class ValueNoise:
         """
         size = better.size
         noise = (
-            discrete_gaussian(float(self.spread), size)
+            rounded_gaussian(float(self.spread), size)
             if self.gaussian
             else discrete_laplace(self.spread, size)
         )
@@ -87,7 +87,7 @@ def laplace_noise(sensitivity: float, epsilon: float) -> ValueNoise:
 
 
 def gaussian_noise(sensitivity: float, rho: float) -> ValueNoise:
-    """Return noise that makes each value rho-zCDP."""
+    """Return noise that makes each value Gaussian(sqrt(2 rho))."""
     lattice = lattice_for(sensitivity)
     sigma = math.nextafter(lattice.sup / math.sqrt(2.0 * rho), math.inf) * (1 + 2.0**-50)
     return ValueNoise(lattice, Fraction(sigma), gaussian=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.lab.bench.timing import median_seconds, verdict
-from discreet.noise.gaussian import discrete_gaussian
+from discreet.noise.gaussian import rounded_gaussian
 from discreet.noise.laplace import discrete_laplace
 from discreet.report.text_table import table
 
@@ -22,7 +22,7 @@ def in_words() -> str:
     ratios: list[float] = []
     for scale in SCALES:
         ratios.append(median_seconds(lambda scale=scale: discrete_laplace(scale, _DRAWS)) / laplace)
-        gaussian = median_seconds(lambda scale=scale: discrete_gaussian(scale, _DRAWS)) / normal
+        gaussian = median_seconds(lambda scale=scale: rounded_gaussian(scale, _DRAWS)) / normal
         rows.append([f"{scale:,.0f}", f"{ratios[-1]:.1f}x", f"{gaussian:.1f}x"])
     header = ["scale, in steps", "discrete Laplace/numpy Laplace", "discrete Gaussian/numpy normal"]
     met = verdict(max(ratios) <= 3, f"10^6 discrete Laplace draws within 3x numpy's ({max(ratios):.1f}x)")
