@@ -62,6 +62,6 @@ def test_words():
         "once: pure differential privacy with epsilon = 0.5",
         "3 times: a choice of bounded range epsilon = 0.25",
         "once: zero-concentrated differential privacy with rho = 0.125",
-        "7 times: a Gaussian release with sensitivity / noise = 2",
+        "7 times: Gaussian differential privacy with mu = 2",
         "2 times: approximate differential privacy with epsilon = 1, delta = 1e-06",
     ]

@@ -21,7 +21,7 @@ def test_words():
         f"Between neighbours, {what}, up to a probability of delta = 1e-06.",
         "Spent:",
         "  - 10 times: a choice of bounded range epsilon = 0.1",
-        "  - once: a Gaussian release with sensitivity / noise = 0.2",
+        "  - once: Gaussian differential privacy with mu = 0.2",
     ]
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _UP = 1 + 1e-11  # more than the rounding of all sums, relatively
+_LOST = 1e-140  # and more than all that is too small for a float
 
 
 def constants(most: int, cells: int) -> NDArray[np.float64]:
@@ -23,7 +24,9 @@ def constants(most: int, cells: int) -> NDArray[np.float64]:
     (docs/proofs/rounds.md, section 4).
     """
     worst = worst_walks(most, cells)
-    return np.array([2 * deviation(curve, cells) / math.sqrt(k) for k, curve in enumerate(worst, 1)])
+    return np.array(
+        [2 * deviation(curve[: k * cells + 1], cells) / math.sqrt(k) for k, curve in enumerate(worst, 1)]
+    )
 
 
 def worst_walks(most: int, cells: int) -> Iterator[NDArray[np.float64]]:
@@ -46,7 +49,7 @@ def worst_walks(most: int, cells: int) -> Iterator[NDArray[np.float64]]:
             next_value = next_low + (next_high - next_low) * (j / cells)
             # Between two t both parts lie under chords: value + (next - value)*s + bend*s*(1 - s).
             bend = np.maximum(((next_low - low) - (next_high - high)) / cells, 1e-300)
-            arch = np.maximum(bend - np.abs(next_value - value), 0.0) ** 2 / (4 * bend)
+            arch = bend / 4 * np.maximum(1 - np.abs(next_value - value) / bend, 0.0) ** 2
             best = np.maximum(best, np.maximum(value, next_value) + arch)
             low, high, value = next_low, next_high, next_value
         curve = best
@@ -54,20 +57,24 @@ def worst_walks(most: int, cells: int) -> Iterator[NDArray[np.float64]]:
 
 
 def deviation(curve: NDArray[np.float64], cells: int) -> float:
-    """Return the smallest sigma, rounded up, with E(sigma N - y)_+ >= d(y) for every real y."""
+    """Return the smallest sigma, rounded up, with E(sigma N - y)_+ >= d(y) for every real y; d ends at 0."""
     h = 1 / cells
-    known = np.flatnonzero(curve)
-    y, target = known * h, curve[known] * _UP
+    y = np.arange(curve.size) * h
+    target = curve * _UP + _LOST
 
     def covers(sigma: float) -> bool:
-        z = y / sigma
-        density = np.exp(-z * z / 2) / math.sqrt(2 * math.pi)
+        z, before = y / sigma, np.maximum(y - h, 0.0) / sigma
         mills = math.sqrt(math.pi / 2) * scipy.special.erfcx(z / math.sqrt(2))
         # Between grid points the left side lies under its chord, by h^2/8 times its curvature at most.
-        return bool(np.all(density * (sigma * (1 - z * mills) - h * h / (8 * sigma)) >= target))
+        bend = h * h / (8 * sigma) * _density(before)
+        return bool(np.all(_density(z) * sigma * (1 - z * mills) - bend >= target))
 
     low, high = 0.0, curve.size * h
     while high - low > 1e-7 * high:
         middle = (low + high) / 2
         low, high = (low, middle) if covers(middle) else (middle, high)
     return high
+
+
+def _density(z: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.exp(-z * z / 2) / math.sqrt(2 * math.pi)

@@ -56,10 +56,10 @@ class ZCDP:
 
 @dataclass(frozen=True, slots=True)
 class Gaussian:
-    """`count` Gaussian releases, each with mu = L2 sensitivity / noise standard deviation.
+    """`count` releases, each mu-GDP: no easier to tell apart than N(0, 1) and N(mu, 1).
 
-    The promise is: no easier to tell apart than N(0, 1) and N(mu, 1). Noise rounded to a lattice keeps it;
-    a discrete Gaussian in general does not, and is charged as ZCDP(mu^2/2).
+    Gaussian noise of deviation sigma on a vector of L2 sensitivity D has mu = D/sigma, also when it is
+    rounded; a discrete Gaussian in general has not, and is charged as ZCDP(mu^2/2).
     """
 
     mu: float
@@ -69,7 +69,7 @@ class Gaussian:
         _settle(self, "mu")
 
     def __str__(self) -> str:
-        return f"{_times(self.count)} a Gaussian release with sensitivity / noise = {self.mu:.6g}"
+        return f"{_times(self.count)} Gaussian differential privacy with mu = {self.mu:.6g}"
 
 
 @dataclass(frozen=True, slots=True)
