@@ -12,4 +12,5 @@ axes.plot(x, you, label="with your row")
 axes.plot(x, other, "--", label="with another in its place")
 axes.fill_between(x, np.exp(epsilon) * other, you, where=beyond, color="C1", label="delta")
 axes.set(xlabel="what is released", ylabel="how likely", yticks=[])
-axes.legend(frameon=False)
+axes.set_ylim(top=0.55)  # room above the curves for their names
+axes.legend(frameon=False, loc="upper right", ncols=3, columnspacing=1, handlelength=1.5)

@@ -93,13 +93,31 @@ def measuring(
         return
     if isinstance(test, PValues) and test.column is not None:
         columns = [test.column]
+    taken = _taken(data, test, person)
     if engine == "local":
-        yield _here(data, test, person=person, columns=columns)
+        yield _assuming(taken, _here(data, test, person=person, columns=columns))
         return
     from discreet.engine.scan import scan
 
     with scan(data, test, person=person, columns=columns, scheduler=scheduler, gather=gather) as evidence:
-        yield evidence
+        yield _assuming(taken, evidence)
+
+
+def _taken(data: Any, test: Test, person: Any) -> str:
+    """Return what is taken for granted about the rows; PLINK files name people, p-values are not people."""
+    from discreet.data.plink import is_plink
+
+    by_row = person is None and not isinstance(test, PValues) and not is_plink(data)
+    return "Each row was taken to be one person." if by_row else ""
+
+
+def _assuming(taken: str, evidence: Evidence | Scattered) -> Evidence | Scattered:
+    """Return the evidence with one more sentence on what its certificate stands on."""
+    if not taken:
+        return evidence
+    certificate = evidence.certificate
+    words = " ".join(filter(None, (certificate.assumption, taken)))
+    return replace(evidence, certificate=replace(certificate, assumption=words))
 
 
 def check_engine(engine: str, scheduler: Any) -> None:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from discreet.spending import Purse, Spending
 
 FRAMES = ("pandas", "polars", "pyarrow")
+_LAX = 10.0  # an epsilon beyond this is warned about
 
 
 def release(
@@ -131,29 +132,39 @@ def _make(
     frame: str | None = None,
 ) -> Release:
     """Settle, charge, draw and describe a release."""
-    ready = _ready(evidence, asked)
+    _warn(asked, evidence.certificate.people)
+    settled = ready(evidence, asked)
 
     def draw() -> Release:
-        made = ready.draw()
+        made = settled.draw()
         return replace(made, parameters={**(described or {}), **made.parameters}, frame=frame)
 
     if purse is None:
         return draw()
-    return purse.spend(Ready(ready.events, draw), evidence.certificate.adjacency)
+    return purse.spend(Ready(settled.events, draw), evidence.certificate.adjacency)
 
 
-def _ready(evidence: Evidence | Scattered, asked: Parameters) -> Ready:
-    """Settle everything public about a release of `evidence`; nothing is drawn yet."""
-    if asked.k is not None:
-        check.whole(asked.k, "k", 1, len(evidence))
-    people = evidence.certificate.people
+def _warn(asked: Parameters, people: int | None) -> None:
+    """Say so when a budget is hardly a promise; for whoever called `release` or `discover`."""
+    if asked.epsilon > _LAX:
+        warnings.warn(
+            f"epsilon = {asked.epsilon:g} hardly protects anyone: one person's data may change the odds of "
+            f"an outcome e^{asked.epsilon:g}-fold; 1 is usual, 3 is lax",
+            stacklevel=4,
+        )
     if asked.delta > (0.01 if people is None else min(0.01, 1 / max(people, 1))):
         of_all = "" if people is None else f", and there are {people:,}"
         warnings.warn(
             f"delta = {asked.delta:g} may expose one person in {1 / asked.delta:.0f}{of_all}: take it far "
             "below 1/people",
-            stacklevel=3,
+            stacklevel=4,
         )
+
+
+def ready(evidence: Evidence | Scattered, asked: Parameters) -> Ready:
+    """Settle everything public about a release of `evidence`; nothing is drawn yet."""
+    if asked.k is not None:
+        check.whole(asked.k, "k", 1, len(evidence))
     null = evidence.null
     if null.law == "exponential" and null.ceiling < -math.log(asked.q) and asked.cutoffs != "paper":
         raise InputError("nu is above q: no p-value that counts could be a discovery; take nu just below q/m")

@@ -50,9 +50,10 @@ class Spending:
         """
         charge = self.ledger.charge(self.dataset, ready.events, neighbours, self.request, self.release_id)
         budget = self.ledger.budget(self.dataset)
-        line = BudgetLine(
-            self.dataset, budget.epsilon, budget.delta, budget.spent, charge.release_id, charge.hash
-        )
+        # Where all of delta is set aside, epsilons add up.
+        room = budget.left if budget.delta > budget.aside else max(0.0, budget.epsilon - budget.spent)
+        total = (budget.epsilon, budget.delta, budget.spent)
+        line = BudgetLine(self.dataset, *total, charge.release_id, charge.hash, room)
         release = replace(ready.draw(), budget=line)
         self.ledger.settle(charge, release.to_json())
         return release

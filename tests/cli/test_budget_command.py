@@ -59,8 +59,11 @@ def test_show(path):
 
 
 def test_history(path):
-    """Every charge with its state and cost; as JSON with request, events and hash."""
-    assert "released  once: zero-concentrated" in run("history", "cohort", "--ledger", path)
+    """Every charge with its state and epsilon, on short lines; as JSON with request, events and hash."""
+    lines = run("history", "cohort", "--ledger", path).splitlines()
+    assert lines[0].split() == ["row", "time", "release", "state", "epsilon"]
+    assert lines[2].split()[2:] == ["first", "released", "0.4299"]
+    assert max(map(len, lines)) <= 100
     (entry,) = json.loads(run("history", "cohort", "--ledger", path, "--json"))
     assert entry["events"] == [{"kind": "zcdp", "rho": 0.005, "count": 1}]
     assert (entry["request"], entry["state"]) == ({"q": 0.1}, "released")

@@ -140,6 +140,7 @@ def test_genotypes_in_blocks_of_variants(client, tmp_path, monkeypatch):
         found = discreet.measure(path, test, **on(client))
         assert np.array_equal(found.score, expected.score)
         assert (found.null, found.certificate) == (expected.null, expected.certificate)
+        assert found.certificate.assumption == expected.certificate.assumption
         assert found.names[2] == "rs2"
 
 

@@ -194,7 +194,10 @@ def test_public_limits_of_the_release():
         discreet.release(evidence, q=0.1, epsilon=1, delta=1e-6)
     # Selection clips scores at 2^40 noise scales: beyond that nulls and signals would be drawn alike.
     evidence = Evidence.from_z(np.ones(10), sup=1e-8, adjacency="replace")
-    with pytest.raises(DiscreetError, match="epsilon is too large"):
+    with (
+        pytest.warns(UserWarning, match="hardly protects"),
+        pytest.raises(DiscreetError, match="epsilon is too large"),
+    ):
         discreet.release(evidence, q=0.1, epsilon=1e10, delta=1e-6)
     p = np.linspace(0.1, 1, 1000)
     found = discreet.private_bh(
@@ -316,6 +319,20 @@ def test_a_large_delta_is_warned_about():
     """Delta = 0.05 says in words what it allows."""
     with pytest.warns(UserWarning, match="one person in 20"):
         discreet.private_bh(np.full(20, 0.5), eta=0.1, nu=1e-3, q=0.1, epsilon=1, delta=0.05)
+
+
+def test_a_large_epsilon_is_warned_about():
+    """Above 10 in words, for the caller's own line, whichever way; 10 itself and a plan say nothing."""
+    table = np.tile([[0.0, 1.0], [1.0, 0.0]], (1000, 1))
+    call = {"q": 0.1, "delta": 1e-6}
+    with pytest.warns(UserWarning, match="epsilon = 50 hardly protects anyone") as found:
+        discreet.discover(table, discreet.Proportion(null=0.5), epsilon=50, **call)
+    assert found[0].filename == __file__
+    evidence = Evidence.from_z(np.zeros(9), sup=0.1, adjacency="replace")
+    with pytest.warns(UserWarning, match="epsilon = 10.5"):
+        discreet.release(evidence, epsilon=10.5, **call)
+    discreet.release(evidence, epsilon=10, **call)
+    discreet.plan(500, 10, effects=0.5, signals=2, methods=["aware"], epsilon=50, quick=True, repetitions=2)
 
 
 def test_delta_above_one_in_the_number_of_people_is_warned_about():

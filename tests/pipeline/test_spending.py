@@ -36,6 +36,7 @@ def test_a_release_of_the_whole_budget_fits_and_no_second_one(ledger, people, me
     assert "3" in r.discoveries
     assert (r.budget.data_set, r.budget.epsilon, r.budget.delta) == ("people", 1.0, 1e-6)
     assert 0.9 < r.budget.spent <= 1.0
+    assert r.budget.next == ledger.budget("people").left
     assert ledger.history("people")[0].state == "released"
     with pytest.raises(BudgetError):
         discreet.discover(people, TEST, ledger=ledger, dataset="people", q=0.1, epsilon=0.1, delta=1e-6)

@@ -55,6 +55,10 @@ def test_certificate_and_null_without_data(test):
     invented = Setting(test, N).evidence(np.array([0.0, 1.0, 8.0]), N)
     expected, found = (dataclasses.asdict(one.certificate) for one in (real, invented))
     assert (found.pop("people"), expected.pop("people")) == (None, N if test.adjacency == "replace" else None)
+    assert (found.pop("assumption"), expected.pop("assumption")) == (
+        "",
+        "Each row was taken to be one person.",
+    )
     assert found.pop("sup") == pytest.approx(expected.pop("sup"), rel=1e-12)
     assert found.pop("spread") == pytest.approx(expected.pop("spread"), rel=1e-12)
     assert found == expected

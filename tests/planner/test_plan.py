@@ -1,6 +1,7 @@
 """The planner: it agrees with real releases on raw tables, moves the right way, and refuses before work."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -109,6 +110,24 @@ def test_what_it_takes_is_what_it_takes():
     assert more == pytest.approx(0.8, abs=0.12)
     larger = power(1_500, effects=planned["calibrated"].effect.value)
     assert larger == pytest.approx(0.8, abs=0.12)
+
+
+def test_no_promise_needs_no_people():
+    """A method without a promise is not shown to need fewer people than one with it; a twin with it is."""
+    asked = {"effects": 0.3, "signals": 10, "methods": ("bh", "peel"), "repetitions": 20}
+    planned = discreet.plan(1_000, 100, **asked)
+    assert planned["peel"].promised is None
+    without, promised = (
+        str(replace(planned, outlooks=(replace(planned["peel"], promised=level),))) for level in (None, 0.1)
+    )
+    row = next(line for line in without.splitlines() if " none " in line)
+    assert row.split()[-3:] == ["-", "-", "-"]
+    assert "Where no FDR is promised, it is left out." in " ".join(without.split())
+    assert "you need" not in without
+    row = next(line for line in promised.splitlines() if " 10% " in line)
+    assert "-" not in row.split()[-3:]
+    assert "you need" in promised
+    assert "left out" not in promised
 
 
 def test_hopeless_studies_say_so():

@@ -41,7 +41,7 @@ def sample(count=5, *, m=400, names=None, values=True, budget=True, ordered=True
         "parameters": {"guarantee": "proved", "k": None},
         "values": Values("z score", noisy, np.full(count, 0.4)) if values is True else values or None,
         "frame": None,
-        "budget": BudgetLine("cohort", 3.0, 1e-5, 1.62, "scan 1", "9f2c") if budget else None,
+        "budget": BudgetLine("cohort", 3.0, 1e-5, 1.62, "scan 1", "9f2c", 2.1) if budget else None,
     }
     return Release(**(fields | changes))
 
@@ -81,7 +81,12 @@ def releases(draw):
         discoveries=tuple(draw(st.lists(texts, min_size=count, max_size=count))),
         ordered=draw(st.booleans()),
         privacy=Privacy(
-            draw(noise), draw(shares), tuple(draw(st.lists(events, max_size=3))), draw(texts), draw(texts)
+            draw(noise),
+            draw(shares),
+            tuple(draw(st.lists(events, max_size=3))),
+            draw(texts),
+            draw(texts),
+            draw(texts),
         ),
         fdr=FdrPromise(
             draw(noise), draw(st.sampled_from(["proved", "simulated", "none"])), draw(texts), draw(texts)
@@ -89,6 +94,8 @@ def releases(draw):
         parameters=draw(st.dictionaries(texts, plain | odd, max_size=4)),
         values=draw(st.none() | st.builds(Values, texts, numbers(st.floats()), numbers(noise))),
         frame=draw(st.sampled_from([None, "pandas", "polars", "pyarrow"])),
-        budget=draw(st.none() | st.builds(BudgetLine, texts, amounts, shares, amounts, texts, texts)),
+        budget=draw(
+            st.none() | st.builds(BudgetLine, texts, amounts, shares, amounts, texts, texts, amounts)
+        ),
         version=draw(texts),
     )

@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 import subprocess
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -127,3 +128,20 @@ def test_it_fits_the_screen(tmp_path, width, shown):
     assert report["table"] <= 1
     assert report["letters"] >= 10
     assert report["looks"] == [shown]
+
+
+def test_loci_fit_a_phone(tmp_path):
+    """Long positions wrap between words: no column of the table of loci is out of sight."""
+    names = [f"rs{123_456_789 + i}" for i in range(9)]
+    variants = tuple(
+        SimpleNamespace(chromosome="11", position=100_000_000 + 400_000 * i, name=name)
+        for i, name in enumerate(names)
+    )
+    located = discreet.Located(sample(9, names=names), variants, 500_000, {"11": 135_000_000})
+    script = """
+      const scroll = page.querySelector("#map .scroll");
+      return [scroll.scrollWidth - scroll.clientWidth, scroll.textContent];
+    """
+    beyond, text = drive(tmp_path, located.report(), script, 390)
+    assert beyond <= 1
+    assert "100,000,000 to 103,200,000" in text

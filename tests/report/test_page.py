@@ -11,9 +11,11 @@ from importlib.resources import files
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from sample_releases import HOSTILE, releases, sample
 
 import discreet
+from discreet.report.draw import Scale
 from discreet.report.markup import shown
 from discreet.report.page import page
 from discreet.report.words import percent, right_guess
@@ -67,7 +69,7 @@ def test_every_other_text_is_only_text():
             fdr=discreet.FdrPromise(0.1, "proved", nasty, nasty),
             parameters={"guarantee": nasty, "k": None},
             values=discreet.Values(nasty, np.array([3.0, -1.0, 2.0]), np.full(3, 0.4)),
-            budget=discreet.BudgetLine(nasty, 3.0, 1e-5, 1.0, nasty, nasty),
+            budget=discreet.BudgetLine(nasty, 3.0, 1e-5, 1.0, nasty, nasty, 2.1),
         )
         plain = sample(3, method="x", privacy=discreet.Privacy(1.0, 1e-6, (), "x"))
         pictures = ("path", "text", "rect")  # how many ticks fit depends on the numbers
@@ -128,7 +130,7 @@ def test_what_is_said():
     for words in (
         "3 discoveries among 400 hypotheses", "at most 10% on average", "This is proved", "cohort",
         "at most 73.1% of the time", "E[ V / max(R, 1) ] ≤ 0.1", "ε = 1.0 and δ = 1e-06", "rho = 0.006",
-        "null scores are independent", "scan 1", "9f2c", "1.38", discreet.__version__,
+        "null scores are independent", "scan 1", "9f2c", "ε ≤ 2.1", "1.62 of 3 spent", discreet.__version__,
         "arXiv:1511.03803", "Guarantee",
     ):  # fmt: skip
         assert words in text
@@ -171,8 +173,8 @@ def test_pictures_need_values(values, drawn):
 def test_noises_that_differ_have_a_column():
     """One noise is said once; several stand beside their values, with as many digits as each deserves."""
     one, several = (
-        page(sample(2, values=discreet.Values("z", np.array([12.3456, -3.21]), np.array(noise))))
-        for noise in ([0.5, 0.5], [0.5, 0.02])
+        page(sample(3, values=discreet.Values("z", np.array([12.3456, -3.21, 0]), np.array(noise))))
+        for noise in ([0.5, 0.5, 0.5], [0.5, 0.02, 0.1])
     )
     assert ">Noise sd<" not in one
     assert "(0.5)" in one
@@ -180,6 +182,25 @@ def test_noises_that_differ_have_a_column():
     assert "(0.02 to 0.5)" in several
     assert ">12.35<" in several
     assert ">\u22123.210<" in several
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_one_or_two_discoveries_are_not_drawn(count):
+    """Their table says it all, and the noise of values is said under it."""
+    text = page(sample(count))
+    assert "ranked-720" not in text
+    assert "places-720" not in text
+    assert "Values hold noise of standard deviation 0.4." in text
+    assert "hold noise" not in page(sample(count, values=False))
+    assert "places-720" in page(sample(3))
+
+
+@given(st.integers(3, 5000), st.integers(1, 12))
+def test_ranks_have_no_fractions(count, about):
+    """Ticks between whole ranks would be ranks of nothing; without `whole` there are some."""
+    ends = (0.5, count + 0.5, 48, 340)
+    assert all(tick == int(tick) for tick in Scale(*ends, whole=True).ticks(about))
+    assert any(tick != int(tick) for tick in Scale(0.5, 1.5, 48, 340).ticks(5))
 
 
 def test_a_right_guess_is_exact():

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from functools import cache
 from importlib.metadata import version
 
@@ -74,6 +75,7 @@ def test_equality_sees_every_field():
         sample(6), sample(values=False), sample(budget=False), sample(ordered=False), sample(q=0.2),
         sample(m=401), sample(version="0"), sample(frame="polars"), sample(method="x"), sample(parameters={}),
         sample(privacy=discreet.Privacy(2.0, 0.0, (), "replace")),
+        sample(privacy=replace(release.privacy, assumption="Each row was taken to be one person.")),
         sample(fdr=discreet.FdrPromise(math.inf, "none", "a", "b")),
     ]  # fmt: skip
     assert release == sample()
@@ -149,6 +151,8 @@ def changed(*path_and_value):
         (changed("fdr", "level", -0.1), "level must"),
         (changed("frame", "excel"), "frame must"),
         (changed("budget", "spent", -1), "spent must"),
+        (changed("budget", "next", -1), "next must"),
+        (changed("privacy", "assumption", 3), "assumption in the release must be text"),
         (changed("budget", "head", None), "head in the release must be text"),
         (sample().to_json().replace('"q": 0.1', f'"q": {"9" * 5000}'), "not a release in JSON"),
     ],

@@ -18,6 +18,9 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from discreet.sklearn import PrivateSelectFdr
 
+# So large that noise hardly matters, and a few thousand rows are enough.
+pytestmark = pytest.mark.filterwarnings("ignore:epsilon = .* hardly protects")
+
 QUICK = {"bounds": (-1, 1), "epsilon": 20.0, "guarantee": "calibrated"}
 TRUE = [True, False, True, False, False, False]
 
@@ -97,7 +100,7 @@ def test_missing_and_infinite_values_are_no_error():
 def test_refitting_says_what_it_spends():
     """The second fit of one object warns and counts; a clone starts anew; a ledger keeps count itself."""
     x, y = study(400)
-    chosen = PrivateSelectFdr(**QUICK).fit(x, y)
+    chosen = PrivateSelectFdr(**QUICK | {"epsilon": 10.0}).fit(x, y)
     assert chosen.n_fits_ == 1
     with pytest.warns(UserWarning, match="fit number 2 of this object spends"):
         chosen.fit(x, y)

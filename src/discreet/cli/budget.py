@@ -73,17 +73,25 @@ def history(
 ) -> None:
     """List every charge: when, which release, what it cost, and whether its result is stored.
 
+    --json adds what was asked and what each mechanism spent.
+
     Example: discreet budget history cohort --ledger budget.ledger
     """
     from discreet.privacy.events import to_dict
     from discreet.privacy.ledger import Ledger
 
-    entries = Ledger(ledger).history(name)
+    book = Ledger(ledger)
+    entries = book.history(name)
     if as_json:
         fields = [{f.name: getattr(e, f.name) for f in dataclasses.fields(e)} for e in entries]
         _echo(json.dumps([{**f, "events": [to_dict(event) for event in f["events"]]} for f in fields]))
     elif entries:
-        _table(("row", "time", "release", "state", "cost"), [_entry_row(each) for each in entries])
+        delta = book.budget(name).delta
+        header = ("row", "time", "release", "state", "epsilon")
+        _table(header, [_entry_row(each, delta) for each in entries])
+        _echo(
+            f"Epsilon of each release by itself, at delta = {delta:.3g}; `show` says what all cost together."
+        )
     else:
         _echo("Nothing was charged yet.")
 
@@ -118,9 +126,11 @@ def _budget_row(each: Budget) -> list[str]:
     return [each.name, *numbers, str(each.releases), each.neighbours]
 
 
-def _entry_row(entry: Entry) -> list[str]:
-    cost = "; ".join(map(str, entry.events))
-    return [str(entry.position), entry.time, entry.release_id, entry.state, cost]
+def _entry_row(entry: Entry, delta: float) -> list[str]:
+    from discreet.privacy.account import account
+
+    cost = account(entry.events, delta=delta)
+    return [str(entry.position), entry.time, entry.release_id, entry.state, f"{cost:.4g}"]
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -38,6 +38,8 @@ class Certificate:
         What every neighbour shares and nobody is protected from: who is in which group, where that is public.
     people : int or None
         How many people there are, where that is public: under "replace", when `measure` has seen them.
+    assumption : str
+        What the bounds stand on that nothing checked, in a sentence; never empty when they are declared.
 
     Examples
     --------
@@ -53,6 +55,7 @@ class Certificate:
     proof: str
     public: str = ""
     people: int | None = field(default=None, compare=False)
+    assumption: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         sup = check.positive(self.sup, "sup")
@@ -64,6 +67,8 @@ class Certificate:
             raise InputError('proof must name a proof page, or be "enumerated" or "declared"')
         object.__setattr__(self, "sup", sup)
         object.__setattr__(self, "spread", spread)
+        if self.proof == "declared" and not self.assumption:
+            object.__setattr__(self, "assumption", only_if(f"every score by at most {sup:g}"))
 
     def __str__(self) -> str:
         neighbour = "replaced" if self.adjacency == "replace" else "added or removed"
@@ -72,3 +77,8 @@ class Certificate:
             f"and scores against one another by at most {self.spread:.4g} (proof: {self.proof})."
             + (f" Not protected: {self.public}." if self.public else "")
         )
+
+
+def only_if(moved: str) -> str:
+    """Return the sentence that a release on a declared sensitivity carries."""
+    return f"The promise of privacy holds only if one person moves {moved}, as declared; nothing checked it."

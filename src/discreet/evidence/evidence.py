@@ -10,7 +10,7 @@ import numpy as np
 from discreet import check
 from discreet.block import Names
 from discreet.errors import InputError
-from discreet.evidence.certificate import Certificate
+from discreet.evidence.certificate import Certificate, only_if
 from discreet.evidence.null import Null
 
 if TYPE_CHECKING:
@@ -117,7 +117,9 @@ class Evidence:
         score = np.maximum(values, nu)  # one array, worked on in place: there may be 10^7 of them
         np.negative(np.log(score, out=score), out=score)
         np.clip(score, 0.0, null.ceiling, out=score)
-        return cls(_names(names, found, score.size), score, null, _declared(eta, spread, adjacency, "eta"))
+        return cls(
+            _names(names, found, score.size), score, null, _declared(eta, spread, adjacency, "log p", "eta")
+        )
 
     @classmethod
     def from_z(
@@ -152,7 +154,7 @@ class Evidence:
             raise InputError("z has NaN: set scores that could not be computed to 0 (no evidence)")
         score = np.clip(values if sides == 1 else np.abs(values), 0.0, null.ceiling)
         signed = np.clip(values, -null.ceiling, null.ceiling) if sides == 1 else None
-        certificate = _declared(sup, spread, adjacency, "sup")
+        certificate = _declared(sup, spread, adjacency, "z score", "sup")
         return cls(_names(names, found, score.size), score, null, certificate, signed)
 
     def reduce(self, work: Callable[[NDArray[np.float64], int], T], merge: Callable[[Sequence[T]], T]) -> T:
@@ -177,9 +179,13 @@ class Evidence:
         )
 
 
-def _declared(sup: float, spread: float | None, adjacency: str, name: str) -> Certificate:
+def _declared(sup: float, spread: float | None, adjacency: str, score: str, name: str) -> Certificate:
     sup = check.positive(sup, name)
-    return Certificate(sup, 2 * sup if spread is None else spread, adjacency, "declared")
+    moved, width = f"every {score} by at most {name} = {sup:g}", 2 * sup
+    if spread is not None:
+        width = check.positive(spread, "spread")
+        moved += f" and any two against each other by at most spread = {width:g}"
+    return Certificate(sup, width, adjacency, "declared", assumption=only_if(moved))
 
 
 def _names(given: Iterable[Any] | None, found: Iterable[Any] | None, size: int) -> Sequence[str]:

@@ -69,7 +69,8 @@ def record(
 
 def promised(asked: Parameters, events: tuple[Event, ...], certificate: Certificate) -> Privacy:
     """Return the promise of a release: what was asked for, for the neighbours of the certificate."""
-    return Privacy(asked.epsilon, asked.delta, events, certificate.adjacency, certificate.public)
+    words = (certificate.adjacency, certificate.public, certificate.assumption)
+    return Privacy(asked.epsilon, asked.delta, events, *words)
 
 
 def score_name(evidence: Evidence) -> str:

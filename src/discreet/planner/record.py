@@ -145,7 +145,7 @@ class Plan:
                 f"Every single person is hidden behind noise of {main.noise:.2g} on a z score, as much as an "
                 f"effect of {main.noise_effect:.2g} moves it."
             )
-        if main.people is not None and main.epsilon is not None and main.effect is not None:
+        if main.promised is not None and main.people and main.epsilon and main.effect:
             lines.append(
                 f"To find {self.target:.0%} of them you need {main.people.words(_people)} people, or with "
                 f"{self.n:,} people an epsilon of {main.epsilon.words(_short)}, or effects of "
@@ -162,13 +162,18 @@ class Plan:
         noise = "-" if one.noise is None else f"{one.noise:.2g}"
         promised = "none" if one.promised is None else f"{one.promised:.0%}"
         shown = ((one.people, _people), (one.epsilon, _short), (one.effect, _short)) if self.searched else ()
-        reached = ["-" if where is None else where.words(show) for where, show in shown]
+        # What a method without a promise would find is no reason to choose it.
+        reached = [
+            "-" if where is None or one.promised is None else where.words(show) for where, show in shown
+        ]
         return [METHODS[one.method], noise, promised, *reached]
 
     def _notes(self) -> list[str]:
         figures = f"Averages over {self.repetitions} invented studies, +- one standard error."
         if self.searched:
             figures += " What it takes is good to about 10%."
+        if self.searched and any(one.promised is None for one in self.outlooks):
+            figures += " Where no FDR is promised, it is left out."
         if self._has("peel", "oneshot"):
             figures += f" k = {self.k:,} for peel and oneshot."
         budget = f"epsilon = {self.epsilon:g}, delta = {self.delta:g}, q = {self.q:g}. {self.certificate}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +13,7 @@ from discreet.decide.step_up import step_up_positions
 from discreet.evidence.evidence import Evidence, Numbered
 from discreet.methods.aware import public_constants
 from discreet.methods.common import gaussian_budget
-from discreet.pipeline import release
+from discreet.pipeline import ready
 from discreet.select.plans import oneshot_plan, peel_plan
 
 if TYPE_CHECKING:
@@ -111,20 +111,16 @@ class Study:
         scores = wide.score.reshape(z.shape)
         signed = None if wide.signed is None else wide.signed.reshape(z.shape)
         names = Numbered(self.m)
+        asked = replace(
+            self.asked,
+            method="aware" if method == "calibrated" else method,
+            guarantee="calibrated" if method == "calibrated" else "proved",
+            k=self.k if method in {"peel", "oneshot"} else None,
+        )
         for i in range(self.repetitions):
             sign = None if signed is None else signed[i]
             evidence = Evidence(names, scores[i], wide.null, wide.certificate, sign)
-            released = release(
-                evidence,
-                q=self.asked.q,
-                epsilon=self.asked.epsilon,
-                delta=self.asked.delta,
-                method="aware" if method == "calibrated" else method,
-                guarantee="calibrated" if method == "calibrated" else "proved",
-                dependence=self.asked.dependence,
-                k=self.k if method in {"peel", "oneshot"} else None,
-                cutoffs=self.asked.cutoffs,
-            )
+            released = ready(evidence, asked).draw()
             yield released.indices, released.fdr.level
 
     def _score(self, chosen: NDArray[np.int64]) -> list[float]:

@@ -16,6 +16,7 @@ NEIGHBOURS = {
     "replace": "one person's data replaced by another's (the number of people is public)",
     "add-remove": "one person added or removed",
 }
+_DECLARED = "A person is protected only if they change no more than that, as declared; nothing checked it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,8 @@ class Privacy:
 
     P(S) <= e^epsilon P'(S) + delta for every outcome set S and every two neighbouring inputs. `neighbours` is
     "replace", "add-remove", or words that say which two inputs are neighbours. `public` says in words what
-    both share, and is therefore not protected: who is in which group, say.
+    both share, and is therefore not protected: who is in which group, say. `assumption` is a sentence on what
+    the promise stands on that nothing checked; empty when there is nothing of the kind.
 
     Examples
     --------
@@ -39,6 +41,7 @@ class Privacy:
     events: tuple[Event, ...]
     neighbours: str
     public: str = ""
+    assumption: str = ""
 
     def __post_init__(self) -> None:
         if not self.epsilon >= 0:
@@ -48,8 +51,10 @@ class Privacy:
     def __str__(self) -> str:
         words = NEIGHBOURS.get(self.neighbours, self.neighbours)
         head = f"({self.epsilon:.6g}, {self.delta:.3g})-differential privacy; neighbours: {words}."
-        shared = [f"Not protected: {self.public}."] if self.public else []
-        return "\n".join([head, *shared, self._meaning(), *self._list()])
+        # Neighbours in words are inputs, not people: how far one person moves them is the caller's claim.
+        stands = self.assumption or ("" if self.neighbours in NEIGHBOURS else _DECLARED)
+        shared = f"Not protected: {self.public}." if self.public else ""
+        return "\n".join([head, *filter(None, (stands, shared)), self._meaning(), *self._list()])
 
     def _meaning(self) -> str:
         if math.isinf(self.epsilon):

@@ -26,13 +26,16 @@ class BudgetLine:
         The identifier of this release.
     head : str
         Hash of the ledger's last entry: who keeps it can tell later whether the ledger was edited.
+    next : float
+        The largest epsilon that one more release may have at the total delta: more than what is not spent,
+        for costs do not simply add up.
 
     Examples
     --------
     >>> import discreet
-    >>> line = discreet.BudgetLine("cohort", 3.0, 1e-6, 1.0, "first look", "9f2c")
-    >>> line.epsilon - line.spent
-    2.0
+    >>> line = discreet.BudgetLine("cohort", 3.0, 1e-6, 1.0, "scan", "9f2c", next=2.6)
+    >>> print(line)
+    Budget of "cohort": epsilon 1 of 3 spent, delta = 1e-06; release scan. Next release: epsilon up to 2.6.
     """
 
     data_set: str
@@ -41,20 +44,23 @@ class BudgetLine:
     spent: float
     release: str
     head: str
+    next: float
 
     def __post_init__(self) -> None:
         check.delta(self.delta)
-        for name in ("epsilon", "spent"):
+        for name in ("epsilon", "spent", "next"):
             if check.real(getattr(self, name), name) < 0:
                 raise InputError(f"{name} must be at least 0; got {getattr(self, name)}")
 
     @property
-    def left(self) -> float:
-        """Epsilon that is left."""
-        return max(0.0, self.epsilon - self.spent)
+    def room(self) -> str:
+        """What the next release may have, in words."""
+        from discreet.privacy.ledger.records import down  # a ledger loads only where there is one
+
+        return f"epsilon up to {down(self.next)}" if self.next > 0 else "nothing is left"
 
     def __str__(self) -> str:
         return (
             f'Budget of "{self.data_set}": epsilon {self.spent:.4g} of {self.epsilon:.4g} spent, '
-            f"delta = {self.delta:.3g}; release {self.release}."
+            f"delta = {self.delta:.3g}; release {self.release}. Next release: {self.room}."
         )

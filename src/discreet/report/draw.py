@@ -15,12 +15,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """A straight map from numbers in [low, high] to places in [first, last] on the picture."""
+    """A straight map from numbers in [low, high] to places in [first, last]; `whole`: ranks and counts."""
 
     low: float
     high: float
     first: float
     last: float
+    whole: bool = False
 
     def __call__(self, x: float) -> float:
         """Return the place of x."""
@@ -32,7 +33,7 @@ class Scale:
         low, high = sorted((self.low, self.high))
         if high - low < 1e-300:
             return [low]
-        rough = (high - low) / about
+        rough = max((high - low) / about, 1.0 if self.whole else 0.0)
         power = 10.0 ** math.floor(math.log10(rough))
         step = next(power * f for f in (1, 2, 5, 10) if power * f >= rough * 0.999)
         return [step * i for i in range(math.ceil(low / step), math.floor(high / step) + 1)]

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from discreet.report.release import Release, Values
 
 _MOST_ROWS = 5000
+_FEWEST = 3  # fewer are not worth a picture
+_BEYOND = "Sampling error comes on top, and the strongest of many tend to look stronger than they are."
 _HEADS = {"rank": "Rank", "hypothesis": "Hypothesis", "index": "Index", "noise_sd": "Noise sd"}
 
 
@@ -28,21 +30,36 @@ def found_section(release: Release) -> Element:
         if len(release) > _MOST_ROWS:
             rest = f"These are the first {_MOST_ROWS:,}; save the release as .csv or .json for all of them."
             parts.append(tag("p", rest, class_="note"))
-        values = release.values
-        if values is not None and pictures.drawable(release):
-            parts += _value_figures(release, values)
-        caption = "The place of every discovery in the order of the data."
-        parts.append(figure(lambda width: pictures.positions(release, width), "Where they lie.", caption))
+        parts += _figures(release) if len(release) >= _FEWEST else _noise(release)
     return section("found", "What was found", *parts)
 
 
+def _figures(release: Release) -> list[Element]:
+    values = release.values
+    parts: list[Element] = []
+    if values is not None and pictures.drawable(release):
+        parts += _value_figures(release, values)
+    caption = "The place of every discovery in the order of the data."
+    return [*parts, figure(lambda width: pictures.positions(release, width), "Where they lie.", caption)]
+
+
+def _noise(release: Release) -> list[Element]:
+    """Return what the captions of pictures say of the noise, for lists too short to draw."""
+    if release.values is None:
+        return []
+    said = f"Values hold noise of standard deviation {_deviation(release.values)}. {_BEYOND}"
+    return [tag("p", said, class_="note")]
+
+
+def _deviation(values: Values) -> str:
+    return " to ".join(dict.fromkeys(f"{sd:.3g}" for sd in (values.noise.min(), values.noise.max())))
+
+
 def _value_figures(release: Release, values: Values) -> list[Element]:
-    noise = " to ".join(dict.fromkeys(f"{sd:.3g}" for sd in (values.noise.min(), values.noise.max())))
     about = (
         f"Each dot is a released value ({shown(values.name)}), noise included; its band reaches "
-        f"{pictures.BAND} standard deviations of that noise ({noise}) to either side and covers "
-        "about 95% of it. Sampling error comes on top, and the strongest of many tend to look stronger than "
-        "they are."
+        f"{pictures.BAND} standard deviations of that noise ({_deviation(values)}) to either side and covers "
+        f"about 95% of it. {_BEYOND}"
     )
     few = len(release) <= pictures.MOST_NAMED
     name = "By name." if few else f"The first {pictures.MOST_NAMED}, by name."

@@ -11,7 +11,7 @@ from discreet.report.markup import shown, tag
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
-    from discreet.report.genome import Located
+    from discreet.report.genome import Located, Locus
 
 _MOST = 1000
 MEANING = (
@@ -43,24 +43,23 @@ def map_section(located: Located) -> Element:
 
 def _table(located: Located) -> Element:
     lead = "Strongest" if located.release.ordered else "One of them"
-    heads = ["Chr.", "From", "To", "Variants"]
+    heads = ["Chr.", "Base pairs", "Variants"]
     head = tag(
         "tr",
-        tag("th", "Locus", scope="col", class_="n"),
+        tag("th", "Locus", scope="col", class_="n index"),
         tag("th", lead, scope="col"),
         *(tag("th", name, scope="col", class_="n") for name in heads),
     )
     rows = [
         tag(
             "tr",
-            tag("td", f"{i:,}", class_="n"),
+            tag("td", f"{i:,}", class_="n index"),
             tag("td", tag("bdi", shown(located.variants[locus.members[0]].name))),
             *(
                 tag("td", text, class_="n")
                 for text in (
                     shown(locus.chromosome, 12),
-                    f"{locus.start:,}",
-                    f"{locus.end:,}",
+                    _span(locus),
                     f"{len(locus.members):,}",
                 )
             ),
@@ -69,3 +68,7 @@ def _table(located: Located) -> Element:
     ]
     table = tag("table", tag("thead", head), tag("tbody", *rows))
     return tag("div", table, class_="scroll", tabindex="0", role="region", aria_label="Table of loci")
+
+
+def _span(locus: Locus) -> str:
+    return f"{locus.start:,}" if locus.start == locus.end else f"{locus.start:,} to {locus.end:,}"

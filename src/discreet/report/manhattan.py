@@ -85,7 +85,7 @@ def _up(located: Located, x: Scale) -> tuple[list[float], Scale, list[Element]]:
         return [float(value) for value in values.noisy], y, [*levels(x, y, 5), name]
     floor = line(f"M{x.first} {_BOTTOM}H{x.last}", "zero")
     if release.ordered and count:
-        y = Scale(count + 0.5, 0.5, _BOTTOM, _TOP)
+        y = Scale(count + 0.5, 0.5, _BOTTOM, _TOP, whole=True)
         name = text(4, _TOP - 16, "rank, strongest on top")
         return [float(place + 1) for place in range(count)], y, [*levels(x, y, 4), floor, name]
     return [0.5] * count, Scale(0, 1, _BOTTOM, _TOP), [floor, text(4, _TOP - 16, "released")]

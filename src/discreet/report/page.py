@@ -8,11 +8,13 @@ import math
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from discreet.privacy.ledger.records import down
 from discreet.report import pictures, words
 from discreet.report.cite import references
 from discreet.report.found import found_section
 from discreet.report.layout import figure, folded, glossary, paragraphs, section
 from discreet.report.markup import document, shown, tag
+from discreet.report.question import question
 from discreet.report.statements import fdr_statement, privacy_statement, settings
 
 if TYPE_CHECKING:
@@ -21,8 +23,6 @@ if TYPE_CHECKING:
     from discreet.privacy.promise import Privacy
     from discreet.report.budget import BudgetLine
     from discreet.report.release import Release
-
-_BADGES = {"proved": "proved", "simulated": "simulated, not proved", "none": "none promised"}
 
 
 def page(release: Release, *more: Element) -> str:
@@ -79,7 +79,7 @@ def _top(release: Release, title: str) -> Element:
         (
             "#false",
             "no level" if no_level else f"≤ {words.percent(fdr.level)}",
-            "of the list false, on average",
+            f"of the list false, on average; {words.how(fdr)}",
         ),
         (
             "#privacy",
@@ -91,10 +91,13 @@ def _top(release: Release, title: str) -> Element:
         facts.append(
             (
                 "#budget",
-                f"{words.short(budget.left)} left",
-                f"of the budget ε\u00a0=\u00a0{words.short(budget.epsilon)}",
+                f"ε ≤ {down(budget.next)}",
+                f"for the next release; {words.short(budget.spent)} of {words.short(budget.epsilon)} spent",
             )
         )
+    asked = question(release.parameters)
+    by = f"{'by' if asked else 'By'} {shown(release.method)}, under differential privacy."
+    lead = f"{asked}; {by}" if asked else by
     links = [tag("li", tag("a", tag("b", big), tag("span", small), href=to)) for to, big, small in facts]
     return tag(
         "header",
@@ -104,8 +107,9 @@ def _top(release: Release, title: str) -> Element:
             class_="eyebrow",
         ),
         tag("h1", title),
-        tag("p", f"By {shown(release.method)}, under differential privacy.", class_="lead"),
+        tag("p", lead, class_="lead"),
         tag("ul", *links, class_="facts"),
+        *([tag("p", shown(privacy.assumption, 600), class_="note")] if privacy.assumption else []),
     )
 
 
@@ -116,7 +120,7 @@ def _false(release: Release) -> Element:
         "What is promised about false discoveries",
         *paragraphs(words.false_discoveries(fdr, release.q)),
         folded(*fdr_statement(fdr)),
-        badge=(fdr.guarantee, _BADGES[fdr.guarantee]),
+        badge=(fdr.guarantee, words.how(fdr)),
     )
 
 

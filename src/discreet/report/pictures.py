@@ -47,7 +47,7 @@ def drawable(release: Release) -> bool:
 def ranked(release: Release, values: Values, width: int) -> Element:
     """Draw every value in the order of the list, with its band of noise."""
     bands, count, height = bands_of(values), len(release), 300
-    x = Scale(0.5, count + 0.5, 48, width - 20)
+    x = Scale(0.5, count + 0.5, 48, width - 20, whole=True)
     y = Scale(*ends_of(bands), height - 48, 28)
     lines = "".join(f"M{x(i)} {y(low)}V{y(high)}" for i, (low, _, high) in enumerate(bands, 1))
     dots = "".join(f"M{x(i)} {y(v)}h0" for i, (_, v, _) in enumerate(bands, 1))
@@ -84,7 +84,7 @@ def effects(release: Release, values: Values, width: int) -> Element:
         y = 30 + step * (i + 1) - 10
         words = shown(name, letters)
         shapes += [
-            text(left - 12, y + 4, words, "end") if wide else text(left, y - 9, words),
+            text(left - 12, y + 4, words, "end") if wide else text(left + 6, y - 9, words, class_="name"),
             line(f"M{x(low)} {y}H{x(high)}", "band few"),
             line(f"M{x(v)} {y}h0", "dots few"),
         ]
@@ -97,10 +97,10 @@ def effects(release: Release, values: Values, width: int) -> Element:
 def positions(release: Release, width: int) -> Element:
     """Draw where the discoveries lie among the hypotheses, as they stand in the table."""
     count, height = len(release), 220 if release.ordered else 110
-    x = Scale(0, max(1, release.m - 1), 48, width - 26)
+    x = Scale(0, max(1, release.m - 1), 48, width - 26, whole=True)
     places = [x(int(i)) for i in release.indices]
     if release.ordered:
-        y = Scale(count + 0.5, 0.5, height - 48, 28)
+        y = Scale(count + 0.5, 0.5, height - 48, 28, whole=True)
         dots = "".join(f"M{place} {y(rank)}h0" for rank, place in enumerate(places, 1))
         shapes = [*grid(x, y, "index among the hypotheses", "rank", (width // 110, 4))]
         shapes.append(line(dots, "dots many" if count > 120 else "dots few"))
@@ -152,9 +152,7 @@ def meter(budget: BudgetLine, width: int) -> Element:
         box(1, 26, width - 2, 18, "track", 9),
         box(1, 26, x(share) - 1, 18, "after", 9),
         text(1, 62, f"{percent(share)} of the budget", "start", "tick"),
-        text(width - 1, 62, f"left: epsilon {short(budget.left)}", "end", "tick"),
+        text(width - 1, 62, f"next release: {budget.room}", "end", "tick"),
     ]
-    words = (
-        f"epsilon {short(budget.spent)} of {short(budget.epsilon)} is spent, {short(budget.left)} is left."
-    )
+    words = f"epsilon {short(budget.spent)} of {short(budget.epsilon)} is spent; next release: {budget.room}."
     return picture(f"budget-{width}", width, 70, "The budget of the data set", words, shapes)

@@ -72,12 +72,12 @@ def _release(record: dict[str, Any]) -> Release:
 
 
 def _privacy(x: Any) -> Privacy:
-    fields = _object(x, "privacy", ["epsilon", "delta", "neighbours", "public", "events"])
+    words = ["neighbours", "public", "assumption"]
+    fields = _object(x, "privacy", ["epsilon", "delta", *words, "events"])
     spent = tuple(_event(one) for one in _typed(fields["events"], "events", list))
     epsilon = _real(fields["epsilon"], "epsilon", null=math.inf)
     delta = _real(fields["delta"], "delta")
-    neighbours, public = (_typed(fields[name], name, str) for name in ("neighbours", "public"))
-    return Privacy(epsilon, delta, spent, neighbours, public)
+    return Privacy(epsilon, delta, spent, *(_typed(fields[name], name, str) for name in words))
 
 
 def _event(x: Any) -> events.Event:
@@ -111,11 +111,11 @@ def _values(x: Any, found: list[dict[str, Any]]) -> Values | None:
 def _budget(x: Any) -> BudgetLine | None:
     if x is None:
         return None
-    words, numbers = ["data_set", "release", "head"], ["epsilon", "delta", "spent"]
+    words, numbers = ["data_set", "release", "head"], ["epsilon", "delta", "spent", "next"]
     fields = _object(x, "budget", words + numbers)
     data_set, name, head = (_typed(fields[word], word, str) for word in words)
-    epsilon, delta, spent = (_real(fields[word], word) for word in numbers)
-    return BudgetLine(data_set, epsilon, delta, spent, name, head)
+    epsilon, delta, spent, left = (_real(fields[word], word) for word in numbers)
+    return BudgetLine(data_set, epsilon, delta, spent, name, head, left)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

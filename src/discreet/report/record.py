@@ -54,6 +54,7 @@ def to_dict(release: Release) -> dict[str, Any]:
             "delta": float(privacy.delta),
             "neighbours": _text(privacy.neighbours),
             "public": _text(privacy.public),
+            "assumption": _text(privacy.assumption),
             "events": [events.to_dict(event) for event in privacy.events],
         },
         "fdr": {

@@ -50,12 +50,13 @@ class FdrPromise:
     source: str
 
     def __str__(self) -> str:
+        from discreet.report.words import how
+
         if self.guarantee == "none":
             return f"False discoveries: no level is promised here ({self.assumption}; {self.source})."
-        how = "proved" if self.guarantee == "proved" else "verified by simulation, not proved"
         return (
-            f"False discoveries: on average at most {self.level:.1%} of what is reported is false ({how}; "
-            f"{self.source}), provided that {self.assumption}."
+            f"False discoveries: on average at most {self.level:.1%} of what is reported is false "
+            f"({how(self)}; {self.source}), provided that {self.assumption}."
         )
 
 

@@ -43,7 +43,8 @@ def privacy_statement(privacy: Privacy) -> list[Element]:
             "p",
             f"for every set S of outcomes of the release M and any two neighbouring inputs x and y, with "
             f"{numbers}. Neighbours: {shown(near, 600)}. "
-            f"{f'Public: {shown(privacy.public, 600)}.' if privacy.public else ''}",
+            f"{f'Public: {shown(privacy.public, 600)}. ' if privacy.public else ''}"
+            f"{shown(privacy.assumption, 600)}",
         ),
         tag(
             "p",

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from discreet.report.markup import shown
+
 if TYPE_CHECKING:
     from discreet.privacy.promise import Privacy
     from discreet.report.release import FdrPromise, Release
@@ -12,6 +14,14 @@ if TYPE_CHECKING:
 _GUESS = {
     "replace": "whether the data held your record or another person's in its place",
     "add-remove": "whether you took part at all",
+}
+_HOW = {"simulated": "verified by simulation, not proved", "none": "none promised"}
+# What an assumption says when the theorem behind it covers independent columns only, or almost only.
+_INDEPENDENT = ("scores of two-sided tests", "nulls' p-values are independent")
+# What it says of p-values that no proof covers, and that in short.
+_TAILS = {
+    "checked by exact laws": "; p-values checked, not proved",
+    "by the normal approximation": "; p-values approximate",
 }
 
 
@@ -46,6 +56,15 @@ def headline(release: Release) -> str:
     return f"{f'{count:,}' if count else 'No'} {many} among {release.m:,} hypotheses"
 
 
+def how(fdr: FdrPromise) -> str:
+    """Return how the level is known, with what the assumption makes of it."""
+    if fdr.guarantee != "proved":
+        return _HOW[fdr.guarantee]
+    narrow = any(words in fdr.assumption for words in _INDEPENDENT)
+    known = next((short for words, short in _TAILS.items() if words in fdr.assumption), "")
+    return ("proved for independent columns" if narrow else "proved") + known
+
+
 def found(release: Release) -> str:
     """Return what the list is."""
     if not len(release):
@@ -63,8 +82,8 @@ def false_discoveries(fdr: FdrPromise, q: float) -> list[str]:
         return [
             f"No level is promised for this list: {fdr.assumption}. Treat every entry as a candidate only."
         ]
-    how = (
-        "This is proved, under the conditions that follow."
+    known = (
+        f"This is {how(fdr)}, under the conditions that follow."
         if fdr.guarantee == "proved"
         else "This was checked by simulation; it is not proved."
     )
@@ -74,7 +93,7 @@ def false_discoveries(fdr: FdrPromise, q: float) -> list[str]:
     )
     average = (
         "A list made this way may hold false alarms. If the study and its noise were repeated many times, "
-        f"the share of false entries in the list would be at most {level} on average. {how}{asked}"
+        f"the share of false entries in the list would be at most {level} on average. {known}{asked}"
     )
     limits = "It is a promise about the average list, not about one entry, and not about this very list."
     return [average, limits, f"It holds provided that {fdr.assumption}."]
@@ -107,4 +126,5 @@ def protection(privacy: Privacy) -> list[str]:
     shared = (
         [f"Not protected by it, because it was declared public: {privacy.public}."] if privacy.public else []
     )
-    return [noise, guess, *shared, later]
+    stands = [shown(privacy.assumption, 600)] if privacy.assumption else []
+    return [noise, guess, *stands, *shared, later]
