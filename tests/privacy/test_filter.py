@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import ndtri
 
 import discreet
 from discreet.errors import InputError
 from discreet.privacy.account import account
 from discreet.privacy.calibrate import bounded_range_step
 from discreet.privacy.events import ZCDP, Approximate, BoundedRange, Gaussian, Pure
-from discreet.privacy.filter import Filter
+from discreet.privacy.filter import Filter, is_gaussian
 
 STEP = 0.5
 EPSILON = 4.0
@@ -69,6 +70,55 @@ def test_no_adversary_beats_the_filter(aside, coin):
     assert reached >= aside * DELTA
 
 
+@pytest.mark.parametrize("aside", [0.0, 0.5])
+def test_no_adversary_beats_the_sum_of_squares(aside):
+    """The same where the first charge is Gaussian, for coins charged as such, as pure or as bounded range."""
+    mu = 2 * ndtri(1 / (1 + math.exp(-STEP)))
+    for coin in (Gaussian(mu), Pure(STEP), BoundedRange(2 * STEP)):
+        total = account([Gaussian(1.2534 * STEP, 10)], epsilon=EPSILON)
+        rule = Filter(EPSILON, total, aside * total)
+
+        def admits(charges, rule=rule):
+            return rule.admits([[Gaussian(1e-9)], *charges])
+
+        reached = worst_delta(admits, coin, slips=(total / 4, total / 2))
+        assert aside * total <= reached <= total
+
+    def generous(charges):
+        return Filter(EPSILON, total).admits([[Gaussian(1e-9)], *(halved(charge) for charge in charges)])
+
+    def halved(charge):
+        return [Gaussian(event.mu / 2) if isinstance(event, Gaussian) else event for event in charge]
+
+    assert worst_delta(generous, Gaussian(mu), slips=(), most=30) > total
+
+
+def test_the_first_charge_decides_what_adds_up():
+    """Squares of mu, or rho: fixed before any output is seen; a zCDP event then has no place in the former."""
+    rule = Filter(1.0, 1e-6)
+    noise = [Gaussian(0.1)]
+    assert is_gaussian([noise])
+    assert not is_gaussian([[ZCDP(0.005)], noise])
+    assert not is_gaussian([])
+    assert rule.spent([noise] * 5) == pytest.approx(account([Gaussian(0.1, 5)], delta=1e-6), rel=1e-6)
+    assert rule.spent([[ZCDP(0.0)], *[noise] * 5]) > 1.05 * rule.spent([noise] * 5)
+    assert rule.admits([noise, [Pure(0.01)], [BoundedRange(0.01, 50)]])
+    assert rule.spent([noise, [ZCDP(1e-9)]]) > 1e40
+    assert rule.admits([noise, [ZCDP(0.0)]])
+    assert not rule.admits([noise, [Gaussian(1e-300)] * 2, [Gaussian(1e100)]])
+
+
+def test_rounds_of_several_sizes_in_one_charge():
+    """They count as large as the largest, or each by itself, whichever is less."""
+    rule, noise = Filter(10.0, 1e-6), [Gaussian(1e-6)]
+    alike = rule.spent([noise, [BoundedRange(0.1, 40), BoundedRange(0.0999, 40)]])
+    assert alike == pytest.approx(rule.spent([noise, [BoundedRange(0.1, 80)]]), rel=1e-6)
+    apart = rule.spent([noise, [BoundedRange(0.1, 40), BoundedRange(1e-6, 4000)]])
+    assert apart < rule.spent([noise, [BoundedRange(0.1, 4040)]])
+    assert apart > rule.spent([noise, [BoundedRange(0.1, 40)]])
+    assert rule.spent([noise, [Pure(0.05, 40)]]) == rule.spent([noise, [BoundedRange(0.1, 40)]])
+
+
 def test_account_alone_is_not_a_filter():
     """The planted fault: admitting whatever `account` admits lets an adversary reach nearly twice delta."""
 
@@ -111,11 +161,20 @@ def test_a_refusal_is_final(charges, more, delta, share):
     assert after >= before * (1 - 1e-8)
 
 
+def gaussian(rho):
+    """Return the Gaussian event with this rho."""
+    return Gaussian(math.sqrt(2 * rho))
+
+
 @settings(max_examples=20)
-@given(st.lists(st.floats(1e-6, 5e-3), min_size=1, max_size=5), st.floats(1e-9, 1e-3))
-def test_what_is_left_fits(rhos, delta):
-    """A zCDP release calibrated to `left` at the total delta is admitted; one of 1% more is not."""
-    rule, charges = Filter(1.0, delta), [[ZCDP(rho)] for rho in rhos]
+@given(
+    st.lists(st.floats(1e-6, 5e-3), min_size=1, max_size=5),
+    st.floats(1e-9, 1e-3),
+    st.sampled_from([ZCDP, gaussian]),
+)
+def test_what_is_left_fits(rhos, delta, kind):
+    """A release calibrated to `left` at the total delta is admitted; one of 1% more is not."""
+    rule, charges = Filter(1.0, delta), [[kind(rho)] for rho in rhos]
     left = rule.left(charges)
     if left == 0:
         return
@@ -124,11 +183,11 @@ def test_what_is_left_fits(rhos, delta):
         low, high = 0.0, 1.0
         for _ in range(50):
             middle = (low + high) / 2
-            low, high = (middle, high) if account([ZCDP(middle)], delta=delta) <= epsilon else (low, middle)
+            low, high = (middle, high) if account([kind(middle)], delta=delta) <= epsilon else (low, middle)
         return low
 
-    assert rule.admits([*charges, [ZCDP(rho_at(left))]])
-    assert not rule.admits([*charges, [ZCDP(rho_at(left * 1.01))]])
+    assert rule.admits([*charges, [kind(rho_at(left))]])
+    assert not rule.admits([*charges, [kind(rho_at(left * 1.01))]])
 
 
 @pytest.mark.parametrize("method", ["aware", "peel", "oneshot", "mirror"])

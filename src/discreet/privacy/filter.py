@@ -12,6 +12,7 @@ from discreet.errors import InputError
 from discreet.privacy.account import account
 from discreet.privacy.curves import pure_rho, range_rho
 from discreet.privacy.events import ZCDP, Approximate, BoundedRange, Event, Gaussian, Pure
+from discreet.privacy.rounds import effective
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 _BISECTIONS = 60
 _MOST = 1e6
 _HUGE = 1e50
+_LEAST = 1e-100
+_UP = 1 + 1e-12
 # A search for epsilon ends a little above the smallest.
 _INSIDE = 1 - 1e-8
 
@@ -41,16 +44,17 @@ class Filter:
 
     Notes
     -----
-    Admitted is what fits one of: the sum of rho, converted at delta - aside; the sum of epsilons, where every
-    event has one; a first charge that fits as a whole by `account`. The other bounds of `account` are *not*
-    used beyond the first charge: the smallest of several bounds, taken after the fact, is not a filter.
-    Proof and counterexample: docs/proofs/ledger.
+    Admitted is what fits one of: the sum, at delta - aside, of squares of mu if the first charge has Gaussian
+    events, of rho if it has none, or zCDP; the sum of epsilons, where every event has one; a first charge
+    that fits as a whole by `account`. The other bounds of `account` are *not* used beyond the first charge:
+    the smallest of several bounds, taken after the fact, is not a filter. Proof and counterexample:
+    docs/proofs/ledger.
 
     Examples
     --------
-    >>> from discreet.privacy.events import ZCDP
+    >>> from discreet.privacy.events import Gaussian
     >>> from discreet.privacy.filter import Filter
-    >>> Filter(1.0, 1e-6).admits([[ZCDP(0.005)]] * 3), Filter(1.0, 1e-6).admits([[ZCDP(0.005)]] * 5)
+    >>> Filter(1.0, 1e-6).admits([[Gaussian(0.1)]] * 5), Filter(1.0, 1e-6).admits([[Gaussian(0.1)]] * 6)
     (True, False)
     """
 
@@ -73,31 +77,32 @@ class Filter:
         events = [event for charge in charges for event in charge]
         best = math.inf
         if _slips(events) <= Fraction(self.aside):
-            best = min(account(_smooth(events), delta=self._smooth_delta), _basic(events))
-        if best > self.epsilon and len(charges) == 1:
+            best = min(account(_smooth(charges), delta=self._smooth_delta), _basic(events))
+        if len(charges) == 1:
             # Nothing about the data was seen yet, so this list of events is a fixed one.
             best = min(best, account(events, delta=self.delta))
         return best
 
     def left(self, charges: Sequence[Sequence[Event]]) -> float:
-        """Return an epsilon, at the total delta, that one more zCDP release may have: nearly the largest."""
+        """Return an epsilon, at the total delta, that one more release may have: nearly the largest."""
         if not charges and self.delta:
             return self.epsilon
         events = [event for charge in charges for event in charge]
         delta = self._smooth_delta
         if delta == 0.0 or _slips(events) > Fraction(self.aside):
             return 0.0
-        so_far = ZCDP(math.fsum(event.rho * event.count for event in _smooth(events)))
+        so_far = _smooth(charges)
 
-        def fits(rho: float) -> bool:
-            return account([so_far, ZCDP(rho)], epsilon=self.epsilon) <= delta
+        def one_more(rho: float) -> Event:
+            return Gaussian(math.sqrt(2 * rho)) if is_gaussian(charges) else ZCDP(rho)
 
         # A loss of mean rho passes epsilon far too often when rho is as large: no need to look beyond.
         low, high = 0.0, self.epsilon
         for _ in range(_BISECTIONS):
             middle = (low + high) / 2
-            low, high = (middle, high) if fits(middle) else (low, middle)
-        return account([ZCDP(low)], delta=self.delta) * _INSIDE
+            fits = account([*so_far, one_more(middle)], epsilon=self.epsilon) <= delta
+            low, high = (middle, high) if fits else (low, middle)
+        return account([one_more(low)], delta=self.delta) * _INSIDE
 
     @property
     def _smooth_delta(self) -> float:
@@ -113,13 +118,58 @@ def _slips(events: Sequence[Event]) -> Fraction:
     return sum(slips, Fraction(0))
 
 
-def _smooth(events: Sequence[Event]) -> list[ZCDP]:
-    """Return what each event costs in zCDP, approximate ones apart from their slips, merged where equal."""
+def is_gaussian(charges: Sequence[Sequence[Event]]) -> bool:
+    """Tell whether squares of mu add up here: the first charge, made before any output, decides for good."""
+    first = charges[0] if charges else ()
+    return any(isinstance(event, Gaussian) for event in first) and not has_zcdp(first)
+
+
+def has_zcdp(charge: Sequence[Event]) -> bool:
+    """Tell whether something in the charge has a rho and no mu."""
+    return any(isinstance(event, ZCDP) and event.rho > 0 for event in charge)
+
+
+def _smooth(charges: Sequence[Sequence[Event]]) -> list[Event]:
+    """Return what adds up over charges, approximate events apart from their slips."""
+    if is_gaussian(charges):
+        if any(map(has_zcdp, charges)):
+            return [ZCDP(_HUGE)]
+        return [Gaussian(math.sqrt(min(math.fsum(map(_square, charges)), _HUGE)) * _UP)]
     totals: dict[float, int] = {}
-    for event in events:
-        rho = _rho(event)
-        totals[rho] = totals.get(rho, 0) + event.count
+    for charge in charges:
+        for event in charge:
+            rho = _rho(event)
+            totals[rho] = totals.get(rho, 0) + event.count
     return [ZCDP(rho, count) for rho, count in totals.items()]
+
+
+def _square(charge: Sequence[Event]) -> float:
+    """Return the square of the mu of one charge; pure events are rounds of twice their range.
+
+    Rounds of several sizes, which may take turns, count all as large as the largest, or each by itself.
+    """
+    spent = [_lifted(event.mu) ** 2 * event.count for event in charge if isinstance(event, Gaussian)]
+    rounds: list[tuple[float, int]] = []
+    for event in charge:
+        match event:
+            case BoundedRange(e, count):
+                rounds.append((_lifted(e), count))
+            case Pure(e, count) | Approximate(e, _, count):
+                rounds.append((2 * _lifted(e), count))
+            case Gaussian() | ZCDP():
+                pass
+            case _:  # pyright: ignore[reportUnnecessaryComparison]  # callers without a type checker
+                raise InputError(f"events must hold privacy events; got {type(event).__name__}")
+    if rounds:
+        widest, total = max(e for e, _ in rounds), sum(count for _, count in rounds)
+        apart = math.fsum(e * e / 4 * count for e, count in rounds) * float(effective(1))
+        spent.append(min(widest * widest / 4 * float(effective(total)), apart))
+    return math.fsum(spent)
+
+
+def _lifted(number: float) -> float:
+    """Return `number`, raised to where its square is still a number; what is nothing costs nothing."""
+    return min(max(number, _LEAST), _HUGE) if number else 0.0
 
 
 def _rho(event: Event) -> float:

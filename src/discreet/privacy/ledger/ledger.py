@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from discreet import check
 from discreet.errors import BudgetError, InputError, LedgerError
 from discreet.privacy import events as event_kinds
-from discreet.privacy.filter import Filter
+from discreet.privacy.filter import Filter, has_zcdp, is_gaussian
 from discreet.privacy.ledger import chain, file, inspect
 from discreet.privacy.ledger.book import Book, DataSet
 from discreet.privacy.ledger.records import Budget, Charge, Entry, Verdict
@@ -253,6 +253,8 @@ def _refuse_excess(name: str, dataset: DataSet, events: Sequence[Event], neighbo
         if slips and not dataset.filter.aside
         else ""
     )
+    if has_zcdp(events) and is_gaussian(dataset.charges):
+        hint = " It is zero-concentrated, and the first release made this budget a sum of Gaussian ones."
     budget = _budget(name, dataset)
     raise BudgetError(
         f"this release would exceed the budget of {name!r}; nothing was spent on it. {budget.meter} "
