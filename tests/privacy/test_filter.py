@@ -94,7 +94,7 @@ def test_no_adversary_beats_the_sum_of_squares(aside):
 
 
 def test_the_first_charge_decides_what_adds_up():
-    """Squares of mu, or rho: fixed before any output is seen; a zCDP event then has no place in the former."""
+    """Squares of mu, or rho: fixed before any output is seen; zCDP then has no place in the former."""
     rule = Filter(1.0, 1e-6)
     noise = [Gaussian(0.1)]
     assert is_gaussian([noise])
