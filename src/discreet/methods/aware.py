@@ -103,10 +103,8 @@ def _counted(score: NDArray[np.float64], _: int, sup: float) -> count.Rounded:
 
 
 def _contend(score: NDArray[np.float64], first: int, sup: float, scale: float, k: int, law: Law) -> Drawn:
-    """Draw the noise of a block of scores on the lattice; return who may be among the k largest."""
-    steps = count.to_steps(score, sup)
-    steps *= count.step_of(sup)
-    return contenders(steps, scale, k, law, first)
+    """Draw the noise of a block of scores in whole steps, which are exact; return who may be the best k."""
+    return contenders(count.to_steps(score, sup), scale, k, law, first)
 
 
 def ready_aware(evidence: Evidence | Scattered, asked: Parameters) -> Ready:
@@ -140,7 +138,7 @@ def ready_aware(evidence: Evidence | Scattered, asked: Parameters) -> Ready:
         )
         indices = np.zeros(0, dtype=np.int64)
         if found >= 0:
-            scale, k = float(plan.scale[found]), int(plan.counts[found])
+            scale, k = float(plan.scale[found]) / count.step_of(sup), int(plan.counts[found])
             contend = partial(_contend, sup=sup, scale=scale, k=k, law=GUMBEL)
             drawn = evidence.reduce(contend, partial(best, scale=scale, k=k, law=GUMBEL))
             indices = ranked(drawn, scale, k, GUMBEL)

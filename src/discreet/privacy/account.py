@@ -13,7 +13,7 @@ from discreet.errors import InputError
 from discreet.privacy import curves
 from discreet.privacy.bounded_range import MOST_ROUNDS, composed_delta
 from discreet.privacy.events import ZCDP, Approximate, BoundedRange, Event, Gaussian, Pure
-from discreet.privacy.rounds import effective
+from discreet.privacy.rounds import squared
 from discreet.privacy.search import log_excess, smallest
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ def account(events: Iterable[Event], *, delta: float | None = None, epsilon: flo
     -----
     The best of the bounds that apply, each rounded outward: basic composition; zCDP with the tight conversion
     (never above advanced composition); exact composition of pure events (at most two different epsilons);
-    the exact Gaussian curve, into which equal bounded-range events fit too; the exact adaptive recursion for
-    up to 5,000 of these. Where pure events stand beside zCDP or Gaussian ones, also the sum of the former on
+    the exact Gaussian curve, into which bounded-range and pure events fit too; the exact adaptive recursion
+    for up to 5,000 equal bounded-range ones. Where pure events stand beside zCDP or Gaussian ones, also the sum of the former on
     top of the curve of the latter. Proofs: docs/proofs/accounting, docs/proofs/rounds.
 
     Examples
@@ -145,9 +145,11 @@ class _Spent:
             found.append((_shifted(lambda epsilon: curves.zcdp_delta(epsilon, smooth_rho), pure), _TOLERANCE))
         elif self.gaussian:
             found.append(_gaussian(self.gaussian_square, pure))
-        if not self.zcdp and len(self.ranged) == 1:
-            ((e, rounds),) = self.ranged.items()
-            found.append(_gaussian(self.gaussian_square + e * e / 4 * float(effective(rounds)), self.pure))
+        if not self.zcdp and self.ranged:
+            found.append(_gaussian(self.gaussian_square + squared(self.ranged.items()), self.pure))
+        if not self.zcdp and self.pure:
+            rounds = [*self.ranged.items(), *((2 * e, count) for e, count in self.pure.items())]
+            found.append(_gaussian(self.gaussian_square + squared(rounds), Counter()))
         if pure and not self.zcdp and not self.gaussian:
             groups = sorted(pure.items())
             if len(groups) <= 2 and math.prod(count + 1 for _, count in groups) <= curves.MOST_TERMS:

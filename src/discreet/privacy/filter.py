@@ -12,7 +12,7 @@ from discreet.errors import InputError
 from discreet.privacy.account import account
 from discreet.privacy.curves import pure_rho, range_rho
 from discreet.privacy.events import ZCDP, Approximate, BoundedRange, Event, Gaussian, Pure
-from discreet.privacy.rounds import effective
+from discreet.privacy.rounds import squared
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -135,36 +135,26 @@ def _smooth(charges: Sequence[Sequence[Event]]) -> list[Event]:
         if any(map(has_zcdp, charges)):
             return [ZCDP(_HUGE)]
         return [Gaussian(math.sqrt(min(math.fsum(map(_square, charges)), _HUGE)) * _UP)]
-    totals: dict[float, int] = {}
-    for charge in charges:
-        for event in charge:
-            rho = _rho(event)
-            totals[rho] = totals.get(rho, 0) + event.count
-    return [ZCDP(rho, count) for rho, count in totals.items()]
+    return [ZCDP(_rho(event), event.count) for charge in charges for event in charge]
 
 
 def _square(charge: Sequence[Event]) -> float:
-    """Return the square of the mu of one charge; pure events are rounds of twice their range.
-
-    Rounds of several sizes, which may take turns, count all as large as the largest, or each by itself.
-    """
-    spent = [_lifted(event.mu) ** 2 * event.count for event in charge if isinstance(event, Gaussian)]
+    """Return the square of the mu of one charge; pure events are rounds of twice their range."""
+    spent: list[float] = []
     rounds: list[tuple[float, int]] = []
     for event in charge:
         match event:
+            case Gaussian(mu, count):
+                spent.append(_lifted(mu) ** 2 * count)
             case BoundedRange(e, count):
                 rounds.append((_lifted(e), count))
             case Pure(e, count) | Approximate(e, _, count):
                 rounds.append((2 * _lifted(e), count))
-            case Gaussian() | ZCDP():
+            case ZCDP():
                 pass
             case _:  # pyright: ignore[reportUnnecessaryComparison]  # callers without a type checker
                 raise InputError(f"events must hold privacy events; got {type(event).__name__}")
-    if rounds:
-        widest, total = max(e for e, _ in rounds), sum(count for _, count in rounds)
-        apart = math.fsum(e * e / 4 * count for e, count in rounds) * float(effective(1))
-        spent.append(min(widest * widest / 4 * float(effective(total)), apart))
-    return math.fsum(spent)
+    return math.fsum([*spent, squared(rounds)])
 
 
 def _lifted(number: float) -> float:

@@ -6,11 +6,14 @@ its deviations, v = `effective(k)`: k, up to a factor that tends to 1.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import ArrayLike, NDArray
 
 # c_1, c_2, ..., c_128 of the proof, rounded up; `discreet.lab.walks` computes them.
@@ -30,6 +33,7 @@ CONSTANTS = np.array((
     1.00384, 1.00382, 1.00379, 1.00377, 1.00374, 1.00372, 1.00369,
 ))
 # fmt: on
+_MOST = 1 << 62
 _EFFECTIVE = np.arange(CONSTANTS.size + 1) * np.append(0.0, CONSTANTS) ** 2 * (1 + 1e-12)
 
 
@@ -40,3 +44,16 @@ def effective(rounds: ArrayLike) -> NDArray[np.float64]:
     """
     blocks, rest = np.divmod(np.asarray(rounds, dtype=np.int64), CONSTANTS.size)
     return blocks * _EFFECTIVE[-1] + _EFFECTIVE[rest]
+
+
+def squared(rounds: Iterable[tuple[float, int]]) -> float:
+    """Return the square of the mu of rounds (range, how many), in any order: each count with its range.
+
+    They count all as large as the largest, or each by itself, whichever is less.
+    """
+    some = [(e, count) for e, count in rounds if e > 0]
+    if not some:
+        return 0.0
+    apart = math.fsum(e * e / 4 * count for e, count in some) * float(effective(1))
+    widest, total = max(e for e, _ in some), sum(count for _, count in some)
+    return min(apart, widest * widest / 4 * float(effective(total))) if total < _MOST else apart

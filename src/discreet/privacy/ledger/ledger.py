@@ -164,7 +164,8 @@ class Ledger:
         """Write the cost of a release to disk, or refuse; draw no noise before this returns.
 
         One transaction that locks the file first, reads all charges of the data set, refuses if these events
-        would exceed its total, and writes. `request` holds the public parameters, as plain JSON values.
+        would exceed its total, and writes. `request` holds the public parameters, as plain JSON values. What
+        is drawn for this charge must not depend on outputs of later ones.
         """
         release_id = uuid.uuid4().hex if release_id is None else release_id
         check_name(release_id, "release_id")

@@ -27,7 +27,7 @@ class Budget:
     spent : float
         The epsilon used so far at the same delta, as the filter counts it: a meter, never above `epsilon`.
     left : float
-        The largest epsilon of one more release by zCDP at this delta; 0 if there is none.
+        The largest epsilon of one more release at this delta; 0 if there is none.
     releases : int
         Charges made, whether or not a result followed.
     unfinished : int
