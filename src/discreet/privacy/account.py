@@ -45,8 +45,8 @@ def account(events: Iterable[Event], *, delta: float | None = None, epsilon: flo
     The best of the bounds that apply, each rounded outward: basic composition; zCDP with the tight conversion
     (never above advanced composition); exact composition of pure events (at most two different epsilons);
     the exact Gaussian curve, into which bounded-range and pure events fit too; the exact adaptive recursion
-    for up to 5,000 equal bounded-range ones. Where pure events stand beside zCDP or Gaussian ones, also the sum of the former on
-    top of the curve of the latter. Proofs: docs/proofs/accounting, docs/proofs/rounds.
+    for up to 5,000 equal bounded-range ones. Where pure events stand beside zCDP or Gaussian ones, also the
+    sum of the former on top of the curve of the latter. Proofs: docs/proofs/accounting, docs/proofs/rounds.
 
     Examples
     --------
