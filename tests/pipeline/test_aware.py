@@ -12,7 +12,7 @@ from budget import ALPHA, assert_mean_at_most
 from discreet.decide import aware
 from discreet.decide.cells import Cells, cells
 from discreet.decide.inflation import inflation
-from discreet.decide.margin import largest_of, margin_for
+from discreet.decide.margin import margin_for
 from discreet.errors import DiscreetError
 from discreet.evidence.evidence import Evidence
 from discreet.evidence.null import Null
@@ -70,7 +70,7 @@ def test_margin_makes_the_bound_true():
     """By simulation of the largest of 8 Gaussians, E min(1, growth(max Z - M)) is at most the level."""
     nodes = np.linspace(-8, 8, 97)
     growth = 0.1 * np.exp(0.5 * nodes)
-    margin = margin_for(growth, nodes, largest_of(200.0, 8), 0.1)
+    margin = margin_for(growth, nodes, 200.0, 8, 0.1)
     largest = np.random.default_rng(0).standard_normal((200_000, 8)).max(axis=1)
 
     def expected(shift):
@@ -78,7 +78,7 @@ def test_margin_makes_the_bound_true():
 
     assert 0.09 < expected(margin) <= 0.1
     assert expected(margin - 0.5) > 0.1
-    assert margin_for(growth * 1e6, nodes, largest_of(200.0, 8), 0.1) == math.inf
+    assert margin_for(growth * 1e6, nodes, 200.0, 8, 0.1) == math.inf
 
 
 def q_r(x, r, scale, sup, beta):

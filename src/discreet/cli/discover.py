@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import typer
 
 from discreet.cli.app import app, tell
-from discreet.cli.notes import notes
 from discreet.cli.plan_file import Job, read_job
 from discreet.cli.preview import check_budget, preview
 from discreet.cli.show import FILES, show
@@ -184,8 +183,7 @@ def discover(
         _make_folder(out)
     # Held until the end, so that the list of variants is read once.
     held = job.data.variants() if isinstance(job.data, Plink) else None
-    for note in notes(job):
-        tell(note)
+    _tell_columns(job)
     release = _run(job)
     show(release, as_json=as_json)
     try:
@@ -227,6 +225,15 @@ def _make_folder(out: Path) -> None:
             pass
     except OSError:
         raise InputError(f"the folder {out} cannot be written to: give another --out") from None
+
+
+def _tell_columns(job: Job) -> None:
+    """Say what of a table is tested, before anything is spent."""
+    if not isinstance(job.data, Plink):
+        from discreet.cli.notes import notes
+
+        for note in notes(job):
+            tell(note)
 
 
 def _run(job: Job) -> Release:

@@ -14,7 +14,7 @@ import scipy
 
 from discreet.decide.cells import Cells, NullLaw, cells, centred
 from discreet.decide.inflation import inflation
-from discreet.decide.margin import largest_of, margin_for
+from discreet.decide.margin import margin_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,7 +83,6 @@ def proved(
     level, counts, scale = q - search.beta, search.counts, search.scale
     steepness = sigma * _hazard(null, level / m)
     nodes = _nodes(steepness)
-    largest = largest_of(sigma / step, search.depth)
     rough, fine = (cells(null, width, _NEGLIGIBLE * level / m) for width in _widths(steepness))
     middle = centred(rough)
     far = float(np.log(m)) + 14.0
@@ -93,9 +92,8 @@ def proved(
         growth = m * inflation(
             null_cells, counts, scale, t, nodes * sigma, monotone=dependence == "positive", far=far
         )
-        return Aware(
-            counts, scale, t + sigma * margin_for(growth + 1e-9, nodes, largest, level), float(inside)
-        )
+        margin = margin_for(growth + 1e-9, nodes, sigma / step, search.depth, level)
+        return Aware(counts, scale, t + sigma * margin, float(inside))
 
     base = level
     if dependence == "any":

@@ -68,3 +68,11 @@ class Privacy:
         if not self.events:
             return ["Nothing was spent."]
         return ["Spent:", *(f"  - {event}" for event in self.events)]
+
+
+def down(number: float) -> str:
+    """Return `number` to four digits, rounded down: an advice that fits."""
+    if number <= 0:
+        return "0"
+    unit = 10.0 ** (math.floor(math.log10(number)) - 3)
+    return f"{math.floor(number / unit) * unit:.4g}"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from discreet import check
 from discreet.errors import InputError
+from discreet.privacy.promise import down
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +56,6 @@ class BudgetLine:
     @property
     def room(self) -> str:
         """What the next release may have, in words."""
-        from discreet.privacy.ledger.records import down  # a ledger loads only where there is one
-
         return f"epsilon up to {down(self.next)}" if self.next > 0 else "nothing is left"
 
     def __str__(self) -> str:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from discreet.privacy.promise import NEIGHBOURS
+from discreet.privacy.promise import NEIGHBOURS, down
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -117,11 +116,3 @@ class Verdict:
         if self.good:
             return f"The ledger is whole: {self.rows} rows, head {self.head}"
         return "\n".join(["The ledger was changed or damaged:", *(f"  - {fault}" for fault in self.faults)])
-
-
-def down(number: float) -> str:
-    """Return `number` to four digits, rounded down: an advice that fits."""
-    if number <= 0:
-        return "0"
-    unit = 10.0 ** (math.floor(math.log10(number)) - 3)
-    return f"{math.floor(number / unit) * unit:.4g}"
