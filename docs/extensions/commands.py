@@ -32,4 +32,5 @@ def tidy(said: str) -> str:
     commands = commands.partition("\n## ")[2]
     commands = re.sub(r"\*\*Usage\*\*:\n\n```console\n\$ (.*)\n```\n", r"`\1`\n", "## " + commands)
     commands = re.sub(r"\* `--help`.*\n", "", commands)
+    commands = re.sub(r"\*\*Options\*\*:\n\n(?!\*)", "", commands)  # where help was the only one
     return html.unescape(commands)

@@ -69,7 +69,7 @@ def setup(app: "Sphinx") -> dict[str, bool]:
 
 def typeset_page(app: "Sphinx", tree: nodes.document, page: str) -> None:  # noqa: ARG001 (Sphinx's signature)
     """Typeset pages with mathematics, on proof pages Greek letters and indented formulas too; never code."""
-    if not page.startswith(("proofs/", "explained/", "errata", "theorems", "paper-map")):
+    if not page.startswith(("proofs/", "explained/", "errata", "theorems")):
         return
     proofs = page.startswith(("proofs/", "errata"))
     for block in list(tree.findall(nodes.literal_block)) if proofs else ():

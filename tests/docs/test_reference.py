@@ -42,6 +42,10 @@ def test_the_page_of_commands_is_the_programs_own_help():
         "# `x`\n\n**Commands**:\n\n* `a`: A.\n\n## `x a`\n\nDo it&#x27;s way.\n\n**Usage**:\n\n"
         "```console\n$ x a [OPTIONS]\n```\n\n* `--k <int>`: K.\n* `--help`: Show this message and exit.\n"
     )
+    bare = said.replace("* `--k <int>`: K.\n", "").replace(
+        "[OPTIONS]\n```\n\n", "[OPTIONS]\n```\n\n**Options**:\n\n"
+    )
+    assert commands.tidy(bare) == "## `x a`\n\nDo it's way.\n\n`x a [OPTIONS]`\n\n"
     assert commands.tidy(said) == "## `x a`\n\nDo it's way.\n\n`x a [OPTIONS]`\n\n* `--k <int>`: K.\n"
 
 
