@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Scales = Callable[[NDArray[np.int64]], NDArray[np.float64]]
 
-_COARSE, _FINE = 0.05, 0.01
+_COARSE, _MIDDLE, _FINE = 0.05, 0.03, 0.01
 _NEGLIGIBLE = 1e-4
 _SOLVED = 12
 # How steep the null is over the search noise; then the ratio of the grid of counts, and beta/q.
@@ -84,7 +84,8 @@ def proved(
     steepness = sigma * _hazard(null, level / m)
     nodes = _nodes(steepness)
     rough, fine = (cells(null, width, _NEGLIGIBLE * level / m) for width in _widths(steepness))
-    middle = centred(rough)
+    # Where noise is small cutoffs follow the null's own steps: as fine as their rounding matters.
+    middle = centred(cells(null, _MIDDLE, _NEGLIGIBLE * level / m) if steepness < 1.0 else rough)
     far = float(np.log(m)) + 14.0
 
     def plan(inside: float, null_cells: Cells) -> Aware:
