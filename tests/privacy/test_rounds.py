@@ -1,6 +1,8 @@
 """Bounded-range rounds as Gaussian releases: the constants, and what adversaries achieve, under the curve."""
 
 import math
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,6 +21,14 @@ def test_the_constants_are_those_of_the_recursion():
     assert np.all(computed <= CONSTANTS)
     assert np.all(computed > CONSTANTS - 2e-5)
     assert CONSTANTS[0] == pytest.approx(math.sqrt(math.pi / 2), abs=2e-4)
+
+
+def test_the_page_shows_the_constants():
+    """Those on the proof page are the stored ones, rounded up."""
+    page = (Path(__file__).parents[2] / "docs/proofs/rounds.md").read_text(encoding="utf-8")
+    shown = {int(k): float(c) for k, c in re.findall(r"c_(\d+)\s+=\s+(\d\.\d{4})", page)}
+    assert set(shown) == {1, 2, 8, 32, 128}
+    assert all(CONSTANTS[k - 1] - 2e-5 <= c <= CONSTANTS[k - 1] + 1e-4 for k, c in shown.items())
 
 
 def test_a_finer_grid_gives_smaller_constants():

@@ -7,7 +7,7 @@ import discreet
 from discreet import Evidence
 from discreet.lab.cohort import Simulated
 from discreet.report.page import page
-from discreet.report.words import how, protection
+from discreet.report.words import protection
 
 ASK = {"q": 0.1, "epsilon": 1.0, "delta": 1e-6}
 ROWS = "Each row was taken to be one person."
@@ -114,7 +114,7 @@ def test_people_known_by_name_are_not_taken_from_rows(tmp_path):
 def test_proved_says_for_which_columns(test, options, words):
     """The badge, the card and the text claim no more than the assumption allows."""
     release = discreet.discover(np.tile(TABLE, (20, 1)), test, **ASK | {"epsilon": 10} | options)
-    assert how(release.fdr) == words
+    assert release.fdr.how == words
     assert f"false ({words};" in " ".join(str(release).split())
     assert f'">{words}</span></h2>' in page(release)
     assert f"on average; {words}<" in page(release)
@@ -123,4 +123,4 @@ def test_proved_says_for_which_columns(test, options, words):
 def test_no_promise_is_called_none():
     """Nothing is proved where nothing is promised."""
     fdr = discreet.FdrPromise(np.inf, "none", "the noise is too large", "docs/errata.md, 5")
-    assert how(fdr) == "none promised"
+    assert fdr.how == "none promised"

@@ -12,7 +12,15 @@ import numpy as np
 from discreet.decide import aware
 from discreet.errors import InputError
 from discreet.evidence.scattered import Scattered
-from discreet.methods.common import Ready, doubt, gaussian_budget, gaussian_events, promised, record
+from discreet.methods.common import (
+    INDEPENDENT,
+    Ready,
+    doubts,
+    gaussian_budget,
+    gaussian_events,
+    promised,
+    record,
+)
 from discreet.methods.values import VALUES_SHARE, value_plan
 from discreet.noise.laws import GUMBEL
 from discreet.privacy.rounds import effective
@@ -159,7 +167,8 @@ def _aware_promise(asked: Parameters, null: Null) -> FdrPromise:
     if asked.guarantee != "proved":
         words = "the null scores are independent or nearly so, as in the simulations"
         return FdrPromise(asked.q, "simulated", words, "discreet bench power")
-    law = "null scores have the stated law or are smaller" + doubt(null)
+    unproved, scope = doubts(null)
+    law = f"null scores have the stated law or are smaller{unproved}"
     if asked.dependence == "any":
         words = f"{law}, whatever their dependence"
     else:
@@ -169,4 +178,5 @@ def _aware_promise(asked: Parameters, null: Null) -> FdrPromise:
         )
         if null.law == "folded normal":
             words += ", and scores of two-sided tests that are not are rarely PRDS"
-    return FdrPromise(asked.q, "proved", words, "docs/proofs/aware-fdr.md")
+            scope = INDEPENDENT + scope
+    return FdrPromise(asked.q, "proved", words, "docs/proofs/aware-fdr.md", scope)

@@ -78,10 +78,20 @@ def score_name(evidence: Evidence) -> str:
     return "-log p" if evidence.null.law == "exponential" else "z score"
 
 
-def doubt(null: Null) -> str:
-    """Return what a release adds to "null scores have the stated law" where no proof says so."""
-    if null.basis == "checked":
-        return " (for this test checked by exact laws and simulation, not proved)"
-    if null.basis == "approximate":
-        return " (by the normal approximation, which can fail for small groups and rare values)"
-    return ""
+INDEPENDENT = " for independent columns"
+"""The scope of a theorem that covers these only, or almost only."""
+_DOUBTS = {
+    "checked": (
+        " (for this test checked by exact laws and simulation, not proved)",
+        "; p-values checked, not proved",
+    ),
+    "approximate": (
+        " (by the normal approximation, which can fail for small groups and rare values)",
+        "; p-values approximate",
+    ),
+}
+
+
+def doubts(null: Null) -> tuple[str, str]:
+    """Return what to add, where no proof covers p-values, to their stated law and to the word "proved"."""
+    return _DOUBTS.get(null.basis, ("", ""))

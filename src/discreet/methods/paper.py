@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.decide import cutoffs
-from discreet.methods.common import Ready, doubt, promised, record, score_name
+from discreet.methods.common import INDEPENDENT, Ready, doubts, promised, record, score_name
 from discreet.report.release import FdrPromise, Release, Values
 from discreet.select.plans import oneshot_plan, peel_plan
 from discreet.select.top_k import top_k
@@ -90,7 +90,9 @@ def _doubling(m: int) -> list[int]:
 
 
 def _paper_promise(level: float, null: Null) -> FdrPromise:
-    words = "the true nulls' p-values are independent of one another and super-uniform" + doubt(null)
+    unproved, scope = doubts(null)
+    words = f"the true nulls' p-values are independent of one another and super-uniform{unproved}"
     if level >= 1:
         return FdrPromise(math.inf, "none", "the noise is too large for these cutoffs", "docs/errata.md, 5")
-    return FdrPromise(level, "proved", words, "Theorem 6 (c) as corrected, docs/errata.md, 5")
+    source = "Theorem 6 (c) as corrected, docs/errata.md, 5"
+    return FdrPromise(level, "proved", words, source, INDEPENDENT + scope)

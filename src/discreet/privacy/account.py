@@ -70,6 +70,11 @@ def account(events: Iterable[Event], *, delta: float | None = None, epsilon: flo
     return spent.epsilon(math.nextafter(left, 0.0) if spent.slip else left)
 
 
+def squared_mu(events: Iterable[Event]) -> float:
+    """Return the square of the mu of events without zCDP, approximate ones apart from their slips."""
+    return _Spent.of(events).square
+
+
 @dataclass(frozen=True, slots=True)
 class _Spent:
     """Events of one list gathered by kind: {parameter: count}."""
@@ -124,6 +129,12 @@ class _Spent:
         return math.fsum(mu * mu * count for mu, count in self.gaussian.items())
 
     @property
+    def square(self) -> float:
+        """The square of the mu of everything but zCDP; pure events are rounds of twice their range."""
+        rounds = [*self.ranged.items(), *((2 * e, count) for e, count in self.pure.items())]
+        return self.gaussian_square + squared(rounds)
+
+    @property
     def smooth_rho(self) -> float:
         """The rho of the events that are never pure."""
         return math.fsum([self.gaussian_square / 2, *(rho * count for rho, count in self.zcdp.items())]) * _UP
@@ -148,8 +159,7 @@ class _Spent:
         if not self.zcdp and self.ranged:
             found.append(_gaussian(self.gaussian_square + squared(self.ranged.items()), self.pure))
         if not self.zcdp and self.pure:
-            rounds = [*self.ranged.items(), *((2 * e, count) for e, count in self.pure.items())]
-            found.append(_gaussian(self.gaussian_square + squared(rounds), Counter()))
+            found.append(_gaussian(self.square, Counter()))
         if pure and not self.zcdp and not self.gaussian:
             groups = sorted(pure.items())
             if len(groups) <= 2 and math.prod(count + 1 for _, count in groups) <= curves.MOST_TERMS:

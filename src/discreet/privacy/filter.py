@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 
 from discreet import check
 from discreet.errors import InputError
-from discreet.privacy.account import account
+from discreet.privacy.account import account, squared_mu
 from discreet.privacy.curves import pure_rho, range_rho
 from discreet.privacy.events import ZCDP, Approximate, BoundedRange, Event, Gaussian, Pure
-from discreet.privacy.rounds import squared
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 _BISECTIONS = 60
 _MOST = 1e6
 _HUGE = 1e50
-_LEAST = 1e-100
 _UP = 1 + 1e-12
 # A search for epsilon ends a little above the smallest.
 _INSIDE = 1 - 1e-8
@@ -134,32 +132,8 @@ def _smooth(charges: Sequence[Sequence[Event]]) -> list[Event]:
     if is_gaussian(charges):
         if any(map(has_zcdp, charges)):
             return [ZCDP(_HUGE)]
-        return [Gaussian(math.sqrt(min(math.fsum(map(_square, charges)), _HUGE)) * _UP)]
+        return [Gaussian(math.sqrt(min(math.fsum(map(squared_mu, charges)), _HUGE)) * _UP)]
     return [ZCDP(_rho(event), event.count) for charge in charges for event in charge]
-
-
-def _square(charge: Sequence[Event]) -> float:
-    """Return the square of the mu of one charge; pure events are rounds of twice their range."""
-    spent: list[float] = []
-    rounds: list[tuple[float, int]] = []
-    for event in charge:
-        match event:
-            case Gaussian(mu, count):
-                spent.append(_lifted(mu) ** 2 * count)
-            case BoundedRange(e, count):
-                rounds.append((_lifted(e), count))
-            case Pure(e, count) | Approximate(e, _, count):
-                rounds.append((2 * _lifted(e), count))
-            case ZCDP():
-                pass
-            case _:  # pyright: ignore[reportUnnecessaryComparison]  # callers without a type checker
-                raise InputError(f"events must hold privacy events; got {type(event).__name__}")
-    return math.fsum([*spent, squared(rounds)])
-
-
-def _lifted(number: float) -> float:
-    """Return `number`, raised to where its square is still a number; what is nothing costs nothing."""
-    return min(max(number, _LEAST), _HUGE) if number else 0.0
 
 
 def _rho(event: Event) -> float:

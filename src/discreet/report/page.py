@@ -79,7 +79,7 @@ def _top(release: Release, title: str) -> Element:
         (
             "#false",
             "no level" if no_level else f"≤ {words.percent(fdr.level)}",
-            f"of the list false, on average; {words.how(fdr)}",
+            f"of the list false, on average; {fdr.how}",
         ),
         (
             "#privacy",
@@ -120,7 +120,7 @@ def _false(release: Release) -> Element:
         "What is promised about false discoveries",
         *paragraphs(words.false_discoveries(fdr, release.q)),
         folded(*fdr_statement(fdr)),
-        badge=(fdr.guarantee, words.how(fdr)),
+        badge=(fdr.guarantee, fdr.how),
     )
 
 

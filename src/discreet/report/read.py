@@ -88,12 +88,11 @@ def _event(x: Any) -> events.Event:
 
 
 def _fdr(x: Any) -> FdrPromise:
-    fields = _object(x, "fdr", ["level", "guarantee", "assumption", "source"])
-    guarantee, assumption, source = (
-        _typed(fields[name], name, str) for name in ("guarantee", "assumption", "source")
-    )
-    check.choice(guarantee, "guarantee", ("proved", "simulated", "none"))
-    return FdrPromise(_amount(fields["level"], "level", null=math.inf), guarantee, assumption, source)
+    names = ["guarantee", "assumption", "source", "scope"]
+    fields = _object(x, "fdr", ["level", *names])
+    words = [_typed(fields[name], name, str) for name in names]
+    check.choice(words[0], "guarantee", ("proved", "simulated", "none"))
+    return FdrPromise(_amount(fields["level"], "level", null=math.inf), *words)
 
 
 def _values(x: Any, found: list[dict[str, Any]]) -> Values | None:

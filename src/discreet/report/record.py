@@ -62,6 +62,7 @@ def to_dict(release: Release) -> dict[str, Any]:
             "guarantee": fdr.guarantee,
             "assumption": _text(fdr.assumption),
             "source": _text(fdr.source),
+            "scope": _text(fdr.scope),
         },
         "frame": release.frame,
         "budget": release.budget and _plain(asdict(release.budget)),

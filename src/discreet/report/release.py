@@ -34,6 +34,8 @@ class FdrPromise:
         What it stands on, in words.
     source : str
         The proof page or the command that shows it.
+    scope : str
+        What `assumption` makes of "proved", in a few words to follow it; empty if nothing.
 
     Examples
     --------
@@ -48,15 +50,21 @@ class FdrPromise:
     guarantee: str
     assumption: str
     source: str
+    scope: str = ""
+
+    @property
+    def how(self) -> str:
+        """How the level is known, in a few words."""
+        if self.guarantee == "proved":
+            return f"proved{self.scope}"
+        return "none promised" if self.guarantee == "none" else "verified by simulation, not proved"
 
     def __str__(self) -> str:
-        from discreet.report.words import how
-
         if self.guarantee == "none":
             return f"False discoveries: no level is promised here ({self.assumption}; {self.source})."
         return (
             f"False discoveries: on average at most {self.level:.1%} of what is reported is false "
-            f"({how(self)}; {self.source}), provided that {self.assumption}."
+            f"({self.how}; {self.source}), provided that {self.assumption}."
         )
 
 

@@ -15,14 +15,6 @@ _GUESS = {
     "replace": "whether the data held your record or another person's in its place",
     "add-remove": "whether you took part at all",
 }
-_HOW = {"simulated": "verified by simulation, not proved", "none": "none promised"}
-# What an assumption says when the theorem behind it covers independent columns only, or almost only.
-_INDEPENDENT = ("scores of two-sided tests", "nulls' p-values are independent")
-# What it says of p-values that no proof covers, and that in short.
-_TAILS = {
-    "checked by exact laws": "; p-values checked, not proved",
-    "by the normal approximation": "; p-values approximate",
-}
 
 
 def right_guess(privacy: Privacy) -> float:
@@ -56,15 +48,6 @@ def headline(release: Release) -> str:
     return f"{f'{count:,}' if count else 'No'} {many} among {release.m:,} hypotheses"
 
 
-def how(fdr: FdrPromise) -> str:
-    """Return how the level is known, with what the assumption makes of it."""
-    if fdr.guarantee != "proved":
-        return _HOW[fdr.guarantee]
-    narrow = any(words in fdr.assumption for words in _INDEPENDENT)
-    known = next((short for words, short in _TAILS.items() if words in fdr.assumption), "")
-    return ("proved for independent columns" if narrow else "proved") + known
-
-
 def found(release: Release) -> str:
     """Return what the list is."""
     if not len(release):
@@ -83,7 +66,7 @@ def false_discoveries(fdr: FdrPromise, q: float) -> list[str]:
             f"No level is promised for this list: {fdr.assumption}. Treat every entry as a candidate only."
         ]
     known = (
-        f"This is {how(fdr)}, under the conditions that follow."
+        f"This is {fdr.how}, under the conditions that follow."
         if fdr.guarantee == "proved"
         else "This was checked by simulation; it is not proved."
     )
