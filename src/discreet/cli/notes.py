@@ -58,6 +58,6 @@ def _asked(column: Column, patterns: list[Any]) -> bool:
 
 def _listed(names: Sequence[str]) -> str:
     """Return how many, and the first few by name."""
-    more = ", ..." if len(names) > _SHOWN else ""
+    more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
     plural = "" if len(names) == 1 else "s"
     return f"{len(names):,} column{plural}: {', '.join(names[:_SHOWN])}{more}"
