@@ -210,8 +210,10 @@ def test_what_is_tested_and_what_is_not_is_said_first(survey):
     assert told(run("discover", survey, "--test", "two-by-two", "--group", "arm", "--person", "who")) == [
         "Testing 3 columns: trust, moved, \\u001b[31m.",
         "Left out, row numbers: column ''. To test it: --columns ''.",
-        "Left out, not numbers: 7 columns: q0, q1, q2, q3, q4 and 2 more. "
-        "To test answers: --columns 'q0=yes,no'.",
+        (
+            "Left out, not numbers: 7 columns: q0, q1, q2, q3, q4 and 2 more. "
+            "To test answers: --columns 'q0=yes,no'."
+        ),
         "A value of 0.5 or more counts as yes: 2 columns: trust, \\u001b[31m.",
     ]
     assert told(run("discover", survey, "--test", "sign", "--columns", "trust")) == [
