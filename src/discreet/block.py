@@ -86,6 +86,10 @@ class Names(Sequence[str]):
 
     __slots__ = ()
 
+    def at(self, places: Sequence[int]) -> tuple[str, ...]:
+        """Return the names at these places."""
+        return tuple(map(self.__getitem__, places))
+
 
 class Genotyped(Protocol):
     """Everyone's genotypes, packed two bits each, to be counted where they lie. Private."""

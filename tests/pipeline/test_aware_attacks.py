@@ -12,6 +12,7 @@ from discreet.evidence.evidence import Evidence
 from discreet.evidence.null import Null
 from discreet.lab.replay import replayed
 from discreet.select import count
+from discreet.select.shortfall import rule_for
 
 Q, RUNS = 0.2, 24
 NULL = Null("exponential", 15.0)
@@ -74,12 +75,13 @@ def test_a_cutoff_that_ignores_the_noise_is_caught():
 
 def turning_point(x, r, scale, sup, beta):
     """Find the level at which the comparison at r turns, by bisection."""
-    scores = count.rounded(x, sup)
-    low, high = -60.0, 80.0
-    while high - low > 1e-9:
-        middle = (low + high) / 2
-        low, high = (middle, high) if count.passes(scores, r, scale, middle, beta) else (low, middle)
-    return low
+    ordered, step = count.in_steps(x, sup), count.step_of(sup)
+    rule = rule_for(r, scale / step, beta, x.size)
+    low, high = -round(60 / step), round(80 / step)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if rule.passes(ordered, middle) else (low, middle)
+    return low * step
 
 
 def climb(move, sup, rng, steps):
@@ -103,8 +105,7 @@ def test_no_neighbours_are_found_that_move_a_comparison_by_more_than_sup(r, scal
     rng = np.random.default_rng(r)
     sup = 0.25
     moved = climb(lambda x: turning_point(x, r, scale, sup, beta), sup, rng, 250)
-    # Sixteen steps of the lattice are sup and 2^-19 of it more, which the extra step of the noise pays for.
-    assert 0.9 * sup <= moved <= sup * (1 + 2.0**-19 + 1e-8)
+    assert 0.9 * sup <= moved <= count.STEPS * count.step_of(sup) * (1 + 1e-12)
 
 
 def test_the_search_finds_neighbours_when_a_rule_is_not_monotone():

@@ -83,7 +83,7 @@ def test_a_search_without_a_margin_is_caught_at_the_edge():
             z[:5] = 3.0
             score = np.maximum(z, 0.0)
             with replayed(rng):
-                at = private_count(count.rounded(score, sup), used, proved=False)
+                at = private_count(count.in_steps(score, sup), used, proved=False)
                 found = np.zeros(0)
                 if at >= 0:
                     found = largest(score, float(used.plan.scale[at]), int(used.plan.counts[at]), GUMBEL)

@@ -207,6 +207,10 @@ class Numbered(Names):
         at = range(self.size)[index]
         return str(at) if isinstance(at, int) else tuple(map(str, at))
 
+    def at(self, places: Sequence[int]) -> tuple[str, ...]:
+        """Return the names at these places."""
+        return tuple(map(str, places))
+
     def __len__(self) -> int:
         return self.size
 

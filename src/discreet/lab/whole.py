@@ -22,6 +22,7 @@ from discreet.privacy.account import account
 from discreet.privacy.events import Gaussian
 from discreet.privacy.rounds import effective
 from discreet.select import count
+from discreet.select.shortfall import rule_for
 from discreet.select.values import lattice_for
 
 if TYPE_CHECKING:
@@ -46,19 +47,17 @@ def comparison_epsilon() -> float:
 
 def ask(x: NDArray[np.float64]) -> int:
     """Ask once whether the best score reaches 3."""
-    lattice = lattice_for(1.0)
-    settings: dict[str, Any] = {"depth": 1, "step": lattice.step, "beta": None}
-    settings["sigma_steps"] = (lattice.sup + 1) * SEARCH_NOISE
+    settings: dict[str, Any] = {"depth": 1, "step": count.step_of(1.0), "beta": None}
+    settings["sigma_steps"] = count.STEPS * SEARCH_NOISE
     return 1 + count.search(
-        count.rounded(x, 1.0), np.array([1]), np.array([0.5]), np.array([3.0]), **settings
+        count.in_steps(x, 1.0), np.array([1]), np.array([0.5]), np.array([3.0]), **settings
     )
 
 
 def answer_law(x: NDArray[np.float64]) -> outcomes.Law:
     """Return the exact chances of no and yes of `ask`."""
-    lattice = lattice_for(1.0)
-    sigma = (lattice.sup + 1) * SEARCH_NOISE
-    yes = _passing(count.rounded(x, 1.0), (1, 0.5, 3.0), lattice.step, sigma, None)
+    sigma = count.STEPS * SEARCH_NOISE
+    yes = _passing(count.in_steps(x, 1.0), (1, 0.5, 3.0), count.step_of(1.0), sigma, None)
     return {(0,): 1.0 - yes, (1,): yes}
 
 
@@ -72,14 +71,13 @@ def aware_law(x: NDArray[np.float64]) -> outcomes.Law:
     if x.size > _MOST:
         return {}
     public, evidence = _public(x.size), _aware_evidence(x)
-    scores = count.to_steps(evidence.score, _SUP) * count.step_of(_SUP)
     law: outcomes.Law = {}
     for found, chance in enumerate(count_law(evidence.score, public), start=-1):
         if found < 0:
             law[()] = chance
             continue
         orders = outcomes.softmax_orders(
-            scores, float(public.plan.scale[found]), int(public.plan.counts[found])
+            evidence.score, float(public.plan.scale[found]), int(public.plan.counts[found])
         )
         law.update({order: chance * p for order, p in orders.items()})
     return law
@@ -113,9 +111,9 @@ def mirror_law(x: NDArray[np.float64]) -> outcomes.Law:
 
 def count_law(scores: NDArray[np.float64], public: Public) -> list[float]:
     """Return the exact chances that the search ends at none, at the first count, at the second, ..."""
-    plan, rounded = public.plan, count.rounded(scores, _SUP)
+    plan, ordered = public.plan, count.in_steps(scores, _SUP)
     passing = [
-        _passing(rounded, question, public.step, public.sigma_steps, public.shape.beta)
+        _passing(ordered, question, public.step, public.sigma_steps, public.shape.beta)
         for question in zip(plan.counts.tolist(), plan.scale.tolist(), plan.level.tolist(), strict=True)
     ]
     chances = [0.0] * (len(passing) + 1)
@@ -139,15 +137,20 @@ def _public(m: int) -> Public:
 
 
 def _passing(
-    scores: count.Rounded, question: tuple[int, float, float], step: float, sigma: float, beta: float | None
+    ordered: NDArray[np.int64],
+    question: tuple[int, float, float],
+    step: float,
+    sigma: float,
+    beta: float | None,
 ) -> float:
     """Return the exact chance of yes: where the rule turns, then a tail of the rounded Gaussian."""
     r, scale, level = question
+    rule = rule_for(r, scale / step, beta, ordered.size)
     low, high = -(1 << 22), 1 << 22
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if count.passes(scores, r, scale, middle * step, beta) else (low, middle)
-    return _tail(sigma, math.ceil(level / step) - low)
+        low, high = (middle, high) if rule.passes(ordered, middle) else (low, middle)
+    return _tail(sigma, count.whole_level(level, step) - low)
 
 
 def _tail(sigma: float, least: int) -> float:

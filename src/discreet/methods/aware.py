@@ -27,7 +27,7 @@ from discreet.privacy.rounds import effective
 from discreet.report.release import FdrPromise, Release
 from discreet.select import count
 from discreet.select.contest import best, contenders, ranked
-from discreet.select.values import lattice_for
+from discreet.select.shortfall import LEAST_BETA, MOST
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -65,32 +65,35 @@ def public_constants(
 ) -> Public:
     """Return the public constants of an aware release; they take up to a second, so they are kept."""
     search, select = _split(rho, guarantee)
-    if null.ceiling * count.STEPS / sup > 2.0**36:
+    if null.ceiling * count.STEPS / sup > count.MOST_STEPS:
         raise InputError(f"the sensitivity {sup:g} is too small for scores up to {null.ceiling:g}: give more")
-    # On the lattice the spread is at most this many steps, and the scores' step is sup/STEPS or a hair more.
-    width = min(2 * count.STEPS, math.ceil(count.STEPS * spread / sup) + 1) * count.step_of(sup)
-    unit = width / math.sqrt(8 * select) * (1 + 2.0**-40)
+    if m > MOST:
+        raise InputError(
+            f"noise-aware BH takes up to {MOST:,} hypotheses; there are {m:,}: test fewer at once"
+        )
+    unit = min(spread, 2 * sup) / math.sqrt(8 * select) * (1 + 2.0**-40)
     if null.ceiling / unit > _FINEST:
         raise InputError(
             "epsilon is too large for these scores: the noise would be lost in rounding; give less"
         )
-    lattice = lattice_for(sup)
+    step = count.step_of(sup)
 
     def scale(counts: NDArray[np.int64]) -> NDArray[np.float64]:
         return unit * np.sqrt(effective(counts))
 
     shape = aware.shape(null, m, q, scale, sup / math.sqrt(2 * search))
-    # One step more than the sensitivity pays for the rounding of the sums that are compared.
-    sigma_steps = (lattice.sup + 1) * math.sqrt(shape.depth / (2 * search)) * (1 + 2.0**-40)
-    sigma = sigma_steps * lattice.step
+    if shape.beta < LEAST_BETA:
+        raise InputError(f"q = {q:g} is too small for noise-aware BH: give 1e-9 or more")
+    sigma_steps = count.STEPS * math.sqrt(shape.depth / (2 * search)) * (1 + 2.0**-40)
+    sigma = sigma_steps * step
     if guarantee == "proved":
-        plan = aware.proved(null, m, q, shape, sigma, lattice.step, dependence)
+        plan = aware.proved(null, m, q, shape, sigma, step, dependence)
     else:
         plan = aware.calibrated(null, m, q, shape, sigma)
-    return Public(plan, shape, sigma_steps, lattice.step)
+    return Public(plan, shape, sigma_steps, step)
 
 
-def private_count(scores: count.Rounded, public: Public, *, proved: bool) -> int:
+def private_count(scores: NDArray[np.int64], public: Public, *, proved: bool) -> int:
     """Return the position among the candidate counts that the private search ends at, or -1 for none."""
     plan = public.plan
     return count.search(
@@ -105,14 +108,14 @@ def private_count(scores: count.Rounded, public: Public, *, proved: bool) -> int
     )
 
 
-def _counted(score: NDArray[np.float64], _: int, sup: float) -> count.Rounded:
-    """Return the histogram of a block of scores on the lattice."""
-    return count.rounded(score, sup)
+def _counted(score: NDArray[np.float64], _: int, sup: float) -> NDArray[np.int64]:
+    """Return a block of scores in steps, ascending."""
+    return count.in_steps(score, sup)
 
 
-def _contend(score: NDArray[np.float64], first: int, sup: float, scale: float, k: int, law: Law) -> Drawn:
-    """Draw the noise of a block of scores in whole steps, which are exact; return who may be the best k."""
-    return contenders(count.to_steps(score, sup), scale, k, law, first)
+def _contend(score: NDArray[np.float64], first: int, scale: float, k: int, law: Law) -> Drawn:
+    """Draw the noise of a block of scores; return who may be the best k."""
+    return contenders(score, scale, k, law, first)
 
 
 def ready_aware(evidence: Evidence | Scattered, asked: Parameters) -> Ready:
@@ -146,8 +149,8 @@ def ready_aware(evidence: Evidence | Scattered, asked: Parameters) -> Ready:
         )
         indices = np.zeros(0, dtype=np.int64)
         if found >= 0:
-            scale, k = float(plan.scale[found]) / count.step_of(sup), int(plan.counts[found])
-            contend = partial(_contend, sup=sup, scale=scale, k=k, law=GUMBEL)
+            scale, k = float(plan.scale[found]), int(plan.counts[found])
+            contend = partial(_contend, scale=scale, k=k, law=GUMBEL)
             drawn = evidence.reduce(contend, partial(best, scale=scale, k=k, law=GUMBEL))
             indices = ranked(drawn, scale, k, GUMBEL)
         values = None if last is None or isinstance(evidence, Scattered) else last.draw(evidence, indices)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from discreet.block import Names
 from discreet.privacy.calibrate import smallest_scale
 from discreet.privacy.events import Gaussian
 from discreet.privacy.promise import Privacy
@@ -63,8 +64,9 @@ def record(
     values: Values | None = None,
 ) -> Release:
     """Return the record: names of the discoveries beside everything public."""
-    names = tuple(str(evidence.names[int(i)]) for i in indices)
-    return Release(method, len(evidence), q, indices, names, True, privacy, fdr, parameters, values)
+    names, places = evidence.names, indices.tolist()
+    found = names.at(places) if isinstance(names, Names) else tuple(str(names[place]) for place in places)
+    return Release(method, len(evidence), q, indices, found, True, privacy, fdr, parameters, values)
 
 
 def promised(asked: Parameters, events: tuple[Event, ...], certificate: Certificate) -> Privacy:

@@ -57,7 +57,7 @@ def ready_mirror(evidence: Evidence, asked: Parameters) -> Ready:
         sizes = np.abs(signed)
         size = k or 0
         if public is not None:
-            found = private_count(count.rounded(sizes, sup), public, proved=False)
+            found = private_count(count.in_steps(sizes, sup), public, proved=False)
             size = int(public.plan.counts[found]) if found >= 0 else 0
         indices, noisy, noise = np.zeros(0, dtype=np.int64), np.zeros(0), 0.0
         if size > 0:

@@ -90,10 +90,10 @@ def ranked(drawn: Drawn, scale: float, k: int, law: Law) -> NDArray[np.int64]:
     gaps = np.flatnonzero(lowest_before > highest_after) + 1
     starts = np.concatenate(([0], gaps))
     ends = np.concatenate((gaps, [front.size]))
-    for start, end in zip(starts, ends, strict=True):
-        if end - start > 1 and start < k:
-            group = front[start:end]
-            front[start:end] = group[exact_order(scale, law, drawn, group)]
+    unsettled = (ends - starts > 1) & (starts < k)
+    for start, end in zip(starts[unsettled].tolist(), ends[unsettled].tolist(), strict=True):
+        group = front[start:end]
+        front[start:end] = group[exact_order(scale, law, drawn, group)]
     return drawn.index[front[:k]]
 
 

@@ -1,0 +1,188 @@
+"""Would r of the noisy scores lie above a level T? The rule behind each answer, in whole numbers.
+
+The rule reads the scores only through how many of them lie in each of some bins of x - T, and looks up whole
+numbers for the bins. Sums of whole numbers are exact, so the answer is monotone in every score and moves with
+T to the last bit: no rounding of ours can make one person count for more (docs/proofs/aware-privacy.md).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+import scipy
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+FEW = 64
+"""Up to so many uncertain items the expected shortfall is computed, beyond that it is bounded."""
+MOST = 1 << 30
+"""More hypotheses than this are refused: sums of the whole numbers below would outgrow 64 bits."""
+LEAST_BETA = 2.0**-40
+"""The shortfall allowed must be at least this share: rounding errors are far below it."""
+_BINS = 64  # to one noise scale
+_LOWEST = -22.0  # in noise scales: items further below T have a chance under 2**-31 and count as 0
+_SURE = 2.0**-8  # of the allowed shortfall goes to items that are taken for certain
+_WEAK = 0.1  # items of a smaller chance are counted as one Poisson variable
+_COINS = 512  # at most so many others are counted one by one
+_UNIT = 32  # chances of weak items count in 2**-32
+_COIN = 20  # those of all others in 2**-20
+_RATE = 16  # and the Poisson variable's mean in 2**-16: steps that exceed all float error
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bins:
+    """Bins of x - T, ascending, and the chance that an item at a bin's lower edge clears T with its noise.
+
+    Attributes
+    ----------
+    edge : array of int64, shape (b + 1,)
+        Lower edges in steps; items below the first count as never, items from the last on as surely above T.
+    chance, miss : array of float64, shape (b,)
+        The chance to clear T and its complement, each accurate by itself.
+    """
+
+    edge: NDArray[np.int64]
+    chance: NDArray[np.float64]
+    miss: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, scale: float, sure: float) -> Bins:
+        """Return the bins for Gumbel noise of so many steps; from a chance of 1 - `sure` on it is certain."""
+        width = max(1, int(scale / _BINS))
+        first, last = math.floor(_LOWEST * scale), math.ceil(scale * math.log(-math.log(sure)))
+        edge = np.arange(first, last + width, width, dtype=np.int64)
+        hazard = np.exp(edge[:-1] / scale)
+        chance = np.maximum.accumulate(-np.expm1(-hazard))
+        return cls(edge, chance, np.minimum.accumulate(np.exp(-hazard)))
+
+    def counts(self, ordered: NDArray[np.int64], level: int) -> tuple[NDArray[np.int64], int]:
+        """Return how many of the ascending scores lie in each bin above `level`, and how many beyond all."""
+        below = np.searchsorted(ordered, self.edge + level)
+        return np.diff(below), ordered.size - int(below[-1])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ExpectedCount:
+    """Pass where at least r - 1/2 items are expected above T."""
+
+    r: int
+    bins: Bins
+    chance: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, r: int, scale: float) -> ExpectedCount:
+        """Return the rule for r items and Gumbel noise of `scale` steps."""
+        bins = Bins.of(scale, 2.0**-_UNIT)
+        return cls(r, bins, np.floor(bins.chance * 2.0**_UNIT).astype(np.int64))
+
+    def passes(self, ordered: NDArray[np.int64], level: int) -> bool:
+        """Tell whether T = `level` is low enough; both in steps, `ordered` ascending."""
+        held, sure = self.bins.counts(ordered, level)
+        return 2 * (int(held @ self.chance) + (sure << _UNIT)) >= (2 * self.r - 1) << _UNIT
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ExpectedShortfall:
+    """Pass where a bound on E(r - N)^+ is at most beta*r, N the number of items above T.
+
+    Attributes
+    ----------
+    allowed : float
+        What the shortfall of the uncertain items may be.
+    weak, coin : array of int64, shape (b,)
+        Chances of the bins rounded down, in 2**-32 up to 1/10 and in 2**-20 beyond; 0 where the other holds.
+    rate, exponent, limit : arrays of int64, shapes (l,), (l, b), (l,)
+        Chernoff bounds: for one l, (r - sure)*rate + exponent @ held <= limit is enough.
+    """
+
+    r: int
+    bins: Bins
+    allowed: float
+    weak: NDArray[np.int64]
+    coin: NDArray[np.int64]
+    rate: NDArray[np.int64]
+    exponent: NDArray[np.int64]
+    limit: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, r: int, scale: float, beta: float, m: int) -> ExpectedShortfall:
+        """Return the rule for r of m items, Gumbel noise of `scale` steps and a shortfall of beta*r."""
+        bins = Bins.of(scale, beta * _SURE)
+        allowed = beta * r * (1.0 - _SURE) * (1.0 - 2.0**-20)  # the last part pays for float error
+        coin = np.minimum(np.floor(bins.chance * 2.0**_COIN), 2.0**_COIN - 1).astype(np.int64)
+        strong = coin > _WEAK * 2.0**_COIN
+        weak = np.floor(bins.chance * 2.0**_UNIT).astype(np.int64)
+        # Between the largest weak and the smallest strong chance lies a whole step of the latter.
+        weak = np.minimum(weak, int(_WEAK * 2.0**_COIN) << (_UNIT - _COIN))
+        weak, coin = np.where(strong, 0, weak), np.where(strong, coin, 0)
+        return cls(r, bins, allowed, weak, coin, *_chernoff(r, bins, allowed, m))
+
+    def passes(self, ordered: NDArray[np.int64], level: int) -> bool:
+        """Tell whether T = `level` is low enough; both in steps, `ordered` ascending."""
+        held, sure = self.bins.counts(ordered, level)
+        wanted = self.r - sure
+        if wanted <= 0:
+            return True
+        if bool(np.any(wanted * self.rate + self.exponent @ held <= self.limit)):
+            return True
+        return wanted <= FEW and self._expected(held, wanted) <= self.allowed
+
+    def _expected(self, held: NDArray[np.int64], wanted: int) -> float:
+        """Return E(wanted - N)^+ for the uncertain items, weak ones as one Poisson variable.
+
+        The strongest of the others enter as coins, the rest joins the Poisson variable of the same mean:
+        larger in the convex order (Hoeffding 1956), so the value can only grow.
+        """
+        used = np.flatnonzero(held * self.coin)[::-1]
+        taken = np.minimum(np.cumsum(held[used]), _COINS)
+        coins = np.diff(taken, prepend=0)
+        rest = int((held[used] - coins) @ self.coin[used])
+        mean = (int(held @ self.weak) + (rest << (_UNIT - _COIN))) >> (_UNIT - _RATE)
+        short = _poisson_shortfall(mean * 2.0**-_RATE, wanted)
+        for chance, times in zip((self.coin[used] * 2.0**-_COIN).tolist(), coins.tolist(), strict=True):
+            miss = 1.0 - chance
+            for _ in range(times):
+                short[1:] = short[1:] * miss + short[:-1] * chance
+        return float(short[-1])
+
+
+@lru_cache(maxsize=64)
+def rule_for(r: int, scale: float, beta: float | None, m: int) -> ExpectedShortfall | ExpectedCount:
+    """Return the public rule for a candidate count; without beta, the one of the calibrated mode."""
+    return ExpectedCount.of(r, scale) if beta is None else ExpectedShortfall.of(r, scale, beta, m)
+
+
+def _poisson_shortfall(mean: float, wanted: int) -> NDArray[np.float64]:
+    """Return E(j - N)^+ for j = 0, ..., wanted and Poisson N: sums of sums of chances, none negative."""
+    k = np.arange(wanted)
+    log_chance = scipy.special.xlogy(k, mean) - mean - scipy.special.gammaln(k + 1)
+    return np.concatenate(([0.0], np.cumsum(np.cumsum(np.exp(log_chance)))))
+
+
+def _chernoff(
+    r: int, bins: Bins, allowed: float, m: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return E(r - N)^+ <= max_k k e^(-t k) * e^(t r) * prod(1 - p_i (1 - e^-t)) <= allowed in whole numbers.
+
+    The first inequality holds for every t > 0. Those used are public: none below 1/sqrt(r), which is about
+    where the best t lies when all r are uncertain, and none at all where the shortfall itself is computed.
+    """
+    if r <= FEW:
+        none = np.zeros(0, dtype=np.int64)
+        return none, np.zeros((0, bins.chance.size), dtype=np.int64), none
+    lowest = 1.0 / math.sqrt(r)
+    t: NDArray[np.float64] = np.geomspace(lowest, 4.0, 2 + math.ceil(math.log(4.0 / lowest, 1.5)))
+    unit = 2.0 ** min(_UNIT, 58 - m.bit_length())  # so that m items of rate 4 stay below 2**62
+    rate = np.floor(t * unit).astype(np.int64)
+    t = rate / unit
+    exponent = np.ceil(np.log1p(bins.chance * np.expm1(-t)[:, None]) * unit * (1.0 - 2.0**-40))
+    exponent = np.clip(np.minimum.accumulate(exponent, axis=1), -rate[:, None], 0).astype(np.int64)
+    peak = np.maximum(1.0, np.stack((np.floor(1 / t), np.ceil(1 / t))))
+    weight = np.max(np.log(peak) - t * peak, axis=0)
+    limit = np.floor((math.log(allowed) - weight - 2.0**-30) * unit).astype(np.int64)
+    return rate, exponent, limit
