@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import discreet
-from discreet import compiled
+from discreet import kernels
 from discreet.block import Block
 from discreet.data import bed as packed_rows
-from discreet.data import kernel, products
 from discreet.data.variants import read_pvar
 from discreet.errors import InputError, MissingExtraError
 from discreet.lab.cohort import Simulated
@@ -63,12 +64,12 @@ def test_a_bed_file_and_the_same_table_give_the_same_evidence(bed, test):
 @pytest.fixture(params=["reads the file", "compiled", "numpy"])
 def one_kernel(request, monkeypatch):
     """Leave one way of counting, over many small chunks."""
-    if request.param != "numpy" and kernel.compiled() is None:
-        pytest.skip("llvmlite is not installed")
-    if request.param != "reads the file":
-        monkeypatch.setattr(packed_rows, "compiled_scan", lambda: None)
+    if request.param != "numpy" and kernels.compiled is None:
+        pytest.skip("the kernels were not built")
+    if request.param == "compiled":
+        monkeypatch.setattr(kernels, "compiled", SimpleNamespace(count=kernels.compiled.count))
     if request.param == "numpy":
-        monkeypatch.setattr(packed_rows, "kernel", lambda: kernel.count_in_numpy)
+        monkeypatch.setattr(kernels, "compiled", None)
     monkeypatch.setattr(packed_rows, "CHUNK", 100)
     monkeypatch.setattr(packed_rows, "_STRETCH", 300)
 
@@ -133,23 +134,9 @@ def test_traits_are_summed_alike_with_and_without_compiled_code(bed, monkeypatch
     test = discreet.Score(bounds=(-4, 4))
     data = discreet.Plink(bed, pheno=bed.with_suffix(".phe"))
     fast = discreet.measure(data, test)
-    monkeypatch.setattr(products, "compiled_doses", lambda: None)
+    monkeypatch.setattr(kernels, "compiled", None)
     slow = discreet.measure(data, test)
     assert np.array_equal(fast.score, slow.score)
-
-
-def test_without_llvmlite_numpy_counts(monkeypatch):
-    """The kernel falls back to NumPy when llvmlite cannot be imported."""
-
-    def absent(_):
-        raise ImportError
-
-    kernel.compiled.cache_clear()
-    monkeypatch.setattr(compiled, "import_module", absent)
-    try:
-        assert kernel.kernel() is kernel.count_in_numpy
-    finally:
-        kernel.compiled.cache_clear()
 
 
 def test_keep_extract_pheno_and_within_choose_what_plink_would(bed, tmp_path):

@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import discreet
-from discreet import compiled
+from discreet import kernels
 from discreet.block import Block
 from discreet.errors import InputError
-from discreet.evidence import summing
 
 BOUNDS = (0.0, 1.0)
 TESTS = [
@@ -30,9 +29,7 @@ TESTS = [
     discreet.Correlation(partner="y", method="product", bounds=BOUNDS, partner_bounds=BOUNDS),
 ]
 ODD = [0.0, -0.0, 0.3, 0.5, 1.0, np.nan, np.inf, -np.inf, 1e-40, -1e-45, 1e38, -1e300, 2**-21, 1e6 + 0.5]
-needs_llvmlite = pytest.mark.skipif(
-    summing.function_for("scaled", np.float32) is None, reason="llvmlite is not installed"
-)
+needs_kernels = pytest.mark.skipif(kernels.compiled is None, reason="the kernels were not built")
 
 
 def both(test, columns, monkeypatch):
@@ -40,8 +37,8 @@ def both(test, columns, monkeypatch):
     rows = len(columns[0])
     labels = {"g": np.arange(rows) % 3 == 0, "s": np.arange(rows) // 3 % 4, "y": np.linspace(-0.1, 1.1, rows)}
     found = []
-    for worth in (0, 2**62):
-        monkeypatch.setattr(summing, "WORTH", worth)
+    for compiled in (kernels.compiled, None):
+        monkeypatch.setattr(kernels, "compiled", compiled)
         accumulator = test.start([str(i) for i in range(len(columns))])
         with np.errstate(all="ignore"):
             accumulator.update(Block(columns, labels))
@@ -56,7 +53,7 @@ def assert_equal(fast, slow):
     assert np.array_equal(fast.square, slow.square)
 
 
-@needs_llvmlite
+@needs_kernels
 @pytest.mark.parametrize("test", TESTS, ids=lambda test: type(test).__name__)
 @settings(max_examples=25)
 @given(
@@ -70,7 +67,7 @@ def test_no_value_is_counted_otherwise(test, values, single):
         assert_equal(*both(test, columns, patch))
 
 
-@needs_llvmlite
+@needs_kernels
 @pytest.mark.parametrize("rows", [1, 1023, 1024, 1025, 5000])
 @pytest.mark.parametrize("test", TESTS, ids=lambda test: type(test).__name__)
 def test_many_rows_are_summed_alike(test, rows, monkeypatch):
@@ -81,7 +78,7 @@ def test_many_rows_are_summed_alike(test, rows, monkeypatch):
     assert_equal(*both(test, [*values[:2], values[2].astype(np.float64)], monkeypatch))
 
 
-@needs_llvmlite
+@needs_kernels
 def test_any_layout_is_read(monkeypatch):
     """Strided, unaligned and byte-swapped columns are the numbers they say."""
     values = np.random.default_rng(0).random((70, 3), dtype=np.float32)
@@ -93,7 +90,7 @@ def test_any_layout_is_read(monkeypatch):
     assert_equal(fast, plain)
 
 
-@needs_llvmlite
+@needs_kernels
 def test_columns_of_different_lengths_are_refused(monkeypatch):
     """A damaged file never makes compiled code read beyond a column."""
     with pytest.raises(InputError, match="differ in length"):
@@ -106,17 +103,3 @@ def test_a_wrong_sum_is_seen(monkeypatch):
     fast.total[0, 0] += 1
     with pytest.raises(AssertionError):
         assert_equal(fast, slow)
-
-
-def test_without_llvmlite_numpy_sums(monkeypatch):
-    """Nothing is added twice or lost where llvmlite cannot be imported."""
-
-    def absent(_):
-        raise ImportError
-
-    summing.compiled.cache_clear()
-    monkeypatch.setattr(compiled, "import_module", absent)
-    try:
-        assert_equal(*both(TESTS[7], [np.linspace(0, 1, 50)] * 3, monkeypatch))
-    finally:
-        summing.compiled.cache_clear()

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from discreet.data.kernel import BLOCK, compiled_scan, kernel, mask_words
+from discreet import kernels
+from discreet.data.kernel import count_rows, mask_words
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
-
-    from discreet.data.kernel import Scan
 
 MAGIC = b"\x6c\x1b"
 CHUNK = 2**18  # bytes read at a time: they stay in the processor's cache while they are counted
@@ -119,23 +118,13 @@ def count(
     `cells` says who is in which, (cells, people of the file).
     """
     masks = mask_words(cells, packed.stride)
-    everyone = np.count_nonzero(cells, axis=1)[:, None]
     counts = np.empty((len(cells), 4, variants.size), dtype=np.int32)
-
-    def keep(start: int, stop: int, bits: NDArray[np.int64]) -> None:
-        low, high, both = bits.transpose(2, 1, 0)
-        for dose, found in enumerate((both, high - both, everyone - low - high + both, low - both)):
-            counts[:, dose, start:stop] = found
-
-    if isinstance(packed, Bed) and follow(variants) and (whole := compiled_scan()) is not None:
-        _count_file(packed, variants, masks, threads, whole, keep)
+    if isinstance(packed, Bed) and follow(variants) and hasattr(kernels.compiled, "count_file"):
+        _count_file(packed, variants, masks, counts, threads)
         return counts
-    run = kernel()
 
     def work(start: int, stop: int, rows: NDArray[np.uint8]) -> None:
-        bits = np.empty((stop - start, *masks.shape[:1], 3), dtype=np.int64)
-        run(rows, stop - start, packed.stride, masks, bits)
-        keep(start, stop, bits)
+        count_rows(rows, packed.stride, masks, counts, start, stop)
 
     scan(packed, variants, threads, work)
     return counts
@@ -145,28 +134,27 @@ def _count_file(
     bed: Bed,
     variants: NDArray[np.int64],
     masks: NDArray[np.uint64],
+    counts: NDArray[np.int32],
     threads: int,
-    run: Scan,
-    keep: Callable[[int, int, NDArray[np.int64]], None],
 ) -> None:
     """Read and count long stretches in compiled code: no thread waits for the interpreter at each chunk."""
+    run = kernels.compiled
+    assert run is not None  # noqa: S101  whoever calls has looked
     with bed.opened() as file:
 
-        def work(start: int, stop: int, buffer: NDArray[np.uint8]) -> None:
-            bits = np.empty((stop - start, len(masks), 3), dtype=np.int64)
-            if run(file.fileno(), bed.offset(variants[start:]), buffer, bed.stride, masks, bits) != len(bits):
+        def work(start: int, stop: int) -> None:
+            where = file.fileno(), bed.offset(variants[start:])
+            if not run.count_file(*where, bed.stride, masks, len(masks), counts, start, stop):
                 raise bed.changed()
-            keep(start, stop, bits)
 
-        at_once = max(1, CHUNK // bed.stride) * bed.stride
-        _share(variants.size, max(1, _STRETCH // bed.stride), at_once, threads, work)
+        _share(variants.size, max(1, _STRETCH // bed.stride), threads, lambda: work)
 
 
 def decode(packed: Packed, variants: NDArray[np.int64], people: int) -> NDArray[np.float32]:
     """Return first-allele counts, NaN where there is no call, shape (m, people)."""
-    buffer = _aligned(variants.size * packed.stride)
+    buffer = np.empty(variants.size * packed.stride, dtype=np.uint8)
     packed.read(variants, buffer)
-    rows = buffer[: variants.size * packed.stride].reshape(variants.size, packed.stride)
+    rows = buffer.reshape(variants.size, packed.stride)
     return DOSES[rows].reshape(variants.size, -1)[:, :people]
 
 
@@ -182,24 +170,27 @@ def scan(
     """
     high = max(1, CHUNK // packed.stride)
 
-    def read(start: int, stop: int, buffer: NDArray[np.uint8]) -> None:
-        packed.read(variants[start:stop], buffer)
-        work(start, stop, buffer)
+    def reader() -> Callable[[int, int], None]:
+        buffer = np.empty(min(high, variants.size) * packed.stride, dtype=np.uint8)
 
-    _share(variants.size, high, min(high, variants.size) * packed.stride, threads, read)
+        def read(start: int, stop: int) -> None:
+            packed.read(variants[start:stop], buffer)
+            work(start, stop, buffer)
+
+        return read
+
+    _share(variants.size, high, threads, reader)
 
 
-def _share(
-    count: int, high: int, size: int, threads: int, work: Callable[[int, int, NDArray[np.uint8]], None]
-) -> None:
-    """Call work(start, stop, buffer) on ranges of `high` among `count`; a thread has a buffer of `size`."""
+def _share(count: int, high: int, threads: int, worker: Callable[[], Callable[[int, int], None]]) -> None:
+    """Call work(start, stop) on ranges of `high` among `count`; each thread makes its own by `worker`."""
     starts = range(0, count, high)
     threads = max(1, min(threads, len(starts)))
 
     def some(first: int) -> None:
-        buffer = _aligned(size)
+        work = worker()
         for start in starts[first::threads]:
-            work(start, min(start + high, count), buffer)
+            work(start, min(start + high, count))
 
     if threads == 1:
         some(0)
@@ -209,10 +200,3 @@ def _share(
     with ThreadPoolExecutor(threads) as pool:
         for done in [pool.submit(some, first) for first in range(threads)]:
             done.result()
-
-
-def _aligned(size: int) -> NDArray[np.uint8]:
-    """Return a buffer on a cache line, with a block to spare for the kernel to read beyond the last row."""
-    whole = np.zeros(size + BLOCK + 64, dtype=np.uint8)
-    skip = -whole.ctypes.data % 64
-    return whole[skip : skip + size + BLOCK]

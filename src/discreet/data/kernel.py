@@ -1,118 +1,66 @@
-"""Counting genotypes on packed bytes: compiled by LLVM where llvmlite is installed, else by NumPy."""
+"""Counting genotypes on packed bytes: compiled (kernels/count.c), or by NumPy."""
 
 from __future__ import annotations
 
-import os
-from functools import lru_cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.compiled import compile_text
+from discreet import kernels
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
-    # (packed rows, how many, bytes in a row, masks (cells, words), result (rows, cells, 3))
-    Kernel = Callable[[NDArray[np.uint8], int, int, NDArray[np.uint64], NDArray[np.int64]], None]
-    # (open file, where, buffer for some rows, bytes in a row, masks, result) -> how many rows could be read
-    Scan = Callable[[int, int, NDArray[np.uint8], int, NDArray[np.uint64], NDArray[np.int64]], int]
-    # (packed rows, how many, bytes in a row, weights in planes (4, bytes), result (rows,))
-    Doses = Callable[[NDArray[np.uint8], int, int, NDArray[np.int32], NDArray[np.int64]], None]
 
-BLOCK = 64  # bytes; packed rows are read by blocks, so a buffer of rows needs so many bytes to spare
-_WORDS = BLOCK // 8
+def count_rows(
+    packed: NDArray[np.uint8],
+    stride: int,
+    masks: NDArray[np.uint64],
+    counts: NDArray[np.int32],
+    start: int,
+    stop: int,
+) -> None:
+    """Set counts[:, :, start:stop] from as many packed rows: who carries 0, 1, 2 first alleles or no call.
 
-
-def kernel() -> Kernel:
-    """Return the fastest kernel this machine has: for each row and mask, low, high and both bits set."""
-    return compiled() or count_in_numpy
-
-
-@lru_cache(maxsize=1)
-def compiled() -> Kernel | None:
-    """Return the counting kernel compiled for this processor, or None without llvmlite."""
-    function = _function("piipiip", "count")
-    if function is None:
-        return None
-
-    def count(
-        packed: NDArray[np.uint8], rows: int, stride: int, masks: NDArray[np.uint64], out: NDArray[np.int64]
-    ) -> None:
-        cells, blocks = len(masks), masks.shape[1] // _WORDS
-        function(packed.ctypes.data, rows, stride, masks.ctypes.data, cells, blocks, out.ctypes.data)
-
-    return count
-
-
-@lru_cache(maxsize=1)
-def compiled_scan() -> Scan | None:
-    """Return the kernel that also reads the file, or None without llvmlite or pread (as on Windows)."""
-    function = _function("iipiiipiip", "count", "scan") if hasattr(os, "pread") else None
-    if function is None:
-        return None
-
-    def scan(
-        file: int,
-        offset: int,
-        buffer: NDArray[np.uint8],
-        stride: int,
-        masks: NDArray[np.uint64],
-        out: NDArray[np.int64],
-    ) -> int:
-        some = (buffer.size - BLOCK) // stride
-        where = masks.ctypes.data, len(masks), masks.shape[1] // _WORDS, out.ctypes.data
-        return function(file, offset, buffer.ctypes.data, some, len(out), stride, *where)
-
-    return scan
-
-
-@lru_cache(maxsize=1)
-def compiled_doses() -> Doses | None:
-    """Return the kernel that sums weight * dose, compiled for this processor, or None without llvmlite."""
-    function = _function("piipp", "dose", widen=True)
-    if function is None:
-        return None
-
-    def doses(
-        packed: NDArray[np.uint8], rows: int, stride: int, planes: NDArray[np.int32], out: NDArray[np.int64]
-    ) -> None:
-        function(packed.ctypes.data, rows, stride, planes.ctypes.data, out.ctypes.data)
-
-    return doses
-
-
-def _function(arguments: str, *names: str, widen: bool = False) -> Any:
-    """Return the function of the last .ll file, compiled with the others, or None without llvmlite."""
-    here = Path(__file__).parent
-    text = "".join((here / f"{name}.ll").read_text(encoding="utf-8") for name in names)
-    return compile_text(text, names[-1], arguments, widen=widen)
+    `counts` is (cells, 4, m) and contiguous; `masks` as from `mask_words`.
+    """
+    if kernels.compiled is None:
+        count_in_numpy(packed, stride, masks, counts, start, stop)
+    else:
+        kernels.compiled.count(packed, stride, masks, len(masks), counts, start, stop)
 
 
 def count_in_numpy(
-    packed: NDArray[np.uint8], rows: int, stride: int, masks: NDArray[np.uint64], out: NDArray[np.int64]
+    packed: NDArray[np.uint8],
+    stride: int,
+    masks: NDArray[np.uint64],
+    counts: NDArray[np.int32],
+    start: int,
+    stop: int,
 ) -> None:
-    """Count with NumPy's own popcount."""
-    words = masks.shape[1]
-    aligned = np.zeros((rows, 8 * words), dtype=np.uint8)
+    """Do the same with NumPy's own popcount."""
+    rows = stop - start
+    aligned = np.zeros((rows, 8 * masks.shape[1]), dtype=np.uint8)
     aligned[:, :stride] = packed[: rows * stride].reshape(rows, stride)
     word = aligned.view(np.uint64)
     shifted = word >> np.uint64(1)
     for cell, mask in enumerate(masks):
-        low, high = word & mask, shifted & mask
-        for place, bits in enumerate((low, high, low & high)):
-            out[:, cell, place] = np.bitwise_count(bits).sum(axis=1, dtype=np.int64)
+        members = _bits(mask)
+        bits = word & mask, shifted & mask
+        low, high, both = _bits(bits[0]), _bits(bits[1]), _bits(bits[0] & bits[1])
+        for dose, number in enumerate((both, high - both, members - low - high + both, low - both)):
+            counts[cell, dose, start:stop] = number
+
+
+def _bits(words: NDArray[np.uint64]) -> NDArray[np.int64]:
+    return np.bitwise_count(words).sum(axis=-1, dtype=np.int64)
 
 
 def mask_words(cells: NDArray[np.bool_], stride: int) -> NDArray[np.uint64]:
     """Return who is in each cell, (cells, people), as a one at the low bit of each person's pair of bits.
 
-    Whole blocks of words; the bits beyond the last person are zero.
+    Whole words; the bits beyond the last person are zero.
     """
-    blocks = -(-stride // BLOCK)
-    bits = np.zeros((len(cells), blocks * BLOCK * 8), dtype=np.uint8)
+    bits = np.zeros((len(cells), -(-stride // 8) * 64), dtype=np.uint8)
     bits[:, : 2 * cells.shape[1] : 2] = cells
     return np.ascontiguousarray(np.packbits(bits, axis=1, bitorder="little")).view(np.uint64)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet import kernels
 from discreet.data.bed import DOSES, Packed, scan
-from discreet.data.kernel import compiled_doses
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,23 +38,23 @@ class Products:
         all_weights = np.concatenate([self.weight, self.also])
         wide = [np.ascontiguousarray(all_weights[:, low:high].T) for low, high in parts]
         sums = np.zeros((len(self.weight), variants.size))
-        kernel = compiled_doses()
+        compiled = kernels.compiled
         planes = [_planes(one, packed.stride) for one in self.weight]
         missing = np.zeros((len(all_weights), variants.size))
 
         def work(start: int, stop: int, buffer: NDArray[np.uint8]) -> None:
             rows = buffer[: (stop - start) * packed.stride].reshape(stop - start, packed.stride)
             lost = np.flatnonzero(self.lost[start:stop])
-            if kernel is not None:
+            if compiled is not None:
                 for place, plane in enumerate(planes):
                     found = np.empty(stop - start, dtype=np.int64)
-                    kernel(buffer, stop - start, packed.stride, plane, found)
+                    compiled.dose(buffer, packed.stride, plane, found)
                     sums[place, start:stop] = found
                 if not lost.size:
                     return
             for (low, high), narrow, broad in zip(parts, weights, wide, strict=True):
                 piece = rows[:, low // 4 : -(-high // 4)]
-                if kernel is None:
+                if compiled is None:
                     sums[:, start:stop] += (_floats(_DOSE, piece, high - low) @ narrow).T
                 if lost.size:
                     missing[:, start + lost] += (_floats(_NO_CALL, piece[lost], high - low) @ broad).T

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.compiled import compile_text
+from discreet import kernels
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
@@ -17,13 +14,6 @@ if TYPE_CHECKING:
 
     from discreet.block import Block
     from discreet.evidence.contribution import Contribution
-
-WORTH = 2**18  # values from which on a block is worth compiling for
-_FIRST = Lock()  # threads that start together wait for the one that compiles
-_WORDS = {
-    np.float32: {"REAL": "float", "WIDTH": "f32", "WIDEN": "fpext float %x.own to double"},
-    np.float64: {"REAL": "double", "WIDTH": "f64", "WIDEN": "fadd double %x.own, -0.0"},
-}
 
 
 def add_compiled(
@@ -35,52 +25,35 @@ def add_compiled(
 ) -> bool:
     """Add the block's weighted sums to `total` and those of squares to `square`, unless that is empty.
 
-    Both have shape (cells, m). Returns False, and adds nothing, where NumPy is as good or llvmlite is absent.
-    The sums are whole numbers, the same as NumPy's.
+    Both have shape (cells, m). Returns False, and adds nothing, where the kernels were not built or the block is
+    one array, which NumPy sums as fast. The sums are whole numbers, the same as NumPy's.
     """
-    cells, m = total.shape
-    if isinstance(block.columns, np.ndarray) or block.rows * m < WORTH:
+    compiled = kernels.compiled
+    if compiled is None or isinstance(block.columns, np.ndarray):
         return False
+    cells, m = total.shape
     light = np.ascontiguousarray(weight, np.float32)
-    found = np.zeros((m, 2, cells))
+    sums = np.zeros((m, 2 if square.size else 1, cells))
     numbers: dict[Any, NDArray[np.floating[Any]]] = {}
     for place, column in enumerate(block.columns):
         kind = contribution.kind(column)
-        function = function_for(contribution.rule, kind)
-        if function is None:
-            return False
         if kind not in numbers:
             numbers[kind] = contribution.numbers(kind)
         rule = numbers[kind]
         values = np.ascontiguousarray(column, kind)
         if values.size != light.shape[1]:
-            # Compiled code would read beyond the shorter one.
             raise InputError("the columns of the table differ in length: a file of it is damaged")
-        function(
-            values.ctypes.data,
-            values.size,
-            rule[place % len(rule)].ctypes.data,
-            light.ctypes.data,
+        compiled.sums(
+            values,
+            values.itemsize,
+            contribution.rule == "stepped",
+            rule[place % len(rule)],
+            light,
             cells,
-            int(square.size > 0),
-            found[place].ctypes.data,
+            square.size > 0,
+            sums[place],
         )
-    total += found[:, 0].T
+    total += sums[:, 0].T
     if square.size:
-        square += found[:, 1].T
+        square += sums[:, 1].T
     return True
-
-
-def function_for(rule: str, kind: Any) -> Any:
-    """Return the function that sums columns of one precision by one rule, or None without llvmlite."""
-    with _FIRST:
-        return compiled(rule, kind)
-
-
-@lru_cache
-def compiled(rule: str, kind: Any) -> Any:
-    """Return the same, compiled at the first call."""
-    text = Path(__file__).with_name("sums.ll").read_text(encoding="utf-8")
-    for word, other in {"RULE": rule, **_WORDS[kind]}.items():
-        text = text.replace(word, other)
-    return compile_text(text, "sums", "pippiip", widen=True)

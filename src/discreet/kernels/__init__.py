@@ -1,0 +1,29 @@
+"""Loops in C that NumPy has no name for, built with the package where there is a compiler.
+
+`compiled` is None where there was none, or where the environment says DISCREET_KERNELS=numpy. Whoever uses a
+kernel has the same in NumPy beside it, and both give the same bits: they compute on whole numbers.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+CHOICE = "DISCREET_KERNELS"
+
+
+def load() -> ModuleType | None:
+    """Return the compiled module, or None."""
+    if os.environ.get(CHOICE) == "numpy":
+        return None
+    try:
+        from discreet.kernels import _compiled
+    except ImportError:
+        return None
+    return _compiled
+
+
+compiled = load()

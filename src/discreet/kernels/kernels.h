@@ -1,0 +1,71 @@
+/* What the kernels are, and how one loop is compiled for several processors.
+
+   A kernel is plain C in a function marked INLINE. With GCC or Clang on x86-64, copies of it are compiled for
+   processors with wider vectors too, and which copy runs is asked at each call. `widest` leaves some out, so that
+   tests can run them all: 0 is plain C, 1 is AVX2, 2 is AVX-512. All of them compute on whole
+   numbers, so they give the same bits. Other compilers and processors get the plain copy alone. */
+
+#ifndef DISCREET_KERNELS_H
+#define DISCREET_KERNELS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+extern int widest;
+
+#if defined(__GNUC__)
+#define INLINE static inline __attribute__((always_inline))
+#else
+#define INLINE static
+#endif
+
+#if defined(__GNUC__) && defined(__x86_64__)
+#define SEVERAL_PROCESSORS
+#define WITH_AVX2 __attribute__((target("avx2")))
+#define HAS_AVX2 (widest >= 1 && __builtin_cpu_supports("avx2"))
+#define WITH_VECTOR_POPCOUNT __attribute__((target("avx512f,avx512vl,avx512vpopcntdq")))
+#define HAS_VECTOR_POPCOUNT                                                                                        \
+    (widest >= 2 && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vpopcntdq"))
+#else
+#define HAS_AVX2 0
+#define HAS_VECTOR_POPCOUNT 0
+#endif
+
+/* Who is counted: masks[cell][words] has the low bit of each member's pair of bits set. */
+typedef struct {
+    const uint64_t *masks;
+    size_t cells, words;
+} groups;
+
+/* Where counts go: those of a row are at[cell][0..3][row], and at[cell][0] is `width` numbers long. */
+typedef struct {
+    int32_t *at;
+    size_t width;
+} table;
+
+/* Count, in each group, who carries 0, 1 and 2 first alleles and who has no call, in `rows` variants of `stride`
+   bytes each; stride <= 8 * words. */
+void count_genotypes(const uint8_t *packed, size_t rows, size_t stride, groups members, table counts);
+
+/* Sum weight * first alleles over everyone with a call, in each of `rows` variants.
+   weights[4][stride] are those of the first, second, third and fourth person of each byte. */
+void sum_doses(const uint8_t *packed, size_t rows, size_t stride, const int32_t *weights, int64_t *sums);
+
+/* A column of floats or doubles, and the numbers, in its own precision, of what a value counts as: low, factor, most
+   and missing, or, with `steps`, up and down. */
+typedef struct {
+    const void *values, *rule;
+    int doubles, steps;
+} column;
+
+/* How much each person weighs: weights[cells][count], whole numbers up to 2^24; whether squares are summed too. */
+typedef struct {
+    const float *weights;
+    size_t cells, count;
+    int squared;
+} people;
+
+/* Add the column's weighted sums to sums[cells], and those of squares to the next `cells` numbers. */
+void sum_column(const column *values, const people *rows, double *sums);
+
+#endif

@@ -1,0 +1,210 @@
+/* The kernels as a module of Python: sizes are checked, the interpreter's lock is released, buffers stay put.
+
+   Only the stable ABI is used, so one build serves Python 3.11 and all later ones. A refusal is a ValueError that
+   speaks of sizes alone. */
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#ifndef _WIN32
+#include <unistd.h>
+#endif
+
+#include "kernels.h"
+
+#define CHUNK ((size_t)1 << 18) /* bytes read at a time: they stay in the processor's cache while counted */
+
+/* Bytes in a product of sizes, or -1 where one is negative or the product is no size. */
+static Py_ssize_t product(Py_ssize_t a, Py_ssize_t b)
+{
+    return a < 0 || b < 0 || (b > 0 && a > PY_SSIZE_T_MAX / b) ? -1 : a * b;
+}
+
+static PyObject *refuse(void)
+{
+    PyErr_SetString(PyExc_ValueError, "buffers of other sizes than the numbers say");
+    return NULL;
+}
+
+/* Set groups and the part of the table that begins at `start`, or return 0 where sizes do not fit. */
+static int fits(const Py_buffer *masks, const Py_buffer *counts, Py_ssize_t cells, Py_ssize_t stride,
+                Py_ssize_t start, Py_ssize_t rows, groups *members, table *out)
+{
+    if (cells < 1 || stride < 1 || start < 0 || rows < 0 || masks->len % (8 * cells) || counts->len % (16 * cells))
+        return 0;
+    *members = (groups){masks->buf, (size_t)cells, (size_t)(masks->len / (8 * cells))};
+    const Py_ssize_t width = counts->len / (16 * cells);
+    if (start > width || rows > width - start || (size_t)stride > 8 * members->words || stride > INT32_MAX / 4)
+        return 0;
+    *out = (table){(int32_t *)counts->buf + start, (size_t)width};
+    return 1;
+}
+
+PyDoc_STRVAR(count_doc, "count(packed, stride, masks, cells, counts, start, stop): count packed rows.");
+
+static PyObject *count(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    Py_buffer packed, masks, counts;
+    Py_ssize_t stride, cells, start, stop;
+    if (!PyArg_ParseTuple(arguments, "y*ny*nw*nn", &packed, &stride, &masks, &cells, &counts, &start, &stop))
+        return NULL;
+    const Py_ssize_t rows = stop - start, size = product(rows, stride);
+    groups members;
+    table out;
+    const int good = fits(&masks, &counts, cells, stride, start, rows, &members, &out) && size >= 0 &&
+                     size <= packed.len;
+    if (good) {
+        Py_BEGIN_ALLOW_THREADS
+        count_genotypes(packed.buf, (size_t)rows, (size_t)stride, members, out);
+        Py_END_ALLOW_THREADS
+    }
+    PyBuffer_Release(&packed);
+    PyBuffer_Release(&masks);
+    PyBuffer_Release(&counts);
+    return good ? Py_NewRef(Py_None) : refuse();
+}
+
+#ifndef _WIN32
+
+/* Read `size` bytes from `offset` on; 0 where the file ends before, or cannot be read. */
+static int read_all(int file, uint8_t *into, size_t size, off_t offset)
+{
+    while (size > 0) {
+        const ssize_t got = pread(file, into, size, offset);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return 0;
+        into += got;
+        offset += got;
+        size -= (size_t)got;
+    }
+    return 1;
+}
+
+PyDoc_STRVAR(count_file_doc, "count_file(file, offset, stride, masks, cells, counts, start, stop): count rows of a "
+                             "file; False where it cannot be read.");
+
+static PyObject *count_file(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    Py_buffer masks, counts;
+    int file;
+    long long offset;
+    Py_ssize_t stride, cells, start, stop;
+    if (!PyArg_ParseTuple(arguments, "iLny*nw*nn", &file, &offset, &stride, &masks, &cells, &counts, &start, &stop))
+        return NULL;
+    groups members;
+    table out;
+    const int good = fits(&masks, &counts, cells, stride, start, stop - start, &members, &out) && offset >= 0;
+    int whole = good;
+    if (good) {
+        Py_BEGIN_ALLOW_THREADS
+        const size_t most = CHUNK / (size_t)stride ? CHUNK / (size_t)stride : 1;
+        uint8_t *buffer = malloc(most * (size_t)stride);
+        size_t left = (size_t)(stop - start);
+        whole = buffer != NULL;
+        while (whole && left > 0) {
+            const size_t rows = left < most ? left : most, size = rows * (size_t)stride;
+            whole = read_all(file, buffer, size, (off_t)offset);
+            if (whole)
+                count_genotypes(buffer, rows, (size_t)stride, members, out);
+            offset += (long long)size;
+            out.at += rows;
+            left -= rows;
+        }
+        free(buffer);
+        Py_END_ALLOW_THREADS
+    }
+    PyBuffer_Release(&masks);
+    PyBuffer_Release(&counts);
+    return good ? PyBool_FromLong(whole) : refuse();
+}
+
+#endif
+
+PyDoc_STRVAR(dose_doc, "dose(packed, stride, weights, sums): sum weight * dose over packed rows.");
+
+static PyObject *dose(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    Py_buffer packed, weights, sums;
+    Py_ssize_t stride;
+    if (!PyArg_ParseTuple(arguments, "y*ny*w*", &packed, &stride, &weights, &sums))
+        return NULL;
+    const Py_ssize_t rows = sums.len / 8, size = product(rows, stride), planes = product(16, stride);
+    const int good = stride > 0 && size >= 0 && size <= packed.len && planes == weights.len;
+    if (good) {
+        Py_BEGIN_ALLOW_THREADS
+        sum_doses(packed.buf, (size_t)rows, (size_t)stride, weights.buf, sums.buf);
+        Py_END_ALLOW_THREADS
+    }
+    PyBuffer_Release(&packed);
+    PyBuffer_Release(&weights);
+    PyBuffer_Release(&sums);
+    return good ? Py_NewRef(Py_None) : refuse();
+}
+
+PyDoc_STRVAR(sums_doc, "sums(values, itemsize, steps, rule, weights, cells, squared, sums): add a column's sums.");
+
+static PyObject *sums(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    Py_buffer values, rule, weights, out;
+    Py_ssize_t itemsize, cells;
+    int steps, squared;
+    if (!PyArg_ParseTuple(arguments, "y*npy*y*npw*", &values, &itemsize, &steps, &rule, &weights, &cells, &squared, &out))
+        return NULL;
+    const Py_ssize_t rows = itemsize == 4 || itemsize == 8 ? values.len / itemsize : -1;
+    const Py_ssize_t weighed = product(cells, product(4, rows)), numbers = steps ? 2 : 4;
+    const int good = rows >= 0 && cells > 0 && weighed == weights.len && rule.len == numbers * itemsize &&
+                     out.len == 8 * cells * (squared ? 2 : 1);
+    if (good) {
+        const column one = {values.buf, rule.buf, itemsize == 8, steps};
+        const people everyone = {weights.buf, (size_t)cells, (size_t)rows, squared};
+        Py_BEGIN_ALLOW_THREADS
+        sum_column(&one, &everyone, out.buf);
+        Py_END_ALLOW_THREADS
+    }
+    PyBuffer_Release(&values);
+    PyBuffer_Release(&rule);
+    PyBuffer_Release(&weights);
+    PyBuffer_Release(&out);
+    return good ? Py_NewRef(Py_None) : refuse();
+}
+
+int widest = 2;
+
+PyDoc_STRVAR(limit_doc, "limit(level): use copies for processors up to this one; return the one in use. For tests.");
+
+static PyObject *limit(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    if (!PyArg_ParseTuple(arguments, "i", &widest))
+        return NULL;
+    return PyLong_FromLong(HAS_VECTOR_POPCOUNT ? 2 : HAS_AVX2 ? 1 : 0);
+}
+
+static PyMethodDef functions[] = {
+    {"count", count, METH_VARARGS, count_doc},
+#ifndef _WIN32
+    {"count_file", count_file, METH_VARARGS, count_file_doc},
+#endif
+    {"limit", limit, METH_VARARGS, limit_doc},
+    {"dose", dose, METH_VARARGS, dose_doc},
+    {"sums", sums, METH_VARARGS, sums_doc},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyModuleDef_Slot slots[] = {{0, NULL}};
+
+static struct PyModuleDef definition = {
+    .m_base = PyModuleDef_HEAD_INIT,
+    .m_name = "_compiled",
+    .m_doc = "Loops in C, on buffers.",
+    .m_methods = functions,
+    .m_slots = slots,
+};
+
+PyMODINIT_FUNC PyInit__compiled(void)
+{
+    return PyModuleDef_Init(&definition);
+}
