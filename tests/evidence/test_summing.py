@@ -31,7 +31,7 @@ TESTS = [
 ]
 ODD = [0.0, -0.0, 0.3, 0.5, 1.0, np.nan, np.inf, -np.inf, 1e-40, -1e-45, 1e38, -1e300, 2**-21, 1e6 + 0.5]
 needs_llvmlite = pytest.mark.skipif(
-    summing.function_for("scaled", np.float32) is None, reason="llvmlite is not installed"
+    summing.function_for("scaled", "f") is None, reason="llvmlite is not installed"
 )
 
 
