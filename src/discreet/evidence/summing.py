@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet.block import UNEVEN
 from discreet.compiled import compile_text
 from discreet.errors import InputError
 
@@ -55,7 +56,7 @@ def add_compiled(
         values = np.ascontiguousarray(column, kind)
         if values.size != light.shape[1]:
             # Compiled code would read beyond the shorter one.
-            raise InputError("the columns of the table differ in length: a file of it is damaged")
+            raise InputError(UNEVEN)
         function(
             values.ctypes.data,
             values.size,
