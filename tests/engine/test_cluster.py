@@ -278,7 +278,7 @@ def test_merging_does_not_touch_what_it_merges(table):
     test = discreet.Mean(bounds=BOUNDS, null=0.4)
     names = tuple(map(str, range(M)))
     parts = [
-        work.counted((test, names), work.array_blocks, table[low : low + 200], None, ((), None), low)
+        work.counted((test, names), work.array_blocks, table[low : low + 200], None, ((), None, table.dtype), low)
         for low in range(0, N, 200)
     ]
     before = [part.total.copy() for part in parts]
@@ -299,7 +299,7 @@ def test_failures_tell_no_data(client):
     """Whatever fails on a worker, only its kind comes back, and our tasks never raise there."""
     secret = np.array([["123-45-6789"]], dtype=object)
     failure = work.counted(
-        (discreet.Mean(bounds=BOUNDS, null=0.4), ("a",)), work.array_blocks, secret, None, ((), None), 0
+        (discreet.Mean(bounds=BOUNDS, null=0.4), ("a",)), work.array_blocks, secret, None, ((), None, secret.dtype), 0
     )
     assert isinstance(failure, work.Failure)
     assert "123" not in failure.words

@@ -36,10 +36,10 @@ class Vote:
     Parameters
     ----------
     test : callable
-        test(values) -> p-values: values, floats of shape (rows, m), p of shape (m,). With `reads`, test(values,
-        labels), labels a mapping from column to array. If it fails or returns no number, the block does not
-        vote. It must depend on its block alone: a seeded generator or a cache that blocks share would carry
-        one person into other blocks, and void the certificate.
+        test(values) -> p-values: values, double precision, of shape (rows, m), p of shape (m,). With `reads`,
+        test(values, labels), labels a mapping from column to array. If it fails or returns no number, the
+        block does not vote. It must depend on its block alone: a seeded generator or a cache that blocks
+        share would carry one person into other blocks, and void the certificate.
     blocks : int
         How many blocks. More blocks: a smaller certificate, weaker votes.
     level : float
