@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import dropwhile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -123,7 +124,7 @@ def _people(path: Path, ids: list[tuple[str, str]], phenotype: NDArray[np.float6
 
 def _table(path: Path) -> tuple[list[str], list[list[str]]]:
     """Return the header, empty if there is none, and the other lines, all cut into fields."""
-    rows = [row for row in fields(path) if not row[0].startswith("##")]
+    rows = list(dropwhile(lambda row: row[0].startswith("##"), fields(path)))
     if rows and rows[0][0] in _HEADERS:
         return rows[0], rows[1:]
     return [], rows
