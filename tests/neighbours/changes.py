@@ -77,7 +77,7 @@ def _label(rng: np.random.Generator, study: Study, person: int, rows: list[dict[
     name = str(rng.choice(["g", "s", "y"]))
     for row in rows:
         row[name] = entry(rng, study.types[name], "nasty", missing=True)
-        if study.types[name] == "text" and rng.random() < 0.1:
+        if study.types[name] in ("text", "category") and rng.random() < 0.1:
             row[name] = LONG
     return Change(f"label {name}", study.with_rows(person, rows), person, frozenset(name))
 

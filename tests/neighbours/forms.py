@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 WIDE = ("bool", *INTS, "float32", "float64")  # what data frames have
+FINE = (*WIDE, "decimal")  # and Arrow, polars and Parquet
 
 
 @dataclass(frozen=True)
@@ -88,11 +89,11 @@ def masked(study: Study, _: Path) -> Any:
 
 def structured(study: Study, _: Path, *, mask: bool = False) -> Any:
     """Return a structured array; text is held as objects."""
-    kinds = [(name, object if kind == "text" else kind) for name, kind in study.types.items()]
+    kinds = [(name, object if kind in ("text", "object") else kind) for name, kind in study.types.items()]
     table = np.zeros(len(study.rows), dtype=kinds)
     hidden = np.zeros(len(study.rows), dtype=[(name, bool) for name in study.types])
     for name, kind in study.types.items():
-        if kind == "text":
+        if kind in ("text", "object"):
             table[name], hidden[name] = study.column(name), [one is None for one in study.column(name)]
         else:
             table[name], hidden[name] = numeric(study, name, hold=not mask)
@@ -106,8 +107,11 @@ def pandas_frame(study: Study, _: Path | None = None, *, kind: str = "numpy") ->
         entries = study.column(name)
         if kind == "arrow":
             columns[name] = pd.Series(arrow_column(study, name), dtype=pd.ArrowDtype(arrow_type(declared)))
-        elif declared == "text":
-            columns[name] = pd.Series(entries, dtype="string" if kind == "nullable" else object)
+        elif declared == "category":
+            columns[name] = pd.Series(pd.Categorical(entries))
+        elif declared in ("text", "object"):
+            own = "string" if kind == "nullable" and declared == "text" else object
+            columns[name] = pd.Series(entries, dtype=own)
         elif kind == "nullable":
             columns[name] = pd.Series(pd.array([_plain(one) for one in entries], dtype=_nullable(declared)))
         elif None in entries and declared == "bool":
@@ -130,15 +134,20 @@ def _plain(one: Any) -> Any:
 
 def arrow_type(declared: str) -> Any:
     """Return Arrow's name for a declared type."""
-    return {"text": pa.string(), "bool": pa.bool_()}.get(declared) or pa.from_numpy_dtype(declared)
+    known = {"text": pa.string(), "bool": pa.bool_(), "decimal": pa.decimal128(18, 3)}
+    known["category"] = pa.dictionary(pa.int32(), pa.string())
+    return known.get(declared) or pa.from_numpy_dtype(declared)
 
 
 def arrow_column(study: Study, name: str) -> Any:
     """Return a column as Arrow holds it."""
-    if study.types[name] == "text":
-        return pa.array(study.column(name), pa.string())
+    kind = study.types[name]
+    if kind in ("text", "category"):
+        return pa.array(study.column(name), pa.string()).cast(arrow_type(kind))
+    if kind == "decimal":
+        return pa.array(study.column(name), arrow_type(kind))
     values, missing = numeric(study, name, hold=False)
-    return pa.array(values, arrow_type(study.types[name]), mask=missing)
+    return pa.array(values, arrow_type(kind), mask=missing)
 
 
 def arrow_table(study: Study, _: Path | None = None) -> Any:
@@ -241,7 +250,7 @@ class Selector(Form):
             return Nothing()
 
         if label is not None:
-            is_text = study.types[label] == "text"
+            is_text = study.types[label] in _WORDS
             y: Any = np.array(study.column(label), dtype=object) if is_text else numeric(study, label)[0]
         kept, selector.discover = selector.discover, take
         try:
@@ -253,30 +262,31 @@ class Selector(Form):
 
 _TEXT_TYPES = {"numbers": ("bool", "int64", "float64"), "labels": ("text", "int64", "float64", "bool")}
 _DASK = {"engine": lambda: "dask", "scheduler": client}
-_BOOL = r"holds text or dates where numbers are expected"  # pandas holds no missing yes/no
+_WORDS = ("text", "category")
+_BOOL = r"holds text or dates where numbers are expected|neither numbers, yes/no nor missing"
 _BAD_CELL = rf"t\.[ct]sv|{_BOOL}"  # what a line of text cannot be is refused, with its number
 FORMS = {
     form.name: form
     for form in (
         Form("array", array, NUMBERS, NUMBERS, text=False, one_type=True),
         Form("masked", masked, NUMBERS, NUMBERS, text=False, one_type=True),
-        Form("structured", structured, NUMBERS, (*NUMBERS, "text")),
-        Form("masked structured", partial(structured, mask=True), NUMBERS, (*NUMBERS, "text")),
-        Form("pandas", pandas_frame, refuses=_BOOL),
-        Form("pandas nullable", partial(pandas_frame, kind="nullable")),
-        Form("pandas arrow", partial(pandas_frame, kind="arrow")),
-        Form("polars", polars_frame),
-        Form("polars lazy", partial(polars_frame, lazy=True)),
-        Form("arrow", arrow_table),
-        Form("parquet", parquet),
-        Form("parquet folder", parquet_folder),
+        Form("structured", structured, NUMBERS, (*NUMBERS, "text", "object")),
+        Form("masked structured", partial(structured, mask=True), NUMBERS, (*NUMBERS, "text", "object")),
+        Form("pandas", pandas_frame, (*WIDE, "object"), (*WIDE, *_WORDS, "object"), refuses=_BOOL),
+        Form("pandas nullable", partial(pandas_frame, kind="nullable"), WIDE, (*WIDE, *_WORDS)),
+        Form("pandas arrow", partial(pandas_frame, kind="arrow"), FINE, (*FINE, *_WORDS)),
+        Form("polars", polars_frame, FINE, (*FINE, *_WORDS)),
+        Form("polars lazy", partial(polars_frame, lazy=True), FINE, (*FINE, *_WORDS)),
+        Form("arrow", arrow_table, FINE, (*FINE, *_WORDS)),
+        Form("parquet", parquet, FINE, (*FINE, *_WORDS)),
+        Form("parquet folder", parquet_folder, FINE, (*FINE, *_WORDS)),
         *(
             Form(ending[1:], partial(text_file, ending=ending), **_TEXT_TYPES, lines=True, refuses=_BAD_CELL)
             for ending in (".csv", ".tsv", ".csv.gz", ".tsv.gz")
         ),
         Form("dask array", dask_array, NUMBERS[:-1], NUMBERS[:-1], text=False, one_type=True, options=_DASK),
-        Form("dask frame", dask_frame, people=False, options=_DASK, refuses=_BOOL),
-        Form("dask parquet", parquet, people=False, options=_DASK),
+        Form("dask frame", dask_frame, people=False, options=_DASK),
+        Form("dask parquet", parquet, FINE, (*FINE, *_WORDS), people=False, options=_DASK),
         Selector("sklearn frame", pandas_frame, people=False),
         Selector("sklearn nullable", partial(pandas_frame, kind="nullable"), people=False),
         Selector("sklearn array", array, NUMBERS, NUMBERS, text=False, one_type=True),

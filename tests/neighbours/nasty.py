@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -100,6 +101,7 @@ REALS = (
     -np.inf,
     np.nan,
 )
+OBJECTS = (0, 1, 0.5, True, 14, np.float32(0.1), Decimal("0.1"), np.int8(3), np.nan, 10**400, 1e308, "x")
 
 
 @dataclass(frozen=True)
@@ -145,10 +147,14 @@ def entry(rng: np.random.Generator, kind: str, style: str, *, missing: bool) -> 
     """Return an entry of a declared type: tame, tied, or nasty; None where it is missing."""
     if missing and rng.random() < 0.15:
         return None
-    if kind == "text":
+    if kind in ("text", "category"):
         return str(rng.choice(TEXTS)) if style == "nasty" else str(rng.choice(["a", "b", "c"]))
     if kind == "bool":
         return bool(rng.integers(2))
+    if kind == "decimal":
+        return Decimal(int(rng.choice([0, 1, 500, 333, 14_000, -1, 10**14]))) / 1000
+    if kind == "object":
+        return OBJECTS[rng.integers(len(OBJECTS) if style == "nasty" else 6)]
     if kind in INTS:
         info = np.iinfo(kind)
         if style == "nasty":
@@ -204,10 +210,10 @@ def invent(
 
 
 def _levels(rng: np.random.Generator, kind: str) -> tuple[Any, Any]:
-    if kind == "text":
+    if kind in ("text", "category"):
         pairs = [("a", "b"), ("0", "1"), ("1", "2"), ("yes", "no"), ("01", "1"), ("2020-01-01", "x")]
         return pairs[rng.integers(len(pairs))]
     if kind == "bool":
         return (False, True)
     first = int(rng.integers(2))
-    return (first, first + 1) if kind in INTS else (float(first), first + 1.0)
+    return (first, first + 1) if kind in (*INTS, "decimal", "object") else (float(first), first + 1.0)

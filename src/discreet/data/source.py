@@ -127,16 +127,12 @@ def entries(column: NDArray[Any], declared: np.dtype[Any]) -> NDArray[Any]:
     The type of the result follows from the declared type alone: single precision where that holds every such
     number, else double. Each entry is read by itself.
     """
-    mask = np.ma.getmask(column)
-    plain = np.asarray(column)
-    if kind_of(declared) not in NUMBERS:
-        objects = np.empty(plain.shape, dtype=object)
-        objects[...] = plain
-        mask = np.array([is_missing(entry) for entry in objects.flat], dtype=bool).reshape(plain.shape) | mask
-        objects[mask] = None
-        return objects
-    own = np.float32 if np.can_cast(declared, np.float32) else np.float64
-    floats = plain.astype(own, copy=mask is not np.ma.nomask)
-    if mask is not np.ma.nomask:
-        floats[mask] = np.nan
-    return floats
+    plain, missing = np.asarray(column), np.ma.getmask(column)
+    numbers = kind_of(declared) in NUMBERS
+    if plain.dtype == object or not numbers:
+        plain = plain.astype(object)
+        missing = missing | np.array([is_missing(entry) for entry in plain.flat], bool).reshape(plain.shape)
+    if missing is not np.ma.nomask:
+        plain = np.where(missing, np.nan if numbers else None, plain)
+    own = object if not numbers else np.float32 if np.can_cast(declared, np.float32) else np.float64
+    return plain.astype(own, copy=False)

@@ -157,13 +157,15 @@ class Declared:
     def batches(self, wanted: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
         """Yield the wanted columns in batches of rows."""
         for batch in self.partition.batches(wanted):
-            for name in wanted:
-                if batch[name].dtype.kind != "f" == self.declared[name].kind:
-                    raise InputError(
-                        f"column {name!r} holds numbers, says the data frame, but some partition holds "
-                        "something else: convert it first"
-                    )
-            yield {name: entries(batch[name], self.declared[name]) for name in wanted}
+            yield {name: self._read(name, batch[name]) for name in wanted}
+
+    def _read(self, name: str, column: NDArray[Any]) -> NDArray[Any]:
+        try:
+            return entries(column, self.declared[name])
+        except (TypeError, ValueError, OverflowError):
+            raise InputError(
+                f"column {name!r} holds numbers, says the data frame, but some partition holds something else"
+            ) from None
 
 
 def array_blocks(
