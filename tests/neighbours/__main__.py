@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 
+from forms import close
 from fuzz import SOURCES, run
 
 parser = argparse.ArgumentParser(prog="python tests/neighbours", description=__doc__)
@@ -13,7 +14,10 @@ parser.add_argument("--seed", type=int, default=None, help="which tables to inve
 parser.add_argument("--sources", nargs="+", choices=SOURCES, default=list(SOURCES), metavar="SOURCE")
 options = parser.parse_args()
 seed = int(time.time()) if options.seed is None else options.seed
-tally = run(seed, seconds=60 * options.minutes, sources=tuple(options.sources))
+try:
+    tally = run(seed, seconds=60 * options.minutes, sources=tuple(options.sources))
+finally:
+    close()
 print(f"seed {seed}: {tally}")
 for fault in tally.faults[:20]:
     print(fault[:600])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import logging
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
@@ -200,14 +201,25 @@ def line(row: dict[str, Any], study: Study, separator: str = ",") -> bytes:
 
 @cache
 def client() -> Any:
-    """Return a cluster inside this process."""
-    import logging
-
+    """Return a cluster inside this process, to be closed by `close`."""
     import distributed
 
     return distributed.Client(
-        processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None, silence_logs=logging.ERROR
+        processes=False,
+        n_workers=1,
+        threads_per_worker=1,
+        dashboard_address="127.0.0.1:0",
+        silence_logs=logging.ERROR,
+        set_as_default=False,
     )
+
+
+def close() -> None:
+    """Close the cluster, if there is one."""
+    if client.cache_info().currsize:
+        client().cluster.close()
+        client().close()
+        client.cache_clear()
 
 
 def dask_array(study: Study, folder: Path) -> Any:

@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import changes
 import cohorts
@@ -21,9 +21,14 @@ from pairs import Outcome, compare, observe
 
 from discreet.data.person import _key
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 # Refusals that PRIVACY.md allows of every table: they are for whoever holds the data.
 _ALLOWED = r"some people have several rows|2\*\*53"
 _PUBLIC = {"True", "False", "None", "null", "true", "false"}
+# Faults of readers of text, and of `reduce`, that are known: to be emptied when those are mended.
+KNOWN = r"^(csv|tsv)|reduce=(mean|any)"
 PLINK = "plink"
 SOURCES = (*FORMS, PLINK)
 
@@ -37,13 +42,23 @@ class Tally:
     refused: Counter[str] = field(default_factory=Counter)
     by_source: Counter[str] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
+    known: str | None = None
+    skipped: int = 0  # known faults
+
+    def add(self, where: str, faults: list[str]) -> None:
+        """Keep what is wrong, unless it is known."""
+        if self.known is not None and re.search(self.known, where):
+            self.skipped += len(faults)
+        else:
+            self.faults += [f"{where} | {fault}" for fault in faults]
 
     def __str__(self) -> str:
         kinds = Counter(fault.split(" | ")[0] + " | " + fault.split(" | ")[-1][:90] for fault in self.faults)
         return "\n".join(
             [
                 f"{self.tables:,} tables, {self.pairs:,} neighbouring pairs compared, "
-                f"{sum(self.refused.values()):,} refusals, {len(self.faults):,} faults",
+                f"{sum(self.refused.values()):,} refusals, {len(self.faults):,} faults"
+                + (f", {self.skipped:,} known ones" if self.skipped else ""),
                 *(f"  {name}: {count:,} pairs" for name, count in sorted(self.by_source.items())),
                 *(f"  refused {count:,} times: {words}" for words, count in self.refused.most_common(12)),
                 *(f"FAULT {count:,} times: {words}" for words, count in kinds.most_common()),
@@ -58,9 +73,14 @@ def run(
     seconds: float | None = None,
     sources: tuple[str, ...] = SOURCES,
     neighbours: int = 6,
+    only: Callable[[nasty.Study], bool] = lambda study: True,  # noqa: ARG005
+    known: str | None = KNOWN,
 ) -> Tally:
-    """Return what was found on so many tables of each source, or in so much time."""
-    tally, start, number = Tally(), time.monotonic(), 0
+    """Return what was found on so many tables of each source, or in so much time.
+
+    `only` says which studies are of interest.
+    """
+    tally, start, number = Tally(known=known), time.monotonic(), 0
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         while (tables is None or number < tables * len(sources)) and (
@@ -72,17 +92,25 @@ def run(
             if source == PLINK:
                 _cohort(rng, folder, tally, label, neighbours)
             else:
-                _table(rng, FORMS[source], folder, tally, label, neighbours)
+                _table(rng, FORMS[source], folder, tally, label, neighbours, only)
             number += 1
             tally.tables += 1
     return tally
 
 
 def _table(
-    rng: np.random.Generator, form: Form, folder: Path, tally: Tally, label: str, neighbours: int
+    rng: np.random.Generator,
+    form: Form,
+    folder: Path,
+    tally: Tally,
+    label: str,
+    neighbours: int,
+    only: Callable[[nasty.Study], bool],
 ) -> None:
     shape = {"text": form.text, "one_type": form.one_type, "people": form.people}
     study = nasty.invent(rng, form.numbers, form.labels, **shape)
+    while not only(study):
+        study = nasty.invent(rng, form.numbers, form.labels, **shape)
     names = [name for name in questions.TESTS if not (isinstance(form, Selector) and name == "Stratified")]
     test, public = questions.ask(rng, study, str(rng.choice(names)))
     if isinstance(form, Selector) and len(test.labels) > 1:
@@ -105,9 +133,7 @@ def _table(
             person = {_key(_id(study, changed.person)), _key(_id(changed.study, changed.person))}
             if changed.name.startswith("line"):
                 person |= after.rows.keys() - before.rows.keys()
-        tally.faults += [
-            f"{where} | {fault}" for fault in compare(before, after, person, neighbours=same_public)
-        ]
+        tally.add(where, compare(before, after, person, neighbours=same_public))
 
 
 def _id(study: nasty.Study, person: int) -> Any:
@@ -142,9 +168,7 @@ def _cohort(rng: np.random.Generator, folder: Path, tally: Tally, label: str, ne
         if kind in ("family", "name") and cohort.pheno and public:
             same_public = False  # whoever is renamed may be listed with a phenotype, or no longer
         if _usable(after, cohorts.REFUSES, tally, where, changed, neighbours=same_public):
-            tally.faults += [
-                f"{where} | {fault}" for fault in compare(before, after, {person}, neighbours=same_public)
-            ]
+            tally.add(where, compare(before, after, {person}, neighbours=same_public))
 
 
 def _usable(
@@ -152,14 +176,14 @@ def _usable(
 ) -> bool:
     """Say whether there is evidence; refusals must be allowed ones, and must tell nothing."""
     if outcome.broken:
-        tally.faults.append(f"{where} | raised {outcome.broken}")
+        tally.add(where, [f"raised {outcome.broken}"])
         return False
     if not outcome.refusal:
         return True
     if neighbours and not re.search(f"{_ALLOWED}|{refuses}", outcome.refusal):
-        tally.faults.append(f"{where} | refused {outcome.refusal}")
+        tally.add(where, [f"refused {outcome.refusal}"])
     if any(word in outcome.refusal for word in _private(table)):
-        tally.faults.append(f"{where} | a refusal quotes the data: {outcome.refusal[:200]}")
+        tally.add(where, [f"a refusal quotes the data: {outcome.refusal[:200]}"])
     tally.refused[re.sub(r"\S*/", "", outcome.refusal)[:90]] += 1
     return False
 

@@ -182,7 +182,9 @@ def invent(
         types[f"v{place}"] = common if one_type else str(rng.choice(numbers))
     if text and rng.random() < 0.3:
         types["t"], levels["t"] = "text", ("a", "1")[: int(rng.integers(1, 3))]
-    styles = {name: str(rng.choice(["tame", "ties", "constant", "missing", "nasty"])) for name in types}
+    complete = rng.random() < 0.4  # nobody misses anything: the first who does may change a type
+    known = ["tame", "ties", "constant", "nasty", *([] if complete else ["missing"])]
+    styles = {name: str(rng.choice(known)) for name in types}
     fixed = {name: entry(rng, kind, "nasty", missing=False) for name, kind in types.items()}
 
     def row(person: int) -> dict[str, Any]:
@@ -197,7 +199,9 @@ def invent(
             elif styles[name] == "missing" and name != "y":
                 found[name] = None
             else:
-                found[name] = entry(rng, kind, styles[name], missing=True)
+                found[name] = entry(rng, kind, styles[name], missing=not complete)
+            if complete and found[name] != found[name]:  # noqa: PLR0124 - NaN
+                found[name] = 0 if kind == "object" else 0.0
         return found
 
     identified = people and not one_type and rng.random() < 0.4

@@ -98,15 +98,15 @@ def observe(measure: Callable[[Any], Any], test: Any) -> Outcome:
     people: Any = range(columns[0].size)
     if blocks[0].people is not None:
         people = np.concatenate([block.people for block in blocks]).tolist()
+    mixed = [{block.columns[place].dtype.str for block in blocks} for place in range(len(columns))]
+    if any(len(kinds) > 1 or not kinds <= {"<f4", "<f8"} for kinds in mixed):
+        return Outcome(broken=f"columns were delivered as {mixed}")
     bits = [[one.tobytes() for one in column] for column in columns]
     return Outcome(
         evidence,
         len(set(people)),
         {who: tuple(column[place] for column in bits) for place, who in enumerate(people)},
-        tuple(
-            (column.dtype.str, {block.columns[i].dtype.str for block in blocks})
-            for i, column in enumerate(columns)
-        ),
+        tuple(column.dtype.str for column in columns),
         {who: tuple(label[place] for label in beside.values()) for place, who in enumerate(people)},
     )
 
