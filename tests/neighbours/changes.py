@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from forms import line
 from nasty import TEXTS, Study, entry
 
 if TYPE_CHECKING:
+    import numpy as np
     from forms import Form
 
 LONG = "x" * 40_000
@@ -35,35 +35,36 @@ def rows_of(study: Study, person: int) -> list[dict[str, Any]]:
 def change(rng: np.random.Generator, study: Study, form: Form) -> Change:
     """Return one person of a study, changed at random."""
     person = int(rng.choice(study.owner))
-    kinds = ["value", "values", "missing", "all missing", "copy", "label"]
-    kinds += ["identifier", "rows", "moved"] if study.identified else []
-    kinds += ["line"] if form.lines else []
-    kind = str(rng.choice(kinds))
-    rows = rows_of(study, person)
-    tested = study.tested
-    if kind == "label":
-        return _label(rng, study, person, rows)
-    if kind == "identifier":
-        return _identifier(rng, study, person, rows)
-    if kind == "line":
-        return _line(rng, study, person, rows, "\t" if "tsv" in form.name else ",")
+    kinds = [_values, _values, _values, _values, _values, _label]
+    kinds += [_identifier, _rows, _elsewhere] if study.identified else []
+    kinds += [_line] if form.lines else []
+    return kinds[rng.integers(len(kinds))](rng, study, person, form)
+
+
+def _values(rng: np.random.Generator, study: Study, person: int, form: Form) -> Change:
+    """Change one value, all, or some; to odd ones, to none, or to somebody else's."""
+    rows, tested, types = rows_of(study, person), study.tested, study.types
+    kind = str(rng.choice(["value", "values", "missing", "all missing", "copy"]))
     if kind == "value":
         row, name = rows[rng.integers(len(rows))], str(rng.choice(tested))
-        row[name] = _odd(rng, study.types[name], form)
+        row[name] = _odd(rng, types[name], form)
     elif kind == "copy":
         other = rows_of(study, int(rng.choice(study.owner)))[0]
         rows = [row | {name: other[name] for name in tested} for row in rows]
-    elif kind == "rows":
-        return _rows(rng, study, person, rows, form)
-    elif kind == "moved":
-        return Change(kind, study.with_rows(person, rows, int(rng.integers(len(study.rows)))), person)
+    elif kind == "missing":
+        rows = [row | {str(rng.choice(tested)): None} for row in rows]
     else:
-        for row in rows:
-            for name in tested:
-                row[name] = _odd(rng, study.types[name], form) if kind == "values" else None
-            if kind == "missing":
-                row |= {name: entry(rng, study.types[name], "nasty", missing=True) for name in tested[1:]}
+        odd = kind == "values"
+        rows = [
+            row | {name: _odd(rng, types[name], form) if odd else None for name in tested} for row in rows
+        ]
     return Change(kind, study.with_rows(person, rows), person)
+
+
+def _elsewhere(rng: np.random.Generator, study: Study, person: int, form: Form) -> Change:  # noqa: ARG001
+    """Move all rows to another place."""
+    place = int(rng.integers(len(study.rows)))
+    return Change("moved", study.with_rows(person, rows_of(study, person), place), person)
 
 
 def _odd(rng: np.random.Generator, kind: str, form: Form) -> Any:
@@ -73,7 +74,9 @@ def _odd(rng: np.random.Generator, kind: str, form: Form) -> Any:
     return entry(rng, kind, "nasty", missing=True)
 
 
-def _label(rng: np.random.Generator, study: Study, person: int, rows: list[dict[str, Any]]) -> Change:
+def _label(rng: np.random.Generator, study: Study, person: int, form: Form) -> Change:  # noqa: ARG001
+    """Change a label, in all rows."""
+    rows = rows_of(study, person)
     name = str(rng.choice(["g", "s", "y"]))
     for row in rows:
         row[name] = entry(rng, study.types[name], "nasty", missing=True)
@@ -82,16 +85,18 @@ def _label(rng: np.random.Generator, study: Study, person: int, rows: list[dict[
     return Change(f"label {name}", study.with_rows(person, rows), person, frozenset(name))
 
 
-def _identifier(rng: np.random.Generator, study: Study, person: int, rows: list[dict[str, Any]]) -> Change:
+def _identifier(rng: np.random.Generator, study: Study, person: int, form: Form) -> Change:  # noqa: ARG001
+    """Rename somebody."""
+    rows = rows_of(study, person)
     new: Any = 10_000 + int(rng.integers(1_000))
     if study.types["id"] == "text":
         new = LONG if rng.random() < 0.1 else str(rng.choice([one for one in TEXTS if one not in ABSENT]))
     return Change("identifier", study.with_rows(person, [row | {"id": new} for row in rows]), person)
 
 
-def _rows(
-    rng: np.random.Generator, study: Study, person: int, rows: list[dict[str, Any]], form: Form
-) -> Change:
+def _rows(rng: np.random.Generator, study: Study, person: int, form: Form) -> Change:
+    """Give somebody one row or several, where they were or elsewhere."""
+    rows = rows_of(study, person)
     more = [
         rows[0] | {name: _odd(rng, study.types[name], form) for name in study.tested}
         for _ in range(int(rng.integers(0, 4)))
@@ -100,10 +105,9 @@ def _rows(
     return Change("rows", study.with_rows(person, [rows[0], *more], place), person)
 
 
-def _line(
-    rng: np.random.Generator, study: Study, person: int, rows: list[dict[str, Any]], separator: str
-) -> Change:
+def _line(rng: np.random.Generator, study: Study, person: int, form: Form) -> Change:
     """Damage the line itself: quotes, blanks, too many entries or too few, bytes that are no text."""
+    rows, separator = rows_of(study, person), "\t" if "tsv" in form.name else ","
     row = rows[0]
     whole = line(row, study, separator).rstrip(b"\n")
     cells = whole.split(separator.encode())
@@ -130,4 +134,5 @@ def _line(
     name = str(rng.choice(list(damage)))
     row["raw"] = damage[name] + b"\n"
     touched = frozenset("gsy")  # whatever it is read as, the labels may be others
-    return Change(f"line: {name}", study.with_rows(person, [row, *rows[1:]]), person, touched)
+    # The only row: were there others, one with another identifier would be one person more.
+    return Change(f"line: {name}", study.with_rows(person, [row]), person, touched)

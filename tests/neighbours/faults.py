@@ -33,7 +33,7 @@ class Fault:
 
 
 def precision_by_missing(patch: Any) -> None:
-    """A column is double precision where somebody is missing, else single."""
+    """Make a column double precision where somebody is missing, else single."""
     real = source.entries
 
     def faulty(column: Any, declared: Any) -> Any:
@@ -47,7 +47,7 @@ def precision_by_missing(patch: Any) -> None:
 
 
 def reduced_if_anybody_has_two_rows(patch: Any) -> None:
-    """`reduce` is skipped when nobody has two rows."""
+    """Skip `reduce` when nobody has two rows."""
     real = table.one_row_each
 
     def faulty(values: Any, labels: Any, people: Any, how: Any) -> Any:
@@ -58,7 +58,7 @@ def reduced_if_anybody_has_two_rows(patch: Any) -> None:
 
 
 def quotes_swallow_lines(patch: Any) -> None:
-    """A stray quote goes on until the next one, lines and all."""
+    """Let a stray quote go on until the next one, lines and all."""
 
     class Swallowing:
         def __init__(self, path: Path) -> None:
@@ -83,7 +83,7 @@ def quotes_swallow_lines(patch: Any) -> None:
 
 
 def coding_by_what_is_there(patch: Any) -> None:
-    """Phenotypes are taken for 0 and 1 if any of them is 0."""
+    """Take phenotypes for 0 and 1 if any of them is 0."""
     real = fam._numbers
 
     def faulty(words: list[str]) -> Any:
@@ -94,7 +94,7 @@ def coding_by_what_is_there(patch: Any) -> None:
 
 
 def incomplete_rows_dropped(patch: Any) -> None:
-    """Whoever misses a value is left out."""
+    """Leave out whoever misses a value."""
     real = table.Table.blocks
 
     def faulty(self: Any) -> Iterator[Block]:
@@ -109,7 +109,7 @@ def incomplete_rows_dropped(patch: Any) -> None:
 
 
 def long_entries_refused_and_quoted(patch: Any) -> None:
-    """An error quotes what it does not like."""
+    """Quote in an error what it does not like."""
     real = source.entries
 
     def faulty(column: Any, declared: Any) -> Any:
@@ -123,7 +123,7 @@ def long_entries_refused_and_quoted(patch: Any) -> None:
 
 
 def scaled_by_the_largest(patch: Any) -> None:
-    """Values are scaled by the largest there is, not by public bounds."""
+    """Scale values by the largest there is, not by public bounds."""
     real = Scale.whole
 
     def faulty(self: Any, values: Any, columns: Any = slice(None)) -> Any:
@@ -135,7 +135,7 @@ def scaled_by_the_largest(patch: Any) -> None:
 
 
 def features_of_one_type(patch: Any) -> None:
-    """All features are single precision unless one entry anywhere is missing."""
+    """Make all features single precision unless one entry anywhere is missing."""
     real = PrivateSelectFdr._valid
 
     def faulty(self: Any, *data: Any, **options: Any) -> Any:
@@ -150,7 +150,7 @@ def features_of_one_type(patch: Any) -> None:
 
 
 def partitions_as_they_come(patch: Any) -> None:
-    """A partition has the types that its own people give it."""
+    """Leave a partition the types that its own people give it."""
     patch.setattr(Declared, "batches", lambda self, wanted: self.partition.batches(wanted))
 
 

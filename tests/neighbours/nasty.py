@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from discreet.data.source import is_missing
+
 INTS = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
 FLOATS = ("float16", "float32", "float64", "longdouble")
 NUMBERS = ("bool", *INTS, *FLOATS)
@@ -182,35 +184,40 @@ def invent(
         types[f"v{place}"] = common if one_type else str(rng.choice(numbers))
     if text and rng.random() < 0.3:
         types["t"], levels["t"] = "text", ("a", "1")[: int(rng.integers(1, 3))]
-    complete = rng.random() < 0.4  # nobody misses anything: the first who does may change a type
-    known = ["tame", "ties", "constant", "nasty", *([] if complete else ["missing"])]
-    styles = {name: str(rng.choice(known)) for name in types}
-    fixed = {name: entry(rng, kind, "nasty", missing=False) for name, kind in types.items()}
-
-    def row(person: int) -> dict[str, Any]:
-        found: dict[str, Any] = {"id": f"p{person}" if types["id"] == "text" else person}
-        for name, kind in types.items():
-            if name == "id":
-                continue
-            if name in ("g", "s"):
-                found[name] = levels[name][(person if name == "g" else person // 2) % 2]
-            elif styles[name] == "constant":
-                found[name] = fixed[name]
-            elif styles[name] == "missing" and name != "y":
-                found[name] = None
-            else:
-                found[name] = entry(rng, kind, styles[name], missing=not complete)
-            if complete and found[name] != found[name]:  # noqa: PLR0124 - NaN
-                found[name] = 0 if kind == "object" else 0.0
-        return found
-
+    people_rows = _Rows(rng, types, levels, complete=rng.random() < 0.4)
     identified = people and not one_type and rng.random() < 0.4
     reduce = [None, "first", "mean", "any"][rng.integers(4)] if identified else None
     several = reduce is not None and rng.random() < 0.6
     owner = [person for person in range(n) for _ in range(int(rng.integers(1, 4)) if several else 1)]
     if several:
         owner = [owner[i] for i in rng.permutation(len(owner))]
-    return Study(types, tuple(row(one) for one in owner), tuple(owner), levels, reduce, identified)
+    rows = tuple(people_rows.row(one) for one in owner)
+    return Study(types, rows, tuple(owner), levels, reduce, identified)
+
+
+class _Rows:
+    """How the columns of a study are filled: each in a style of its own."""
+
+    def __init__(self, rng: np.random.Generator, types: Any, levels: Any, *, complete: bool) -> None:
+        self.rng, self.types, self.levels = rng, types, levels
+        self.complete = complete  # nobody misses anything: the first who does may change a type
+        known = ["tame", "ties", "constant", "nasty", *([] if complete else ["missing"])]
+        self.styles = {name: str(rng.choice(known)) for name in types}
+        self.fixed = {name: entry(rng, kind, "nasty", missing=False) for name, kind in types.items()}
+
+    def row(self, person: int) -> dict[str, Any]:
+        """Return a row of somebody."""
+        found: dict[str, Any] = {"id": f"p{person}" if self.types["id"] == "text" else person}
+        found |= {"g": self.levels["g"][person % 2], "s": self.levels["s"][person // 2 % 2]}
+        return found | {name: self._entry(name) for name in self.types if name not in found}
+
+    def _entry(self, name: str) -> Any:
+        style = self.styles[name]
+        if style == "missing" and name != "y":
+            return None
+        found = entry(self.rng, self.types[name], style, missing=not self.complete)
+        found = self.fixed[name] if style == "constant" else found
+        return 0 if self.complete and is_missing(found) else found
 
 
 def _levels(rng: np.random.Generator, kind: str) -> tuple[Any, Any]:

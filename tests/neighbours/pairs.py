@@ -131,8 +131,12 @@ def compare(before: Outcome, after: Outcome, person: set[Any], *, neighbours: bo
         faults.append("somebody else's values changed")
     if any(before.labels[who] != after.labels[who] for who in others):
         faults.append("somebody else's labels changed")
-    if not neighbours:
-        return faults
+    return faults + _moved(before, after) if neighbours else faults
+
+
+def _moved(before: Outcome, after: Outcome) -> list[str]:
+    """Return what is wrong with the evidence of two neighbouring tables."""
+    faults: list[str] = []
     one, two = before.evidence.certificate, after.evidence.certificate
     if one != two or before.evidence.null != after.evidence.null:
         faults.append(f"the certificate changed: {one} and {two}")

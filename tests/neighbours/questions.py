@@ -33,7 +33,7 @@ GENETIC = ("Allelic", "Trend", "Genotypic", "Score")
 
 
 def coin_of(values: np.ndarray, labels: dict[str, np.ndarray] | None = None) -> np.ndarray:
-    """Return p-values that are a hash of the block: the least change of it, even of a type, may turn a vote."""
+    """Return a hash of the block for p-values: the least change of it, even of a type, may turn a vote."""
     beside = "".join(f"{name}{label.dtype}{label.tolist()!r}" for name, label in (labels or {}).items())
     start = zlib.crc32(f"{values.dtype}{values.shape}{beside}".encode())
     return np.array([zlib.crc32(np.ascontiguousarray(one).tobytes(), start) % 2 for one in values.T])
@@ -41,39 +41,29 @@ def coin_of(values: np.ndarray, labels: dict[str, np.ndarray] | None = None) -> 
 
 def ask(rng: np.random.Generator, study: Study, name: str) -> tuple[Any, frozenset[str]]:
     """Return a test by name, and the label columns it does not protect."""
+    sides, strata = int(rng.integers(1, 3)), {"stratum": "s", "strata": study.levels["s"]}
+    group: dict[str, Any] = {"group": "g", "levels": study.levels["g"], "sides": sides}
+    if name in GENETIC:
+        return _genetic(rng, name, group, strata if rng.random() < 0.3 else {})
     bounds = BOUNDS[rng.integers(len(BOUNDS))]
-    levels, strata, sides = study.levels["g"], study.levels["s"], int(rng.integers(1, 3))
-    group: dict[str, Any] = {"group": "g", "levels": levels, "sides": sides}
-    deviation = [{}, {"sd": 0.3}, {"floor": 0.1}][rng.integers(3)]
-    null = bounds[0] + 0.4 * (bounds[1] - bounds[0])
-    if name == "Mean":
-        return discreet.Mean(bounds=bounds, null=null, sides=sides), frozenset()
-    if name == "Proportion":
-        return discreet.Proportion(null=0.3, sides=sides), frozenset()
-    if name == "Sign":
-        return discreet.Sign(null=float(rng.choice([0.0, 0.3, 14.0])), sides=sides), frozenset()
-    if name == "SignedRank":
-        return discreet.SignedRank(null=float(rng.choice([0.0, 0.3, 14.0])), sides=sides), frozenset()
-    if name == "TwoGroups":
-        return discreet.TwoGroups(**group, bounds=bounds, **deviation), frozenset("g")
-    if name == "TwoByTwo":
-        return discreet.TwoByTwo(**group), frozenset("g")
-    if name == "RankSum":
-        return discreet.RankSum(**group), frozenset("g")
-    if name == "Stratified":
-        parts = {"stratum": "s", "strata": strata}
-        return discreet.Stratified(**group, **parts, bounds=bounds, **deviation), frozenset("gs")
-    if name == "Correlation":
-        if rng.random() < 0.5:
-            return discreet.Correlation(partner="y", sides=sides), frozenset()
-        product = {"method": "product", "bounds": bounds, "partner_bounds": (0.0, 1.0)}
-        return discreet.Correlation(partner="y", sides=sides, **product), frozenset()
-    if name == "Vote":
-        reads = ("g",) if rng.random() < 0.5 else ()
-        return discreet.Vote(
-            test=coin_of, blocks=int(rng.integers(2, 9)), level=0.5, reads=reads
-        ), frozenset()
-    return _genetic(rng, name, group, {"stratum": "s", "strata": strata} if rng.random() < 0.3 else {})
+    deviation: dict[str, Any] = [{}, {"sd": 0.3}, {"floor": 0.1}][rng.integers(3)]
+    middle = float(rng.choice([0.0, 0.3, 14.0]))
+    product = {"method": "product", "bounds": bounds, "partner_bounds": (0.0, 1.0)}
+    votes = {"test": coin_of, "blocks": int(rng.integers(2, 9)), "level": 0.5}
+    options: dict[str, dict[str, Any]] = {
+        "Mean": {"bounds": bounds, "null": bounds[0] + 0.4 * (bounds[1] - bounds[0]), "sides": sides},
+        "Proportion": {"null": 0.3, "sides": sides},
+        "Sign": {"null": middle, "sides": sides},
+        "SignedRank": {"null": middle, "sides": sides},
+        "TwoGroups": group | {"bounds": bounds} | deviation,
+        "TwoByTwo": group,
+        "RankSum": group,
+        "Stratified": group | strata | {"bounds": bounds} | deviation,
+        "Correlation": {"partner": "y", "sides": sides} | (product if rng.random() < 0.5 else {}),
+        "Vote": votes | ({"reads": ("g",)} if rng.random() < 0.5 else {}),
+    }
+    test = getattr(discreet, name)(**options[name])
+    return test, frozenset() if name in ("Correlation", "Vote") else frozenset(test.labels)
 
 
 def _genetic(
