@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import discreet
-from discreet.data.source import ArraySource, entries
+from discreet.data.source import ArraySource
 from discreet.errors import InputError
 
 TYPES = [*"?bBhHiIlLqQefdg", ">f4", ">i2"]
@@ -81,11 +81,3 @@ def test_a_matrix_is_a_table():
     with pytest.warns(PendingDeprecationWarning):
         matrix = np.matrix(values)
     assert np.array_equal(discreet.measure(matrix, test).score, discreet.measure(values, test).score)
-
-
-def test_objects_are_read_one_by_one():
-    """Numbers among objects do not depend on what the others are."""
-    plain = entries(np.array([1, 2.5, True], dtype=object), np.dtype(np.float64))
-    odd = entries(np.array([1, 2.5, None], dtype=object), np.dtype(np.float64))
-    assert plain[:2].tobytes() == odd[:2].tobytes()
-    assert np.isnan(odd[2])

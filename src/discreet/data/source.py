@@ -129,7 +129,7 @@ def entries(column: NDArray[Any], declared: np.dtype[Any]) -> NDArray[Any]:
     """
     plain, missing = np.asarray(column), np.ma.getmask(column)
     numbers = kind_of(declared) in NUMBERS
-    if plain.dtype == object or not numbers:
+    if not numbers:
         plain = plain.astype(object)
         missing = missing | np.array([is_missing(entry) for entry in plain.flat], bool).reshape(plain.shape)
     if missing is not np.ma.nomask:

@@ -13,9 +13,10 @@ import numpy as np
 
 from discreet.block import Block
 from discreet.data.frame import frame_source
-from discreet.data.source import entries
+from discreet.data.source import entries, is_missing
 from discreet.errors import ClusterError, DiscreetError, InputError
 from discreet.evidence.scattered import Part
+from discreet.labels import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -160,12 +161,17 @@ class Declared:
             yield {name: self._read(name, batch[name]) for name in wanted}
 
     def _read(self, name: str, column: NDArray[Any]) -> NDArray[Any]:
-        try:
-            return entries(column, self.declared[name])
-        except (TypeError, ValueError, OverflowError):
-            raise InputError(
-                f"column {name!r} holds numbers, says the data frame, but some partition holds something else"
-            ) from None
+        """Return a column as declared; numbers among objects, or written as text, are read one by one."""
+        found = column
+        if self.declared[name].kind == "f" and column.dtype == object:
+            found = numbers(column)
+            for value, entry in zip(found.tolist(), column.tolist(), strict=True):
+                if np.isnan(value) and not is_missing(entry) and entry != "nan":
+                    raise InputError(
+                        f"column {name!r} holds numbers, says the data frame, but some partition holds "
+                        "something else"
+                    )
+        return entries(found, self.declared[name])
 
 
 def array_blocks(
