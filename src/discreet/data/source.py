@@ -122,17 +122,19 @@ def kind_of(dtype: np.dtype[Any]) -> str:
 
 
 def entries(column: NDArray[Any], declared: np.dtype[Any]) -> NDArray[Any]:
-    """Return entries as floats with NaN, or as objects with None, where missing or masked; same shape.
+    """Return a column's entries: floats with NaN, or objects with None, where missing or masked.
 
     The type of the result follows from the declared type alone: single precision where that holds every such
     number, else double. Each entry is read by itself.
     """
-    plain, missing = np.asarray(column), np.ma.getmask(column)
-    numbers = kind_of(declared) in NUMBERS
-    if not numbers:
-        plain = plain.astype(object)
-        missing = missing | np.array([is_missing(entry) for entry in plain.flat], bool).reshape(plain.shape)
-    if missing is not np.ma.nomask:
-        plain = np.where(missing, np.nan if numbers else None, plain)
-    own = object if not numbers else np.float32 if np.can_cast(declared, np.float32) else np.float64
-    return plain.astype(own, copy=False)
+    mask: Any = np.ma.getmask(column)
+    if kind_of(declared) in NUMBERS:
+        own = np.float32 if np.can_cast(declared, np.float32) else np.float64
+        if mask is np.ma.nomask:
+            return np.asarray(column).astype(own, copy=False)
+        floats = np.asarray(column).astype(own)
+        floats[mask] = np.nan
+        return floats
+    objects = np.asarray(column).astype(object)
+    objects[mask | np.array([is_missing(entry) for entry in objects.tolist()], dtype=bool)] = None
+    return objects
