@@ -1,4 +1,7 @@
-"""People in PLINK's text files: .fam and .psam, phenotypes, who to keep, and public strata."""
+"""People in PLINK's text files: .fam and .psam, phenotypes, who to keep, and public strata.
+
+Every line is read by itself; docs/proofs/sources.md.
+"""
 
 from __future__ import annotations
 

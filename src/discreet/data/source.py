@@ -1,4 +1,7 @@
-"""One view of every table: named columns of a few kinds, handed out in batches of arrays."""
+"""One view of every table: named columns of a few kinds, handed out in batches of arrays.
+
+What becomes of an array's entry depends on it and on the declared type alone; docs/proofs/sources.md.
+"""
 
 from __future__ import annotations
 

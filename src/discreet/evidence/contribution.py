@@ -26,7 +26,7 @@ class Contribution(Protocol):
     """What a person's value counts as: a rule, its numbers, and the same in NumPy.
 
     All arithmetic is in double precision, in which a value of single precision is the same number: what a
-    value counts as does not depend on how its column is stored.
+    value counts as does not depend on how its column is stored; docs/proofs/sources.md.
     """
 
     rule: ClassVar[str]
