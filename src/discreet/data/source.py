@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 KINDS = ("bool", "int", "float", "text", "other")
-NUMBERS = KINDS[:3]
-_KINDS = {"b": "bool", "i": "int", "u": "int", "f": "float", "U": "text", "T": "text", "O": "text"}
 CELLS = 2**23  # values read at a time: tens of megabytes, whatever the number of people
 
 
@@ -86,7 +84,7 @@ class ArraySource:
 
     def __post_init__(self) -> None:
         table, plain = self.table, self.table.dtype.names is None
-        if table.ndim != (2 if plain else 1) or (plain and kind_of(table.dtype) not in NUMBERS):
+        if table.ndim != (2 if plain else 1) or (plain and kind_of(table.dtype) not in _NUMBERS):
             raise InputError(
                 "an array must be two-dimensional, people by columns, and hold numbers, or structured and "
                 f"one-dimensional; got shape {table.shape} of {table.dtype}"
@@ -119,6 +117,10 @@ class ArraySource:
         return {name: dtype[name] for name in dtype.names}
 
 
+_KINDS = {"b": "bool", "i": "int", "u": "int", "f": "float", "U": "text", "T": "text", "O": "text"}
+_NUMBERS = ("bool", "int", "float")
+
+
 def kind_of(dtype: np.dtype[Any]) -> str:
     """Return the kind of a column of a NumPy array."""
     return _KINDS.get(dtype.kind, "other")
@@ -131,7 +133,7 @@ def entries(column: NDArray[Any], declared: np.dtype[Any]) -> NDArray[Any]:
     number, else double. Each entry is read by itself.
     """
     mask: Any = np.ma.getmask(column)
-    if kind_of(declared) in NUMBERS:
+    if kind_of(declared) in _NUMBERS:
         own = np.float32 if np.can_cast(declared, np.float32) else np.float64
         if mask is np.ma.nomask:
             return np.asarray(column).astype(own, copy=False)
