@@ -280,7 +280,7 @@ def test_merging_does_not_touch_what_it_merges(table):
     names = tuple(map(str, range(M)))
     parts = [
         work.counted(
-            (test, names), work.array_blocks, table[low : low + 200], None, ((), None, table.dtype), low
+            (test, names), work.array_blocks, table[low : low + 200], None, ((), None, table.dtype), low, 200
         )
         for low in range(0, N, 200)
     ]
@@ -298,6 +298,13 @@ def test_masked_chunks_are_missing_values(client, table):
     chunked = da.from_array(masked, chunks=(170, M), asarray=False)
     for test in made_for(str(GROUP)):
         same(discreet.measure(chunked, test, **on(client)), discreet.measure(table, test))
+
+
+def test_chunks_have_as_many_people_as_declared(client):
+    """A chunk that drops somebody's row would move everyone after it to another slot."""
+    chunked = da.from_array(np.ones((20, 2)), chunks=(10, 2)).map_blocks(lambda x: x[1:], dtype=float)
+    with pytest.raises(InputError, match="another number of people"):
+        discreet.measure(chunked, discreet.Mean(bounds=BOUNDS, null=0.4), **on(client))
 
 
 def test_partitions_are_read_as_the_frame_declares(client):
@@ -331,6 +338,7 @@ def test_failures_tell_no_data(client):
         None,
         ((), None, secret.dtype),
         0,
+        1,
     )
     assert isinstance(failure, work.Failure)
     assert "123" not in failure.words

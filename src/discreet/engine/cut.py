@@ -166,6 +166,7 @@ def _array(data: Any, test: Test, columns: Any) -> Cut:
                 None if beside is None else beside[row],
                 reading,
                 firsts[row],
+                tested.chunks[0][row],
             )
             for row in range(chunks.shape[0])
         ]

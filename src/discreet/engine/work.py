@@ -179,9 +179,15 @@ def array_blocks(
     labels: NDArray[Any] | None,
     reading: tuple[Sequence[str], NDArray[np.intp] | None, np.dtype[Any]],
     first: int,
+    rows: int,
 ) -> Iterator[Block]:
-    """Yield one block: the columns kept of a chunk of an array, and the labels beside it by name."""
+    """Yield one block: the columns kept of a chunk of an array, and the labels beside it by name.
+
+    `rows` is how many people the array declares for the chunk.
+    """
     names, kept, declared = reading
+    if len(values) != rows:
+        raise InputError("a chunk holds another number of people than the dask array says")
     found: Mapping[str, Any] = {}
     if labels is not None:
         found = {name: entries(labels[:, place], declared) for place, name in enumerate(names)}
