@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet import kernels
+from discreet.block import UNEVEN
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
@@ -25,8 +26,8 @@ def add_compiled(
 ) -> bool:
     """Add the block's weighted sums to `total` and those of squares to `square`, unless that is empty.
 
-    Both have shape (cells, m). Returns False, and adds nothing, where the kernels were not built or the block is
-    one array, which NumPy sums as fast. The sums are whole numbers, the same as NumPy's.
+    Both have shape (cells, m). Returns False, and adds nothing, where the kernels were not built or the block
+    is one array, which NumPy sums as fast. The sums are whole numbers, the same as NumPy's.
     """
     compiled = kernels.compiled
     if compiled is None or isinstance(block.columns, np.ndarray):
@@ -34,25 +35,17 @@ def add_compiled(
     cells, m = total.shape
     light = np.ascontiguousarray(weight, np.float32)
     sums = np.zeros((m, 2 if square.size else 1, cells))
-    numbers: dict[Any, NDArray[np.floating[Any]]] = {}
+    numbers: dict[str, NDArray[np.float64]] = {}
     for place, column in enumerate(block.columns):
-        kind = contribution.kind(column)
-        if kind not in numbers:
-            numbers[kind] = contribution.numbers(kind)
-        rule = numbers[kind]
+        kind = np.dtype("f" if column.dtype.itemsize == 4 else "d")
+        if kind.char not in numbers:
+            numbers[kind.char] = contribution.numbers(kind)
+        rule = numbers[kind.char]
         values = np.ascontiguousarray(column, kind)
         if values.size != light.shape[1]:
-            raise InputError("the columns of the table differ in length: a file of it is damaged")
-        compiled.sums(
-            values,
-            values.itemsize,
-            contribution.rule == "stepped",
-            rule[place % len(rule)],
-            light,
-            cells,
-            square.size > 0,
-            sums[place],
-        )
+            raise InputError(UNEVEN)
+        how = contribution.rule == "stepped", rule[place % len(rule)]
+        compiled.sums(values, kind.itemsize, *how, light, cells, square.size > 0, sums[place])
     total += sums[:, 0].T
     if square.size:
         square += sums[:, 1].T

@@ -32,7 +32,7 @@ def sums(
     values: NDArray[np.floating[Any]],
     itemsize: int,
     steps: bool,
-    rule: NDArray[np.floating[Any]],
+    rule: NDArray[np.float64],
     weights: NDArray[np.float32],
     cells: int,
     squared: bool,

@@ -51,10 +51,11 @@ void count_genotypes(const uint8_t *packed, size_t rows, size_t stride, groups m
    weights[4][stride] are those of the first, second, third and fourth person of each byte. */
 void sum_doses(const uint8_t *packed, size_t rows, size_t stride, const int32_t *weights, int64_t *sums);
 
-/* A column of floats or doubles, and the numbers, in its own precision, of what a value counts as: low, factor, most
-   and missing, or, with `steps`, up and down. */
+/* A column of floats or doubles, and the numbers of what a value counts as: low, factor, most and missing, or, with
+   `steps`, up and down. */
 typedef struct {
-    const void *values, *rule;
+    const void *values;
+    const double *rule;
     int doubles, steps;
 } column;
 

@@ -156,7 +156,7 @@ static PyObject *sums(PyObject *Py_UNUSED(module), PyObject *arguments)
         return NULL;
     const Py_ssize_t rows = itemsize == 4 || itemsize == 8 ? values.len / itemsize : -1;
     const Py_ssize_t weighed = product(cells, product(4, rows)), numbers = steps ? 2 : 4;
-    const int good = rows >= 0 && cells > 0 && weighed == weights.len && rule.len == numbers * itemsize &&
+    const int good = rows >= 0 && cells > 0 && weighed == weights.len && rule.len == 8 * numbers &&
                      out.len == 8 * cells * (squared ? 2 : 1);
     if (good) {
         const column one = {values.buf, rule.buf, itemsize == 8, steps};
