@@ -1,0 +1,143 @@
+"""CSV text as blocks of whole lines: one line is one row, whatever any line holds.
+
+A quote that stays open would take the lines after it for its own, and a missing or an empty line would shift
+them: both are refused by the number of the line. Proof: docs/proofs/reading.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+import zlib
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING
+
+import numpy as np
+
+from discreet.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+LONGEST = 2**26  # bytes of a line: a packed file can unfold to any size
+_LONE_RETURN = re.compile(rb"\r(?!\n)")
+_EMPTY = re.compile(rb"^\r?\n", re.MULTILINE)
+_QUOTED = re.compile(rb'"[^"]*"')
+_QUOTE, _NEWLINE = ord('"'), ord("\n")
+_EDGES = b'"\r\n'
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Lines:
+    """Some whole lines of a CSV file, and the number of the first; private."""
+
+    path: Path
+    text: bytes
+    first: int
+
+    @property
+    def count(self) -> int:
+        """How many lines; the last one of a file may lack its end."""
+        return self.text.count(b"\n") + (not self.text.endswith(b"\n"))
+
+    def check(self, separator: str, width: int) -> None:
+        """Refuse lines that are not one row each, as far as quotes, line ends and empty lines go."""
+        lone = _LONE_RETURN.search(self.text) if b"\r" in self.text else None
+        if lone:
+            raise self.refusal(
+                lone.start(), "a carriage return within the line, or as its end: use \\n or \\r\\n"
+            )
+        if b'"' in self.text:
+            self._check_quotes(separator)
+        if width > 1 and (self.text[:1] in b"\r\n" or b"\n\n" in self.text or b"\n\r" in self.text):
+            empty = _EMPTY.search(self.text)
+            assert empty is not None  # noqa: S101  one of the three is there
+            raise self.refusal(empty.start(), "the line is empty: remove it if it is nobody's")
+
+    def ragged(self, separator: str, width: int) -> InputError | None:
+        """Return the error that names the first line with more or fewer entries than the header, if any."""
+        start = 0
+        for line in self.text.split(b"\n")[: self.count]:
+            if _QUOTED.sub(b"", line).count(separator.encode()) + 1 != width:
+                return self.refusal(start, f"not as many entries as the header has names ({width:,})")
+            start += len(line) + 1
+        return None
+
+    def refusal(self, place: int, what: str) -> InputError:
+        """Return the error that names the line of a place in the text, and nothing it holds."""
+        number = self.first + self.text.count(b"\n", 0, place)
+        return InputError(f"{self.path}: line {number:,}: {what}")
+
+    def _check_quotes(self, separator: str) -> None:
+        """Refuse a quote that does not open or close an entry, or is not closed on its line.
+
+        Quotes of a line open and close by turns; a doubled one inside closes and opens again.
+        """
+        text = np.frombuffer(b"\n" + self.text + b"\n", dtype=np.uint8)
+        quotes = np.flatnonzero(text == _QUOTE)
+        edges = np.frombuffer(_EDGES + separator.encode(), dtype=np.uint8)
+        opens, closes = quotes[::2], quotes[1::2]
+        well = np.isin(text[opens - 1], edges)
+        ends = np.flatnonzero(text == _NEWLINE)
+        line = np.searchsorted(ends, opens)
+        well[: closes.size] &= np.isin(text[closes + 1], edges) & (
+            np.searchsorted(ends, closes) == line[: closes.size]
+        )
+        well[closes.size :] = False
+        if not well.all():
+            raise self.refusal(
+                int(opens[np.argmin(well)]) - 1,
+                "a quote is out of place or not closed on its line: quotes stand around whole entries and "
+                "are doubled inside; write entries without line breaks",
+            )
+
+
+def header_of(path: Path) -> Lines:
+    """Return the first line of a file."""
+    with _opened(path) as file:
+        return Lines(path, _read(path, file, LONGEST, line=True), 1)
+
+
+def blocks_of_lines(path: Path, size: int) -> Iterator[Lines]:
+    """Yield the lines after the first in blocks of about so many bytes."""
+    with _opened(path) as file:
+        _read(path, file, LONGEST, line=True)
+        rest, number = b"", 2
+        while chunk := _read(path, file, size):
+            whole, newline, tail = chunk.rpartition(b"\n")
+            if newline:
+                lines = Lines(path, rest + whole + newline, number)
+                number += lines.count
+                rest = tail
+                yield lines
+            else:
+                rest += chunk
+            if len(rest) > LONGEST:
+                raise _too_long(path, number)
+        if rest:
+            yield Lines(path, rest, number)
+
+
+def _opened(path: Path) -> IO[bytes]:
+    try:
+        return gzip.open(path) if path.name.lower().endswith(".gz") else path.open("rb")
+    except OSError:
+        raise InputError(f"{path}: the file cannot be opened") from None
+
+
+def _read(path: Path, file: IO[bytes], size: int, *, line: bool = False) -> bytes:
+    """Return some bytes, or a line, without a word of them in any error."""
+    try:
+        found = file.readline(size + 1) if line else file.read(size)
+    except (OSError, EOFError, zlib.error):
+        raise InputError(f"{path}: the file is damaged, truncated, or not what its name says") from None
+    if line and len(found) > size:
+        raise _too_long(path, 1)
+    return found
+
+
+def _too_long(path: Path, number: int) -> InputError:
+    return InputError(
+        f"{path}: line {number:,}: longer than {LONGEST:,} bytes: this is not a table of people"
+    )

@@ -1,0 +1,56 @@
+"""Columns of text as numbers, each entry by itself. Proof: docs/proofs/reading."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.data.arrow import arrow
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# What stands for nothing in a text file; Arrow's list of today, spelled out so that it stays.
+MISSING = ("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN")
+MISSING = (*MISSING, "N/A", "NA", "NULL", "NaN", "n/a", "nan", "null")
+_ANSWERS = {"true": "1", "false": "0"}
+
+
+def numbers_of(column: Any) -> NDArray[np.float64] | None:
+    """Return a column of text as floats, NaN where missing; None if an entry is not a number.
+
+    An entry is missing, "true" or "false" in any case, or a decimal number; blanks around it do not count.
+    """
+    # An entry that Arrow reads is one that tidying leaves as it is, so both ways read it alike.
+    found = _cast(column)
+    if found is None:
+        found = _cast(_tidy(column))
+    return None if found is None else np.asarray(found.to_numpy(), dtype=np.float64)
+
+
+def first_text(column: Any) -> int:
+    """Return the place of the first entry that is not a number, in a column that has one."""
+    good, bad = 0, len(column)  # so many entries can be read; so many cannot
+    while bad - good > 1:
+        middle = (good + bad) // 2
+        good, bad = (middle, bad) if numbers_of(column.slice(0, middle)) is not None else (good, middle)
+    return good
+
+
+def _cast(column: Any) -> Any:
+    try:
+        return column.cast(arrow().float64())
+    except arrow().ArrowInvalid:  # it quotes the entry
+        return None
+
+
+def _tidy(column: Any) -> Any:
+    """Return text without blanks around it, yes/no as 1 and 0, and missing ones as such."""
+    compute, values = arrow("pyarrow.compute"), arrow().array
+    bare = compute.ascii_trim(column, " \t")
+    lower = compute.ascii_lower(bare)
+    for word, digit in _ANSWERS.items():
+        bare = compute.if_else(compute.equal(lower, word), digit, bare)
+    absent = compute.is_in(bare, value_set=values(MISSING))
+    return compute.if_else(absent, arrow().scalar(None, arrow().string()), bare)
