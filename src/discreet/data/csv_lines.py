@@ -9,7 +9,7 @@ from __future__ import annotations
 import gzip
 import re
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING
 
 import numpy as np
@@ -17,12 +17,11 @@ import numpy as np
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 LONGEST = 2**26  # bytes of a line: a packed file can unfold to any size
 _LONE_RETURN = re.compile(rb"\r(?!\n)")
-_EMPTY = re.compile(rb"^\r?\n", re.MULTILINE)
 _QUOTED = re.compile(rb'"[^"]*"')
 _QUOTE, _NEWLINE = ord('"'), ord("\n")
 _EDGES = b'"\r\n'
@@ -35,14 +34,14 @@ class Lines:
     path: Path
     text: bytes
     first: int
+    count: int = field(init=False)
 
-    @property
-    def count(self) -> int:
-        """How many lines; the last one of a file may lack its end."""
-        return self.text.count(b"\n") + (not self.text.endswith(b"\n"))
+    def __post_init__(self) -> None:
+        # The last line of a file may lack its end.
+        object.__setattr__(self, "count", self.text.count(b"\n") + (not self.text.endswith(b"\n")))
 
-    def check(self, separator: str, width: int) -> None:
-        """Refuse lines that are not one row each, as far as quotes, line ends and empty lines go."""
+    def check(self, separator: str) -> None:
+        """Refuse quotes and line ends that would make a row of several lines, or several rows of one."""
         lone = _LONE_RETURN.search(self.text) if b"\r" in self.text else None
         if lone:
             raise self.refusal(
@@ -50,15 +49,13 @@ class Lines:
             )
         if b'"' in self.text:
             self._check_quotes(separator)
-        if width > 1 and (self.text[:1] in b"\r\n" or b"\n\n" in self.text or b"\n\r" in self.text):
-            empty = _EMPTY.search(self.text)
-            assert empty is not None  # noqa: S101  one of the three is there
-            raise self.refusal(empty.start(), "the line is empty: remove it if it is nobody's")
 
     def ragged(self, separator: str, width: int) -> InputError | None:
         """Return the error that names the first line with more or fewer entries than the header, if any."""
         start = 0
         for line in self.text.split(b"\n")[: self.count]:
+            if width > 1 and not line.strip(b"\r"):
+                return self.refusal(start, "the line is empty: remove it if it is nobody's")
             if _QUOTED.sub(b"", line).count(separator.encode()) + 1 != width:
                 return self.refusal(start, f"not as many entries as the header has names ({width:,})")
             start += len(line) + 1
@@ -96,27 +93,20 @@ class Lines:
 def header_of(path: Path) -> Lines:
     """Return the first line of a file."""
     with _opened(path) as file:
-        return Lines(path, _read(path, file, LONGEST, line=True), 1)
+        return Lines(path, _line(path, file, 1), 1)
 
 
 def blocks_of_lines(path: Path, size: int) -> Iterator[Lines]:
     """Yield the lines after the first in blocks of about so many bytes."""
     with _opened(path) as file:
-        _read(path, file, LONGEST, line=True)
-        rest, number = b"", 2
-        while chunk := _read(path, file, size):
-            whole, newline, tail = chunk.rpartition(b"\n")
-            if newline:
-                lines = Lines(path, rest + whole + newline, number)
-                number += lines.count
-                rest = tail
-                yield lines
-            else:
-                rest += chunk
-            if len(rest) > LONGEST:
-                raise _too_long(path, number)
-        if rest:
-            yield Lines(path, rest, number)
+        _line(path, file, 1)
+        number = 2
+        while text := _read(path, file.read, size):
+            if not text.endswith(b"\n"):
+                text += _line(path, file, number)
+            lines = Lines(path, text, number)
+            number += lines.count
+            yield lines
 
 
 def _opened(path: Path) -> IO[bytes]:
@@ -126,18 +116,19 @@ def _opened(path: Path) -> IO[bytes]:
         raise InputError(f"{path}: the file cannot be opened") from None
 
 
-def _read(path: Path, file: IO[bytes], size: int, *, line: bool = False) -> bytes:
-    """Return some bytes, or a line, without a word of them in any error."""
+def _line(path: Path, file: IO[bytes], number: int) -> bytes:
+    """Return what is left of a line; `number` is that of the first line not yet checked."""
+    line = _read(path, file.readline, LONGEST + 1)
+    if len(line) > LONGEST:
+        raise InputError(
+            f"{path}: a line, {number:,} or later, has more than {LONGEST:,} bytes: no table of people"
+        )
+    return line
+
+
+def _read(path: Path, read: Callable[[int], bytes], size: int) -> bytes:
+    """Return some bytes; an error says nothing of them."""
     try:
-        found = file.readline(size + 1) if line else file.read(size)
+        return read(size)
     except (OSError, EOFError, zlib.error):
         raise InputError(f"{path}: the file is damaged, truncated, or not what its name says") from None
-    if line and len(found) > size:
-        raise _too_long(path, 1)
-    return found
-
-
-def _too_long(path: Path, number: int) -> InputError:
-    return InputError(
-        f"{path}: line {number:,}: longer than {LONGEST:,} bytes: this is not a table of people"
-    )

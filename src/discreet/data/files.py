@@ -70,7 +70,7 @@ class CsvSource:
         """Yield the wanted columns in blocks: floats, or objects for text."""
         separator = _separator(self.path)
         for lines in blocks_of_lines(self.path, _BLOCK):
-            lines.check(separator, len(self.names))
+            lines.check(separator)
             table = self._parsed(lines, separator, wanted)
             batch = {
                 name: _objects(table[name]) if name in self.text else numbers_of(table[name])
@@ -89,7 +89,7 @@ class CsvSource:
             table = text.read_csv(
                 arrow().BufferReader(lines.text),
                 read_options=text.ReadOptions(column_names=self.names, block_size=len(lines.text) + 1),
-                parse_options=text.ParseOptions(delimiter=separator, ignore_empty_lines=False),
+                parse_options=text.ParseOptions(delimiter=separator, ignore_empty_lines=len(self.names) > 1),
                 convert_options=text.ConvertOptions(
                     include_columns=wanted,
                     column_types=dict.fromkeys(wanted, arrow().string()),
@@ -98,18 +98,17 @@ class CsvSource:
                 ),
             )
         except arrow().ArrowException as error:
-            ragged = lines.ragged(separator, len(self.names))
-            unknown = _encoding(self.path) if "UTF8" in str(error) else _unreadable(self.path)
-            raise ragged or unknown from None
+            other = _encoding(self.path) if "UTF8" in str(error) else _unreadable(self.path)
+            raise lines.ragged(separator, len(self.names)) or other from None
         if table.num_rows != lines.count:
-            raise _unreadable(self.path)
+            raise lines.ragged(separator, len(self.names)) or _unreadable(self.path)
         return table
 
 
 def _open_csv(path: Path) -> CsvSource:
     """Return the source of a CSV file, its header read."""
     separator, header = _separator(path), header_of(path)
-    header.check(separator, 1)
+    header.check(separator)
     try:
         line = header.text.decode("utf-8-sig").rstrip("\r\n")
         names = next(csv.reader([line], delimiter=separator), list[str]())

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+_LOOSE = (*"OFDGg",)  # objects, complex numbers, long doubles
+
 
 def frame_source(data: Any) -> FrameSource | None:
     """Return the source behind a data frame of any make, or None; repeated names get a number."""
@@ -105,10 +107,10 @@ class FrameSource:
         schema = cast("dict[str, Any]", dict(self.frame.collect_schema()))
         if not self.frame.implementation.is_pandas_like():
             return tuple(Column(name, kind_of(dtype)) for name, dtype in schema.items())
-        # NumPy's types in pandas follow the values: a missing one makes objects of yes/no.
+        # NumPy's types in pandas follow the values: one makes objects of yes/no, complex numbers of floats.
         own = {name: getattr(dtype, "char", "") for name, dtype in self.frame.to_native().dtypes.items()}
         return tuple(
-            Column(name, "object" if own[name] == "O" else kind_of(dtype), declared=not own[name])
+            Column(name, "object" if own[name] in _LOOSE else kind_of(dtype), declared=not own[name])
             for name, dtype in schema.items()
         )
 
