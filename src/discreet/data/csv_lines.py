@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import re
 import zlib
+from codecs import BOM_UTF8
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING
 
@@ -91,9 +92,9 @@ class Lines:
 
 
 def header_of(path: Path) -> Lines:
-    """Return the first line of a file."""
+    """Return the first line of a file, without the mark that some programs put before UTF-8 text."""
     with _opened(path) as file:
-        return Lines(path, _line(path, file, 1), 1)
+        return Lines(path, _line(path, file, 1).removeprefix(BOM_UTF8), 1)
 
 
 def blocks_of_lines(path: Path, size: int) -> Iterator[Lines]:

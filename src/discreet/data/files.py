@@ -110,7 +110,7 @@ def _open_csv(path: Path) -> CsvSource:
     separator, header = _separator(path), header_of(path)
     header.check(separator)
     try:
-        line = header.text.decode("utf-8-sig").rstrip("\r\n")
+        line = header.text.decode().rstrip("\r\n")
         names = next(csv.reader([line], delimiter=separator), list[str]())
     except UnicodeDecodeError:
         raise _encoding(path) from None
