@@ -87,6 +87,7 @@ CELLS += [
     "0x1",
     "1_0",
     "+4",
+    "\ufeff1",
 ]
 LINES = (
     st.lists(st.sampled_from(CELLS) | st.text(max_size=3), max_size=6)
@@ -382,6 +383,14 @@ def test_quotes_around_entries_are_read_as_ever(tmp_path):
     assert names == ("x, y",)
     assert np.array_equal(values, [1.5, 2, np.nan], equal_nan=True)
     assert labels['say "so"'].tolist() == ['a "b" c', None, "d,e"]
+
+
+@pytest.mark.parametrize("size", [1, 8, 1000])
+def test_an_entry_is_the_same_wherever_blocks_of_lines_begin(tmp_path, monkeypatch, size):
+    """A mark of UTF-8 text is skipped where a text begins: other people's lengths would say where that is."""
+    monkeypatch.setattr(files, "_BLOCK", size)
+    path = csv_of(["\ufeffa,1", "a,1", "\ufeffa,0"], tmp_path / "t.csv", "arm,x")
+    assert read(path, labels=("arm",))[2]["arm"].tolist() == ["\ufeffa", "a", "\ufeffa"]
 
 
 @pytest.mark.parametrize("harm", ["cut", "flipped", "tail", "checksum"])

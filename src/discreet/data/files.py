@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import shlex
+from codecs import BOM_UTF8
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -85,10 +86,12 @@ class CsvSource:
     def _parsed(self, lines: Lines, separator: str, wanted: Sequence[str]) -> Any:
         """Return the entries of some lines as text, as many rows as there are lines."""
         text = arrow("pyarrow.csv")
+        # Arrow skips a byte order mark where its text begins: here it would be part of somebody's entry.
+        whole = BOM_UTF8 + lines.text if lines.text.startswith(BOM_UTF8) else lines.text
         try:
             table = text.read_csv(
-                arrow().BufferReader(lines.text),
-                read_options=text.ReadOptions(column_names=self.names, block_size=len(lines.text) + 1),
+                arrow().BufferReader(whole),
+                read_options=text.ReadOptions(column_names=self.names, block_size=len(whole) + 1),
                 parse_options=text.ParseOptions(delimiter=separator, ignore_empty_lines=len(self.names) > 1),
                 convert_options=text.ConvertOptions(
                     include_columns=wanted,
