@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _WHOLE: tuple[type, ...] = (int, np.integer, np.bool_)
+_SCALAR: tuple[type, ...] = (np.generic,)
 _ANSWERS = {"true": 1.0, "false": 0.0}
 
 
@@ -39,7 +40,8 @@ def codes(label: NDArray[Any], levels: Sequence[Any]) -> NDArray[np.intp]:
         return place
 
     def position(entry: Any) -> int:
-        if entry is None or (isinstance(entry, (float, np.floating)) and np.isnan(entry)):
+        entry = plain(entry)
+        if entry is None or (isinstance(entry, float) and np.isnan(entry)):
             return -1
         at = by_number.get(_number(entry), -1) if by_number else -1
         return by_text.get(_text(entry), -1) if at < 0 and by_text else at
@@ -64,10 +66,14 @@ def as_read(label: NDArray[Any]) -> NDArray[Any]:
     return found if np.all(~np.isnan(found) | missing) else np.array(texts, dtype=object)
 
 
+def plain(entry: Any) -> Any:
+    """Return a scalar of NumPy as Python's own, as in a list of its column; others as they are."""
+    return entry.item() if isinstance(entry, _SCALAR) else entry
+
+
 def spelled(entry: Any) -> str:
     """Return an entry as text; a whole number has no point, and what is missing is empty."""
-    if isinstance(entry, np.generic):
-        entry = entry.item()
+    entry = plain(entry)
     if isinstance(entry, float):
         entry = int(entry) if entry.is_integer() else None if entry != entry else entry  # noqa: PLR0124
     try:

@@ -110,14 +110,14 @@ def blocks_of_lines(path: Path, size: int) -> Iterator[Lines]:
             yield lines
 
 
-def _opened(path: Path) -> IO[bytes]:
+def _opened(path: Path) -> gzip.GzipFile | IO[bytes]:
     try:
         return gzip.open(path) if path.name.lower().endswith(".gz") else path.open("rb")
     except OSError:
         raise InputError(f"{path}: the file cannot be opened") from None
 
 
-def _line(path: Path, file: IO[bytes], number: int) -> bytes:
+def _line(path: Path, file: gzip.GzipFile | IO[bytes], number: int) -> bytes:
     """Return what is left of a line; `number` is that of the first line not yet checked."""
     line = _read(path, file.readline, LONGEST + 1)
     if len(line) > LONGEST:

@@ -77,10 +77,10 @@ class CsvSource:
                 name: _objects(table[name]) if name in self.text else numbers_of(table[name])
                 for name in wanted
             }
-            bad = {name: first_text(table[name]) for name, values in batch.items() if values is None}
+            bad = [name for name, values in batch.items() if values is None]
             if bad:
-                good = [name for name in wanted if name not in bad and name not in self.text]
-                raise _not_numbers(self.path, {name: lines.first + row for name, row in bad.items()}, good)
+                good = [name for name in wanted if name not in (*bad, *self.text)]
+                raise _not_numbers(self.path, lines.first + first_text(table[bad[0]]), bad, good)
             yield {name: values for name, values in batch.items() if values is not None}
 
     def _parsed(self, lines: Lines, separator: str, wanted: Sequence[str]) -> Any:
@@ -140,10 +140,10 @@ def _objects(column: Any) -> NDArray[Any]:
     return column.to_numpy(zero_copy_only=False)
 
 
-def _not_numbers(path: Path, bad: dict[str, int], good: Sequence[str]) -> InputError:
-    """Return the error that names columns that are not numbers, the first such line, and what to do."""
-    (name, line), *more = bad.items()
-    also = f", nor in {', '.join(repr(one) for one, _ in more[:_SHOWN])}" if more else ""
+def _not_numbers(path: Path, line: int, bad: Sequence[str], good: Sequence[str]) -> InputError:
+    """Return the error that names columns that are not numbers, a line of the first, and what to do."""
+    name, *more = bad
+    also = f", nor in {', '.join(map(repr, more[:_SHOWN]))}" if more else ""
     also += f" and {len(more) - _SHOWN:,} more" if len(more) > _SHOWN else ""
     options = " ".join(f"--columns {shlex.quote(one)}" for one in good)
     choice = f"; or test the others: {options}, in Python columns={list(good)!r}"

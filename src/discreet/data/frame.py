@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+_REAL: tuple[type, ...] = (Real, Decimal, np.bool_)
 _LOOSE = (*"OFDGg",)  # objects, complex numbers, long doubles
 
 
@@ -77,7 +78,7 @@ def numbers_in(objects: NDArray[Any], name: str) -> NDArray[np.float64]:
 def _number(entry: Any) -> float:
     if entry is None:
         return np.nan
-    if not isinstance(entry, (Real, Decimal, np.bool_)):
+    if not isinstance(entry, _REAL):
         raise TypeError
     try:
         return float(entry)

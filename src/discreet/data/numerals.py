@@ -11,9 +11,11 @@ from discreet.data.arrow import arrow
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# What stands for nothing in a text file; Arrow's list of today, spelled out so that it stays.
-MISSING = ("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN")
-MISSING = (*MISSING, "N/A", "NA", "NULL", "NaN", "n/a", "nan", "null")
+# What stands for nothing in a text file: Arrow's list, spelled out so that it stays.
+MISSING = (
+    *("", "NA", "N/A", "n/a", "#NA", "#N/A", "#N/A N/A", "NULL", "null"),
+    *("NaN", "nan", "-NaN", "-nan", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
+)
 _ANSWERS = {"true": "1", "false": "0"}
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from discreet import check
 from discreet.data.source import is_missing
 from discreet.errors import InputError
-from discreet.labels import spelled
+from discreet.labels import plain, spelled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -94,7 +94,7 @@ def _key(person: Any) -> str | None:
     """Return the text a person is told apart by, None if missing: 7, 7.0, "7" and "7.0" are one person."""
     if is_missing(person):
         return None
-    entry = person.item() if isinstance(person, np.generic) else person
+    entry = plain(person)
     if isinstance(entry, float) and abs(entry) >= _TOLD_APART:
         raise InputError(
             "person: identifiers of 2**53 and more are rounded when read as numbers, and two people would "
