@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _WHOLE: tuple[type, ...] = (int, np.integer, np.bool_)
 _SCALAR: tuple[type, ...] = (np.generic,)
+_FLOAT: tuple[type, ...] = (np.floating,)
+_COMPLEX: tuple[type, ...] = (complex, np.complexfloating)
 _ANSWERS = {"true": 1.0, "false": 0.0}
 
 
@@ -67,7 +69,14 @@ def as_read(label: NDArray[Any]) -> NDArray[Any]:
 
 
 def plain(entry: Any) -> Any:
-    """Return a scalar of NumPy as Python's own, as in a list of its column; others as they are."""
+    """Return a scalar of NumPy as Python's own, and a complex number that is real as a float.
+
+    One complex entry makes a column of numbers complex, one long double makes long doubles of all.
+    """
+    if isinstance(entry, _COMPLEX):
+        return entry if entry.imag else float(entry.real)
+    if isinstance(entry, _FLOAT):
+        return float(entry)
     return entry.item() if isinstance(entry, _SCALAR) else entry
 
 

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 import discreet
 from discreet.data import csv_lines, files
-from discreet.data.numerals import numbers_of
+from discreet.data.numerals import MISSING, numbers_of
 from discreet.data.table import open_table
 from discreet.labels import as_read, codes
 
@@ -134,8 +134,9 @@ def test_the_rows_of_a_person_move_no_other_person(tmp_path, line, rows, reduce)
 @FEW
 def test_an_entry_is_the_same_number_beside_any_other(cells):
     """A column is numbers if each entry is one, and each is what it is alone."""
-    whole = numbers_of(pa.chunked_array([cells]))
-    alone = [numbers_of(pa.chunked_array([[cell]])) for cell in cells]
+    cells = [None if cell in MISSING else cell for cell in cells]
+    whole = numbers_of(pa.chunked_array([cells], type=pa.string()))
+    alone = [numbers_of(pa.chunked_array([[cell]], type=pa.string())) for cell in cells]
     assert (whole is None) == any(one is None for one in alone)
     if whole is not None:
         assert whole.tobytes() == np.concatenate(alone).tobytes()
@@ -210,6 +211,38 @@ def test_one_entry_of_a_pandas_column_moves_no_other(name, place, entry, kind, n
         unmoved(before, after, f"p{place}" if reduce else place)
         return
     assert repr(name) in said
+
+
+IDS = [
+    [7, 8, 9],
+    [0.5, 1.5, 4.0],
+    [np.float32(0.1), np.float32(0.2), np.float32(3)],
+    ["7", "b", "c c"],
+    [pd.Timestamp("2020-01-01"), pd.Timestamp("2020-01-02 10:00"), pd.Timestamp("2021-01-01")],
+    list(pd.to_timedelta([1, 2, 3], unit="h")),
+]
+
+
+@pytest.mark.parametrize("ids", IDS, ids=lambda ids: type(ids[0]).__name__)
+@pytest.mark.parametrize("entry", ODD, ids=repr)
+def test_one_odd_entry_changes_no_other_identifier_level_or_label(ids, entry):
+    """Whatever pandas makes of the column, others are who they were and in the level they were in."""
+    frame = pd.DataFrame({"x": [0.5, 0.25, 0.125], "key": as_type(ids, None)})
+    odd = frame.assign(key=as_type([entry, *ids[1:]], None))
+    seen = []
+    for one in (frame, odd):
+        try:
+            who = read(one, columns=["x"], person=discreet.Person("key", "first"))[3]
+        except discreet.DiscreetError:
+            assert one is odd  # the odd one is rounded
+            who = None
+        levels = [list(frame["key"])[1], list(frame["key"])[2]]
+        _, indicators, _, _ = read(one, columns={"key": levels})
+        _, _, labels, _ = read(one, columns=["x"], labels=("key",))
+        found = [codes(labels["key"], some)[1:].tolist() for some in (levels, [*levels, "1", "01"])]
+        seen.append(([column[1:].tolist() for column in indicators], found, who and who[-2:]))
+    assert seen[0][:2] == seen[1][:2]
+    assert seen[1][2] in (None, seen[0][2])
 
 
 def as_type(entries, kind):

@@ -13,6 +13,7 @@ import numpy as np
 from discreet.data.choose import declare
 from discreet.data.source import Column, is_missing, rows_at_a_time, unique
 from discreet.errors import InputError
+from discreet.labels import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -58,7 +59,7 @@ def to_array(series: Any) -> NDArray[Any]:
     if dtype.is_numeric() or dtype == nw.Boolean:
         narrow = dtype == nw.Float32 and not series.implementation.is_pandas_like()
         return np.asarray(_floats(series), dtype=np.float32 if narrow else np.float64)
-    entries = [None if is_missing(entry) else entry for entry in series.to_list()]
+    entries = [None if is_missing(entry) else plain(entry) for entry in series.to_list()]
     result = np.empty(len(entries), dtype=object)
     result[:] = entries
     return result

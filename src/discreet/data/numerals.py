@@ -27,8 +27,8 @@ def numbers_of(column: Any) -> NDArray[np.float64] | None:
     # An entry that Arrow reads is one that tidying leaves as it is, so both ways read it alike.
     found = _cast(column)
     if found is None:
-        found = _cast(_tidy(column))
-    return None if found is None else np.asarray(found.to_numpy(), dtype=np.float64)
+        found = _tidied(column.combine_chunks())
+    return None if found is None else np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
 def first_text(column: Any) -> int:
@@ -47,12 +47,14 @@ def _cast(column: Any) -> Any:
         return None
 
 
-def _tidy(column: Any) -> Any:
-    """Return text without blanks around it, yes/no as 1 and 0, and missing ones as such."""
-    compute, values = arrow("pyarrow.compute"), arrow().array
-    bare = compute.ascii_trim(column, " \t")
+def _tidied(column: Any) -> Any:
+    """Return numbers of text without blanks around it, yes/no as 1 and 0, and missing ones as such."""
+    compute = arrow("pyarrow.compute")
+    coded = column.dictionary_encode()  # each spelling is tidied once
+    bare = compute.ascii_trim(coded.dictionary, " \t")
     lower = compute.ascii_lower(bare)
     for word, digit in _ANSWERS.items():
         bare = compute.if_else(compute.equal(lower, word), digit, bare)
-    absent = compute.is_in(bare, value_set=values(MISSING))
-    return compute.if_else(absent, arrow().scalar(None, arrow().string()), bare)
+    absent = compute.is_in(bare, value_set=arrow().array(MISSING))
+    found = _cast(compute.if_else(absent, arrow().scalar(None, arrow().string()), bare))
+    return None if found is None else found.take(coded.indices)
