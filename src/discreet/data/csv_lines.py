@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 LONGEST = 2**26  # bytes of a line: a packed file can unfold to any size
 _LONE_RETURN = re.compile(rb"\r(?!\n)")
 _QUOTED = re.compile(rb'"[^"]*"')
-_QUOTE, _NEWLINE = ord('"'), ord("\n")
-_EDGES = b'"\r\n'
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -73,19 +71,18 @@ class Lines:
         Quotes of a line open and close by turns; a doubled one inside closes and opens again.
         """
         text = np.frombuffer(b"\n" + self.text + b"\n", dtype=np.uint8)
-        quotes = np.flatnonzero(text == _QUOTE)
-        edges = np.frombuffer(_EDGES + separator.encode(), dtype=np.uint8)
+        edge = np.zeros(256, dtype=np.bool_)
+        edge[list(b'"\r\n' + separator.encode())] = True
+        quotes, ends = np.flatnonzero(text == ord('"')), np.flatnonzero(text == ord("\n"))
         opens, closes = quotes[::2], quotes[1::2]
-        well = np.isin(text[opens - 1], edges)
-        ends = np.flatnonzero(text == _NEWLINE)
-        line = np.searchsorted(ends, opens)
-        well[: closes.size] &= np.isin(text[closes + 1], edges) & (
-            np.searchsorted(ends, closes) == line[: closes.size]
+        wrong = (
+            opens[~edge[text[opens - 1]]],
+            closes[~edge[text[closes + 1]]],
+            ends[np.searchsorted(quotes, ends) % 2 == 1],  # lines that end inside quotes
         )
-        well[closes.size :] = False
-        if not well.all():
+        if any(places.size for places in wrong):
             raise self.refusal(
-                int(opens[np.argmin(well)]) - 1,
+                int(np.concatenate(wrong).min()) - 1,
                 "a quote is out of place or not closed on its line: quotes stand around whole entries and "
                 "are doubled inside; write entries without line breaks",
             )
