@@ -32,7 +32,7 @@ def frame():
             "count": rng.integers(0, 9, N).astype(np.int16),
             "gaps": whole,
             "yes": rng.random(N) < 0.3,
-            "city": rng.choice(["Ulm", "Bonn", "Kiel"], N),
+            "city": pd.array(rng.choice(["Ulm", "Bonn", "Kiel"], N), dtype="string"),
             "when": pd.date_range("2020-01-01", periods=N, freq="h"),
         }
     )

@@ -119,7 +119,7 @@ def _line(path: Path, file: gzip.GzipFile | IO[bytes], number: int) -> bytes:
     line = _read(path, file.readline, LONGEST + 1)
     if len(line) > LONGEST:
         raise InputError(
-            f"{path}: a line, {number:,} or later, has more than {LONGEST:,} bytes: no table of people"
+            f"{path}: line {number:,} or a later one has more than {LONGEST:,} bytes: this is no table"
         )
     return line
 
