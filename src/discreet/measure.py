@@ -55,7 +55,8 @@ def measure(
     columns : optional
         What to test: a list of names, a pattern such as "lab_*", a type (bool, int, float), or a mapping from
         column to its declared levels (None for numbers); all other levels together are "other", unless one
-        alone is declared. When absent, all number and yes/no columns but a first one without a name.
+        alone is declared. When absent, all number and yes/no columns but a first one without a name; of CSV,
+        which declares no types, all columns, and text among them is refused.
     engine : {"local", "dask"}
         Where to count. "dask": on a cluster, from Parquet or PLINK files that its workers can read, a dask
         array (n, m) or a dask data frame. The evidence is the same, bit for bit.

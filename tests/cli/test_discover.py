@@ -1,10 +1,13 @@
 """`discreet discover`, as somebody with a file would type it."""
 
 import json
+import re
+import shlex
 import warnings
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
@@ -207,14 +210,25 @@ def told(done):
 
 def test_what_is_tested_and_what_is_not_is_said_first(survey):
     """By name and type alone; numbers that a test of yes and no takes for yes are named."""
-    assert told(run("discover", survey, "--test", "two-by-two", "--group", "arm", "--person", "who")) == [
+    table = pd.read_csv(survey)
+    parquet, numbers = survey.with_suffix(".parquet"), survey.with_name("numbers.csv")
+    table.to_parquet(parquet, index=False)
+    table[[*table.columns[:5], "\x1b[31m"]].to_csv(
+        numbers, index=False, header=["", *table.columns[1:5], "\x1b[31m"]
+    )
+    ask = ["--test", "two-by-two", "--group", "arm", "--person", "who"]
+    assert told(run("discover", parquet, *ask, "--columns", "[!U]*")) == [
         "Testing 3 columns: trust, moved, \\u001b[31m.",
-        "Left out, row numbers: column ''. To test it: --columns ''.",
         (
             "Left out, not numbers: 7 columns: q0, q1, q2, q3, q4 and 2 more. "
             "To test answers: --columns 'q0=yes,no'."
         ),
         "A value of 0.5 or more counts as yes: 2 columns: trust, \\u001b[31m.",
+    ]
+    assert told(run("discover", numbers, *ask)) == [
+        "Testing 3 columns: trust, moved, \\u001b[31m.",
+        "Left out, row numbers: column ''. To test it: --columns ''.",
+        "A value of 0.5 or more counts as yes: 3 columns: trust, moved, \\u001b[31m.",
     ]
     assert told(run("discover", survey, "--test", "sign", "--columns", "trust")) == [
         "Testing 1 column: trust."
@@ -222,11 +236,26 @@ def test_what_is_tested_and_what_is_not_is_said_first(survey):
     assert told(run("discover", survey, "--test", "sign", "--columns", "")) == ["Testing 1 column: column."]
 
 
+def test_text_in_a_csv_file_is_refused_with_a_list_that_works(survey):
+    """A file without types is asked for numbers; the message names the text and what to type instead."""
+    ask = ["discover", survey, "--test", "two-by-two", "--group", "arm", "--person", "who"]
+    done = run(*ask)
+    assert done.exit_code == 2
+    said = done.stderr.replace("\\u001b", "\x1b")
+    assert "column 'q0', line 2: not a number, nor in 'q1', 'q2', 'q3', 'q4', 'q5' and 1 more" in said
+    offered = re.search(r"test the others: (.*), in Python columns=(.*)$", said, re.MULTILINE)
+    assert shlex.split(offered[1]) == ["--columns", "trust", "--columns", "moved", "--columns", "\x1b[31m"]
+    assert told(run(*ask, *shlex.split(offered[1])))[0].startswith("Testing 3 columns: trust, moved")
+
+
 def test_answers_in_words_are_tested_by_their_levels(survey):
     """Each entry may declare a column's levels; one alone has no "other"."""
     asked = ["--columns", "q1=yes,no", "--columns", "q2=yes", "--columns", "moved", "--json"]
     done = run("discover", survey, "--test", "proportion", "--null", "0.5", *asked)
-    assert told(done) == ["Testing 5 columns: q1=yes, q1=no, q1=other, q2=yes, moved."]
+    assert told(done) == [
+        "Testing 5 columns: q1=yes, q1=no, q1=other, q2=yes, moved.",
+        "A value of 0.5 or more counts as yes: 1 column: moved.",
+    ]
     assert json.loads(done.stdout)["m"] == 5
 
 

@@ -41,7 +41,7 @@ def discover(
     columns: list[str] = typer.Option(
         [],
         help="A column to test, a pattern such as 'lab_*', or answers to test, 'smokes=yes,no'; repeat for "
-        "several. All numbers if absent.",
+        "several. All numbers if absent; of CSV, which declares no types, all columns.",
         rich_help_panel=_ASK,
     ),
     person: str | None = typer.Option(
