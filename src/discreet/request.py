@@ -8,16 +8,17 @@ not their types: in some formats a type follows from values.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from discreet.errors import DiscreetError
 from discreet.evidence.p_values import PValues
 from discreet.measure import is_table
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from discreet.data.plink import Plink
     from discreet.evidence.accumulate import Test
     from discreet.evidence.evidence import Evidence
@@ -77,7 +78,7 @@ def _columns(data: Any) -> list[str] | None:
 
     if type(data).__module__.startswith("dask."):
         named = getattr(data, "columns", None)
-        return [str(name) for name in (range(data.shape[1]) if named is None else cast("Any", named))]
+        return [str(name) for name in (range(data.shape[1]) if named is None else named)]
     try:
         return list(column_names(data))
     except DiscreetError:

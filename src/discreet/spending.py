@@ -24,7 +24,7 @@ Purse: TypeAlias = "Ledger | str | PathLike[str] | None"
 
 
 _INTERRUPTED = (
-    "Nothing was released. The charge of release {} stands; ask the same again, and it is completed for nothing."
+    "Nothing was released. The charge of release {} stands; asked again, the same is completed for nothing."
 )
 
 
@@ -70,9 +70,7 @@ class Spending:
                 raise
             return made[0].to_json()
 
-        paid = self.ledger.pay(
-            self.dataset, ready.events, neighbours, self.request, draw, self.release_id
-        )
+        paid = self.ledger.pay(self.dataset, ready.events, neighbours, self.request, draw, self.release_id)
         if not paid.kept:
             warnings.warn(
                 "the disk has no room for this result in the ledger: save it elsewhere now, for it is paid "
@@ -89,7 +87,7 @@ def stored(ledger: Ledger, dataset: str, release_id: str) -> Release:
 
 
 def _carrying(release: Release, paid: Paid) -> Release:
-    """Return the release with the hash that seals its result; the stored text cannot hold it, being sealed."""
+    """Return the release with the hash that seals its stored text, which therefore cannot hold it."""
     line = release.budget
     return release if line is None else replace(release, budget=replace(line, head=paid.hash))
 

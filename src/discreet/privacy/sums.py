@@ -93,10 +93,12 @@ class Sums:
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Sums:
         """Return the sums that `to_dict` wrote."""
-        rho, square, pure, slips = (fields[name] for name in ("rho", "square", "pure", "slips"))
+        exact = {
+            name: None if fields[name] is None else Fraction(fields[name])
+            for name in ("rho", "square", "pure", "slips")
+        }
         first = tuple(map(event_kinds.from_dict, fields["first"]))
-        infinite_or = [None if each is None else Fraction(each) for each in (square, pure)]
-        return cls(int(fields["count"]), first, Fraction(rho), *infinite_or, Fraction(slips))
+        return cls(int(fields["count"]), first, **exact)  # pyright: ignore[reportArgumentType]
 
 
 def has_zcdp(charge: Iterable[Event]) -> bool:

@@ -1,10 +1,10 @@
-"""A ledger file inside one transaction: found by index, checked where it is looked at, extended at its end."""
+"""A ledger file inside one transaction: looked up by index, checked at a glance, extended at its end."""
 
 from __future__ import annotations
 
 import json
 import secrets
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +31,7 @@ class Book:
 
     @classmethod
     def read(cls, db: sqlite3.Connection) -> Book:
-        """Look at the end of the chain and at some of its rows, all of them if they are few; refuse faults."""
+        """Look at the end of the chain and at some of its rows, or all if they are few; refuse faults."""
         head = inspect.head_of(db)
         for fault in inspect.glance(db, head):
             raise broken(fault)
@@ -108,10 +108,9 @@ class Book:
         body = chain.canonical({**content, "nonce": secrets.token_hex(16), "state": chain.sha256(text)})
         place = self.head.position + 1
         time = datetime.now(UTC).isoformat(timespec="seconds")
-        row = chain.Row(
-            place, kind, name, time, body, chain.seal(self.head.hash, place, kind, name, time, body)
-        )
-        self.db.execute("INSERT INTO chain VALUES (?, ?, ?, ?, ?, ?)", (place, kind, name, time, body, row.hash))
+        sealed = chain.seal(self.head.hash, place, kind, name, time, body)
+        row = chain.Row(place, kind, name, time, body, sealed)
+        self.db.execute("INSERT INTO chain VALUES (?, ?, ?, ?, ?, ?)", astuple(row))
         self.db.execute("UPDATE head SET position = ?, hash = ?", (place, row.hash))
         self.db.execute("INSERT OR REPLACE INTO state VALUES (?, ?)", (name, text))
         self.head = replace(self.head, position=place, hash=row.hash)

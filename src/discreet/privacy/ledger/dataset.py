@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from discreet import check
@@ -22,7 +22,7 @@ class DataSet:
 
     filter: Filter
     neighbours: str
-    sums: Sums = Sums()
+    sums: Sums = field(default_factory=Sums)
     settled: int = 0
 
     @classmethod

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def held_back() -> Generator[list[int]]:
-    """Yield a list that holds the signal once Ctrl-C was pressed; without a Python handler nothing is held."""
+    """Yield a list that is empty until Ctrl-C is pressed; without a handler of Python's, nothing is held."""
     held: list[int] = []
     handler = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(handler):

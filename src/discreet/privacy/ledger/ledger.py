@@ -236,5 +236,8 @@ class Ledger:
     @contextmanager
     def _writing(self, *, create: bool = False) -> Generator[Book]:
         """Open the ledger for one transaction that writes."""
-        with file.opened(self.path, create=create) as ledger, ledger.transaction("IMMEDIATE", create=create) as db:
+        with (
+            file.opened(self.path, create=create) as ledger,
+            ledger.transaction("IMMEDIATE", create=create) as db,
+        ):
             yield payment.book_of(db)

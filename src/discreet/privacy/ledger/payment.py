@@ -55,7 +55,7 @@ def pay(
             reserved = _again(book, name, entry, checked(events))
         state = book.dataset(name)
         db.execute("INSERT OR REPLACE INTO room VALUES (1, zeroblob(?))", (_ROOM,))
-    # The lock is kept: as long as this process lives, nobody else takes the reservation for an interrupted one.
+    # The lock is kept: while this process lives, nobody takes the reservation for an interrupted one.
     with held_back() as pressed:
         paid = _store(ledger, reserved, draw(reserved, state))
     if pressed:
@@ -115,7 +115,7 @@ def settle(book: Book, reserved: Charge, result: str, *, kept: bool = True) -> s
 
 
 def is_settled(entry: Entry, request: Mapping[str, Any]) -> bool:
-    """Tell whether a charge has its result; refuse another request, and one that was interrupted too often."""
+    """Tell whether a charge has its result; refuse another request, and one interrupted too often."""
     differs = sorted(name for name in {*request, *entry.request} if _differs(name, request, entry.request))
     if differs:
         raise InputError(
@@ -124,8 +124,8 @@ def is_settled(entry: Entry, request: Mapping[str, Any]) -> bool:
         )
     if entry.state != "released" and entry.interrupted + 1 >= MOST_DRAWS:
         raise LedgerError(
-            f"release_id {entry.release_id!r} was interrupted {MOST_DRAWS} times while it was drawn. Its charge "
-            "counts as spent; to release again, choose a new release_id"
+            f"release_id {entry.release_id!r} was interrupted {MOST_DRAWS} times while it was drawn. Its "
+            "charge counts as spent; to release again, choose a new release_id"
         )
     return entry.state == "released"
 
@@ -183,8 +183,8 @@ def _differs(name: str, asked: Mapping[str, Any], before: Mapping[str, Any]) -> 
     """
     one, other = asked.get(name), before.get(name)
     if name == "data":
-        one, other = one or {}, other or {}
-        return any(chain.canonical(one[key]) != chain.canonical(other[key]) for key in one.keys() & other.keys())
+        both = sorted({*(one or ())} & {*(other or ())})
+        one, other = ([(each or {})[key] for key in both] for each in (one, other))
     return chain.canonical(one) != chain.canonical(other)
 
 
@@ -192,8 +192,8 @@ def _again(book: Book, name: str, entry: Entry, events: tuple[Event, ...]) -> Ch
     """Write down that an interrupted release is drawn once more, under the charge it has."""
     if events != entry.events:
         raise LedgerError(
-            f"release_id {entry.release_id!r} was charged at another cost, by another version of discreet, and "
-            "interrupted. Its charge counts as spent; to release again, choose a new release_id"
+            f"release_id {entry.release_id!r} was charged at another cost, by another version of discreet, "
+            "and interrupted. Its charge counts as spent; to release again, choose a new release_id"
         )
     book.append("again", name, {"release_id": entry.release_id}, book.dataset(name))
     book.note(name, replace(entry, interrupted=entry.interrupted + 1))

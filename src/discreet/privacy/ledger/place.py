@@ -9,10 +9,13 @@ journal would stay behind in the container.
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from discreet.errors import InputError, LedgerError
+
+if TYPE_CHECKING:
+    import os
 
 _MOUNTS = Path("/proc/self/mountinfo")
 

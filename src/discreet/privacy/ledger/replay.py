@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class History:
-    """One data set, its charges by release id in the order they were made, and the rows with their results."""
+    """One data set: its charges by release id in the order they were made, and the rows of their results."""
 
     state: DataSet
     entries: dict[str, Entry] = field(default_factory=dict[str, Entry])
