@@ -69,10 +69,10 @@ def hash_before(db: sqlite3.Connection, position: int, head: chain.Head) -> str:
     return head.seed if position == 1 else str(found and found[0])
 
 
-def rows_of(db: sqlite3.Connection, start: int | None = None, count: int = -1) -> list[chain.Row]:
+def rows_of(db: sqlite3.Connection, start: int = -(2**63), count: int = -1) -> list[chain.Row]:
     """Return the rows of the chain in order, or `count` of them from `start` on."""
     found = db.execute(
-        "SELECT position, kind, dataset, time, body, hash FROM chain WHERE position >= coalesce(?, position) "
+        "SELECT position, kind, dataset, time, body, hash FROM chain WHERE position >= ? "
         "ORDER BY position LIMIT ?",
         (start, count),
     )
