@@ -191,7 +191,7 @@ def discover(
 ) -> Release:
     """Test every hypothesis in a table of people and release the discoveries: `measure`, then `release`.
 
-    Public parameters and the ledger's budget are checked before a byte of data is read. Whatever the engine,
+    Public parameters and the ledger's budget are checked before a row of data is read. Whatever the engine,
     the budget is charged once, here, when all data has been counted.
 
     Parameters
@@ -240,8 +240,8 @@ def discover(
     told = {name: value for name, value in of.items() if value is not None}
     purse = spending(ledger, dataset, release_id, {**told, **asked.to_dict()})
     if purse is not None:
-        purse.early(asked, getattr(test, "adjacency", "replace"))
         purse = replace(purse, request={**purse.request, "data": about(data, test)})
+        purse.early(asked, getattr(test, "adjacency", "replace"))
         kept = purse.stored()
         if kept is not None:
             return kept

@@ -47,7 +47,7 @@ class Spending:
 
     def early(self, asked: Parameters, neighbours: str) -> None:
         """Refuse, before any data is read, what the budget clearly cannot pay; what is charged is paid."""
-        if self.release_id is not None and self.ledger.entry(self.dataset, self.release_id) is not None:
+        if self.ledger.entry(self.dataset, self.release_id, self.request) is not None:
             return
         if asked.method in {"aware", "mirror"}:
             rho = gaussian_budget(asked.epsilon, asked.delta) * (1 - 2.0**-40)

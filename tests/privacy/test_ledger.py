@@ -48,7 +48,7 @@ def every_use(ledger):
     yield lambda: ledger.charge("cohort", COST, "replace", ASKED)
     yield lambda: ledger.settle(Charge("cohort", "first", 2, "0"), "{}")
     yield lambda: ledger.pay("cohort", COST, "replace", ASKED, lambda *_: "{}")
-    yield lambda: ledger.entry("cohort", "first")
+    yield lambda: ledger.entry("cohort", "first", ASKED)
     yield lambda: ledger.result("cohort", "first")
 
 

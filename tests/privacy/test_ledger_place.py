@@ -1,7 +1,11 @@
 """A ledger has one name, so that its journal is found; and SQLite does what it is told."""
 
 import os
+import shutil
+import signal
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -39,6 +43,40 @@ def test_a_second_hard_link_is_refused_under_both_names(ledger, tmp_path):
     other.path.unlink()
     ledger.charge("cohort", COST, "replace", {})
     assert ledger.verify().rows == 2
+
+
+HALF = """
+import os, signal, sqlite3, sys
+db = sqlite3.connect(sys.argv[1], isolation_level=None)
+db.execute("PRAGMA cache_size = 1")
+db.execute("BEGIN IMMEDIATE")
+db.execute("UPDATE chain SET body = printf('%.*c', 9000, 'x')")
+for i in range(200):
+    db.execute("INSERT INTO result VALUES (?, printf('%.*c', 9000, 'x'))", (1000 + i,))
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_why_one_name(ledger, tmp_path, monkeypatch):
+    """A process is killed when half of a transaction is in the file; only its own name finds the journal.
+
+    The planted fault is to look through the second name all the same: the file is then taken as it is, torn.
+    """
+    for i in range(5):
+        ledger.charge("cohort", COST, "replace", {"i": i})
+    second = tmp_path / "second.ledger"
+    os.link(ledger.path, second)
+    ran = subprocess.run([sys.executable, "-c", HALF, ledger.path], check=False)
+    assert ran.returncode == -signal.SIGKILL
+    torn = shutil.copyfile(second, tmp_path / "torn.ledger")
+    with monkeypatch.context() as patch:
+        patch.setattr(place, "check_one_name", lambda _: None)
+        assert not Ledger(torn).verify().good
+    with pytest.raises(LedgerError, match="has 2 names"):
+        Ledger(second).verify()
+    second.unlink()
+    assert ledger.verify().good
+    assert ledger.budget("cohort").releases == 5
 
 
 def test_a_link_made_while_a_release_is_drawn_is_noticed(ledger, tmp_path):

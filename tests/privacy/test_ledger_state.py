@@ -1,4 +1,4 @@
-"""The running state is what all rows add up to, exactly; a charge reads a few rows, however many there are."""
+"""The running state is what all rows add up to, exactly; a charge reads few rows, however many there are."""
 
 import json
 import math
@@ -119,7 +119,7 @@ CHANGES = [
     "UPDATE state SET text = 5 WHERE dataset = 'cohort'",
     "UPDATE head SET position = position - 1",
     "DELETE FROM chain WHERE position = (SELECT max(position) FROM chain)",
-    "UPDATE chain SET body = replace(body, '1e-09', '0.0') WHERE position = (SELECT max(position) FROM chain)",
+    "UPDATE chain SET body = replace(body, '1e-09', '0') WHERE position = (SELECT max(position) FROM chain)",
     "UPDATE chain SET dataset = 'other' WHERE position > 50",
 ]
 SILENT = [

@@ -79,8 +79,10 @@ class Book:
             return entry
         return replace(entry, state="released", settled=self._row(settle, "settle", name, release_id)[0].hash)
 
-    def unsettled(self, name: str, request: Mapping[str, Any]) -> Entry | None:
-        """Return a charge for the same request, under an id that nobody chose, that has no result."""
+    def find(self, name: str, release_id: str | None, request: Mapping[str, Any]) -> Entry | None:
+        """Return a charge by its id or, without one, an interrupted one for the request under an invented id."""
+        if release_id is not None:
+            return self.entry(name, release_id)
         found = self.db.execute(
             "SELECT release_id FROM entry WHERE dataset = ? AND automatic = ? AND settle IS NULL LIMIT 1",
             (name, _asked(request)),

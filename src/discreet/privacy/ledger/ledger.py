@@ -113,11 +113,14 @@ class Ledger:
         """Raise `BudgetError`, with what is left, if these events would exceed the total; write nothing."""
         payment.refuse_excess(name, self._dataset(name), payment.checked(events), neighbours)
 
-    def entry(self, name: str, release_id: str) -> Entry | None:
-        """Return the charge of a release, or None if the release id is new."""
+    def entry(self, name: str, release_id: str | None, request: Mapping[str, Any]) -> Entry | None:
+        """Return the charge that such a release would not have to make again, or None.
+
+        Without a release id, that is an interrupted one for the same request whose id nobody chose.
+        """
         with self._reading() as book:
             book.dataset(name)
-            return book.entry(name, release_id)
+            return book.find(name, release_id, request)
 
     def stored(self, name: str, release_id: str, request: Mapping[str, Any]) -> str | None:
         """Return the stored result of the same request, or None if it has none yet.

@@ -46,7 +46,7 @@ def pay(
     with ledger.transaction("IMMEDIATE", keep=True) as db:
         book = book_of(db)
         book.dataset(name)
-        entry = book.unsettled(name, request) if release_id is None else book.entry(name, release_id)
+        entry = book.find(name, release_id, request)
         if entry is not None and is_settled(entry, request):
             return Paid(book.result(name, entry.release_id), entry.settled, fresh=False)
         if entry is None:
