@@ -59,8 +59,7 @@ def hashed(names: Iterable[Any]) -> str:
 def _genotypes(data: Plink) -> dict[str, Any]:
     """Return the files by name, the lists of people and strata by content, and the variants tested."""
     found: dict[str, Any] = {"kind": "genotypes", "file": _name(data.path)}
-    if data.pheno is not None:
-        found["pheno"] = [_name(data.pheno), data.pheno_name]
+    found["pheno"] = None if data.pheno is None else [_name(data.pheno), data.pheno_name]
     for name in ("keep", "within"):
         listed = getattr(data, name)
         found[name] = None if listed is None else _content(listed)

@@ -140,7 +140,7 @@ def test_a_frame_is_known_by_its_columns(ledger):
 
 def test_p_values_are_known_by_their_names(ledger):
     """As many of them under other names are another request."""
-    test = discreet.PValues(eta=0.01, nu=1e-6)
+    test = discreet.PValues(eta=0.01, nu=1e-6, adjacency="replace")
     first = discreet.discover({"a": 0.5, "b": 0.1}, test, ledger=ledger, **ASK)
     assert discreet.discover({"a": 0.5, "b": 0.1}, test, ledger=ledger, **ASK) == first
     with pytest.raises(InputError, match=r"other parameters \(data\)"):

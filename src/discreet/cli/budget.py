@@ -11,6 +11,7 @@ import typer
 
 from discreet.cli.app import say
 from discreet.cli.deliver import check_folder, deliver
+from discreet.cli.drawn import drawn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -164,16 +165,13 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
     from discreet.report.text_table import table
 
-    console = Console()
-    if not console.is_terminal:
+    if not Console().is_terminal:
         _echo(table(header, [[_safe(cell) for cell in row] for row in rows]))
         return
-    drawn = Table(*header)
+    cells = Table(*header)
     for row in rows:
-        drawn.add_row(*(Text(_safe(cell)) for cell in row))
-    with console.capture() as captured:
-        console.print(drawn)
-    say(captured.get().rstrip("\n"))
+        cells.add_row(*(Text(_safe(cell)) for cell in row))
+    say(drawn(cells))
 
 
 def _echo(text: Any) -> None:

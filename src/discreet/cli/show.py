@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from discreet.cli.app import say
+from discreet.cli.drawn import drawn
 
 if TYPE_CHECKING:
     from discreet.report.genome import Located
@@ -28,7 +29,6 @@ def show(release: Release, located: Located | None = None, *, as_json: bool) -> 
 
 def _table(release: Release) -> str:
     """Return the first discoveries with their noisy values."""
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
@@ -43,7 +43,4 @@ def _table(release: Release) -> str:
         if rank > _SHOWN:
             break
         table.add_row(str(rank), Text(shown(name)), f"{noisy:.4g}", f"{noise:.2g}")
-    console = Console()
-    with console.capture() as captured:
-        console.print(table)
-    return captured.get().rstrip("\n")
+    return drawn(table)

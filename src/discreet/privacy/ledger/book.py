@@ -80,7 +80,7 @@ class Book:
         return replace(entry, state="released", settled=self._row(settle, "settle", name, release_id)[0].hash)
 
     def find(self, name: str, release_id: str | None, request: Mapping[str, Any]) -> Entry | None:
-        """Return a charge by its id or, without one, an interrupted one for the request under an invented id."""
+        """Return a charge by its id; without one, an interrupted one for the request, with an invented id."""
         if release_id is not None:
             return self.entry(name, release_id)
         found = self.db.execute(
