@@ -205,8 +205,14 @@ SHELL = {
 }
 
 
-@pytest.mark.parametrize("how", SHELL)
-@pytest.mark.parametrize("kept", ["out", "ledger", "neither"])
+@pytest.mark.parametrize(
+    ("kept", "how"),
+    [
+        *(("out", how) for how in SHELL),
+        *(("ledger", how) for how in ("closed pipe", "both full")),
+        *(("neither", how) for how in ("closed pipe", "full", "closed", "ascii")),
+    ],
+)
 def test_words_that_cannot_be_printed_fail_no_run(people, tmp_path, how, kept):
     """Exit code 0, and the release is in its files, in the ledger, or in a private file."""
     path = tmp_path / "people.csv"
