@@ -62,7 +62,7 @@ SECOND = (
     "CREATE INDEX latest ON chain (dataset)",
     "CREATE INDEX unsettled ON entry (dataset, automatic) WHERE settle IS NULL",
     # Pages kept free while a result is drawn, so that it can be settled on a disk that is full by then.
-    "CREATE TABLE room (one INTEGER PRIMARY KEY CHECK (one = 1), space BLOB NOT NULL)",
+    "CREATE TABLE room (part INTEGER PRIMARY KEY, space BLOB NOT NULL)",
     f"PRAGMA user_version = {VERSION}",
 )
 

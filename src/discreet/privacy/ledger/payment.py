@@ -44,8 +44,10 @@ def pay(
 ) -> Paid:
     """Reserve, draw, store; see `Ledger.pay`."""
     with ledger.transaction("IMMEDIATE", keep=True) as db:
+        book_of(db).dataset(name)
+        db.execute("INSERT OR IGNORE INTO room VALUES (1, randomblob(?)), (2, randomblob(?))", (_ROOM, _ROOM))
+    with ledger.transaction("IMMEDIATE") as db:
         book = book_of(db)
-        book.dataset(name)
         entry = book.find(name, release_id, request)
         if entry is not None and is_settled(entry, request):
             return Paid(book.result(name, entry.release_id), entry.settled, fresh=False)
@@ -54,7 +56,8 @@ def pay(
         else:
             reserved = _again(book, name, entry, checked(events))
         state = book.dataset(name)
-        db.execute("INSERT OR REPLACE INTO room VALUES (1, zeroblob(?))", (_ROOM,))
+        # Both parts are written anew, so that the journal has more room than giving up one of them takes.
+        db.execute("UPDATE room SET space = randomblob(?)", (_ROOM,))
     # The lock is kept: while this process lives, nobody takes the reservation for an interrupted one.
     with held_back() as pressed:
         paid = _store(ledger, reserved, draw(reserved, state))
@@ -106,7 +109,8 @@ def settle(book: Book, reserved: Charge, result: str, *, kept: bool = True) -> s
     content: dict[str, Any] = {"release_id": release_id, "sha256": chain.sha256(result)}
     if not kept:
         content["kept"] = False
-    book.db.execute("DELETE FROM room")
+    if not kept:
+        book.db.execute("DELETE FROM room WHERE part = 1")
     row = book.append("settle", reserved.name, content, dataset.released())
     book.note(reserved.name, entry, row.position)
     if kept:
