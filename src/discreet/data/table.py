@@ -128,6 +128,11 @@ def open_table(data: Any, *, columns: Any, labels: Sequence[str], person: str | 
     return Table(source, chosen, tuple(labels), who)
 
 
+def column_names(data: Any) -> tuple[str, ...]:
+    """Return the names of all columns of a table: of a file, no more than its head is read."""
+    return tuple(column.name for column in _source(data).columns)
+
+
 def _source(data: Any) -> Source:
     if isinstance(data, (str, Path)):
         return open_file(Path(data))
