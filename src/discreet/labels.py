@@ -1,7 +1,8 @@
 """What an entry of a column is taken for: a number, or one of some public values.
 
 Each entry is read by itself. How a whole column arrives, as floats, as text, as objects, may depend on one
-person's entry, so nothing here may depend on that.
+person's entry, so nothing here may depend on that. Text is kept as Python's own: an array of fixed width
+would cost everyone the length of the longest entry, and drop null characters. Proof: docs/proofs/reading.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _WHOLE: tuple[type, ...] = (int, np.integer, np.bool_)
+_SCALAR: tuple[type, ...] = (np.generic,)
+_FLOAT: tuple[type, ...] = (np.floating,)
+_COMPLEX: tuple[type, ...] = (complex, np.complexfloating)
 _ANSWERS = {"true": 1.0, "false": 0.0}
 
 
@@ -29,17 +33,22 @@ def codes(label: NDArray[Any], levels: Sequence[Any]) -> NDArray[np.intp]:
     wanted = [_number(level) for level in levels]
     known = [value for value in wanted if value == value]  # noqa: PLR0124 - only NaN differs from itself
     alike = len(set(known)) != len(known)
-    place = np.full(label.shape, -1, dtype=np.intp)
-    if alike or (len(known) < len(wanted) and label.dtype.kind not in "biuf"):
-        texts = np.array([spelled(_as_float(entry)) for entry in label.tolist()], dtype=np.str_)
-        present = np.array([entry is not None for entry in label.tolist()], dtype=np.bool_)
-        for position, level in enumerate(levels):
-            place[(texts == spelled(_as_float(level))) & present] = position
-    if known and not alike:
-        found = numbers(label)
-        for position, value in enumerate(wanted):
-            place[found == value] = position
-    return place
+    by_number = {value: at for at, value in enumerate(wanted) if not alike and not np.isnan(value)}
+    by_text = {_text(level): at for at, level in enumerate(levels) if alike or np.isnan(wanted[at])}
+    if label.dtype.kind in "biuf" and not alike:
+        found, place = numbers(label), np.full(label.shape, -1, dtype=np.intp)
+        for value, at in by_number.items():
+            place[found == value] = at
+        return place
+
+    def position(entry: Any) -> int:
+        entry = plain(entry)
+        if entry is None or (isinstance(entry, float) and np.isnan(entry)):
+            return -1
+        at = by_number.get(_number(entry), -1) if by_number else -1
+        return by_text.get(_text(entry), -1) if at < 0 and by_text else at
+
+    return np.array([position(entry) for entry in label.tolist()], dtype=np.intp)
 
 
 def numbers(label: NDArray[Any]) -> NDArray[np.float64]:
@@ -54,12 +63,26 @@ def as_read(label: NDArray[Any]) -> NDArray[Any]:
     found = numbers(label)
     if label.dtype.kind in "biuf":
         return found
-    texts = np.array([spelled(entry) for entry in label.tolist()], dtype=np.str_)
-    return found if np.all(~np.isnan(found) | np.isin(texts, ("", "nan"))) else texts
+    texts = [spelled(entry) for entry in label.tolist()]
+    missing = np.array([text in ("", "nan") for text in texts], dtype=np.bool_)
+    return found if np.all(~np.isnan(found) | missing) else np.array(texts, dtype=object)
+
+
+def plain(entry: Any) -> Any:
+    """Return a scalar of NumPy as Python's own, and a complex number that is real as a float.
+
+    One complex entry makes a column of numbers complex, one long double makes long doubles of all.
+    """
+    if isinstance(entry, _COMPLEX):
+        return entry if entry.imag else float(entry.real)
+    if isinstance(entry, _FLOAT):
+        return float(entry)
+    return entry.item() if isinstance(entry, _SCALAR) else entry
 
 
 def spelled(entry: Any) -> str:
     """Return an entry as text; a whole number has no point, and what is missing is empty."""
+    entry = plain(entry)
     if isinstance(entry, float):
         entry = int(entry) if entry.is_integer() else None if entry != entry else entry  # noqa: PLR0124
     try:
@@ -68,10 +91,10 @@ def spelled(entry: Any) -> str:
         return f"{entry:#x}"  # a whole number of more digits than Python writes
 
 
-def _as_float(entry: Any) -> Any:
-    """Return a whole number or a yes/no as the float it is in a column of its kind; others as they are."""
+def _text(entry: Any) -> str:
+    """Return an entry spelled; a whole number or a yes/no as the float it is in a column of its kind."""
     found = _number(entry) if isinstance(entry, _WHOLE) else np.nan
-    return entry if np.isnan(found) else found
+    return spelled(entry if np.isnan(found) else found)
 
 
 def _number(entry: Any) -> float:

@@ -55,7 +55,8 @@ def measure(
     columns : optional
         What to test: a list of names, a pattern such as "lab_*", a type (bool, int, float), or a mapping from
         column to its declared levels (None for numbers); all other levels together are "other", unless one
-        alone is declared. When absent, all number and yes/no columns but a first one without a name.
+        alone is declared. When absent, all number and yes/no columns but a first one without a name; of CSV,
+        which declares no types, all columns, and text among them is refused.
     engine : {"local", "dask"}
         Where to count. "dask": on a cluster, from Parquet or PLINK files that its workers can read, a dask
         array (n, m) or a dask data frame. The evidence is the same, bit for bit.
@@ -88,7 +89,7 @@ def measuring(
     """Yield the evidence; unless `gather`, that of very many hypotheses may stay on a cluster meanwhile."""
     check_engine(engine, scheduler)
     check_test(test)
-    if isinstance(test, PValues) and not _is_table(data):
+    if isinstance(test, PValues) and not is_table(data):
         yield test.of(data)
         return
     if isinstance(test, PValues) and test.column is not None:
@@ -203,7 +204,7 @@ def _genotypes(cohort: Cohort, test: Test, *, person: Any, columns: Any) -> Evid
     return joined(cohort.names, [Part.of(part) for part in parts], test)
 
 
-def _is_table(data: Any) -> bool:
+def is_table(data: Any) -> bool:
     """Say whether p-values come as a table, rather than as a vector or a mapping."""
     if isinstance(data, str) or hasattr(data, "suffix") or len(getattr(data, "shape", ())) == 2:
         return True

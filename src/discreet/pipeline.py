@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import replace
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from discreet import check
@@ -17,6 +16,7 @@ from discreet.methods.aware import ready_aware
 from discreet.methods.common import Ready
 from discreet.named import described, plain, recognised
 from discreet.parameters import Parameters
+from discreet.request import about, about_evidence
 from discreet.spending import spending
 
 if TYPE_CHECKING:
@@ -76,13 +76,14 @@ def release(
         means, of rates, ...), else its score. "aware" pays a fifth of the budget for them; the other methods
         have them already. Effects of discoveries look larger than they are, since the large were chosen.
     ledger : path or Ledger, optional
-        A file that keeps the budget (`discreet budget create`): the charge is on disk before noise is drawn,
-        and what would exceed the total of `dataset` is refused.
+        A file that keeps the budget (`discreet budget create`): what would exceed the total of `dataset` is
+        refused, and charge and result are on disk before the release is returned.
     dataset : str, optional
         The data set's name in the ledger.
     release_id : str, optional
-        A name for this release: asked again with the same parameters, the stored result is returned and
-        nothing is spent. Functions are known by module and name, and the key of `Vote` is not compared.
+        A name for this release: asked again with the same parameters, of the same data, the stored result is
+        returned and nothing is spent; with others it is refused. Files are known by name and columns, other
+        tables by their columns, functions by module and name; the key of `Vote` is not compared.
 
     Examples
     --------
@@ -104,24 +105,10 @@ def release(
         cutoffs=cutoffs,
         values=values,
     )
-    told = {} if ledger is None else _told(evidence)
+    told = {} if ledger is None else about_evidence(evidence)
     purse = spending(ledger, dataset, release_id, {**told, **asked.to_dict()})
     kept = None if purse is None else purse.stored()
     return _make(evidence, asked, purse) if kept is None else kept
-
-
-def _told(evidence: Evidence) -> dict[str, str]:
-    """Return what is public about evidence, so that no other evidence is taken for it."""
-    names = sha256()
-    for name in evidence.names:
-        names.update(repr(name).encode())
-    effect = "" if evidence.effect is None else evidence.effect.name
-    return {
-        "evidence": str(evidence),
-        "null": str(evidence.null),
-        "names": names.hexdigest(),
-        "effect": effect,
-    }
 
 
 def _make(
@@ -131,7 +118,7 @@ def _make(
     described: Mapping[str, object] | None = None,
     frame: str | None = None,
 ) -> Release:
-    """Settle, charge, draw and describe a release."""
+    """Settle, pay for, draw and describe a release."""
     _warn(asked, evidence.certificate.people)
     settled = ready(evidence, asked)
 
@@ -204,7 +191,7 @@ def discover(
 ) -> Release:
     """Test every hypothesis in a table of people and release the discoveries: `measure`, then `release`.
 
-    Public parameters and the ledger's budget are checked before a byte of data is read. Whatever the engine,
+    Public parameters and the ledger's budget are checked before a row of data is read. Whatever the engine,
     the budget is charged once, here, when all data has been counted.
 
     Parameters
@@ -253,10 +240,11 @@ def discover(
     told = {name: value for name, value in of.items() if value is not None}
     purse = spending(ledger, dataset, release_id, {**told, **asked.to_dict()})
     if purse is not None:
+        purse = replace(purse, request={**purse.request, "data": about(data, test)})
+        purse.early(asked, getattr(test, "adjacency", "replace"))
         kept = purse.stored()
         if kept is not None:
             return kept
-        purse.early(asked, getattr(test, "adjacency", "replace"))
     # Scores may stay on a cluster where a method needs no more than their blocks can give.
     gather = method != "aware" or values
     where = {"engine": engine, "scheduler": scheduler}

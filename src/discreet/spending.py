@@ -1,7 +1,8 @@
-"""Charge first, draw then, keep the result: a release against a ledger."""
+"""A release against a ledger: its cost reserved first, its result stored before anybody sees it."""
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -16,9 +17,15 @@ if TYPE_CHECKING:
 
     from discreet.methods.common import Ready
     from discreet.parameters import Parameters
-    from discreet.privacy.ledger import Ledger
+    from discreet.privacy.ledger import Charge, Ledger, Paid
+    from discreet.privacy.ledger.dataset import DataSet
 
 Purse: TypeAlias = "Ledger | str | PathLike[str] | None"
+
+
+_INTERRUPTED = (
+    "Nothing was released. The charge of release {} stands; asked again, the same is completed for nothing."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,29 +41,55 @@ class Spending:
         """Return the result of the same request under the same release id, if it was made before."""
         if self.release_id is None:
             return None
-        text = self.ledger.stored(self.dataset, self.release_id, self.request)
-        return None if text is None else Release.from_json(text)
+        if self.ledger.stored(self.dataset, self.release_id, self.request) is None:
+            return None
+        return stored(self.ledger, self.dataset, self.release_id)
 
     def early(self, asked: Parameters, neighbours: str) -> None:
-        """Refuse, before any data is read, what the budget clearly cannot pay."""
+        """Refuse, before any data is read, what the budget clearly cannot pay; what is charged is paid."""
+        if self.ledger.entry(self.dataset, self.release_id, self.request) is not None:
+            return
         if asked.method in {"aware", "mirror"}:
             rho = gaussian_budget(asked.epsilon, asked.delta) * (1 - 2.0**-40)
             self.ledger.affords(self.dataset, gaussian_events([rho]), neighbours)
 
     def spend(self, ready: Ready, neighbours: str) -> Release:
-        """Write the charge to disk, draw the release, store it.
+        """Reserve the cost on disk, draw the release, store it; what was interrupted before is completed."""
+        made: list[Release] = []
 
-        If anything fails after the charge, the charge stands: noise may have been drawn.
-        """
-        charge = self.ledger.charge(self.dataset, ready.events, neighbours, self.request, self.release_id)
-        budget = self.ledger.budget(self.dataset)
-        # Where all of delta is set aside, epsilons add up.
-        room = budget.left if budget.delta > budget.aside else max(0.0, budget.epsilon - budget.spent)
-        total = (budget.epsilon, budget.delta, budget.spent)
-        line = BudgetLine(self.dataset, *total, charge.release_id, charge.hash, room)
-        release = replace(ready.draw(), budget=line)
-        self.ledger.settle(charge, release.to_json())
-        return release
+        def draw(charge: Charge, dataset: DataSet) -> str:
+            budget = dataset.budget(charge.name)
+            # Where all of delta is set aside, epsilons add up.
+            room = budget.left if budget.delta > budget.aside else max(0.0, budget.epsilon - budget.spent)
+            total = (budget.epsilon, budget.delta, budget.spent)
+            line = BudgetLine(charge.name, *total, charge.release_id, charge.hash, room)
+            try:
+                made.append(replace(ready.draw(), budget=line))
+            except BaseException as error:
+                error.add_note(_INTERRUPTED.format(charge.release_id))
+                raise
+            return made[0].to_json()
+
+        paid = self.ledger.pay(self.dataset, ready.events, neighbours, self.request, draw, self.release_id)
+        if not paid.kept:
+            warnings.warn(
+                "the disk has no room for this result in the ledger: save it elsewhere now, for it is paid "
+                "for and cannot be had again",
+                stacklevel=5,
+            )
+        return _carrying(made[0] if paid.fresh else Release.from_json(paid.result), paid)
+
+
+def stored(ledger: Ledger, dataset: str, release_id: str) -> Release:
+    """Return a release that the ledger holds."""
+    paid = ledger.result(dataset, release_id)
+    return _carrying(Release.from_json(paid.result), paid)
+
+
+def _carrying(release: Release, paid: Paid) -> Release:
+    """Return the release with the hash that seals its stored text, which therefore cannot hold it."""
+    line = release.budget
+    return release if line is None else replace(release, budget=replace(line, head=paid.hash))
 
 
 def spending(
@@ -68,7 +101,7 @@ def spending(
             raise InputError("dataset and release_id belong to a ledger: give `ledger` too")
         return None
     from discreet.privacy.ledger import Ledger
-    from discreet.privacy.ledger.ledger import check_name
+    from discreet.privacy.ledger.payment import check_name
 
     if dataset is None:
         raise InputError(

@@ -1,10 +1,17 @@
 """`discreet discover`, as somebody with a file would type it."""
 
 import json
+import os
+import re
+import shlex
+import stat
+import subprocess
+import sys
+import tempfile
 import warnings
-from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
@@ -129,19 +136,112 @@ def test_a_folder_that_cannot_be_written_is_noticed_first(people, tmp_path):
     assert "--out" in done.output
 
 
+def full(*_, **__):
+    """Fail as a full disk does."""
+    raise OSError(28, "No space left on device")
+
+
 def test_a_full_disk_does_not_lose_what_was_paid_for(people, tmp_path, monkeypatch):
-    """When a file cannot be written after the release is made, the release is printed whole."""
-
-    def full(_path, _content):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(Path, "write_bytes", full)
+    """When no file can be written after the release is made, the release is printed whole."""
+    monkeypatch.setattr(os, "fdopen", full)
     done = run("discover", people, *TWO_GROUPS, "--out", tmp_path / "out")
     assert done.exit_code == 2
     assert "No space left" in done.output
     assert "Written" not in done.output
     kept = next(line for line in done.output.splitlines() if line.startswith("{"))
     assert discreet.Release.from_json(kept).m == 6
+
+
+def test_what_cannot_be_written_is_kept_elsewhere(people, tmp_path, monkeypatch):
+    """In a private file, or in the ledger, with the command that fetches it."""
+    monkeypatch.setattr("discreet.report.save._replace", full)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    done = run("discover", people, *TWO_GROUPS, "--out", tmp_path / "out")
+    (kept,) = tmp_path.glob("discreet-release-*.json")
+    assert done.exit_code == 2
+    assert str(kept) in done.stderr
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    assert discreet.Release.from_json(kept.read_text()).m == 6
+    ledger = tmp_path / "b.ledger"
+    run("budget", "create", "trial", "--epsilon", 1, "--delta", 1e-6, "--ledger", ledger)
+    asked = ["discover", people, *TWO_GROUPS, "--ledger", ledger, "--dataset", "trial"]
+    done = run(*asked, "--out", tmp_path / "out")
+    assert done.exit_code == 2
+    words = shlex.split(done.stderr[done.stderr.index("budget result") :].splitlines()[0])
+    monkeypatch.undo()
+    again = run(*words, "--out", tmp_path / "again")
+    assert again.exit_code == 0, again.output
+    assert discreet.Release.from_json((tmp_path / "again" / "release.json").read_text()).m == 6
+    assert json.loads(run(*words, "--json").stdout)["budget"]["release"] == words[3]
+    assert Ledger(ledger).budget("trial").releases == 1
+
+
+def test_files_are_private_and_a_refused_run_leaves_none(people, tmp_path):
+    """Folder 0700, files 0600, unless they were there; nothing is made before the release is."""
+    out = tmp_path / "a" / "b"
+    assert run("discover", people, *TWO_GROUPS, "--columns", "absent", "--out", out).exit_code == 2
+    assert run("discover", tmp_path / "absent.csv", *TWO_GROUPS, "--out", out).exit_code == 2
+    assert list(tmp_path.iterdir()) == []
+    assert run("discover", people, *TWO_GROUPS, "--out", out).exit_code == 0
+    assert stat.S_IMODE(out.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(path.stat().st_mode) for path in out.iterdir()} == {0o600}
+    (out / "release.json").chmod(0o644)
+    assert run("discover", people, *TWO_GROUPS, "--out", out).exit_code == 0
+    assert stat.S_IMODE((out / "release.json").stat().st_mode) == 0o644
+    assert len(list(out.iterdir())) == 3
+    taken = tmp_path / "taken"
+    (taken / "report.html").mkdir(parents=True)
+    done = run("discover", people, *TWO_GROUPS, "--out", taken)
+    assert done.exit_code == 2
+    assert "is a folder where a file" in done.output
+
+
+SHELL = {
+    "closed pipe": "{} | head -0",
+    "full": "{} > /dev/full",
+    "both full": "{} > /dev/full 2> /dev/full",
+    "closed": "{} >&-",
+    "both closed": "{} >&- 2>&-",
+    "latin-1": "PYTHONIOENCODING=latin-1 {}",
+    "ascii": "PYTHONIOENCODING=ascii {}",
+}
+
+
+@pytest.mark.parametrize(
+    ("kept", "how"),
+    [
+        *(("out", how) for how in SHELL),
+        *(("ledger", how) for how in ("closed pipe", "both full")),
+        *(("neither", how) for how in ("closed pipe", "full", "closed", "ascii")),
+    ],
+)
+def test_words_that_cannot_be_printed_fail_no_run(people, tmp_path, how, kept):
+    """Exit code 0, and the release is in its files, in the ledger, or in a private file."""
+    path = tmp_path / "people.csv"
+    path.write_text(people.read_text().replace("rise", "räteΔ", 1), encoding="utf-8")
+    ledger, out = tmp_path / "b.ledger", tmp_path / "out"
+    Ledger(ledger).create("trial", epsilon=1.0, delta=1e-6)
+    more = {"out": ["--out", out], "ledger": ["--ledger", ledger, "--dataset", "trial"], "neither": []}[kept]
+    command = shlex.join(map(str, [sys.executable, "-m", "discreet", "discover", path, *TWO_GROUPS, *more]))
+    ran = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", SHELL[how].format(f"{command} --values")],
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        capture_output=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert b"Traceback" not in ran.stderr
+    assert b"Exception" not in ran.stderr
+    private = list(tmp_path.glob("discreet-release-*.json"))
+    if kept == "out":
+        text = (out / "release.json").read_text()
+    elif kept == "ledger":
+        (entry,) = Ledger(ledger).history("trial")
+        text = Ledger(ledger).result("trial", entry.release_id).result
+    else:
+        text = private[0].read_text() if how not in {"latin-1", "ascii"} else ran.stdout.decode("latin-1")
+    assert "rise" in text or "\\u0394" in text
+    assert len(private) == (kept == "neither" and how not in {"latin-1", "ascii"})
 
 
 def test_any_argument_of_any_test_can_be_given(people):
@@ -207,14 +307,25 @@ def told(done):
 
 def test_what_is_tested_and_what_is_not_is_said_first(survey):
     """By name and type alone; numbers that a test of yes and no takes for yes are named."""
-    assert told(run("discover", survey, "--test", "two-by-two", "--group", "arm", "--person", "who")) == [
+    table = pd.read_csv(survey)
+    parquet, numbers = survey.with_suffix(".parquet"), survey.with_name("numbers.csv")
+    table.to_parquet(parquet, index=False)
+    table[[*table.columns[:5], "\x1b[31m"]].to_csv(
+        numbers, index=False, header=["", *table.columns[1:5], "\x1b[31m"]
+    )
+    ask = ["--test", "two-by-two", "--group", "arm", "--person", "who"]
+    assert told(run("discover", parquet, *ask, "--columns", "[!U]*")) == [
         "Testing 3 columns: trust, moved, \\u001b[31m.",
-        "Left out, row numbers: column ''. To test it: --columns ''.",
         (
             "Left out, not numbers: 7 columns: q0, q1, q2, q3, q4 and 2 more. "
             "To test answers: --columns 'q0=yes,no'."
         ),
         "A value of 0.5 or more counts as yes: 2 columns: trust, \\u001b[31m.",
+    ]
+    assert told(run("discover", numbers, *ask)) == [
+        "Testing 3 columns: trust, moved, \\u001b[31m.",
+        "Left out, row numbers: column ''. To test it: --columns ''.",
+        "A value of 0.5 or more counts as yes: 3 columns: trust, moved, \\u001b[31m.",
     ]
     assert told(run("discover", survey, "--test", "sign", "--columns", "trust")) == [
         "Testing 1 column: trust."
@@ -222,11 +333,26 @@ def test_what_is_tested_and_what_is_not_is_said_first(survey):
     assert told(run("discover", survey, "--test", "sign", "--columns", "")) == ["Testing 1 column: column."]
 
 
+def test_text_in_a_csv_file_is_refused_with_a_list_that_works(survey):
+    """A file without types is asked for numbers; the message names the text and what to type instead."""
+    ask = ["discover", survey, "--test", "two-by-two", "--group", "arm", "--person", "who"]
+    done = run(*ask)
+    assert done.exit_code == 2
+    said = done.stderr.replace("\\u001b", "\x1b")
+    assert "column 'q0', line 2: not a number, nor in 'q1', 'q2', 'q3', 'q4', 'q5' and 1 more" in said
+    offered = re.search(r"test the others: (.*), in Python columns=(.*)$", said, re.MULTILINE)
+    assert shlex.split(offered[1]) == ["--columns", "trust", "--columns", "moved", "--columns", "\x1b[31m"]
+    assert told(run(*ask, *shlex.split(offered[1])))[0].startswith("Testing 3 columns: trust, moved")
+
+
 def test_answers_in_words_are_tested_by_their_levels(survey):
     """Each entry may declare a column's levels; one alone has no "other"."""
     asked = ["--columns", "q1=yes,no", "--columns", "q2=yes", "--columns", "moved", "--json"]
     done = run("discover", survey, "--test", "proportion", "--null", "0.5", *asked)
-    assert told(done) == ["Testing 5 columns: q1=yes, q1=no, q1=other, q2=yes, moved."]
+    assert told(done) == [
+        "Testing 5 columns: q1=yes, q1=no, q1=other, q2=yes, moved.",
+        "A value of 0.5 or more counts as yes: 1 column: moved.",
+    ]
     assert json.loads(done.stdout)["m"] == 5
 
 

@@ -1,5 +1,7 @@
 """A release id stands for one request: what cannot be told apart in words gets no stored result."""
 
+import shutil
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -8,6 +10,7 @@ import pytest
 
 import discreet
 from discreet.errors import InputError
+from discreet.lab.cohort import Simulated
 from discreet.named import described, plain, recognised
 from discreet.privacy.ledger import Ledger
 
@@ -70,6 +73,78 @@ def test_other_evidence_is_another_request(ledger, change):
     other = discreet.Evidence.from_p(np.full(10, 0.5), **(kind | change))
     with pytest.raises(InputError, match="other parameters"):
         discreet.release(other, ledger=ledger, **ASK)
+
+
+@pytest.fixture
+def cohort(tmp_path):
+    """Return genotypes with a phenotype file, a list of people and a list of variants."""
+    bed = Simulated(people=300, variants=40).write(tmp_path / "cohort.bed")
+    people = [line.split()[:2] for line in bed.with_suffix(".fam").read_text().splitlines()]
+    for name in ("pheno", "other"):
+        rows = [f"{fid} {iid} {1 + i % 2} {1 + i % 3 % 2}" for i, (fid, iid) in enumerate(people)]
+        (tmp_path / name).write_text("\n".join(["FID IID one two", *rows]))
+    (tmp_path / "keep").write_text("\n".join(" ".join(each) for each in people[:250]))
+    (tmp_path / "extract").write_text("rs1 rs2 rs3 rs4")
+    return discreet.Plink(bed, pheno=tmp_path / "pheno", pheno_name="one", extract=tmp_path / "extract")
+
+
+def test_other_genotypes_are_another_request(ledger, cohort, tmp_path):
+    """Another phenotype, another column of it, other people, other variants; a copy elsewhere is the same."""
+    first = discreet.discover(cohort, discreet.Allelic(), ledger=ledger, **ASK)
+    shorter = tmp_path / "shorter"
+    shorter.write_text("rs1 rs2 rs3")
+    others = [{"pheno": tmp_path / "other"}, {"pheno_name": "two"}, {"keep": tmp_path / "keep"}]
+    others += [{"extract": shorter}, {"extract": None}, {"pheno": None, "pheno_name": None}]
+    for other in others:
+        with pytest.raises(InputError, match=r"other parameters \(data\)"):
+            discreet.discover(replace(cohort, **other), discreet.Allelic(), ledger=ledger, **ASK)
+    (tmp_path / "copy").mkdir()
+    again = replace(cohort, threads=1, pheno=shutil.copy(cohort.pheno, tmp_path / "copy"))
+    assert discreet.discover(again, discreet.Allelic(), ledger=ledger, **ASK) == first
+    assert ledger.budget("people").releases == 1
+
+
+def test_a_file_is_known_by_name_and_columns(ledger, tmp_path, monkeypatch):
+    """From another folder it is the same; another name, other columns and a table in memory are not."""
+    frame = pd.DataFrame(TABLE, columns=["a", "b", "c"])
+    (tmp_path / "copy").mkdir()
+    for path in ("people.csv", "copy/people.csv", "copy/others.csv"):
+        frame.to_csv(tmp_path / path, index=False)
+    test = discreet.Mean(bounds=(0, 1), null=0.5)
+    monkeypatch.chdir(tmp_path)
+    first = discreet.discover("people.csv", test, ledger=ledger, **ASK)
+    for same in (tmp_path / "people.csv", "copy/people.csv"):
+        assert discreet.discover(same, test, ledger=ledger, **ASK) == first
+    renamed = frame.rename(columns={"c": "d"})
+    (tmp_path / "new").mkdir()
+    renamed.to_csv(tmp_path / "new" / "people.csv", index=False)
+    for other in ("copy/others.csv", "new/people.csv", frame):
+        with pytest.raises(InputError, match=r"other parameters \(data\)"):
+            discreet.discover(other, test, ledger=ledger, **ASK)
+    with pytest.raises(InputError, match=r"other parameters \(columns, person\)"):
+        discreet.discover("people.csv", test, person="a", columns=["b"], ledger=ledger, **ASK)
+    assert ledger.budget("people").releases == 1
+
+
+def test_a_frame_is_known_by_its_columns(ledger):
+    """Not by its types, which may follow from one person's missing value."""
+    frame = pd.DataFrame(TABLE > 0.5, columns=["a", "b", "c"]).astype("int64")
+    first = discreet.discover(frame, discreet.Proportion(null=0.5), ledger=ledger, **ASK)
+    assert (
+        discreet.discover(frame.astype("float64"), discreet.Proportion(null=0.5), ledger=ledger, **ASK)
+        == first
+    )
+    with pytest.raises(InputError, match=r"other parameters \(data\)"):
+        discreet.discover(frame.assign(d=1), discreet.Proportion(null=0.5), ledger=ledger, **ASK)
+
+
+def test_p_values_are_known_by_their_names(ledger):
+    """As many of them under other names are another request."""
+    test = discreet.PValues(eta=0.01, nu=1e-6, adjacency="replace")
+    first = discreet.discover({"a": 0.5, "b": 0.1}, test, ledger=ledger, **ASK)
+    assert discreet.discover({"a": 0.5, "b": 0.1}, test, ledger=ledger, **ASK) == first
+    with pytest.raises(InputError, match=r"other parameters \(data\)"):
+        discreet.discover({"a": 0.5, "c": 0.1}, test, ledger=ledger, **ASK)
 
 
 def test_arrays_and_their_numbers_are_written_down_in_full():

@@ -1,11 +1,14 @@
-"""Releases against a ledger: charged before noise, refused beyond the total, repeated for nothing."""
+"""Releases against a ledger: refused beyond the total, stored before they are shown, repeated for nothing."""
+
+import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pytest
 
 import discreet
 from discreet import spending
-from discreet.errors import BudgetError, InputError, LedgerError
+from discreet.errors import BudgetError, InputError
 from discreet.privacy.ledger import Ledger
 
 ASK = {"q": 0.1, "epsilon": 1.0, "delta": 1e-6}
@@ -44,12 +47,14 @@ def test_a_release_of_the_whole_budget_fits_and_no_second_one(ledger, people, me
 
 
 def test_the_same_request_returns_the_stored_release(ledger, people):
-    """Asked again under the same id, also with other data in hand: the same record, nothing spent."""
+    """Asked again under the same id: the same record, nothing spent; of other data it is refused."""
     asked = {"ledger": ledger, "dataset": "people", "release_id": "first", **ASK}
     first = discreet.discover(people, TEST, **asked)
-    again = discreet.discover("there is no such file.csv", TEST, **asked)
-    assert again == first
+    assert discreet.discover(people, TEST, **asked) == first
     assert ledger.budget("people").releases == 1
+    for other in ("there is no such file.csv", people[:, :9]):
+        with pytest.raises(InputError, match=r"other parameters \(data\)"):
+            discreet.discover(other, TEST, **asked)
     with pytest.raises(InputError, match="other parameters"):
         discreet.discover(people, TEST, **{**asked, "q": 0.2})
     with pytest.raises(InputError, match="other parameters"):
@@ -82,26 +87,44 @@ def test_an_empty_budget_is_noticed_before_the_data_is_read(ledger, people):
         discreet.discover("there is no such file.csv", TEST, ledger=ledger, dataset="people", **ASK)
 
 
-def test_the_charge_is_on_disk_before_the_noise_is_drawn(ledger, people, monkeypatch):
-    """A process that dies while drawing has spent; the id then tells so."""
-    seen = []
+def test_a_release_carries_the_hash_that_seals_it(ledger, people):
+    """The same when it comes out of the ledger again; `verify` finds it there."""
+    asked = {"ledger": ledger, "dataset": "people", "release_id": "first", **ASK}
+    first = discreet.discover(people, TEST, **asked)
+    assert first.budget.head == ledger.head() == ledger.history("people")[0].settled
+    assert discreet.discover(people, TEST, **asked).budget.head == first.budget.head
+    assert spending.stored(ledger, "people", "first") == first
+    assert ledger.verify(first.budget.head).good
 
-    def dies():
-        seen.append(ledger.history("people")[0].state)
-        raise KeyboardInterrupt
 
-    class Dying(spending.Spending):
-        def spend(self, ready, neighbours):
-            return super().spend(type(ready)(ready.events, dies), neighbours)
+class Dying(spending.Spending):
+    """Draws nothing: the process is told to stop while it draws."""
 
+    def spend(self, ready, neighbours):
+        """Look at the file, then stop."""
+
+        def dies():
+            with closing(sqlite3.connect(f"{self.ledger.path.as_uri()}?immutable=1", uri=True)) as db:
+                assert db.execute("SELECT kind FROM chain WHERE position = 2").fetchone() == ("charge",)
+            raise KeyboardInterrupt
+
+        return super().spend(type(ready)(ready.events, dies), neighbours)
+
+
+@pytest.mark.parametrize("release_id", ["cut", None])
+def test_a_draw_that_is_interrupted_is_charged_and_completed(ledger, people, monkeypatch, release_id):
+    """The charge is on disk before noise is drawn; the same again draws, and spends nothing more."""
+    asked = {"ledger": ledger, "dataset": "people", "release_id": release_id, **ASK}
     monkeypatch.setattr(spending, "Spending", Dying)
-    with pytest.raises(KeyboardInterrupt):
-        discreet.discover(people, TEST, ledger=ledger, dataset="people", release_id="cut", **ASK)
-    assert seen == ["charged"]
+    with pytest.raises(KeyboardInterrupt) as stopped:
+        discreet.discover(people, TEST, **asked)
+    assert "asked again, the same is completed for nothing" in stopped.value.__notes__[0]
     assert ledger.budget("people").unfinished == 1
     monkeypatch.undo()
-    with pytest.raises(LedgerError, match="interrupted"):
-        discreet.discover(people, TEST, ledger=ledger, dataset="people", release_id="cut", **ASK)
+    with pytest.raises(BudgetError):
+        discreet.discover(people, TEST, **{**asked, "release_id": "new"})
+    assert "3" in discreet.discover(people, TEST, **asked).discoveries
+    assert (ledger.budget("people").releases, ledger.budget("people").unfinished) == (1, 0)
 
 
 def test_other_neighbours_are_refused(ledger, people):

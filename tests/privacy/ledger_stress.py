@@ -1,8 +1,8 @@
-"""Processes that charge one ledger and are killed at random moments; what they did is then compared with it.
+"""Processes that release against one ledger and are killed at random moments; the ledger is then checked.
 
 Run as a program, in a process of its own without threads, because it forks: `ledger_stress.py kill KILLS
-WORKERS FAULT`. Every worker plays the pipeline: look for a stored result, charge, draw noise (told to the
-parent, which cannot be taken back), settle. Prints the findings as JSON.
+WORKERS FAULT`. Every worker plays the pipeline: it pays for releases, telling the parent when noise is drawn
+and when a result is shown, which cannot be taken back. Prints the findings as JSON.
 """
 
 import json
@@ -17,10 +17,10 @@ from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 
-from discreet.errors import BudgetError, InputError, LedgerError
+from discreet.errors import BudgetError, LedgerError
 from discreet.privacy.events import ZCDP
 from discreet.privacy.filter import Filter
-from discreet.privacy.ledger import Ledger, book, ledger
+from discreet.privacy.ledger import Ledger, book, payment
 
 COST = (ZCDP(0.002),)
 TOTAL = Filter(1.0, 1e-6)
@@ -33,22 +33,24 @@ MOMENT = 0.002
 
 def release(held, release_id, tell, fault):
     """Make one release as the pipeline does, or with a planted fault."""
-    asked = {"release": release_id}
-    try:
-        if held.stored("cohort", release_id, asked) is not None:
-            return
-    except LedgerError as error:
-        if "has no result" not in str(error):
-            raise
-        return
     noise = os.urandom(8).hex()
-    if fault == "noise before charge":
+    if fault == "shown before charge":
+        tell(f"shown {release_id} {noise}")
+
+    def draw(*_):
         tell(f"drew {release_id} {noise}")
-    with suppress(BudgetError, InputError):
-        charge = held.charge("cohort", COST, "replace", asked, release_id)
-        if fault != "noise before charge":
-            tell(f"drew {release_id} {noise}")
-        held.settle(charge, json.dumps(noise))
+        if fault == "shown before result":
+            tell(f"shown {release_id} {noise}")
+        return json.dumps(noise)
+
+    with suppress(BudgetError):
+        try:
+            paid = held.pay("cohort", COST, "replace", {"release": release_id}, draw, release_id)
+        except LedgerError as error:
+            if "interrupted" not in str(error):
+                raise
+            return
+        tell(f"shown {release_id} {json.loads(paid.result)}")
 
 
 class CheckedBefore(Ledger):
@@ -56,23 +58,24 @@ class CheckedBefore(Ledger):
 
     __slots__ = ()
 
-    def charge(self, name, events, neighbours, *rest):
-        """Check, then write without a check."""
-        self.affords(name, events, neighbours)
+    def pay(self, name, events, neighbours, request, draw, release_id=None):
+        """Check, then pay without a check."""
+        if self.entry(name, release_id, request) is None:
+            self.affords(name, events, neighbours)
         time.sleep(MOMENT)
-        real, ledger._refuse_excess = ledger._refuse_excess, lambda *_: None
+        real, payment.refuse_excess = payment.refuse_excess, lambda *_: None
         try:
-            return super().charge(name, events, neighbours, *rest)
+            return super().pay(name, events, neighbours, request, draw, release_id)
         finally:
-            ledger._refuse_excess = real
+            payment.refuse_excess = real
 
 
-def torn_append(self, kind, dataset, content, whole=book.Book.append):
+def torn_append(self, kind, name, content, state, whole=book.Book.append):
     """Write a row with the planted fault: whatever is in it reaches the disk in two transactions."""
-    row = whole(self, kind, dataset, content)
-    previous = self.rows[-2] if len(self.rows) > 1 else None
-    if previous:
-        self.db.execute("UPDATE head SET position = ?, hash = ?", (previous.position, previous.hash))
+    before = self.head
+    row = whole(self, kind, name, content, state)
+    if before.position:
+        self.db.execute("UPDATE head SET position = ?, hash = ?", (before.position, before.hash))
         self.db.execute("COMMIT")
         time.sleep(MOMENT)
         self.db.execute("BEGIN IMMEDIATE")
@@ -90,9 +93,9 @@ def work(path, pipe, seed, fault, rounds):
     held = (CheckedBefore if fault == "check before transaction" else Ledger)(path)
     if fault == "torn write":
         book.Book.append = torn_append
+    if fault == "two names" and seed % 2:
+        held = Ledger(path.with_suffix(".second"))
     try:
-        with suppress(InputError):
-            held.create("cohort", epsilon=TOTAL.epsilon, delta=TOTAL.delta)
         for _ in range(rounds):
             for number in rng.sample(range(IDS), IDS):
                 release(held, f"r{number}", tell, fault)
@@ -109,8 +112,8 @@ def start(path, pipe, seed, fault, rounds):
     return pid
 
 
-def hear(pipe, drawn, found):
-    """Take in all that the workers wrote: which noise was drawn for which release, and errors."""
+def hear(pipe, told, found):
+    """Take in all that the workers wrote: what was drawn and what was shown for which release, and errors."""
     text = b""
     with suppress(BlockingIOError):
         while part := os.read(pipe, 1 << 16):
@@ -121,30 +124,47 @@ def hear(pipe, drawn, found):
             found[line] += 1
         else:
             release_id, noise = rest.split()
-            drawn.setdefault(release_id, []).append(noise)
+            told[what].setdefault(release_id, []).append(noise)
 
 
-def check(path, drawn, found):
+def check(path, told, found):
     """Compare a ledger that nobody uses any more with what the workers told; count what is wrong."""
     held = Ledger(path)
+    drawn, shown = told["drew"], told["shown"]
     try:
         faults = held.verify().faults
         found["overspent"] += sum("exceed" in fault for fault in faults)
         found["broken chain"] += any("exceed" not in fault for fault in faults)
+        found["interrupted"] += held.budget("cohort").unfinished
+        # Whoever asks again completes what was interrupted, at no further cost.
+        before = len(held.history("cohort"))
+        for entry in held.history("cohort"):
+            release(held, entry.release_id, lambda _: None, "none")
         entries = {entry.release_id: entry for entry in held.history("cohort")}
+        found["lost charge"] += before - len(entries)
     except LedgerError:
-        # Killed before the file was made; or broken, and counted.
-        entries = {}
+        entries = {}  # broken, and counted
     found["charges"] += len(entries)
     found["overspent"] += len(entries) > MOST
     found["exhausted"] += len(entries) == MOST
-    found["lost charge"] += len(drawn.keys() - entries.keys())
-    found["double spend"] += sum(len(noises) > 1 for noises in drawn.values())
+    found["lost charge"] += len((drawn.keys() | shown.keys()) - entries.keys())
+    found["shown twice"] += sum(len(set(noises)) > 1 for noises in shown.values())
+    found["drawn too often"] += sum(len(noises) > payment.MOST_DRAWS for noises in drawn.values())
+    found["worn out"] += sum(len(noises) >= payment.MOST_DRAWS for noises in drawn.values())
     for release_id, entry in entries.items():
         if entry.state == "released":
             found["results"] += 1
             result = json.loads(held.stored("cohort", release_id, entry.request))
-            found["wrong result"] += drawn.get(release_id) != [result]
+            found["wrong result"] += any(noise != result for noise in shown.get(release_id, []))
+        else:
+            found["lost result"] += len(drawn.get(release_id, [])) < payment.MOST_DRAWS
+
+
+def begin(path, fault):
+    """Make a ledger; with a planted fault, under two names."""
+    Ledger(path).create("cohort", epsilon=TOTAL.epsilon, delta=TOTAL.delta)
+    if fault == "two names":
+        os.link(path, path.with_suffix(".second"))
 
 
 def kill(home, kills, workers, fault):
@@ -154,7 +174,8 @@ def kill(home, kills, workers, fault):
     os.set_blocking(reading, False)
     seeds = iter(range(10**9))
     while found["killed"] < kills:
-        path, drawn = home / f"{found['killed']}.ledger", {}
+        path, told = home / f"{found['killed']}.ledger", {"drew": {}, "shown": {}}
+        begin(path, fault)
         pids = [start(path, writing, next(seeds), fault, 10**9) for _ in range(workers)]
         replaced = 0
         while pids:
@@ -162,24 +183,25 @@ def kill(home, kills, workers, fault):
             victim = pids.pop(rng.randrange(len(pids)))
             os.kill(victim, signal.SIGKILL)
             found["killed"] += os.WIFSIGNALED(os.waitpid(victim, 0)[1])
-            hear(reading, drawn, found)
+            hear(reading, told, found)
             # A slow machine gets more time before its ledger is taken away.
-            if replaced < REPLACED or (not drawn and replaced < 10 * REPLACED):
+            if replaced < REPLACED or (not told["shown"] and replaced < 10 * REPLACED):
                 pids.append(start(path, writing, next(seeds), fault, 10**9))
                 replaced += 1
-        check(path, drawn, found)
+        check(path, told, found)
     return found
 
 
 def crowd(home, _, workers, fault):
     """Let all workers run to the end on one ledger."""
-    found, drawn, path = Counter(), {}, home / "crowd.ledger"
+    found, told, path = Counter(), {"drew": {}, "shown": {}}, home / "crowd.ledger"
+    begin(path, fault)
     reading, writing = os.pipe()
     os.set_blocking(reading, False)
     for pid in [start(path, writing, seed, fault, 1) for seed in range(workers)]:
         os.waitpid(pid, 0)
-    hear(reading, drawn, found)
-    check(path, drawn, found)
+    hear(reading, told, found)
+    check(path, told, found)
     return found
 
 

@@ -14,7 +14,8 @@ from discreet.errors import InputError
 from discreet.privacy.account import account
 from discreet.privacy.calibrate import bounded_range_step
 from discreet.privacy.events import ZCDP, Approximate, BoundedRange, Gaussian, Pure
-from discreet.privacy.filter import Filter, is_gaussian
+from discreet.privacy.filter import Filter
+from discreet.privacy.sums import Sums
 
 STEP = 0.5
 EPSILON = 4.0
@@ -97,9 +98,9 @@ def test_the_first_charge_decides_what_adds_up():
     """Squares of mu, or rho: fixed before any output is seen; zCDP then has no place in the former."""
     rule = Filter(1.0, 1e-6)
     noise = [Gaussian(0.1)]
-    assert is_gaussian([noise])
-    assert not is_gaussian([[ZCDP(0.005)], noise])
-    assert not is_gaussian([])
+    assert Sums.of([noise]).gaussian
+    assert not Sums.of([[ZCDP(0.005)], noise]).gaussian
+    assert not Sums.of([]).gaussian
     assert rule.spent([noise] * 5) == pytest.approx(account([Gaussian(0.1, 5)], delta=1e-6), rel=1e-6)
     assert rule.spent([[ZCDP(0.0)], *[noise] * 5]) > 1.05 * rule.spent([noise] * 5)
     assert rule.admits([noise, [Pure(0.01)], [BoundedRange(0.01, 50)]])
@@ -151,7 +152,7 @@ def test_never_below_the_fixed_list(charges, delta, share):
 
     A sum of squares knows that charges follow one another, so there one charge is compared.
     """
-    if is_gaussian(charges):
+    if Sums.of(charges).gaussian:
         charges = charges[:1]
     events = [event for charge in charges for event in charge]
     spent = Filter(1.0, delta, share * delta).spent(charges)

@@ -204,9 +204,84 @@ def test_chances_that_differ_differ_by_more_than_floats_can_lose():
     """Neighbouring coins are whole multiples of 2^-20, and a weak item that becomes a coin rises by one."""
     rule = ExpectedShortfall.of(20, 3000.0, 0.002, 1000)
     strong = rule.coin > 0
-    assert Fraction(int(rule.weak.max()), 1 << 32) < Fraction(int(rule.coin[strong].min()), 1 << 20)
+    # What a weak item can take off the rounded sum of weak ones is less than any coin has.
+    assert math.ceil(Fraction(int(rule.weak.max()), 1 << 12)) < int(rule.coin[strong].min())
     assert np.all(np.diff(rule.coin[strong]) >= 0)
     assert np.all(np.diff(rule.weak[~strong]) >= 0)
+
+
+def exact_value(rule, held, wanted):
+    """Return the number that `_expected` approximates, from the same whole numbers, to 40 digits."""
+    used = [(int(c), int(n)) for c, n in zip(rule.coin[::-1], held[::-1], strict=True) if c and n]
+    coins = [c for c, n in used for _ in range(n)]
+    mean = (int(held @ rule.weak) >> 12) + sum(coins[512:])
+    with mpmath.workdps(40):
+        mu = mpmath.mpf(mean) / 2**20
+        chance = [mpmath.exp(-mu) * mu**k / mpmath.factorial(k) for k in range(wanted)]
+        short = [mpmath.fsum((j - k) * chance[k] for k in range(j)) for j in range(wanted + 1)]
+        for c in coins[:512]:
+            p = mpmath.mpf(c) / 2**20
+            short = [short[0]] + [short[j] * (1 - p) + short[j - 1] * p for j in range(1, wanted + 1)]
+        return short[-1]
+
+
+@pytest.mark.parametrize("wanted", [1, 5, FEW])
+def test_every_single_rise_lowers_the_value_by_more_than_floats_lose(wanted):
+    """At the borders: weak to coin, coin to certain with more than 512 of them, one bin up."""
+    rule = ExpectedShortfall.of(200, 3000.0, 0.002, 1 << 20)
+    first = int(np.flatnonzero(rule.coin)[0])
+    for weak_held, coins in ((40, 3), (3000, 20), (0, 513), (5, 512), (1, 0)):
+        held = np.zeros(rule.coin.size, dtype=np.int64)
+        held[first - 1], held[first] = weak_held, coins
+        if coins:
+            held[-1] += 1
+        before, approximate = exact_value(rule, held, wanted), rule._expected(held, wanted)
+        assert abs(approximate - before) <= 2.0**-35 * before + mpmath.mpf(10) ** -250
+        for source, target in ((first - 1, first), (first, first + 1), (rule.coin.size - 1, None)):
+            if held[source] == 0 or (target is None and wanted == 1):
+                continue
+            after = held.copy()
+            after[source] -= 1
+            if target is not None:
+                after[target] += 1
+            now = exact_value(rule, after, wanted - (target is None))
+            if rule.coin[source] != (rule.coin[target] if target is not None else 1 << 20):
+                assert now <= before * (1 - mpmath.mpf(2) ** -26 * (1 - mpmath.mpf(2) ** -20))
+            assert rule._expected(after, wanted - (target is None)) <= approximate
+
+
+@pytest.mark.parametrize("scores", [0.0, 4.2, 5.2, 30.0])
+def test_nothing_is_said_of_the_scores_under_any_error_state(scores):
+    """With every floating-point warning an error, a count raises none, whatever the scores."""
+    import scipy
+
+    x = np.zeros(2000)
+    x[:900] = scores
+    certificate = Certificate(0.02, 0.04, "replace", "declared")
+    evidence = Evidence([str(i) for i in range(2000)], x, Null("normal", 37.0), certificate)
+    call = {"q": 0.1, "epsilon": 1, "delta": 1e-6}
+    discreet.release(evidence, **call)
+    with np.errstate(all="raise"), scipy.special.errstate(all="raise"):
+        for _ in range(5):
+            discreet.release(evidence, **call)
+
+
+@pytest.mark.parametrize(
+    ("law", "sup", "call"),
+    [
+        (("normal", 1e-306), 1e-307, {}),
+        (("normal", 1e-275), 1e-280, {}),
+        (("normal", 37.0), 1e290, {}),
+        (("normal", 37.0), 0.1, {"epsilon": 1e-13, "delta": 1e-13}),
+    ],
+)
+def test_impossible_noise_is_refused_whatever_the_scores(law, sup, call):
+    """Public numbers that no whole step can hold are refused alike for all scores, before a draw."""
+    for score in (0.0, law[1]):
+        certificate = Certificate(sup, 2 * sup, "replace", "declared")
+        evidence = Evidence(["a", "b"], np.full(2, score), Null(*law), certificate)
+        with pytest.raises(discreet.DiscreetError, match="noise of"):
+            discreet.release(evidence, **({"q": 0.9, "epsilon": 1, "delta": 1e-6} | call))
 
 
 def test_neither_too_many_hypotheses_nor_too_small_a_q_are_taken():

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import warnings
+from contextlib import suppress
 from typing import Any
 
 import typer
@@ -20,13 +23,15 @@ class Refusals(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; a refusal becomes a message, and so does a warning."""
+        with suppress(AttributeError, ValueError):  # a terminal that lacks a letter gets its code
+            sys.stdout.reconfigure(errors="backslashreplace")  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
         try:
             with warnings.catch_warnings():
                 warnings.showwarning = _warn
                 return super().invoke(ctx)
         except DiscreetError as refusal:
             # Spelled out: a message may name a file or a column, whoever called it so.
-            tell(f"error: {refusal}")
+            tell("\n".join([f"error: {refusal}", *getattr(refusal, "__notes__", ())]))
             raise typer.Exit(3 if isinstance(refusal, BudgetError) else 2) from None
 
 
@@ -36,8 +41,29 @@ def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
 
 
 def tell(words: str) -> None:
-    """Print to standard error, control characters spelled out."""
-    typer.echo(visible(words), err=True)
+    """Print to standard error, control characters spelled out; where that fails there is nobody to tell."""
+    _print(visible(words), sys.stderr)
+
+
+def say(words: str) -> bool:
+    """Print to standard output and tell whether it worked: a closed pipe or a full disk fails no command."""
+    printed = _print(words, sys.stdout)
+    if not printed:
+        tell("warning: standard output cannot be written to")
+    return printed
+
+
+def _print(words: str, stream: Any) -> bool:
+    if stream is None:  # closed before the program began
+        return False
+    try:
+        typer.echo(words, file=stream)
+    except (OSError, ValueError):
+        # What is left in the buffer would fail once more when the program ends.
+        with suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        return False
+    return True
 
 
 app = typer.Typer(

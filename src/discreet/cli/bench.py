@@ -134,6 +134,19 @@ def bench_noise() -> None:
     typer.echo(noise.in_words())
 
 
+@bench.command("ledger")
+def bench_ledger(
+    quick: bool = typer.Option(False, help="Only 100 rows: seconds instead of minutes."),
+) -> None:
+    """Print charges a second at 10^2, 10^4 and 10^5 rows of history, beside bare commits on the same disk."""
+    from discreet.lab.bench import ledger
+    from discreet.lab.progress import progress
+
+    with progress("timing", None):
+        words = ledger.in_words(ledger.SIZES[:1] if quick else ledger.SIZES)
+    typer.echo(words)
+
+
 @bench.command("gwas")
 def bench_gwas(
     quick: bool = typer.Option(False, help="Small files: seconds; the targets are for large ones."),

@@ -9,6 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from discreet.cli.app import say
+from discreet.cli.deliver import check_folder, deliver
+from discreet.cli.drawn import drawn
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -97,6 +101,26 @@ def history(
 
 
 @budget.command()
+def result(
+    name: str = typer.Argument(help="The data set."),
+    release_id: str = typer.Argument(help="The release, as `history` names it."),
+    ledger: Path = _LEDGER,
+    out: Path | None = typer.Option(None, help="Write report.html, discoveries.csv and release.json here."),
+    as_json: bool = _JSON,
+) -> None:
+    """Print a release that the ledger holds once more, or write it to files; nothing is spent.
+
+    Example: discreet budget result cohort first-look --ledger budget.ledger --out results
+    """
+    from discreet.privacy.ledger import Ledger
+    from discreet.spending import stored
+
+    if out is not None:
+        check_folder(out)
+    deliver(stored(Ledger(ledger), name, release_id), out, as_json=as_json, ledger=str(ledger))
+
+
+@budget.command()
 def verify(
     ledger: Path = _LEDGER,
     head: str | None = typer.Option(
@@ -141,18 +165,17 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
     from discreet.report.text_table import table
 
-    console = Console()
-    if not console.is_terminal:
+    if not Console().is_terminal:
         _echo(table(header, [[_safe(cell) for cell in row] for row in rows]))
         return
-    drawn = Table(*header)
+    cells = Table(*header)
     for row in rows:
-        drawn.add_row(*(Text(_safe(cell)) for cell in row))
-    console.print(drawn)
+        cells.add_row(*(Text(_safe(cell)) for cell in row))
+    say(drawn(cells))
 
 
 def _echo(text: Any) -> None:
-    typer.echo("\n".join(map(_safe, str(text).split("\n"))))
+    say("\n".join(map(_safe, str(text).split("\n"))))
 
 
 def _safe(text: str) -> str:

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path  # noqa: TC003 (typer reads the annotations)
 from typing import TYPE_CHECKING
 
 import typer
 
-from discreet.cli.app import app, tell
+from discreet.cli.app import app, say, tell
+from discreet.cli.deliver import check_folder, deliver
 from discreet.cli.plan_file import Job, read_job
 from discreet.cli.preview import check_budget, preview
-from discreet.cli.show import FILES, show
 from discreet.data.plink import Plink
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable
 
+    from discreet.report.genome import Located
     from discreet.report.release import Release
 
 _ASK = "What to ask"
@@ -41,7 +41,7 @@ def discover(
     columns: list[str] = typer.Option(
         [],
         help="A column to test, a pattern such as 'lab_*', or answers to test, 'smokes=yes,no'; repeat for "
-        "several. All numbers if absent.",
+        "several. All numbers if absent; of CSV, which declares no types, all columns.",
         rich_help_panel=_ASK,
     ),
     person: str | None = typer.Option(
@@ -176,55 +176,24 @@ def discover(
         given.pop(switch, None)
     job = read_job(config, given)
     if dry_run:
-        typer.echo(preview(job, people, hypotheses))
+        say(preview(job, people, hypotheses))
         check_budget(job)
         return
     if out is not None:
-        _make_folder(out)
+        check_folder(out)
     # Held until the end, so that the list of variants is read once.
     held = job.data.variants() if isinstance(job.data, Plink) else None
     _tell_columns(job)
     release = _run(job)
-    show(release, as_json=as_json)
-    try:
-        # Of genotypes, the report with a map is written with the map.
-        files = FILES[:2] if isinstance(job.data, Plink) else FILES
-        if out is not None:
-            _written([release.save(out / name) for name in files], as_json=as_json)
-        if isinstance(job.data, Plink):
-            _genome(release, job.data, as_json=as_json, out=out)
-    except InputError:
-        if not as_json:
-            typer.echo("What could not be written is here, as JSON; keep it, for it is paid for:")
-            typer.echo(release.to_json())
-        raise
+    deliver(release, out, as_json=as_json, ledger=job.other.get("ledger"), place=_placed(job))
     del held
 
 
-def _genome(release: Release, data: Plink, *, as_json: bool, out: Path | None) -> None:
-    """Print the loci; write the variants, their picture, and the report with both."""
+def _placed(job: Job) -> Callable[[Release], Located] | None:
+    """Return what finds the discoveries on the genome, where the data are genotypes."""
     from discreet.located import located
 
-    found = located(release, data)
-    if not as_json:
-        typer.echo(str(found))
-    if out is not None:
-        _written(found.save(out), as_json=as_json)
-
-
-def _written(paths: Iterable[Path], *, as_json: bool) -> None:
-    if not as_json:
-        typer.echo("Written: " + ", ".join(map(str, paths)))
-
-
-def _make_folder(out: Path) -> None:
-    """Make the folder and see that it can be written to, before anything is spent."""
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=out):
-            pass
-    except OSError:
-        raise InputError(f"the folder {out} cannot be written to: give another --out") from None
+    return (lambda release: located(release, job.data)) if isinstance(job.data, Plink) else None
 
 
 def _tell_columns(job: Job) -> None:
@@ -240,5 +209,9 @@ def _run(job: Job) -> Release:
     from discreet.lab.progress import progress
     from discreet.pipeline import discover as run
 
-    with progress("testing", None):
-        return run(**job.arguments())
+    try:
+        with progress("testing", None):
+            return run(**job.arguments())
+    except KeyboardInterrupt as stop:
+        tell("\n".join([f"stopped: {stop}" if str(stop) else "stopped", *getattr(stop, "__notes__", ())]))
+        raise typer.Exit(130) from None

@@ -4,30 +4,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import typer
+from discreet.cli.app import say
+from discreet.cli.drawn import drawn
 
 if TYPE_CHECKING:
+    from discreet.report.genome import Located
     from discreet.report.release import Release
 
-FILES = ("release.json", "discoveries.csv", "report.html")  # first the one that holds everything
 _SHOWN = 20
 
 
-def show(release: Release, *, as_json: bool) -> None:
-    """Print a release: JSON on request, else the strongest discoveries and what is promised."""
+def show(release: Release, located: Located | None = None, *, as_json: bool) -> bool:
+    """Print a release: JSON on request, else the strongest discoveries and what is promised.
+
+    Returns whether all of it could be printed.
+    """
     if as_json:
-        typer.echo(release.to_json(indent=2))
-        return
-    if release.values is not None and len(release):
-        _table(release)
-    typer.echo(str(release))
-    if release.budget is not None:
-        typer.echo(str(release.budget))
+        return say(release.to_json(indent=2))
+    parts = [_table(release) if release.values is not None and len(release) else "", str(release)]
+    parts += [str(part) for part in (release.budget, located) if part is not None]
+    printed = [say(part) for part in parts if part]
+    return all(printed)
 
 
-def _table(release: Release) -> None:
-    """Print the first discoveries with their noisy values."""
-    from rich.console import Console
+def _table(release: Release) -> str:
+    """Return the first discoveries with their noisy values."""
     from rich.table import Table
     from rich.text import Text
 
@@ -35,11 +36,11 @@ def _table(release: Release) -> None:
 
     values = release.values
     if values is None:
-        return
+        return ""
     table = Table("", "discovery", f"{values.name}, noisy", "noise (sd)")
     rows = zip(release.discoveries, values.noisy, values.noise, strict=True)
     for rank, (name, noisy, noise) in enumerate(rows, 1):
         if rank > _SHOWN:
             break
         table.add_row(str(rank), Text(shown(name)), f"{noisy:.4g}", f"{noise:.2g}")
-    Console().print(table)
+    return drawn(table)

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 
-from discreet.data.frame import column_of, to_array
+from discreet.data.frame import kind_of, to_array
+from discreet.data.source import Column
 from discreet.errors import missing_extra
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
-
-    from discreet.data.source import Column
 
 
 def arrow(module: str = "pyarrow") -> Any:
@@ -29,7 +28,7 @@ def arrow(module: str = "pyarrow") -> Any:
 def array_of(column: Any) -> NDArray[Any]:
     """Return an Arrow column as an array, without a copy where it already holds floats in one piece."""
     if str(column.type) in ("float", "double"):
-        return column.to_numpy()
+        return column.to_numpy()  # of this type, with NaN where missing
     return to_array(nw.from_native(column, series_only=True))
 
 
@@ -37,4 +36,4 @@ def faces(schema: Any, names: Sequence[str]) -> tuple[Column, ...]:
     """Return the public faces of an Arrow schema's columns."""
     empty = schema.empty_table().rename_columns(list(names))
     types = dict(nw.from_native(empty, eager_only=True).schema)
-    return tuple(column_of(name, types[name]) for name in names)
+    return tuple(Column(name, kind_of(types[name])) for name in names)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from discreet.data.source import Column
 
 _TYPES = {bool: "bool", int: "int", float: "float"}
-NUMBERS = ("bool", "int", "float")
+NUMBERS = ("bool", "int", "float", "object")  # objects are read one by one, and must be numbers
 _PANDAS_ROWS = "__index_level_0__"
 
 
@@ -40,6 +40,11 @@ def choose(columns: Sequence[Column], wanted: Any, reserved: Sequence[str]) -> t
     elif isinstance(wanted, type):
         if wanted not in _TYPES:
             raise InputError("columns as a type must be bool, int or float")
+        if not all(one.declared for one in free):
+            raise InputError(
+                "columns as a type: in pandas one missing value can change a column's; name the columns, or "
+                "give a pattern"
+            )
         picked = [(one, None) for one in free if one.kind == _TYPES[wanted]]
     else:
         picked = _by_name(columns, wanted, reserved)
@@ -85,7 +90,7 @@ def _by_name(
         if levels is None and column.kind not in NUMBERS:
             raise InputError(
                 f"column {name!r} holds text or dates where numbers are expected (missing is empty, NA, NaN "
-                f"or n/a); {_declare(name)}"
+                f"or n/a); {declare(name)}"
             )
         if isinstance(levels, (str, set, frozenset)) or not isinstance(levels, (Iterable, type(None))):
             raise InputError(f"columns: the levels of {name!r} need an order: give a list, ['yes', 'no']")
@@ -104,12 +109,13 @@ def _meant(entry: str, known: Mapping[str, Column], free: Sequence[Column]) -> l
     numbers = [one.name for one in found if one.kind in NUMBERS]
     if found and not numbers:
         raise InputError(
-            f"columns: {entry!r} matches only text (columns: {len(found)}); {_declare(found[0].name)}"
+            f"columns: {entry!r} matches only text (columns: {len(found)}); {declare(found[0].name)}"
         )
     return [(one, None) for one in numbers or [entry]]
 
 
-def _declare(name: str) -> str:
+def declare(name: str) -> str:
+    """Return how to declare the levels of a column."""
     return (
         f"to test answers, declare its levels: --columns '{name}=yes,no', or columns={{{name!r}: "
         "['yes', 'no']} in Python"

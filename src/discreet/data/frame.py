@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real
 from typing import TYPE_CHECKING, Any, cast
 
 import narwhals as nw
 import numpy as np
 
+from discreet.data.choose import declare
 from discreet.data.source import Column, is_missing, rows_at_a_time, unique
+from discreet.errors import InputError
+from discreet.labels import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-_SMALL = (nw.Int8, nw.Int16, nw.UInt8, nw.UInt16, nw.Float32, nw.Boolean)
+_REAL: tuple[type, ...] = (Real, Decimal, np.bool_)
+_LOOSE = (*"OFDGg",)  # objects, complex numbers, long doubles
 
 
 def frame_source(data: Any) -> FrameSource | None:
@@ -30,46 +36,65 @@ def frame_source(data: Any) -> FrameSource | None:
     return FrameSource(frame) if isinstance(frame, (nw.DataFrame, nw.LazyFrame)) else None
 
 
-def column_of(name: str, dtype: Any) -> Column:
-    """Return a column's public face from its narwhals type."""
+def kind_of(dtype: Any) -> str:
+    """Return a column's kind from its narwhals type."""
     if dtype == nw.Boolean:
-        kind = "bool"
-    elif dtype.is_integer():
-        kind = "int"
-    elif dtype.is_float() or dtype.is_decimal():
-        kind = "float"
-    elif dtype in {nw.String, nw.Categorical, nw.Enum, nw.Object} or isinstance(dtype, nw.Enum):
-        kind = "text"
-    else:
-        kind = "other"
-    return Column(name, kind)
+        return "bool"
+    if dtype.is_integer():
+        return "int"
+    if dtype.is_float() or dtype.is_decimal():
+        return "float"
+    if dtype == nw.Object:
+        return "object"
+    return "text" if dtype in {nw.String, nw.Categorical, nw.Enum} or isinstance(dtype, nw.Enum) else "other"
 
 
 def to_array(series: Any) -> NDArray[Any]:
-    """Return a column as floats with NaN, or as objects with None, where missing."""
+    """Return a column as floats with NaN, or as objects with None, where missing.
+
+    A declared float32 stays one. All other numbers become doubles, and so does every number in pandas, where
+    one value, or its absence, changes the type of a column.
+    """
     dtype = series.dtype
-    if dtype.is_float():
-        return np.asarray(series.to_numpy(), dtype=np.float32 if dtype == nw.Float32 else np.float64)
     if dtype.is_numeric() or dtype == nw.Boolean:
-        # In pandas one missing entry makes floats of small whole numbers: they are rounded as those are.
-        widens = series.implementation.is_pandas_like() and dtype.is_integer()
-        return _as_floats(series, small=dtype in _SMALL and not widens)
-    entries = [None if is_missing(entry) else entry for entry in series.to_list()]
+        narrow = dtype == nw.Float32 and not series.implementation.is_pandas_like()
+        return np.asarray(_floats(series), dtype=np.float32 if narrow else np.float64)
+    entries = [None if is_missing(entry) else plain(entry) for entry in series.to_list()]
     result = np.empty(len(entries), dtype=object)
     result[:] = entries
     return result
 
 
-def _as_floats(series: Any, *, small: bool) -> NDArray[Any]:
-    """Return whole numbers as the nearest floats; Arrow, left to itself, would refuse and quote one."""
+def numbers_in(objects: NDArray[Any], name: str) -> NDArray[np.float64]:
+    """Return a column of objects as numbers, each read by itself."""
+    try:
+        return np.array([_number(entry) for entry in objects.tolist()], dtype=np.float64)
+    except TypeError:
+        raise InputError(
+            f"column {name!r} holds objects that are neither numbers, yes/no nor missing: name the other "
+            f"columns, or {declare(name)}"
+        ) from None
+
+
+def _number(entry: Any) -> float:
+    if entry is None:
+        return np.nan
+    if not isinstance(entry, _REAL):
+        raise TypeError
+    try:
+        return float(entry)
+    except OverflowError:  # a whole number of hundreds of digits
+        return np.inf if entry > 0 else -np.inf
+
+
+def _floats(series: Any) -> Any:
+    """Return numbers as the nearest floats; Arrow, left to itself, would refuse to round and quote one."""
     native = series.to_native()
+    if series.dtype.is_float():
+        return series.to_numpy()
     if "pyarrow" in f"{type(native).__module__} {native.dtype if hasattr(native, 'dtype') else ''}":
-        wide = (
-            series.to_arrow().cast("float" if small else "double", safe=False).to_numpy(zero_copy_only=False)
-        )
-    else:
-        wide = series.cast(nw.Float32 if small else nw.Float64).to_numpy()
-    return np.asarray(wide, dtype=np.float32 if small else np.float64)
+        return series.to_arrow().cast("double", safe=False).to_numpy(zero_copy_only=False)
+    return series.cast(nw.Float64).to_numpy()
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -82,7 +107,14 @@ class FrameSource:
     def columns(self) -> tuple[Column, ...]:
         """All columns."""
         schema = cast("dict[str, Any]", dict(self.frame.collect_schema()))
-        return tuple(column_of(name, dtype) for name, dtype in schema.items())
+        if not self.frame.implementation.is_pandas_like():
+            return tuple(Column(name, kind_of(dtype)) for name, dtype in schema.items())
+        # NumPy's types in pandas follow the values: one makes objects of yes/no, complex numbers of floats.
+        own = {name: getattr(dtype, "char", "") for name, dtype in self.frame.to_native().dtypes.items()}
+        return tuple(
+            Column(name, "object" if own[name] in _LOOSE else kind_of(dtype), declared=not own[name])
+            for name, dtype in schema.items()
+        )
 
     def batches(self, wanted: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
         """Yield the wanted columns in batches of rows."""

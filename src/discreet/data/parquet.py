@@ -53,13 +53,14 @@ class ParquetSource:
                 # Numbers in one file, text in the next: one person's identifiers would not be the same.
                 if not _alike(known.field(name).type, schema.field(name).type):
                     raise InputError(f"{path}: column {name!r} is of another kind than in {self.paths[0]}")
+            types = {name: known.field(name).type for name in wanted}
             part = range(file.metadata.num_row_groups) if self.part is None else self.part
             readers = Readers(path, file.metadata)
             for groups, rows in _together(file.metadata, part):
                 if rows <= _MOST:
-                    yield RowGroups(readers, groups, tuple(wanted))
+                    yield RowGroups(readers, groups, rows, types)
                 else:
-                    yield from _sliced(path, file, groups, wanted)
+                    yield from _sliced(path, file, groups, rows, types)
 
     def split(self, rows: int) -> Iterator[tuple[ParquetSource, int]]:
         """Yield pieces of about so many rows, or one row group if it has more, and each one's first slot."""
@@ -92,20 +93,23 @@ class RowGroups(Mapping[str, "NDArray[Any]"]):
 
     readers: Readers
     groups: list[int]
-    names: tuple[str, ...]
+    rows: int
+    types: dict[str, Any]
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         try:
             found = self.readers.file.read_row_groups(self.groups, columns=[name], use_threads=False)
-            return array_of(found.column(found.schema.get_field_index(name)))
-        except (arrow().ArrowException, OSError):
+            if found.num_rows != self.rows:
+                raise _damaged(self.readers.path)
+            return _array(found, name, self.types[name])
+        except (arrow().ArrowException, OSError, UnicodeDecodeError):
             raise _damaged(self.readers.path) from None
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.names)
+        return iter(self.types)
 
     def __len__(self) -> int:
-        return len(self.names)
+        return len(self.types)
 
 
 def _together(metadata: Any, part: range) -> Iterator[tuple[list[int], int]]:
@@ -123,25 +127,33 @@ def _together(metadata: Any, part: range) -> Iterator[tuple[list[int], int]]:
 
 
 def _sliced(
-    path: Path, file: Any, groups: list[int], wanted: Sequence[str]
+    path: Path, file: Any, groups: list[int], rows: int, types: dict[str, Any]
 ) -> Iterator[dict[str, NDArray[Any]]]:
     """Yield a huge row group in batches of rows."""
+    some = rows_at_a_time(len(types))
     try:
-        for batch in file.iter_batches(
-            rows_at_a_time(len(wanted)), row_groups=groups, columns=list(wanted), use_threads=False
-        ):
+        for batch in file.iter_batches(some, row_groups=groups, columns=list(types), use_threads=False):
             whole = arrow().Table.from_batches([batch])
-            yield {name: array_of(whole.column(whole.schema.get_field_index(name))) for name in wanted}
-    except (arrow().ArrowException, OSError):
+            rows -= whole.num_rows
+            yield {name: _array(whole, name, kind) for name, kind in types.items()}
+    except (arrow().ArrowException, OSError, UnicodeDecodeError):
         raise _damaged(path) from None
+    if rows:
+        raise _damaged(path)
+
+
+def _array(table: Any, name: str, kind: Any) -> NDArray[Any]:
+    """Return a column as an array; one without any value is of the kind it has in the first file."""
+    column = table.column(table.schema.get_field_index(name))
+    return array_of(column.cast(kind) if arrow().types.is_null(column.type) else column)
 
 
 def _alike(one: Any, other: Any) -> bool:
-    """Say whether two columns hold the same kind of thing: numbers, or not; an empty one is like any."""
+    """Say whether two columns become arrays of one type; one without any value is like any."""
     types = arrow().types
     if one == other or types.is_null(one) or types.is_null(other):
         return True
-    return all(kind(one) == kind(other) for kind in (_is_number, types.is_temporal))
+    return all(kind(one) == kind(other) for kind in (_is_number, types.is_float32, types.is_temporal))
 
 
 def _is_number(kind: Any) -> bool:

@@ -1,4 +1,8 @@
-"""Several rows of one person become one, before anything is counted: privacy is per person."""
+"""Several rows of one person become one, before anything is counted: privacy is per person.
+
+A person's row is a function of that person's own rows, in doubles, and of public things. Proof:
+docs/proofs/reading.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,7 @@ import numpy as np
 from discreet import check
 from discreet.data.source import is_missing
 from discreet.errors import InputError
-from discreet.labels import spelled
+from discreet.labels import plain, spelled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 REDUCTIONS = ("mean", "first", "any")
-_WHOLE = re.compile(r"(?<=\d)\.0+\Z")
+_WHOLE = re.compile(r"([+-]?\d+)\.0+", re.ASCII)
 _TOLD_APART = 2.0**53  # from here on two whole numbers may be the same float
 
 
@@ -32,8 +36,8 @@ class Person:
     column : str
         The identifier. Rows without one are left out: nobody could say whose they are.
     reduce : {"mean", "first", "any"}, optional
-        The mean of the values present, the first row's values, or whether any value present is above 0. When
-        absent, each person must have one row.
+        The mean of the values present, the first row's values, or whether any value present is above 0; of
+        everyone's values, also of those with one row. When absent, each person must have one row.
 
     Examples
     --------
@@ -59,54 +63,59 @@ def one_row_each(
     labels: Mapping[str, NDArray[Any]],
     people: NDArray[Any],
     how: str | None,
-) -> tuple[NDArray[np.floating[Any]], dict[str, NDArray[Any]], NDArray[Any]]:
+) -> tuple[NDArray[np.float64], dict[str, NDArray[Any]], NDArray[Any]]:
     """Return one row for each person, in order of first appearance; labels are those of the first row.
 
     People are returned as text that does not depend on how the column of identifiers arrived.
     """
-    named = np.array([not is_missing(person) for person in people.tolist()], dtype=bool)
-    values, people = values[named], people[named]
-    labels = {name: label[named] for name, label in labels.items()}
-    if people.dtype.kind == "f" and np.any(np.abs(people) >= _TOLD_APART):
-        raise InputError(
-            "person: identifiers of 2**53 and more are rounded when read as numbers, and two people would "
-            "become one: write them as text"
-        )
-    people = np.array([_key(person) for person in people.tolist()], dtype=object)
-    # The mark at the end keeps a null character before it, which NumPy would strip.
-    marked = np.array([f"{person}." for person in people.tolist()], dtype=np.str_)
-    _, first, member = np.unique(marked, return_index=True, return_inverse=True)
-    if first.size == people.size:
-        return values, labels, people
-    if how is None:
+    keys = [_key(person) for person in people.tolist()]
+    rows = np.flatnonzero(np.array([key is not None for key in keys], dtype=np.bool_))
+    numbered: dict[str, int] = {}
+    member = np.array(
+        [numbered.setdefault(key, len(numbered)) for key in keys if key is not None], dtype=np.intp
+    )
+    if how is None and len(numbered) < rows.size:
         raise InputError(
             "some people have several rows: say how they become one, --reduce, or in Python "
             f"person=Person(column, reduce=...), with one of {', '.join(map(repr, REDUCTIONS))}"
         )
-    order = np.argsort(first)
-    kept = first[order]
-    reduced = values[kept] if how == "first" else _grouped(values, member, first.size, how)[order]
-    return reduced, {name: label[kept] for name, label in labels.items()}, people[kept]
+    kept = rows[np.unique(member, return_index=True)[1]]
+    if how in (None, "first"):
+        reduced = values[kept].astype(np.float64)
+    else:
+        reduced = np.empty((kept.size, values.shape[1]))
+        for place in range(values.shape[1]):
+            reduced[:, place] = _REDUCED[how](values[rows, place].astype(np.float64), member, kept.size)
+    names = np.array(list(numbered), dtype=object)
+    return reduced, {name: label[kept] for name, label in labels.items()}, names
 
 
-def _key(person: Any) -> str:
-    """Return the text people are told apart by: 7, 7.0, "7" and "7.0" are one person."""
-    return _WHOLE.sub("", spelled(person))
+def _key(person: Any) -> str | None:
+    """Return the text a person is told apart by, None if missing: 7, 7.0, "7" and "7.0" are one person."""
+    if is_missing(person):
+        return None
+    entry = plain(person)
+    if isinstance(entry, float) and abs(entry) >= _TOLD_APART:
+        raise InputError(
+            "person: identifiers of 2**53 and more are rounded when read as numbers, and two people would "
+            "become one: write them as text"
+        )
+    text = spelled(int(entry) if isinstance(entry, bool) else entry)
+    whole = _WHOLE.fullmatch(text)
+    return whole.group(1) if whole else text
 
 
-def _grouped(
-    values: NDArray[np.floating[Any]], member: NDArray[np.intp], size: int, how: str
-) -> NDArray[np.float64]:
+def _mean(values: NDArray[np.float64], member: NDArray[np.intp], people: int) -> NDArray[np.float64]:
+    # Rows are added one after the other, so a sum is rounded as the person's own rows say.
     present = ~np.isnan(values)
-    filled = np.where(present, values, 0.0)
-    if how == "any":
-        filled = (filled > 0).astype(np.float64)
-    count = np.zeros((size, values.shape[1]))
-    total = np.zeros((size, values.shape[1]))
-    np.add.at(count, member, present)
-    np.add.at(total, member, filled)
-    if how == "any":
-        total = (total > 0).astype(np.float64)
-        return np.where(count > 0, total, np.nan)
+    total = np.bincount(member, np.where(present, values, 0.0), people)
     with np.errstate(all="ignore"):
-        return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+        return total / np.bincount(member, present, people)  # 0/0, missing, if nothing is present
+
+
+def _any(values: NDArray[np.float64], member: NDArray[np.intp], people: int) -> NDArray[np.float64]:
+    present = np.bincount(member, ~np.isnan(values), people)
+    return np.where(present > 0, np.bincount(member, values > 0, people) > 0, np.nan)
+
+
+_REDUCED = {"mean": _mean, "any": _any}

@@ -17,16 +17,20 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-KINDS = ("bool", "int", "float", "text", "other")
+KINDS = ("bool", "int", "float", "object", "text", "other")
 CELLS = 2**23  # values read at a time: tens of megabytes, whatever the number of people
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column's public face: its unique name and its kind."""
+    """A column's public face: its unique name, its kind, and whether that kind is declared.
+
+    It is not where a single value could change it, as a missing one makes floats of whole numbers in pandas.
+    """
 
     name: str
     kind: str
+    declared: bool = True
 
 
 class Source(Protocol):

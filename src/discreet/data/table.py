@@ -12,7 +12,7 @@ import numpy as np
 from discreet.block import Block
 from discreet.data.choose import Chosen, choose
 from discreet.data.files import CsvSource, open_file
-from discreet.data.frame import frame_source
+from discreet.data.frame import frame_source, numbers_in
 from discreet.data.person import Person, one_row_each
 from discreet.data.source import ArraySource, is_missing
 from discreet.errors import InputError, no_column
@@ -123,10 +123,14 @@ def open_table(data: Any, *, columns: Any, labels: Sequence[str], person: str | 
             raise no_column("the table", name, known)
     chosen = choose(source.columns, columns, reserved)
     if isinstance(source, CsvSource):
-        # Whatever the file seems to hold: one entry could change what all others are taken for.
         text = [one.column.name for one in chosen if one.levels is not None]
         source = replace(source, text=frozenset([*text, *reserved]))
     return Table(source, chosen, tuple(labels), who)
+
+
+def column_names(data: Any) -> tuple[str, ...]:
+    """Return the names of all columns of a table: of a file, no more than its head is read."""
+    return tuple(column.name for column in _source(data).columns)
 
 
 def _source(data: Any) -> Source:
@@ -145,7 +149,7 @@ def _source(data: Any) -> Source:
 def _columns(array: NDArray[Any], one: Chosen) -> Iterator[NDArray[Any]]:
     """Yield a number column, or one indicator for each level, and for "other"; missing stays missing."""
     if one.levels is None:
-        yield array
+        yield numbers_in(array, one.column.name) if array.dtype == object else array
         return
     missing = np.array([is_missing(entry) for entry in array.tolist()], dtype=bool)
     place = np.where(missing, len(one.levels), codes(array, one.levels))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 @contextmanager
 def progress(what: str, total: int | None) -> Generator[Callable[[int], None]]:
     """Yield a function to call with the number of finished steps; the bar goes to standard error."""
-    if not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty():  # pyright: ignore[reportUnnecessaryComparison]  # closed
         yield lambda _: None
         return
     from rich.console import Console

@@ -26,7 +26,7 @@ from discreet.noise.laws import GUMBEL
 from discreet.privacy.rounds import effective
 from discreet.report.release import FdrPromise, Release
 from discreet.select import count
-from discreet.select.contest import best, contenders, ranked
+from discreet.select.contest import best, check_scale, contenders, ranked
 from discreet.select.shortfall import LEAST_BETA, MOST
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ def public_constants(
 ) -> Public:
     """Return the public constants of an aware release; they take up to a second, so they are kept."""
     search, select = _split(rho, guarantee)
+    check_scale(sup)
     if null.ceiling * count.STEPS / sup > count.MOST_STEPS:
         raise InputError(f"the sensitivity {sup:g} is too small for scores up to {null.ceiling:g}: give more")
     if m > MOST:
@@ -76,6 +77,8 @@ def public_constants(
         raise InputError(
             "epsilon is too large for these scores: the noise would be lost in rounding; give less"
         )
+    for most in (1, m):
+        check_scale(unit * math.sqrt(float(effective(most))))
     step = count.step_of(sup)
 
     def scale(counts: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -90,6 +93,7 @@ def public_constants(
         plan = aware.proved(null, m, q, shape, sigma, step, dependence)
     else:
         plan = aware.calibrated(null, m, q, shape, sigma)
+    count.check_steps(sigma_steps, plan.scale, plan.level, step)
     return Public(plan, shape, sigma_steps, step)
 
 

@@ -16,7 +16,7 @@ from discreet.noise.laws import GUMBEL
 from discreet.privacy.rounds import effective
 from discreet.report.release import FdrPromise, Values
 from discreet.select import count
-from discreet.select.contest import largest
+from discreet.select.contest import check_scale, largest
 from discreet.select.values import gaussian_noise
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ def ready_mirror(evidence: Evidence, asked: Parameters) -> Ready:
         public = public_constants(folded, len(evidence), level, sup, 2 * sup, told, "calibrated", "any")
     for most in (1, k or len(evidence)):  # refuse noise that cannot be drawn before anything is
         gaussian_noise(sup, signs / most)
+        check_scale(2 * sup * math.sqrt(float(effective(most)) / (8 * select)))
     events = gaussian_events((search, select, signs))
 
     def draw() -> Release:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+SIGMAS = (SCALES[0], SCALES[1] / 2)
+"""The deviations in use; others are refused."""
 _WORD = 64  # bits of the uniform part that are read at first
 
 
@@ -33,7 +35,7 @@ def rounded_gaussian(sigma: float, count: int) -> NDArray[np.int64]:
     needed, kept with probability exp(-((g - sigma^2/t)^2 + 2 g f + f^2) / (2 sigma^2)): how many are drawn
     depends on chance and sigma alone (docs/proofs/samplers.md).
     """
-    variance = Fraction(check.between(sigma, "sigma", SCALES[0], SCALES[1] / 2)) ** 2
+    variance = Fraction(check.between(sigma, "sigma", *SIGMAS)) ** 2
     t = math.floor(sigma) + 1
     shift = variance / t
     kept: list[NDArray[np.int64]] = []

@@ -5,23 +5,25 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from discreet import check
-from discreet.errors import InputError
-from discreet.privacy.account import account, squared_mu
-from discreet.privacy.curves import pure_rho, range_rho
-from discreet.privacy.events import ZCDP, Approximate, BoundedRange, Event, Gaussian, Pure
+from discreet.privacy.account import account
+from discreet.privacy.events import ZCDP, Event, Gaussian
+from discreet.privacy.sums import HUGE, Sums, up
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+Charges: TypeAlias = "Sequence[Sequence[Event]] | Sums"
+"""Charges one by one, or all that matters about them."""
+
 _BISECTIONS = 60
 _MOST = 1e6
-_HUGE = 1e50
 _UP = 1 + 1e-12
 # A search for epsilon ends a little above the smallest.
 _INSIDE = 1 - 1e-8
+_CLEARLY = 1 - 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,39 +68,46 @@ class Filter:
         object.__setattr__(self, "delta", check.delta(self.delta))
         object.__setattr__(self, "aside", check.between(self.aside, "aside", 0.0, self.delta))
 
-    def admits(self, charges: Sequence[Sequence[Event]]) -> bool:
+    def admits(self, charges: Charges) -> bool:
         """Return whether these charges, in this order, may all be made."""
-        return self.spent(charges) <= self.epsilon
+        sums = _sums(charges)
+        if sums.slips <= Fraction(self.aside):
+            # Far from the total one look at the curve will do, where `spent` searches.
+            clearly = account([_smooth(sums)], epsilon=self.epsilon * _CLEARLY) <= self._smooth_delta
+            if clearly and self._smooth_delta:
+                return True
+        return self.spent(sums) <= self.epsilon
 
-    def spent(self, charges: Sequence[Sequence[Event]]) -> float:
+    def spent(self, charges: Charges) -> float:
         """Return the smallest epsilon, at the same delta, whose filter admits `charges`; inf if none does."""
-        events = [event for charge in charges for event in charge]
+        sums = _sums(charges)
         best = math.inf
-        if _slips(events) <= Fraction(self.aside):
-            best = min(account(_smooth(charges), delta=self._smooth_delta), _basic(events))
-        if len(charges) == 1:
+        if sums.slips <= Fraction(self.aside):
+            basic = math.inf if sums.pure is None else up(sums.pure)
+            best = min(account([_smooth(sums)], delta=self._smooth_delta), basic)
+        if sums.count == 1:
             # Nothing about the data was seen yet, so this list of events is a fixed one.
-            best = min(best, account(events, delta=self.delta))
+            best = min(best, account(sums.first, delta=self.delta))
         return best
 
-    def left(self, charges: Sequence[Sequence[Event]]) -> float:
+    def left(self, charges: Charges) -> float:
         """Return an epsilon, at the total delta, that one more release may have: nearly the largest."""
-        if not charges and self.delta:
+        sums = _sums(charges)
+        if not sums.count and self.delta:
             return self.epsilon
-        events = [event for charge in charges for event in charge]
         delta = self._smooth_delta
-        if delta == 0.0 or _slips(events) > Fraction(self.aside):
+        if delta == 0.0 or sums.slips > Fraction(self.aside):
             return 0.0
-        so_far = _smooth(charges)
+        so_far = _smooth(sums)
 
         def one_more(rho: float) -> Event:
-            return Gaussian(math.sqrt(2 * rho)) if is_gaussian(charges) else ZCDP(rho)
+            return Gaussian(math.sqrt(2 * rho)) if sums.gaussian else ZCDP(rho)
 
         # A loss of mean rho passes epsilon far too often when rho is as large: no need to look beyond.
         low, high = 0.0, self.epsilon
         for _ in range(_BISECTIONS):
             middle = (low + high) / 2
-            fits = account([*so_far, one_more(middle)], epsilon=self.epsilon) <= delta
+            fits = account([so_far, one_more(middle)], epsilon=self.epsilon) <= delta
             low, high = (middle, high) if fits else (low, middle)
         return account([one_more(low)], delta=self.delta) * _INSIDE
 
@@ -110,56 +119,12 @@ class Filter:
         return rounded if Fraction(rounded) <= exact else math.nextafter(rounded, 0.0)
 
 
-def _slips(events: Sequence[Event]) -> Fraction:
-    """Return the sum of all delta of approximate events, exactly."""
-    slips = (Fraction(event.delta) * event.count for event in events if isinstance(event, Approximate))
-    return sum(slips, Fraction(0))
+def _sums(charges: Charges) -> Sums:
+    return charges if isinstance(charges, Sums) else Sums.of(charges)
 
 
-def is_gaussian(charges: Sequence[Sequence[Event]]) -> bool:
-    """Tell whether squares of mu add up here: the first charge, made before any output, decides for good."""
-    first = charges[0] if charges else ()
-    return any(isinstance(event, Gaussian) for event in first) and not has_zcdp(first)
-
-
-def has_zcdp(charge: Sequence[Event]) -> bool:
-    """Tell whether something in the charge has a rho and no mu."""
-    return any(isinstance(event, ZCDP) and event.rho > 0 for event in charge)
-
-
-def _smooth(charges: Sequence[Sequence[Event]]) -> list[Event]:
-    """Return what adds up over charges, approximate events apart from their slips."""
-    if is_gaussian(charges):
-        if any(map(has_zcdp, charges)):
-            return [ZCDP(_HUGE)]
-        return [Gaussian(math.sqrt(min(math.fsum(map(squared_mu, charges)), _HUGE)) * _UP)]
-    return [ZCDP(_rho(event), event.count) for charge in charges for event in charge]
-
-
-def _rho(event: Event) -> float:
-    match event:
-        case ZCDP(number):
-            rho = number
-        case Pure(number) | Approximate(number):
-            rho = pure_rho(number)
-        case BoundedRange(number):
-            rho = range_rho(number)
-        case Gaussian(number):
-            rho = number * number / 2
-        case _:  # pyright: ignore[reportUnnecessaryComparison]  # callers without a type checker
-            raise InputError(f"events must hold privacy events; got {type(event).__name__}")
-    # What is too small for a float must not become free; what is huge fits no budget either way.
-    return min(max(rho, math.ulp(0.0)), _HUGE) if number else 0.0
-
-
-def _basic(events: Sequence[Event]) -> float:
-    """Return the sum of epsilons, rounded up; infinity where an event that costs something has none."""
-    pure: list[Event] = []
-    for event in events:
-        match event:
-            case Pure(epsilon, count) | BoundedRange(epsilon, count) | Approximate(epsilon, _, count):
-                pure.append(Pure(epsilon, count))
-            case _:
-                if _rho(event):
-                    return math.inf
-    return account(pure, delta=0.0)
+def _smooth(sums: Sums) -> Event:
+    """Return what adds up over charges as one event, approximate ones apart from their slips."""
+    if not sums.gaussian:
+        return ZCDP(up(sums.rho))
+    return ZCDP(HUGE) if sums.square is None else Gaussian(math.sqrt(up(sums.square)) * _UP)

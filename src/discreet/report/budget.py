@@ -26,7 +26,8 @@ class BudgetLine:
     release : str
         The identifier of this release.
     head : str
-        Hash of the ledger's last entry: who keeps it can tell later whether the ledger was edited.
+        Hash of the ledger's row that seals this result: who keeps it can tell later whether the ledger was
+        edited up to there.
     next : float
         The largest epsilon that one more release may have at the total delta: more than what is not spent,
         for costs do not simply add up.

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import textwrap
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from discreet import check
 from discreet.report.markup import shown
-from discreet.report.save import write
+from discreet.report.save import make_folder, write
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -143,8 +142,7 @@ class Located:
             "manhattan.svg": self.manhattan(),
             "report.html": self.report(),
         }
-        with suppress(OSError):  # what is wrong with the folder is said when the first file is written
-            Path(folder).mkdir(parents=True, exist_ok=True)
+        make_folder(Path(folder))
         return tuple(write(Path(folder) / name, text.encode()) for name, text in parts.items())
 
     def counted(self) -> str:

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import re
+import shutil
+import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,14 +36,43 @@ def save(release: Release, path: str | PathLike[str]) -> Path:
 
 
 def write(path: Path, content: bytes) -> Path:
-    """Write a file of a release that is made already, and so is not lost when this fails; return its path."""
+    """Write a file of a release, whole or not at all, and return its path; a new one is for its owner alone.
+
+    The release is made already, and so is not lost when this fails.
+    """
     try:
-        path.write_bytes(content)
+        if path.exists() and not path.is_file():
+            path.write_bytes(content)  # a pipe, say
+        else:
+            _replace(path.resolve(), content)
     except OSError as error:
         raise InputError(
             f"cannot write {path}: {error.strerror}; the release is made, save it elsewhere"
         ) from error
     return path
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder for its owner alone, unless it is there."""
+    with suppress(OSError):  # what is wrong with it is said when the first file is written
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Write beside the file, sync, and put it in place: who looks sees the old file or the new one."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".discreet-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        with suppress(OSError):  # there is none yet
+            shutil.copymode(path, temporary)
+        Path(temporary).replace(path)
+    except BaseException:
+        with suppress(OSError):
+            Path(temporary).unlink()
+        raise
 
 
 def to_text(release: Release, delimiter: str = ",") -> str:

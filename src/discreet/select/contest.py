@@ -40,6 +40,15 @@ def largest(scores: NDArray[np.float64], scale: float, k: int, law: Law) -> NDAr
     return ranked(contenders(scores, scale, k, law), scale, k, law)
 
 
+def check_scale(scale: float) -> None:
+    """Refuse a noise scale that cannot be drawn."""
+    if not SCALES[0] <= scale <= SCALES[1]:
+        raise InputError(
+            f"sensitivity and epsilon ask for noise of scale {scale:g}, outside [{SCALES[0]:g}, "
+            f"{SCALES[1]:g}]: measure the scores and sensitivity in another unit, or change epsilon"
+        )
+
+
 @np.errstate(all="ignore")
 def contenders(scores: NDArray[np.float64], scale: float, k: int, law: Law, first: int = 0) -> Drawn:
     """Draw everyone's noise and return all who may be among the k largest, with the bits read so far.
@@ -47,11 +56,7 @@ def contenders(scores: NDArray[np.float64], scale: float, k: int, law: Law, firs
     `first` is the place of the first score among all, when these are one block of several
     (docs/proofs/blocks.md).
     """
-    if not SCALES[0] <= scale <= SCALES[1]:
-        raise InputError(
-            f"sensitivity and epsilon ask for noise of scale {scale:g}, outside [{SCALES[0]:g}, "
-            f"{SCALES[1]:g}]: measure the scores and sensitivity in another unit, or change epsilon"
-        )
+    check_scale(scale)
     m = scores.size
     if m > _SMALL and 4 * k < m:
         drawn, line, words = sieve(scores, scale, k, law)

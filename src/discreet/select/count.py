@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.noise.gaussian import rounded_gaussian
+from discreet.errors import InputError
+from discreet.noise.gaussian import SIGMAS, rounded_gaussian
 from discreet.select.shortfall import rule_for
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ STEPS = 64
 """Scores are rounded down to this many steps to one sensitivity; so is the noise of the search."""
 MOST_STEPS = 2.0**38
 """The highest score there may be, in steps."""
+_FARTHEST = 2.0**55
+"""How far levels, and noise scales, may lie from 0, in steps: whole numbers then stay below 2**62."""
 _SLACK = 2.0**-12  # of a step: more than the rounding of scores up to MOST_STEPS
 
 
@@ -32,6 +35,7 @@ def step_of(sup: float) -> float:
     return sup / (STEPS - _SLACK)
 
 
+@np.errstate(all="ignore")  # a warning, or an error in its place, would tell of the scores
 def in_steps(scores: NDArray[np.float64], sup: float) -> NDArray[np.int64]:
     """Return scores rounded down to whole steps, ascending; one person moves each by STEPS at most.
 
@@ -52,6 +56,7 @@ def merged(parts: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
     return ordered
 
 
+@np.errstate(all="ignore")
 def search(
     ordered: NDArray[np.int64],
     counts: NDArray[np.int64],
@@ -79,6 +84,19 @@ def search(
             if rule.passes(ordered, whole_level(float(level[middle]), step) - z):
                 last, at = middle, middle + 1
     return last
+
+
+def check_steps(
+    sigma_steps: float, scale: NDArray[np.float64], level: NDArray[np.float64], step: float
+) -> None:
+    """Refuse, before anything is drawn, noise and levels that whole numbers of steps cannot hold."""
+    finite = level[np.isfinite(level)]
+    farthest = max(float(scale.max()), float(np.abs(finite).max(initial=0.0))) / step
+    if not (SIGMAS[0] <= sigma_steps <= SIGMAS[1] and farthest <= _FARTHEST):
+        raise InputError(
+            f"epsilon and delta ask for noise of {sigma_steps / STEPS:g} sensitivities in the search for how "
+            "many: change epsilon, or measure the scores in another unit"
+        )
 
 
 def whole_level(level: float, step: float) -> int:

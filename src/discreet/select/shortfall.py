@@ -13,7 +13,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,8 +29,8 @@ _SURE = 2.0**-8  # of the allowed shortfall goes to items that are taken for cer
 _WEAK = 0.1  # items of a smaller chance are counted as one Poisson variable
 _COINS = 512  # at most so many others are counted one by one
 _UNIT = 32  # chances of weak items count in 2**-32
-_COIN = 20  # those of all others in 2**-20
-_RATE = 16  # and the Poisson variable's mean in 2**-16: steps that exceed all float error
+_COIN = 20  # their sum, and the chances of all others, in 2**-20: a step that exceeds all float error
+_LOG_FACTORIAL = np.concatenate(([0.0], np.cumsum(np.log(np.arange(1, FEW)))))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,7 +116,7 @@ class ExpectedShortfall:
         coin = np.minimum(np.floor(bins.chance * 2.0**_COIN), 2.0**_COIN - 1).astype(np.int64)
         strong = coin > _WEAK * 2.0**_COIN
         weak = np.floor(bins.chance * 2.0**_UNIT).astype(np.int64)
-        # Between the largest weak and the smallest strong chance lies a whole step of the latter.
+        # A weak item that becomes a coin takes at most this off the rounded sum, and a coin has more.
         weak = np.minimum(weak, int(_WEAK * 2.0**_COIN) << (_UNIT - _COIN))
         weak, coin = np.where(strong, 0, weak), np.where(strong, coin, 0)
         return cls(r, bins, allowed, weak, coin, *_chernoff(r, bins, allowed, m))
@@ -142,8 +141,8 @@ class ExpectedShortfall:
         taken = np.minimum(np.cumsum(held[used]), _COINS)
         coins = np.diff(taken, prepend=0)
         rest = int((held[used] - coins) @ self.coin[used])
-        mean = (int(held @ self.weak) + (rest << (_UNIT - _COIN))) >> (_UNIT - _RATE)
-        short = _poisson_shortfall(mean * 2.0**-_RATE, wanted)
+        mean = (int(held @ self.weak) >> (_UNIT - _COIN)) + rest
+        short = _poisson_shortfall(mean * 2.0**-_COIN, wanted)
         for chance, times in zip((self.coin[used] * 2.0**-_COIN).tolist(), coins.tolist(), strict=True):
             miss = 1.0 - chance
             for _ in range(times):
@@ -159,9 +158,10 @@ def rule_for(r: int, scale: float, beta: float | None, m: int) -> ExpectedShortf
 
 def _poisson_shortfall(mean: float, wanted: int) -> NDArray[np.float64]:
     """Return E(j - N)^+ for j = 0, ..., wanted and Poisson N: sums of sums of chances, none negative."""
-    k = np.arange(wanted)
-    log_chance = scipy.special.xlogy(k, mean) - mean - scipy.special.gammaln(k + 1)
-    return np.concatenate(([0.0], np.cumsum(np.cumsum(np.exp(log_chance)))))
+    if mean == 0.0:
+        return np.arange(wanted + 1.0)
+    chance = np.exp(np.arange(wanted) * math.log(mean) - mean - _LOG_FACTORIAL[:wanted])
+    return np.concatenate(([0.0], np.cumsum(np.cumsum(chance))))
 
 
 def _chernoff(

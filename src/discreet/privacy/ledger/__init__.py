@@ -1,4 +1,4 @@
-"""A budget that cannot be overspent: one file, every charge written before its noise is drawn."""
+"""A budget that cannot be overspent: one file that every release is charged to, and stored in."""
 
 from __future__ import annotations
 
@@ -6,4 +6,5 @@ from discreet.privacy.ledger.ledger import Ledger as Ledger
 from discreet.privacy.ledger.records import Budget as Budget
 from discreet.privacy.ledger.records import Charge as Charge
 from discreet.privacy.ledger.records import Entry as Entry
+from discreet.privacy.ledger.records import Paid as Paid
 from discreet.privacy.ledger.records import Verdict as Verdict

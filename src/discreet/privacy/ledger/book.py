@@ -1,122 +1,172 @@
-"""All that a ledger file says, read and checked inside one transaction."""
+"""A ledger file inside one transaction: looked up by index, checked at a glance, extended at its end."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, replace
+import secrets
+from dataclasses import astuple, dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-from discreet import check
-from discreet.errors import DiscreetError, InputError, LedgerError
-from discreet.privacy import events as event_kinds
-from discreet.privacy.filter import Filter
-from discreet.privacy.ledger import chain, file
-from discreet.privacy.ledger.records import Entry
-from discreet.privacy.promise import NEIGHBOURS
+from discreet.errors import InputError, LedgerError
+from discreet.privacy.ledger import chain, file, inspect
+from discreet.privacy.ledger.dataset import DataSet
+from discreet.privacy.ledger.replay import digest_of, entry_of, replay
 
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Mapping
 
-    from discreet.privacy.events import Event
+    from discreet.privacy.ledger.records import Entry
 
-
-@dataclass(slots=True)
-class DataSet:
-    """One data set: its total, and its charges by release id, in the order they were made."""
-
-    filter: Filter
-    neighbours: str
-    entries: dict[str, Entry] = field(default_factory=dict[str, Entry])
-    settled: dict[str, tuple[int, str]] = field(default_factory=dict[str, tuple[int, str]])
-
-    @property
-    def charges(self) -> list[tuple[Event, ...]]:
-        """The events of every charge, whatever became of it."""
-        return [entry.events for entry in self.entries.values()]
+_COLUMNS = "position, kind, dataset, time, body, hash"
 
 
 @dataclass(slots=True)
 class Book:
-    """The rows of a ledger whose chain holds, and what they mean."""
+    """The rows of a ledger that looks whole, and the running state that they add up to."""
 
     db: sqlite3.Connection
-    rows: list[chain.Row]
     head: chain.Head
-    datasets: dict[str, DataSet]
 
     @classmethod
     def read(cls, db: sqlite3.Connection) -> Book:
-        """Read everything but the results; refuse a chain that does not hold."""
-        strange = file.foreign(db)
-        rows, head = rows_of(db), head_of(db)
-        for fault in (*strange, *chain.faults(rows, head)):
-            raise LedgerError(
-                f"the ledger was changed or damaged ({fault}); nothing is released on its word: run "
-                "`discreet budget verify`, and restore it from a copy"
-            )
-        return cls(db, rows, cast("chain.Head", head), meaning(rows))
+        """Look at the end of the chain and at some of its rows, or all if they are few; refuse faults."""
+        head = inspect.head_of(db)
+        for fault in inspect.glance(db, head):
+            raise broken(fault)
+        if head is None:
+            raise broken("the head record is missing")
+        return cls(db, head)
+
+    def names(self) -> tuple[str, ...]:
+        """Return the names of all data sets, oldest first."""
+        first = "(SELECT min(position) FROM chain WHERE chain.dataset = state.dataset)"
+        found = self.db.execute(f"SELECT dataset FROM state ORDER BY {first}")  # noqa: S608 (constant)
+        return tuple(str(name) for (name,) in found)
 
     def dataset(self, name: str) -> DataSet:
-        """Return a data set by name."""
-        if name not in self.datasets:
-            known = ", ".join(map(repr, self.datasets))
+        """Return a data set's running state, which the last row about it must have sealed."""
+        found = self.db.execute("SELECT text FROM state WHERE dataset = ?", (name,)).fetchone()
+        if found is None:
+            known = ", ".join(map(repr, self.names()))
             raise InputError(f"the ledger has no data set {name!r}; it has {known or 'none'}")
-        return self.datasets[name]
+        last = self.db.execute(
+            f"SELECT {_COLUMNS} FROM chain WHERE dataset = ? ORDER BY position DESC LIMIT 1",  # noqa: S608
+            (name,),
+        ).fetchone()
+        try:
+            row = chain.Row(*last)
+            sealed = json.loads(row.body)["state"]
+            if not inspect.follows(self.db, row, self.head) or chain.sha256(found[0]) != sealed:
+                raise broken(f"the running state of {name!r} is not the one its last row seals")
+            return DataSet.read(json.loads(found[0]))
+        except (TypeError, ValueError, KeyError, AttributeError):
+            raise broken(f"the running state of {name!r} cannot be read") from None
 
-    def append(self, kind: str, dataset: str, content: dict[str, Any]) -> chain.Row:
-        """Write one row at the end of the chain and move the head to it; the caller's transaction commits."""
-        position, body = self.head.position + 1, chain.canonical(content)
+    def entry(self, name: str, release_id: str) -> Entry | None:
+        """Return a charge by its release id, or None if there is none."""
+        found = self.db.execute(
+            "SELECT charge, settle, interrupted FROM entry WHERE dataset = ? AND release_id = ?",
+            (name, release_id),
+        ).fetchone()
+        if found is None:
+            return None
+        place, settle, interrupted = found
+        row, body = self._row(place, "charge", name, release_id)
+        entry = replace(entry_of(row, body), interrupted=interrupted)
+        if settle is None:
+            return entry
+        return replace(entry, state="released", settled=self._row(settle, "settle", name, release_id)[0].hash)
+
+    def find(self, name: str, release_id: str | None, request: Mapping[str, Any]) -> Entry | None:
+        """Return a charge by its id; without one, an interrupted one for the request, with an invented id."""
+        if release_id is not None:
+            return self.entry(name, release_id)
+        found = self.db.execute(
+            "SELECT release_id FROM entry WHERE dataset = ? AND automatic = ? AND settle IS NULL LIMIT 1",
+            (name, _asked(request)),
+        ).fetchone()
+        return None if found is None else self.entry(name, str(found[0]))
+
+    def result(self, name: str, release_id: str) -> str:
+        """Return the stored result of a release, checked against the hash that the chain holds of it."""
+        found = self.db.execute(
+            "SELECT settle FROM entry WHERE dataset = ? AND release_id = ?", (name, release_id)
+        ).fetchone()
+        row, _ = self._row(found and found[0], "settle", name, release_id)
+        digest = digest_of(row)
+        if digest is None:
+            raise LedgerError(
+                f"the disk had no room for the result of {release_id!r}, which was handed out all the same: "
+                "look for it where it was printed or saved"
+            )
+        return inspect.result(self.db, row.position, digest)
+
+    def append(self, kind: str, name: str, content: dict[str, Any], state: DataSet) -> chain.Row:
+        """Write one row at the end of the chain, and the state after it; the caller's transaction commits."""
+        text = state.text
+        # The nonce tells apart rows that two copies of a ledger write at the same time.
+        body = chain.canonical({**content, "nonce": secrets.token_hex(16), "state": chain.sha256(text)})
+        place = self.head.position + 1
         time = datetime.now(UTC).isoformat(timespec="seconds")
-        sealed = chain.seal(self.head.hash, position, kind, dataset, time, body)
-        row = chain.Row(position, kind, dataset, time, body, sealed)
-        self.db.execute(
-            "INSERT INTO chain VALUES (?, ?, ?, ?, ?, ?)", (position, kind, dataset, time, body, sealed)
-        )
-        self.db.execute("UPDATE head SET position = ?, hash = ?", (position, sealed))
-        self.head = replace(self.head, position=position, hash=sealed)
-        self.rows.append(row)
+        sealed = chain.seal(self.head.hash, place, kind, name, time, body)
+        row = chain.Row(place, kind, name, time, body, sealed)
+        self.db.execute("INSERT INTO chain VALUES (?, ?, ?, ?, ?, ?)", astuple(row))
+        self.db.execute("UPDATE head SET position = ?, hash = ?", (place, row.hash))
+        self.db.execute("INSERT OR REPLACE INTO state VALUES (?, ?)", (name, text))
+        self.head = replace(self.head, position=place, hash=row.hash)
         return row
 
-
-def rows_of(db: sqlite3.Connection) -> list[chain.Row]:
-    """Return the rows of the chain in order."""
-    found = db.execute("SELECT position, kind, dataset, time, body, hash FROM chain ORDER BY position")
-    return [chain.Row(*row) for row in found]
-
-
-def head_of(db: sqlite3.Connection) -> chain.Head | None:
-    """Return the head record, if there is one."""
-    found = db.execute("SELECT seed, position, hash FROM head").fetchone()
-    return None if found is None else chain.Head(*found)
-
-
-def meaning(rows: list[chain.Row]) -> dict[str, DataSet]:
-    """Return the data sets that the rows tell of; refuse rows that no ledger writes."""
-    datasets: dict[str, DataSet] = {}
-    for row in rows:
-        try:
-            _apply(row, json.loads(row.body), datasets)
-        except (DiscreetError, KeyError, TypeError, ValueError, AttributeError):
-            raise LedgerError(f"row {row.position} of the ledger is not one this library writes") from None
-    return datasets
-
-
-def _apply(row: chain.Row, body: dict[str, Any], datasets: dict[str, DataSet]) -> None:
-    if row.kind == "create":
-        total = Filter(body["epsilon"], body["delta"], body["aside"])
-        neighbours = check.choice(body["neighbours"], "neighbours", tuple(NEIGHBOURS))
-        if datasets.setdefault(row.dataset, made := DataSet(total, neighbours)) is not made:
-            raise InputError("created twice")
-        return
-    dataset, release_id = datasets[row.dataset], str(body["release_id"])
-    if row.kind == "charge" and release_id not in dataset.entries:
-        events = tuple(map(event_kinds.from_dict, body["events"]))
-        dataset.entries[release_id] = Entry(
-            row.position, row.time, release_id, dict(body["request"]), events, "charged", row.hash
+    def note(self, name: str, entry: Entry, settle: int | None = None) -> None:
+        """Write where the rows of a release stand."""
+        automatic = _asked(entry.request) if entry.automatic else None
+        self.db.execute(
+            "INSERT OR REPLACE INTO entry VALUES (?, ?, ?, ?, ?, ?)",
+            (name, entry.release_id, entry.position, settle, entry.interrupted, automatic),
         )
-    elif row.kind == "settle" and release_id not in dataset.settled:
-        dataset.settled[release_id] = (row.position, str(body["sha256"]))
-        dataset.entries[release_id] = replace(dataset.entries[release_id], state="released")
-    else:
-        raise InputError("charged or settled twice")
+
+    def _row(self, place: int, kind: str, name: str, release_id: str) -> tuple[chain.Row, dict[str, Any]]:
+        """Return a row of the chain and its content, if it is what the index says."""
+        found = self.db.execute(
+            f"SELECT {_COLUMNS} FROM chain WHERE position = ?",  # noqa: S608 (constant)
+            (place,),
+        ).fetchone()
+        try:
+            row = chain.Row(*found)
+            body = json.loads(row.body)
+            if (row.kind, row.dataset, body["release_id"]) == (kind, name, release_id):
+                return row, body
+        except (TypeError, ValueError, KeyError):
+            pass
+        raise broken(f"release_id {release_id!r} is not where the index says")
+
+
+def upgrade(db: sqlite3.Connection) -> None:
+    """Give a file of layout 1 its running state, computed from its whole chain and sealed by new rows."""
+    rows, head = inspect.rows_of(db), inspect.head_of(db)
+    for fault in (*file.foreign(db), *chain.faults(rows, head)):
+        raise broken(fault)
+    if head is None:
+        raise broken("the head record is missing")
+    found = replay(rows)
+    for statement in file.SECOND:
+        db.execute(statement)
+    book = Book(db, head)
+    for name, history in found.items():
+        for release_id, entry in history.entries.items():
+            settled = history.settled.get(release_id)
+            book.note(name, entry, settled and settled.position)
+        book.append("upgrade", name, {}, history.state)
+
+
+def broken(fault: str) -> LedgerError:
+    """Return the error that a ledger is not to be trusted."""
+    return LedgerError(
+        f"the ledger was changed or damaged ({fault}); nothing is released on its word: run "
+        "`discreet budget verify`, and restore it from a copy"
+    )
+
+
+def _asked(request: Mapping[str, Any]) -> str:
+    return chain.sha256(chain.canonical(dict(request)))

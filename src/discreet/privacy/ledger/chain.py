@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 
+CUT = "rows after row {} are missing, or the head record was changed"
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """One row as it stands in the file."""
@@ -63,8 +66,16 @@ def faults(rows: Sequence[Row], head: Head | None) -> Iterator[str]:
     if head is None:
         yield "the head record is missing"
         return
-    previous = head.seed
-    for place, row in enumerate(rows, 1):
+    found = list(breaks(rows, head.seed, 1))
+    yield from found
+    last = rows[-1].hash if rows else head.seed
+    if not found and (head.position, head.hash) != (len(rows), last):
+        yield CUT.format(len(rows))
+
+
+def breaks(rows: Sequence[Row], previous: str, start: int) -> Iterator[str]:
+    """Yield where rows from `start` on, after a row with the hash `previous`, do not hold together."""
+    for place, row in enumerate(rows, start):
         if row.position != place:
             yield f"row {place} is missing or moved"
             return
@@ -72,8 +83,6 @@ def faults(rows: Sequence[Row], head: Head | None) -> Iterator[str]:
             yield f"row {place} was changed, or a row before it was changed, removed or moved"
             return
         previous = row.hash
-    if (head.position, head.hash) != (len(rows), previous):
-        yield f"rows after row {len(rows)} are missing, or the head record was changed"
 
 
 def _holds(row: Row, previous: str) -> bool:

@@ -1,10 +1,10 @@
 """The SQLite file: opened for one operation, closed after it; whatever goes wrong is said in words.
 
-Journal: SQLite's rollback journal, not WAL. A ledger sees a few writes a minute, so WAL's speed buys nothing,
-while WAL needs shared memory (it fails on network file systems) and leaves charges in a second file that a
-copy of the first would miss. `synchronous = EXTRA` also syncs the folder, so that a charge that was reported
-survives a power cut. One connection an operation: none is ever shared by threads or carried over a fork. The
-file is never opened by other means: closing it again would drop this process's locks on it (a POSIX rule).
+Journal: SQLite's rollback journal, not WAL, which needs shared memory (it fails on network file systems) and
+leaves charges in a second file that a copy of the first would miss. `synchronous = EXTRA` also syncs the
+folder, so that a commit that was reported survives a power cut. One connection an operation: none is ever
+shared by threads or carried over a fork. The file is never opened by other means: closing it again would drop
+this process's locks on it (a POSIX rule).
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ from __future__ import annotations
 import sqlite3
 import uuid
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from discreet.errors import LedgerError
+from discreet.privacy.ledger import place
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -23,12 +25,12 @@ if TYPE_CHECKING:
 APPLICATION = 0x64736372
 """Marks a file as a ledger of this library: "dscr"."""
 
-VERSION = 1
-"""The layout below. A file with another number is refused, never guessed at."""
+VERSION = 2
+"""The layout below. Layout 1 has no `state`, `entry` and `room`; it is read, and upgraded when written to."""
 
 BUSY_SECONDS = 60.0
 
-_LAYOUT = (
+_FIRST = (
     """CREATE TABLE chain (
         position INTEGER PRIMARY KEY,
         kind TEXT NOT NULL,
@@ -44,7 +46,23 @@ _LAYOUT = (
         position INTEGER NOT NULL,
         hash TEXT NOT NULL
     )""",
-    f"PRAGMA application_id = {APPLICATION}",
+)
+SECOND = (
+    # The running state: all of it follows from the chain.
+    "CREATE TABLE state (dataset TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID",
+    """CREATE TABLE entry (
+        dataset TEXT NOT NULL,
+        release_id TEXT NOT NULL,
+        charge INTEGER NOT NULL,
+        settle INTEGER,
+        interrupted INTEGER NOT NULL,
+        automatic TEXT,
+        PRIMARY KEY (dataset, release_id)
+    ) WITHOUT ROWID""",
+    "CREATE INDEX latest ON chain (dataset)",
+    "CREATE INDEX unsettled ON entry (dataset, automatic) WHERE settle IS NULL",
+    # Pages kept free while a result is drawn, so that it can be settled on a disk that is full by then.
+    "CREATE TABLE room (part INTEGER PRIMARY KEY, space BLOB NOT NULL)",
     f"PRAGMA user_version = {VERSION}",
 )
 
@@ -61,27 +79,53 @@ _REASONS = {
 }
 
 
-@contextmanager
-def transaction(
-    path: Path, begin: Literal["DEFERRED", "IMMEDIATE"], *, create: bool = False
-) -> Generator[sqlite3.Connection]:
-    """Open the ledger, run one transaction on it, commit unless an exception passes, close it."""
-    _look(path, create=create)
-    try:
-        with closing(_connect(path, create=create)) as db:
-            db.execute("PRAGMA journal_mode = DELETE")  # another program may have left the file in WAL
-            db.execute("PRAGMA synchronous = EXTRA")
-            db.execute("PRAGMA fullfsync = ON")  # on macOS a sync stops short of the disk otherwise
-            db.execute(f"BEGIN {begin}")
+@dataclass(frozen=True, slots=True)
+class Open:
+    """A ledger file, open."""
+
+    path: Path
+    db: sqlite3.Connection
+
+    @contextmanager
+    def transaction(
+        self, begin: Literal["DEFERRED", "IMMEDIATE"], *, create: bool = False, keep: bool = False
+    ) -> Generator[sqlite3.Connection]:
+        """Run one transaction: commit unless an exception passes, which rolls back.
+
+        With `keep`, its lock is kept when it ends, until the file is closed: nobody comes between.
+        """
+        db = self.db
+        db.execute(f"BEGIN {begin}")
+        try:
+            if keep:
+                # Not before the lock is had: two processes that keep their first, shared one would be stuck.
+                db.execute("PRAGMA locking_mode = EXCLUSIVE")
+            place.check_one_name(self.path)
             if create and _is_empty(db):
-                for statement in _LAYOUT:
+                for statement in (*_FIRST, f"PRAGMA application_id = {APPLICATION}", *SECOND):
                     db.execute(statement)
                 seed = uuid.uuid4().hex
                 db.execute("INSERT INTO head VALUES (1, ?, 0, ?)", (seed, seed))
-            _check_marks(path, db)
+            _check_marks(self.path, db)
             yield db
-            # Whatever leaves this block otherwise closes the connection, which rolls back.
             db.execute("COMMIT")
+        except BaseException:
+            if db.in_transaction:
+                db.execute("ROLLBACK")
+            raise
+
+
+@contextmanager
+def opened(path: Path, *, create: bool = False) -> Generator[Open]:
+    """Open the ledger, and close it."""
+    path = place.real(path, create=create)
+    try:
+        with closing(_connect(path, create=create)) as db:
+            _check_answer(path, db, "journal_mode = DELETE", "delete")
+            db.execute("PRAGMA synchronous = EXTRA")
+            _check_answer(path, db, "synchronous", 3)
+            db.execute("PRAGMA fullfsync = ON")  # on macOS a sync stops short of the disk otherwise
+            yield Open(path, db)
     except sqlite3.Error as error:
         raise LedgerError(f"cannot use the ledger {path}: {reason(error)}") from error
 
@@ -91,10 +135,16 @@ def foreign(db: sqlite3.Connection) -> list[str]:
 
     A trigger, for instance, could undo every charge behind the chain's back.
     """
-    found = {sql for (sql,) in db.execute("SELECT sql FROM sqlite_master")}
-    if found == {statement for statement in _LAYOUT if statement.startswith("CREATE")}:
+    found = {sql for (sql,) in db.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")}
+    ours = _FIRST if version(db) == 1 else (*_FIRST, *SECOND)
+    if found == {statement for statement in ours if statement.startswith("CREATE")}:
         return []
     return ["it holds tables or triggers that this library does not write"]
+
+
+def version(db: sqlite3.Connection) -> int:
+    """Return the number of the file's layout."""
+    return _mark(db, "user_version")
 
 
 def reason(error: sqlite3.Error) -> str:
@@ -112,21 +162,21 @@ def _code(error: sqlite3.Error) -> int:
     return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
 
 
-def _look(path: Path, *, create: bool) -> None:
-    """Refuse paths that SQLite would explain badly; only `stat` is used."""
-    if path.is_dir():
-        raise LedgerError(f"the ledger {path} is a folder; give the path of a file in it")
-    if not create and not path.exists():
-        raise LedgerError(f"there is no ledger {path}; make one with `discreet budget create`")
-    if create and not path.parent.is_dir():
-        raise LedgerError(f"the folder of the ledger {path} does not exist; make it first")
-
-
 def _connect(path: Path, *, create: bool) -> sqlite3.Connection:
     # As an address, so that no operation but `create` can bring a file into being.
     mode = "rwc" if create else "rw"
-    address = f"{path.absolute().as_uri()}?mode={mode}"
+    address = f"{path.as_uri()}?mode={mode}"
     return sqlite3.connect(address, uri=True, isolation_level=None, timeout=BUSY_SECONDS)
+
+
+def _check_answer(path: Path, db: sqlite3.Connection, pragma: str, wanted: str | int) -> None:
+    """Refuse to go on where SQLite does not do as it is told; it would not say so by itself."""
+    answer = db.execute(f"PRAGMA {pragma}").fetchone()
+    if answer != (wanted,):
+        raise LedgerError(
+            f"cannot use the ledger {path}: SQLite will not keep a durable journal for it ({pragma} is "
+            f"{answer and answer[0]}); close other programs that have it open, and use an ordinary disk"
+        )
 
 
 def _is_empty(db: sqlite3.Connection) -> bool:
@@ -140,12 +190,12 @@ def _is_empty(db: sqlite3.Connection) -> bool:
 def _check_marks(path: Path, db: sqlite3.Connection) -> None:
     if _mark(db, "application_id") != APPLICATION:
         raise LedgerError(f"{path} is not a ledger; give the path of a file made by `discreet budget create`")
-    version = _mark(db, "user_version")
-    if version > VERSION:
+    found = version(db)
+    if found > VERSION:
         raise LedgerError(f"the ledger {path} was written by a newer version of discreet; upgrade discreet")
-    if version < VERSION:
+    if found < 1:
         raise LedgerError(
-            f"the ledger {path} has layout {version}, older than this version of discreet reads ({VERSION}); "
+            f"the ledger {path} has layout {found}, older than this version of discreet reads (1); "
             "use the version that wrote it"
         )
 

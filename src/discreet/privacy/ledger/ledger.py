@@ -1,49 +1,46 @@
-"""The ledger itself: create, charge, settle; read, and verify."""
+"""The ledger itself: create, pay for a release, read, and verify."""
 
 from __future__ import annotations
 
-import json
 import sqlite3
-import uuid
-from pathlib import Path
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from discreet import check
-from discreet.errors import BudgetError, InputError, LedgerError
-from discreet.privacy import events as event_kinds
-from discreet.privacy.filter import Filter, has_zcdp, is_gaussian
-from discreet.privacy.ledger import chain, file, inspect
-from discreet.privacy.ledger.book import Book, DataSet
-from discreet.privacy.ledger.records import Budget, Charge, Entry, Verdict
-from discreet.privacy.promise import NEIGHBOURS
+from discreet.errors import InputError, LedgerError
+from discreet.privacy.ledger import file, inspect, payment, place
+from discreet.privacy.ledger.book import Book, upgrade
+from discreet.privacy.ledger.dataset import DataSet
+from discreet.privacy.ledger.payment import check_name
+from discreet.privacy.ledger.records import Budget, Charge, Entry, Paid, Verdict
+from discreet.privacy.ledger.replay import replay
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Generator, Mapping, Sequence
     from os import PathLike
 
     from discreet.privacy.events import Event
-
-_LONGEST = 200
 
 
 class Ledger:
     """One SQLite file that holds data sets, their totals, and every charge against them.
 
     The promise: whatever processes share the file, and wherever they are killed, the charges of a data set
-    never exceed its total, and no release is made whose charge is not on disk.
+    never exceed its total, no result is shown whose charge is not on disk, and none that was paid for is
+    lost: it is stored with its charge, or the same request again completes it for nothing.
 
     Parameters
     ----------
     path : path
-        The file. It is opened anew by each operation; only `create` can bring it into being.
+        The file. It is opened anew by each operation; only `create` can bring it into being. It must have one
+        name: a second hard link, or a file mounted by itself, is refused.
 
     Notes
     -----
-    The order is `charge`, draw noise, `settle`. A charge without a result counts as spent. Charges compose by
-    `discreet.privacy.filter`, which is valid although each release is chosen after seeing the ones before.
-    The hash chain detects edits by those who do not rewrite all of it; see `verify`. A name stands for one
-    table of people: the same people under a second name get a second budget, and nothing here can notice.
-    Proof: docs/proofs/ledger.
+    `pay` reserves the cost on disk, draws, stores the result, all under one lock, and only then returns. A
+    charge whose draw was interrupted counts as spent. Charges compose by `discreet.privacy.filter`, which is
+    valid although each release is chosen after seeing the ones before. The hash chain detects edits by those
+    who do not rewrite all of it; see `verify`. A name stands for one table of people: the same people under a
+    second name get a second budget, and nothing here can notice. Proof: docs/proofs/ledger.
 
     Examples
     --------
@@ -52,19 +49,16 @@ class Ledger:
     >>> from discreet.privacy.ledger import Ledger
     >>> ledger = Ledger(pathlib.Path(tempfile.mkdtemp()) / "budget.ledger")
     >>> _ = ledger.create("cohort", epsilon=1.0, delta=1e-6)
-    >>> charge = ledger.charge("cohort", [ZCDP(0.005)], "replace", {"q": 0.1}, "first")
-    >>> ledger.settle(charge, '{"discoveries": []}')
-    >>> ledger.stored("cohort", "first", {"q": 0.1})
-    '{"discoveries": []}'
+    >>> draw = lambda charge, budget: '{"discoveries": []}'
+    >>> paid = ledger.pay("cohort", [ZCDP(0.005)], "replace", {"q": 0.1}, draw, "first")
+    >>> ledger.stored("cohort", "first", {"q": 0.1}) == paid.result
+    True
     """
 
     __slots__ = ("path",)
 
     def __init__(self, path: str | PathLike[str]) -> None:
-        # Absolute, so that a change of folder does not change the ledger.
-        self.path = Path(path).absolute()
-        if "\0" in str(self.path):  # SQLite would end the name there, and take another file
-            raise InputError("the path of a ledger cannot hold a null character")
+        self.path = place.absolute(path)
 
     def __repr__(self) -> str:
         return f"Ledger({str(self.path)!r})"
@@ -86,72 +80,111 @@ class Ledger:
             The part of delta kept for approximate events (method "oneshot"); the rest is for all others.
         """
         check_name(name, "name")
-        total = Filter(epsilon, delta, aside)
-        check.choice(neighbours, "neighbours", tuple(NEIGHBOURS))
-        with file.transaction(self.path, "IMMEDIATE", create=True) as db:
-            book = Book.read(db)
-            if name in book.datasets:
+        total = {"epsilon": epsilon, "delta": delta, "aside": aside, "neighbours": neighbours}
+        made = DataSet.create(total)
+        with self._writing(create=True) as book:
+            if name in book.names():
                 raise InputError(f"the ledger already has a data set {name!r}, and totals are final")
-            book.append(
-                "create",
-                name,
-                {
-                    "epsilon": total.epsilon,
-                    "delta": total.delta,
-                    "aside": total.aside,
-                    "neighbours": neighbours,
-                },
-            )
-        return _budget(name, DataSet(total, neighbours))
+            book.append("create", name, made.total, made)
+        return made.budget(name)
 
     def budgets(self) -> tuple[str, ...]:
         """Return the names of all data sets, oldest first."""
-        with file.transaction(self.path, "DEFERRED") as db:
-            return tuple(Book.read(db).datasets)
+        with self._reading() as book:
+            return book.names()
 
     def budget(self, name: str) -> Budget:
         """Return a data set's total and what is spent of it."""
-        return _budget(name, self._dataset(name))
+        return self._dataset(name).budget(name)
 
     def history(self, name: str) -> tuple[Entry, ...]:
         """Return every charge of a data set, oldest first."""
-        return tuple(self._dataset(name).entries.values())
+        with self._reading() as book:
+            book.dataset(name)
+            rows = [row for row in inspect.rows_of(book.db) if row.dataset == name]
+        return tuple(replay(rows)[name].entries.values())
 
     def head(self) -> str:
         """Return the hash of the last row; kept elsewhere, it lets `verify` notice a rewritten ledger."""
-        with file.transaction(self.path, "DEFERRED") as db:
-            return Book.read(db).head.hash
+        with self._reading() as book:
+            return book.head.hash
 
     def affords(self, name: str, events: Sequence[Event], neighbours: str) -> None:
         """Raise `BudgetError`, with what is left, if these events would exceed the total; write nothing."""
-        _refuse_excess(name, self._dataset(name), _checked(events), neighbours)
+        payment.refuse_excess(name, self._dataset(name), payment.checked(events), neighbours)
+
+    def entry(self, name: str, release_id: str | None, request: Mapping[str, Any]) -> Entry | None:
+        """Return the charge that such a release would not have to make again, or None.
+
+        Without a release id, that is an interrupted one for the same request whose id nobody chose.
+        """
+        with self._reading() as book:
+            book.dataset(name)
+            return book.find(name, release_id, request)
 
     def stored(self, name: str, release_id: str, request: Mapping[str, Any]) -> str | None:
-        """Return the stored result of the same request, or None if the release id is new.
+        """Return the stored result of the same request, or None if it has none yet.
 
         Raises
         ------
         InputError
             The release id stands for a different request.
         LedgerError
-            It was charged and has no result: still running elsewhere, or interrupted. The charge stands.
+            Its draw was interrupted too often. The charge stands.
         """
-        with file.transaction(self.path, "DEFERRED") as db:
-            dataset = Book.read(db).dataset(name)
-            entry = dataset.entries.get(release_id)
-            if entry is None:
+        with self._reading() as book:
+            book.dataset(name)
+            entry = book.entry(name, release_id)
+            if entry is None or not payment.is_settled(entry, request):
                 return None
-            if chain.canonical(dict(request)) != chain.canonical(entry.request):
-                raise InputError(
-                    f"release_id {release_id!r} stands for a request with other parameters; choose a new one"
-                )
+            return book.result(name, release_id)
+
+    def result(self, name: str, release_id: str) -> Paid:
+        """Return the stored result of a release, whatever was asked."""
+        with self._reading() as book:
+            book.dataset(name)
+            entry = book.entry(name, release_id)
+            if entry is None:
+                raise InputError(f"{name!r} has no release {release_id!r}: see `discreet budget history`")
             if entry.state != "released":
                 raise LedgerError(
-                    f"release_id {release_id!r} was charged and has no result: it is still running, or was "
-                    "interrupted. Its charge counts as spent; to release again, choose a new release_id"
+                    f"release {release_id!r} has no result: it is being drawn, or was interrupted. The same "
+                    "request under the same release_id completes it, and spends nothing more"
                 )
-            position, digest = dataset.settled[release_id]
-            return inspect.result(db, position, digest)
+            return Paid(book.result(name, release_id), entry.settled, fresh=False)
+
+    def pay(
+        self,
+        name: str,
+        events: Sequence[Event],
+        neighbours: str,
+        request: Mapping[str, Any],
+        draw: Callable[[Charge, DataSet], str],
+        release_id: str | None = None,
+    ) -> Paid:
+        """Reserve the cost of a release on disk, draw it, store it; nothing may be shown before this returns.
+
+        The file is locked from the first step to the last. What would exceed the total is refused before
+        anything is drawn. If the same request under the same id has its result, that is returned and nothing
+        is drawn; if its draw was interrupted, it is drawn now, and nothing more is spent.
+
+        Parameters
+        ----------
+        name : str
+            The data set.
+        events : sequence of events
+            The cost, from public parameters alone.
+        neighbours : {"replace", "add-remove"}
+            Whom the events are about.
+        request : mapping
+            Everything public about what is asked, as plain JSON values.
+        draw : callable
+            Given the charge and the data set's state after it, returns the result, a JSON text.
+        release_id : str, optional
+            A name for the release, once and for all; invented when absent.
+        """
+        with file.opened(self.path) as ledger:
+            return payment.pay(ledger, name, events, neighbours, request, draw, release_id)
 
     def charge(
         self,
@@ -161,45 +194,14 @@ class Ledger:
         request: Mapping[str, Any],
         release_id: str | None = None,
     ) -> Charge:
-        """Write the cost of a release to disk, or refuse; draw no noise before this returns.
+        """Take the first step of `pay` alone: write the cost of a release to disk, or refuse."""
+        with self._writing() as book:
+            return payment.charge(book, name, events, neighbours, request, release_id)
 
-        One transaction that locks the file first, reads all charges of the data set, refuses if these events
-        would exceed its total, and writes. `request` holds the public parameters, as plain JSON values. What
-        is drawn for this charge must not depend on outputs of later ones.
-        """
-        release_id = uuid.uuid4().hex if release_id is None else release_id
-        check_name(release_id, "release_id")
-        events = _checked(events)
-        content = {
-            "release_id": release_id,
-            "request": json.loads(chain.canonical(dict(request))),
-            "events": [event_kinds.to_dict(event) for event in events],
-        }
-        with file.transaction(self.path, "IMMEDIATE") as db:
-            book = Book.read(db)
-            dataset = book.dataset(name)
-            if release_id in dataset.entries:
-                raise InputError(f"release_id {release_id!r} was already charged; choose a new one")
-            _refuse_excess(name, dataset, events, neighbours)
-            row = book.append("charge", name, content)
-        return Charge(name, release_id, row.position, row.hash)
-
-    def settle(self, charge: Charge, result: str) -> None:
-        """Store the result of a charged release, a JSON text, once and for all."""
-        try:
-            json.loads(result.encode())
-        except (AttributeError, ValueError):
-            raise InputError("result must be a JSON text") from None
-        with file.transaction(self.path, "IMMEDIATE") as db:
-            book = Book.read(db)
-            entry = book.dataset(charge.name).entries.get(charge.release_id)
-            if entry is None or entry.hash != charge.hash:
-                raise InputError(f"release_id {charge.release_id!r} was not charged to this ledger")
-            if entry.state == "released":
-                raise InputError(f"release_id {charge.release_id!r} has its result, and results are final")
-            content = {"release_id": charge.release_id, "sha256": chain.sha256(result)}
-            row = book.append("settle", charge.name, content)
-            db.execute("INSERT INTO result VALUES (?, ?)", (row.position, result))
+    def settle(self, charge: Charge, result: str) -> str:
+        """Take the last step of `pay` alone: store the result, once and for all; return the hash after it."""
+        with self._writing() as book:
+            return payment.settle(book, charge, result)
 
     def verify(self, head: str | None = None) -> Verdict:
         """Check the whole file: the chain, the results, the totals; with `head`, that it holds this hash too.
@@ -210,7 +212,7 @@ class Ledger:
         carried by a release: the ledger no longer contains it.
         """
         try:
-            with file.transaction(self.path, "DEFERRED") as db:
+            with file.opened(self.path) as ledger, ledger.transaction("DEFERRED") as db:
                 return inspect.verdict(db, head)
         except LedgerError as error:
             cause = error.__cause__
@@ -219,59 +221,26 @@ class Ledger:
             raise
 
     def _dataset(self, name: str) -> DataSet:
-        with file.transaction(self.path, "DEFERRED") as db:
-            return Book.read(db).dataset(name)
+        with self._reading() as book:
+            return book.dataset(name)
 
+    @contextmanager
+    def _reading(self) -> Generator[Book]:
+        """Open the ledger to look at it; one of layout 1 is upgraded in memory only."""
+        with file.opened(self.path) as ledger, ledger.transaction("DEFERRED") as db:
+            if file.version(db) == file.VERSION:
+                yield Book.read(db)
+                return
+            with closing(sqlite3.connect(":memory:", isolation_level=None)) as copy:
+                db.backup(copy)
+                upgrade(copy)
+                yield Book.read(copy)
 
-def _budget(name: str, dataset: DataSet) -> Budget:
-    total, charges = dataset.filter, dataset.charges
-    unfinished = sum(entry.state == "charged" for entry in dataset.entries.values())
-    return Budget(
-        name,
-        total.epsilon,
-        total.delta,
-        dataset.neighbours,
-        total.aside,
-        total.spent(charges),
-        total.left(charges),
-        len(charges),
-        unfinished,
-    )
-
-
-def _refuse_excess(name: str, dataset: DataSet, events: Sequence[Event], neighbours: str) -> None:
-    if neighbours != dataset.neighbours:
-        raise BudgetError(
-            f"the budget of {name!r} is about neighbours {dataset.neighbours!r}, this release about "
-            f"{neighbours!r}: costs for different neighbours do not add up to one promise. Use a test for "
-            f"{dataset.neighbours!r}"
-        )
-    if dataset.filter.admits([*dataset.charges, tuple(events)]):
-        return
-    slips = [event for event in events if isinstance(event, event_kinds.Approximate) and event.delta]
-    hint = (
-        " Its cost is approximate, which needs a part of delta set aside when the data set is created."
-        if slips and not dataset.filter.aside
-        else ""
-    )
-    if has_zcdp(events) and is_gaussian(dataset.charges):
-        hint = " It is zero-concentrated, and the first release made this budget a sum of Gaussian ones."
-    budget = _budget(name, dataset)
-    raise BudgetError(
-        f"this release would exceed the budget of {name!r}; nothing was spent on it. {budget.meter} "
-        f"{budget.room}{hint}"
-    )
-
-
-def _checked(events: Sequence[Event]) -> tuple[Event, ...]:
-    """Return the events of one release; none at all is a mistake, not a release for free."""
-    found: tuple[Any, ...] = tuple(events)
-    if not found or not all(isinstance(event, event_kinds.Event) for event in found):
-        raise InputError("events must hold privacy events, at least one")
-    return found
-
-
-def check_name(value: Any, name: str) -> None:
-    """Refuse a name that is not short, printable text."""
-    if not isinstance(value, str) or not 0 < len(value) <= _LONGEST or not value.isprintable():
-        raise InputError(f"{name} must be printable text of 1 to {_LONGEST} characters")
+    @contextmanager
+    def _writing(self, *, create: bool = False) -> Generator[Book]:
+        """Open the ledger for one transaction that writes."""
+        with (
+            file.opened(self.path, create=create) as ledger,
+            ledger.transaction("IMMEDIATE", create=create) as db,
+        ):
+            yield payment.book_of(db)

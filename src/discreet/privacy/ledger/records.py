@@ -30,7 +30,7 @@ class Budget:
     releases : int
         Charges made, whether or not a result followed.
     unfinished : int
-        Those without a result: still running, or interrupted. They count as spent.
+        Those without a result: being drawn, or interrupted. They count as spent.
     """
 
     name: str
@@ -72,8 +72,9 @@ class Budget:
 class Entry:
     """One charge: what was asked, what it cost, and whether its result is stored.
 
-    `state` is "charged" (no result: still running, or interrupted) or "released". `hash` seals this charge
-    and everything written before it.
+    `state` is "charged" (no result yet: being drawn, or interrupted) or "released". `hash` seals this charge
+    and everything written before it, `settled` its result too. `automatic`: nobody chose its release id.
+    `interrupted` counts draws that ended without a result and were begun again.
     """
 
     position: int
@@ -83,20 +84,34 @@ class Entry:
     events: tuple[Event, ...]
     state: str
     hash: str
+    automatic: bool = False
+    interrupted: int = 0
+    settled: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """Proof that a release may be made: its cost is on disk.
-
-    Keep `hash` with the release: `verify(head=hash)` later shows whether the ledger still holds everything
-    written up to this charge.
-    """
+    """Proof that a release may be drawn: its cost is on disk. Show nothing of it before it is settled."""
 
     name: str
     release_id: str
     position: int
     hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Paid:
+    """A release that may be shown: its charge is on disk, and so is its result, a JSON text.
+
+    Keep `hash` with the release: `verify(head=hash)` later shows whether the ledger still holds everything
+    written up to this result. `fresh`: drawn just now, not stored before. `kept` is False where the disk had
+    room for the result's hash but not for the result.
+    """
+
+    result: str
+    hash: str
+    fresh: bool
+    kept: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,132 @@
+"""CSV text as blocks of whole lines: one line is one row, whatever any line holds.
+
+A quote that stays open would take the lines after it for its own, and a missing or an empty line would shift
+them: both are refused by the number of the line. Proof: docs/proofs/reading.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+import zlib
+from codecs import BOM_UTF8
+from dataclasses import dataclass, field
+from typing import IO, TYPE_CHECKING
+
+import numpy as np
+
+from discreet.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+LONGEST = 2**26  # bytes of a line: a packed file can unfold to any size
+_LONE_RETURN = re.compile(rb"\r(?!\n)")
+_QUOTED = re.compile(rb'"[^"]*"')
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Lines:
+    """Some whole lines of a CSV file, and the number of the first; private."""
+
+    path: Path
+    text: bytes
+    first: int
+    count: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        # The last line of a file may lack its end.
+        object.__setattr__(self, "count", self.text.count(b"\n") + (not self.text.endswith(b"\n")))
+
+    def check(self, separator: str) -> None:
+        """Refuse quotes and line ends that would make a row of several lines, or several rows of one."""
+        lone = _LONE_RETURN.search(self.text) if b"\r" in self.text else None
+        if lone:
+            raise self.refusal(
+                lone.start(), "a carriage return within the line, or as its end: use \\n or \\r\\n"
+            )
+        if b'"' in self.text:
+            self._check_quotes(separator)
+
+    def ragged(self, separator: str, width: int) -> InputError | None:
+        """Return the error that names the first line with more or fewer entries than the header, if any."""
+        start = 0
+        for line in self.text.split(b"\n")[: self.count]:
+            if width > 1 and not line.strip(b"\r"):
+                return self.refusal(start, "the line is empty: remove it if it is nobody's")
+            if _QUOTED.sub(b"", line).count(separator.encode()) + 1 != width:
+                return self.refusal(start, f"not as many entries as the header has names ({width:,})")
+            start += len(line) + 1
+        return None
+
+    def refusal(self, place: int, what: str) -> InputError:
+        """Return the error that names the line of a place in the text, and nothing it holds."""
+        number = self.first + self.text.count(b"\n", 0, place)
+        return InputError(f"{self.path}: line {number:,}: {what}")
+
+    def _check_quotes(self, separator: str) -> None:
+        """Refuse a quote that does not open or close an entry, or is not closed on its line.
+
+        Quotes of a line open and close by turns; a doubled one inside closes and opens again.
+        """
+        text = np.frombuffer(b"\n" + self.text + b"\n", dtype=np.uint8)
+        edge = np.zeros(256, dtype=np.bool_)
+        edge[list(b'"\r\n' + separator.encode())] = True
+        quotes, ends = np.flatnonzero(text == ord('"')), np.flatnonzero(text == ord("\n"))
+        opens, closes = quotes[::2], quotes[1::2]
+        wrong = (
+            opens[~edge[text[opens - 1]]],
+            closes[~edge[text[closes + 1]]],
+            ends[np.searchsorted(quotes, ends) % 2 == 1],  # lines that end inside quotes
+        )
+        if any(places.size for places in wrong):
+            raise self.refusal(
+                int(np.concatenate(wrong).min()) - 1,
+                "a quote is out of place or not closed on its line: quotes stand around whole entries and "
+                "are doubled inside; write entries without line breaks",
+            )
+
+
+def header_of(path: Path) -> Lines:
+    """Return the first line of a file, without the mark that some programs put before UTF-8 text."""
+    with _opened(path) as file:
+        return Lines(path, _line(path, file, 1).removeprefix(BOM_UTF8), 1)
+
+
+def blocks_of_lines(path: Path, size: int) -> Iterator[Lines]:
+    """Yield the lines after the first in blocks of about so many bytes."""
+    with _opened(path) as file:
+        _line(path, file, 1)
+        number = 2
+        while text := _read(path, file.read, size):
+            if not text.endswith(b"\n"):
+                text += _line(path, file, number)
+            lines = Lines(path, text, number)
+            number += lines.count
+            yield lines
+
+
+def _opened(path: Path) -> gzip.GzipFile | IO[bytes]:
+    try:
+        return gzip.open(path) if path.name.lower().endswith(".gz") else path.open("rb")
+    except OSError:
+        raise InputError(f"{path}: the file cannot be opened") from None
+
+
+def _line(path: Path, file: gzip.GzipFile | IO[bytes], number: int) -> bytes:
+    """Return what is left of a line; `number` is that of the first line not yet checked."""
+    line = _read(path, file.readline, LONGEST + 1)
+    if len(line) > LONGEST:
+        raise InputError(
+            f"{path}: line {number:,} or a later one has more than {LONGEST:,} bytes: this is no table"
+        )
+    return line
+
+
+def _read(path: Path, read: Callable[[int], bytes], size: int) -> bytes:
+    """Return some bytes; an error says nothing of them."""
+    try:
+        return read(size)
+    except (OSError, EOFError, zlib.error):
+        raise InputError(f"{path}: the file is damaged, truncated, or not what its name says") from None

@@ -1,0 +1,215 @@
+"""One release, paid for: its cost reserved, its result drawn and stored, under one lock.
+
+The order, and why a kill at any point loses neither charge nor result: docs/proofs/ledger.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import uuid
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from discreet.errors import BudgetError, InputError, LedgerError
+from discreet.privacy import events as event_kinds
+from discreet.privacy.ledger import chain, file
+from discreet.privacy.ledger.book import Book, upgrade
+from discreet.privacy.ledger.interrupt import held_back
+from discreet.privacy.ledger.records import Charge, Entry, Paid
+from discreet.privacy.ledger.replay import entry_of
+from discreet.privacy.sums import has_zcdp
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from discreet.privacy.events import Event
+    from discreet.privacy.ledger.dataset import DataSet
+
+MOST_DRAWS = 8
+"""Draws that one charge pays for, all but the last one interrupted, and so not shown to anybody."""
+
+_LONGEST = 200
+_ROOM = 2**15  # bytes: several times what a row, its state and its index can take
+
+
+def pay(
+    ledger: file.Open,
+    name: str,
+    events: Sequence[Event],
+    neighbours: str,
+    request: Mapping[str, Any],
+    draw: Callable[[Charge, DataSet], str],
+    release_id: str | None,
+) -> Paid:
+    """Reserve, draw, store; see `Ledger.pay`."""
+    with ledger.transaction("IMMEDIATE", keep=True) as db:
+        book_of(db).dataset(name)
+        db.execute("INSERT OR IGNORE INTO room VALUES (1, randomblob(?)), (2, randomblob(?))", (_ROOM, _ROOM))
+    with ledger.transaction("IMMEDIATE") as db:
+        book = book_of(db)
+        entry = book.find(name, release_id, request)
+        if entry is not None and is_settled(entry, request):
+            return Paid(book.result(name, entry.release_id), entry.settled, fresh=False)
+        if entry is None:
+            reserved = charge(book, name, events, neighbours, request, release_id)
+        else:
+            reserved = _again(book, name, entry, checked(events))
+        state = book.dataset(name)
+        # Both parts are written anew, so that the journal has more room than giving up one of them takes.
+        db.execute("UPDATE room SET space = randomblob(?)", (_ROOM,))
+    # The lock is kept: while this process lives, nobody takes the reservation for an interrupted one.
+    with held_back() as pressed:
+        paid = _store(ledger, reserved, draw(reserved, state))
+    if pressed:
+        raise KeyboardInterrupt(f"the release was finished first, and is stored as {reserved.release_id}")
+    return paid
+
+
+def charge(
+    book: Book,
+    name: str,
+    events: Sequence[Event],
+    neighbours: str,
+    request: Mapping[str, Any],
+    release_id: str | None,
+) -> Charge:
+    """Write the cost of a new release, or refuse."""
+    chosen = uuid.uuid4().hex if release_id is None else release_id
+    check_name(chosen, "release_id")
+    events = checked(events)
+    content: dict[str, Any] = {
+        "release_id": chosen,
+        "request": json.loads(chain.canonical(dict(request))),
+        "events": [event_kinds.to_dict(event) for event in events],
+    }
+    if release_id is None:
+        content["automatic"] = True
+    dataset = book.dataset(name)
+    if book.entry(name, chosen) is not None:
+        raise InputError(f"release_id {chosen!r} was already charged; choose a new one")
+    refuse_excess(name, dataset, events, neighbours)
+    row = book.append("charge", name, content, dataset.charged(events))
+    book.note(name, entry_of(row, content))
+    return Charge(name, chosen, row.position, row.hash)
+
+
+def settle(book: Book, reserved: Charge, result: str, *, kept: bool = True) -> str:
+    """Write the hash of a result and, if `kept`, the result; return the hash of the chain after it."""
+    try:
+        json.loads(result.encode())
+    except (AttributeError, ValueError):
+        raise InputError("result must be a JSON text") from None
+    dataset, release_id = book.dataset(reserved.name), reserved.release_id
+    entry = book.entry(reserved.name, release_id)
+    if entry is None or entry.hash != reserved.hash:
+        raise InputError(f"release_id {release_id!r} was not charged to this ledger")
+    if entry.state == "released":
+        raise InputError(f"release_id {release_id!r} has its result, and results are final")
+    content: dict[str, Any] = {"release_id": release_id, "sha256": chain.sha256(result)}
+    if not kept:
+        content["kept"] = False
+    if not kept:
+        book.db.execute("DELETE FROM room WHERE part = 1")
+    row = book.append("settle", reserved.name, content, dataset.released())
+    book.note(reserved.name, entry, row.position)
+    if kept:
+        book.db.execute("INSERT INTO result VALUES (?, ?)", (row.position, result))
+    return row.hash
+
+
+def is_settled(entry: Entry, request: Mapping[str, Any]) -> bool:
+    """Tell whether a charge has its result; refuse another request, and one interrupted too often."""
+    differs = sorted(name for name in {*request, *entry.request} if _differs(name, request, entry.request))
+    if differs:
+        raise InputError(
+            f"release_id {entry.release_id!r} stands for a request with other parameters "
+            f"({', '.join(differs)}); choose a new one"
+        )
+    if entry.state != "released" and entry.interrupted + 1 >= MOST_DRAWS:
+        raise LedgerError(
+            f"release_id {entry.release_id!r} was interrupted {MOST_DRAWS} times while it was drawn. Its "
+            "charge counts as spent; to release again, choose a new release_id"
+        )
+    return entry.state == "released"
+
+
+def refuse_excess(name: str, dataset: DataSet, events: Sequence[Event], neighbours: str) -> None:
+    """Refuse events that the total does not allow, or that are about other neighbours."""
+    if neighbours != dataset.neighbours:
+        raise BudgetError(
+            f"the budget of {name!r} is about neighbours {dataset.neighbours!r}, this release about "
+            f"{neighbours!r}: costs for different neighbours do not add up to one promise. Use a test for "
+            f"{dataset.neighbours!r}"
+        )
+    if dataset.filter.admits(dataset.sums.plus(events)):
+        return
+    slips = [event for event in events if isinstance(event, event_kinds.Approximate) and event.delta]
+    hint = (
+        " Its cost is approximate, which needs a part of delta set aside when the data set is created."
+        if slips and not dataset.filter.aside
+        else ""
+    )
+    if has_zcdp(events) and dataset.sums.gaussian:
+        hint = " It is zero-concentrated, and the first release made this budget a sum of Gaussian ones."
+    budget = dataset.budget(name)
+    raise BudgetError(
+        f"this release would exceed the budget of {name!r}; nothing was spent on it. {budget.meter} "
+        f"{budget.room}{hint}"
+    )
+
+
+def checked(events: Sequence[Event]) -> tuple[Event, ...]:
+    """Return the events of one release; none at all is a mistake, not a release for free."""
+    found: tuple[Any, ...] = tuple(events)
+    if not found or not all(isinstance(event, event_kinds.Event) for event in found):
+        raise InputError("events must hold privacy events, at least one")
+    return found
+
+
+def check_name(value: Any, name: str) -> None:
+    """Refuse a name that is not short, printable text."""
+    if not isinstance(value, str) or not 0 < len(value) <= _LONGEST or not value.isprintable():
+        raise InputError(f"{name} must be printable text of 1 to {_LONGEST} characters")
+
+
+def book_of(db: sqlite3.Connection) -> Book:
+    """Return the book to write to, upgraded first if it has an older layout."""
+    if file.version(db) != file.VERSION:
+        upgrade(db)
+    return Book.read(db)
+
+
+def _differs(name: str, asked: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
+    """Tell whether two requests differ in one parameter; of the data only what both say is compared.
+
+    A file that is gone has no columns any more, and earlier versions said nothing about the data.
+    """
+    one, other = asked.get(name), before.get(name)
+    if name == "data":
+        both = sorted({*(one or ())} & {*(other or ())})
+        one, other = ([(each or {})[key] for key in both] for each in (one, other))
+    return chain.canonical(one) != chain.canonical(other)
+
+
+def _again(book: Book, name: str, entry: Entry, events: tuple[Event, ...]) -> Charge:
+    """Write down that an interrupted release is drawn once more, under the charge it has."""
+    if events != entry.events:
+        raise LedgerError(
+            f"release_id {entry.release_id!r} was charged at another cost, by another version of discreet, "
+            "and interrupted. Its charge counts as spent; to release again, choose a new release_id"
+        )
+    book.append("again", name, {"release_id": entry.release_id}, book.dataset(name))
+    book.note(name, replace(entry, interrupted=entry.interrupted + 1))
+    return Charge(name, entry.release_id, entry.position, entry.hash)
+
+
+def _store(ledger: file.Open, reserved: Charge, result: str) -> Paid:
+    """Store the result; where it does not fit, its hash alone, for which there is room."""
+    try:
+        with ledger.transaction("IMMEDIATE") as db:
+            return Paid(result, settle(book_of(db), reserved, result), fresh=True)
+    except sqlite3.Error:
+        # The charge is on disk, so the result may be shown; but then it must never be drawn again.
+        with ledger.transaction("IMMEDIATE") as db:
+            return Paid(result, settle(book_of(db), reserved, result, kept=False), fresh=True, kept=False)

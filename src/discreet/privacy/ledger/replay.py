@@ -1,0 +1,77 @@
+"""The history of a ledger, read from its rows: what the running state must agree with."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from discreet.errors import DiscreetError, InputError, LedgerError
+from discreet.privacy import events as event_kinds
+from discreet.privacy.ledger import chain
+from discreet.privacy.ledger.dataset import DataSet
+from discreet.privacy.ledger.records import Entry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+@dataclass(slots=True)
+class History:
+    """One data set: its charges by release id in the order they were made, and the rows of their results."""
+
+    state: DataSet
+    entries: dict[str, Entry] = field(default_factory=dict[str, Entry])
+    settled: dict[str, chain.Row] = field(default_factory=dict[str, chain.Row])
+
+
+def replay(rows: Iterable[chain.Row]) -> dict[str, History]:
+    """Return the data sets that the rows tell of; refuse rows that no ledger writes."""
+    found: dict[str, History] = {}
+    for row in rows:
+        try:
+            body: dict[str, Any] = json.loads(row.body)
+            _apply(row, body, found)
+            if "state" in body and body["state"] != chain.sha256(found[row.dataset].state.text):
+                raise InputError("another state than its rows add up to")
+        except (DiscreetError, KeyError, TypeError, ValueError, AttributeError):
+            raise LedgerError(f"row {row.position} of the ledger is not one this library writes") from None
+    return found
+
+
+def entry_of(row: chain.Row, body: dict[str, Any]) -> Entry:
+    """Return the charge that a row makes."""
+    events = tuple(map(event_kinds.from_dict, body["events"]))
+    release_id, automatic = str(body["release_id"]), bool(body.get("automatic"))
+    request = dict(body["request"])
+    return Entry(row.position, row.time, release_id, request, events, "charged", row.hash, automatic)
+
+
+def digest_of(row: chain.Row) -> str | None:
+    """Return the hash of the result that a row stored; None where the ledger had no room for the result."""
+    body = json.loads(row.body)
+    return str(body["sha256"]) if body.get("kept", True) else None
+
+
+def _apply(row: chain.Row, body: dict[str, Any], found: dict[str, History]) -> None:
+    if row.kind == "create":
+        if found.setdefault(row.dataset, made := History(DataSet.create(body))) is not made:
+            raise InputError("created twice")
+        return
+    history = found[row.dataset]
+    if row.kind == "upgrade":
+        return
+    release_id = str(body["release_id"])
+    entry = history.entries.get(release_id)
+    if row.kind == "charge" and entry is None:
+        history.entries[release_id] = entry = entry_of(row, body)
+        history.state = history.state.charged(entry.events)
+    elif row.kind == "again" and entry is not None and entry.state == "charged":
+        history.entries[release_id] = replace(entry, interrupted=entry.interrupted + 1)
+    elif row.kind == "settle" and entry is not None and entry.state == "charged":
+        str(body["sha256"])
+        history.entries[release_id] = replace(entry, state="released", settled=row.hash)
+        history.settled[release_id] = row
+        history.state = history.state.released()
+    else:
+        raise InputError("charged or settled twice")
