@@ -1,6 +1,7 @@
 # Two commands do everything: `make demo` and `make test`. Each sets itself up.
 PYTHON ?= python3
 PY := .venv/bin/python
+BUILT := pyproject.toml setup.py $(wildcard src/discreet/kernels/*.[ch])
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 
 .PHONY: demo test lint types contracts docs unit figures clean
@@ -29,12 +30,12 @@ figures: .venv/dev # minutes: the tables in docs/printed
 unit: .venv/dev
 	$(PY) -m pytest -n 2
 
-.venv/run: pyproject.toml
+.venv/run: $(BUILT)
 	$(PYTHON) -m venv .venv
 	$(PIP) -e .
 	touch .venv/run
 
-.venv/dev: pyproject.toml
+.venv/dev: $(BUILT)
 	$(PYTHON) -m venv .venv
 	$(PIP) -e ".[dev]"
 	touch .venv/dev .venv/run

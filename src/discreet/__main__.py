@@ -7,9 +7,8 @@ import gc
 def main() -> None:
     """Run the command line.
 
-    A tenth of a second goes to looking for garbage among modules that load, and once more at the end.
+    At the end, Python would look for garbage among all modules once more: a seventh of a short run.
     """
-    gc.set_threshold(50_000)
     atexit.register(gc.freeze)
     from discreet.cli import app
 
