@@ -7,6 +7,7 @@ from pathlib import Path
 from setuptools import Extension, setup
 
 FOLDER = Path("src/discreet/kernels")
+FLAGS = ["-O3", "-std=c11", "-ffp-contract=off", "-fno-trapping-math"]  # loops widened, numbers as written
 STABLE = not sysconfig.get_config_var("Py_GIL_DISABLED")  # free-threaded Python has no stable ABI
 
 for suffix in ("so", "pyd"):  # of an editable install: an older build must not outlive a failed one
@@ -21,7 +22,7 @@ setup(
             depends=[str(FOLDER / "kernels.h")],
             define_macros=[("Py_LIMITED_API", "0x030B0000")] if STABLE else [],
             py_limited_api=STABLE,
-            extra_compile_args=["-O3", "-std=c11", "-ffp-contract=off", "-fno-trapping-math"] if os.name == "posix" else [],
+            extra_compile_args=FLAGS if os.name == "posix" else [],
             optional=True,  # without a compiler, the same is done by NumPy
         )
     ],

@@ -90,13 +90,13 @@ def counts_by(function, packed, cells, before=2):
     fill=st.none() | st.integers(0, 255),
 )
 def test_counts_are_those_of_numpy(people, variants, seed, fill):
-    """Rows of every length, full and empty ones, groups of nobody and of all; nothing beside them is written."""
+    """Rows of every length, full ones, groups of nobody and of all; nothing beside them is written."""
     packed, cells = cohort(people, variants, seed, fill)
     fast, slow = counts_by(count_rows, packed, cells), counts_by(count_in_numpy, packed, cells)
     assert np.array_equal(fast, slow)
     assert np.all(fast[:, :, :2] == -1)
     assert np.all(fast[:, :, -1] == -1)
-    assert np.array_equal(fast[:, :, 2:-1].sum(axis=1), np.repeat(cells.sum(axis=1)[:, None], variants, axis=1))
+    assert np.all(fast[:, :, 2:-1].sum(axis=1) == cells.sum(axis=1)[:, None])
 
 
 @needs_kernels
@@ -137,8 +137,8 @@ def test_no_kernel_reads_or_writes_beyond_a_buffer(tmp_path):
     """Sizes that do not fit are refused before anything is touched."""
     packed, cells = cohort(100, 3, 1, None)
     masks, counts, rows = mask_words(cells, 25), np.zeros((3, 4, 3), np.int32), packed.ravel()
-    for wrong in [(26, 0, 3), (25, 0, 4), (25, 1, 4), (25, -1, 2), (25, 2, 1), (0, 0, 3), (-1, 0, 3), (2**62, 0, 3)]:
-        stride, start, stop = wrong
+    strides = [(26, 0, 3), (0, 0, 3), (-1, 0, 3), (2**62, 0, 3)]
+    for stride, start, stop in [*strides, (25, 0, 4), (25, 1, 4), (25, -1, 2), (25, 2, 1)]:
         refused("count", rows, stride, masks, 3, counts, start, stop)
     refused("count", rows, 25, masks[:, :3].copy(), 3, counts, 0, 3)
     refused("count", rows, 25, masks, 0, counts, 0, 3)
