@@ -6,11 +6,10 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
-from threading import Lock, Thread
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy
 
 from discreet import check
 from discreet.errors import InputError
@@ -193,7 +192,6 @@ def _genotypes(cohort: Cohort, test: Test, *, person: Any, columns: Any) -> Evid
     cohort.check(test.labels, person, columns)
     accumulator: Any = test.start(cohort.names)
     if hasattr(accumulator, "scan"):
-        Thread(target=lambda: scipy.special, daemon=True).start()  # its first import takes as long as a scan
         accumulator.scan(cohort)
         return accumulator.finish()
     parts: list[Evidence] = []

@@ -39,8 +39,11 @@ def read_fam(path: Path) -> People:
     text, starts = lines(path)
     if not all_have(text, starts, 6):
         raise InputError(f"{path}: every line must have six fields: FID IID father mother sex phenotype")
-    words = [word.decode(errors="backslashreplace") for word in text.split()]  # cut at ASCII blanks alone
-    return _people(path, list(zip(words[0::6], words[1::6], strict=True)), _numbers(words[5::6]))
+    words = text.split()  # cut at ASCII blanks alone
+    family, person, phenotype = (
+        [word.decode(errors="backslashreplace") for word in words[field::6]] for field in (0, 1, 5)
+    )
+    return _people(path, list(zip(family, person, strict=True)), _numbers(phenotype))
 
 
 def read_psam(path: Path) -> People:
