@@ -41,7 +41,7 @@ def add_compiled(
         if kind.char not in numbers:
             numbers[kind.char] = contribution.numbers(kind)
         rule = numbers[kind.char]
-        values = np.ascontiguousarray(column, kind)
+        values = np.require(column, kind, ["C_CONTIGUOUS", "ALIGNED"])
         if values.size != light.shape[1]:
             raise InputError(UNEVEN)
         how = contribution.rule == "stepped", rule[place % len(rule)]

@@ -4,9 +4,14 @@
    order or precision, and sums are whole numbers below 2^53, which a double holds: every machine, and NumPy, comes
    to the same bits. */
 
+#include <float.h>
 #include <math.h>
 
 #include "kernels.h"
+
+#if FLT_EVAL_METHOD != 0
+#error "this processor rounds doubles otherwise than NumPy does: the kernels are left out"
+#endif
 
 #define TILE 1024 /* values made whole at a time: they stay in the fastest cache while they are added up */
 #define LANES 16  /* sums side by side, which compilers keep in vectors */
