@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet import kernels
 from discreet.block import Block
 from discreet.data import fam, source, table
 from discreet.data.source import Column
@@ -132,6 +133,7 @@ def scaled_by_the_largest(patch: Any) -> None:
             return real(self, values / most * (self.low + self.width)[columns], columns)
 
     patch.setattr(Scale, "whole", faulty)
+    patch.setattr(kernels, "compiled", None)  # or the sums in C would pass it by
 
 
 def features_of_one_type(patch: Any) -> None:
