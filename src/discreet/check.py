@@ -1,22 +1,42 @@
-"""Validation of public arguments, one spelling of each rule; every error names the argument."""
+"""Validation of public arguments, one spelling of each rule; every error names the argument.
+
+A value is asked what it is before anything is asked of it: text is not a number, an array not a word, and an
+object whose methods raise is refused like any other of the wrong kind.
+"""
 
 from __future__ import annotations
 
 import math
-import operator
-from typing import Any, cast
+import os
+from collections.abc import Iterable, Mapping
+from contextlib import contextmanager
+from decimal import Decimal
+from numbers import Integral, Real
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from discreet.errors import InputError
+from discreet.errors import DiscreetError, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from numpy.typing import NDArray
+
+_SHOWN = 60  # characters of a value in a message
 
 
 def real(value: Any, name: str) -> float:
-    """Return `value` as a finite float."""
+    """Return `value` as a finite float; text, booleans, durations and complex numbers are no numbers."""
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = cast("Any", value)[()]
+    if isinstance(value, (bool, np.bool_, np.timedelta64)) or not isinstance(value, (Real, Decimal)):
+        raise InputError(f"{name} must be a number; got {kind_of(value)}")
     try:
         number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        raise InputError(f"{name} must be a number; got {type(value).__name__}") from None
+    except (ValueError, OverflowError):
+        number = math.inf
     if not math.isfinite(number):
         raise InputError(f"{name} must be finite; got {number}")
     return number
@@ -56,27 +76,145 @@ def delta(value: Any, name: str = "delta") -> float:
 
 def whole(value: Any, name: str, low: int = 1, high: int | None = None) -> int:
     """Return `value` as an integer in [low, high]; booleans and fractions are refused."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise InputError(f"{name} must be a whole number; got {type(value).__name__}") from None
-    if isinstance(value, bool):
-        raise InputError(f"{name} must be a whole number; got a boolean")
+    if isinstance(value, (bool, np.timedelta64)) or not isinstance(value, Integral):
+        raise InputError(f"{name} must be a whole number; got {kind_of(value)}")
+    number = int(value)
     if number < low or (high is not None and number > high):
         limits = f"at least {low}" if high is None else f"between {low} and {high}"
-        raise InputError(f"{name} must be {limits}; got {number}")
+        raise InputError(f"{name} must be {limits}; got {shown(number)}")
     return number
 
 
 def flag(value: Any, name: str) -> bool:
     """Return `value` if it is True or False; "no" is not False."""
     if not isinstance(value, (bool, np.bool_)):
-        raise InputError(f"{name} must be True or False; got {type(value).__name__}")
+        raise InputError(f"{name} must be True or False; got {kind_of(value)}")
     return bool(cast("Any", value))
 
 
 def choice(value: Any, name: str, options: tuple[str, ...]) -> str:
     """Return `value` if it is one of `options`."""
-    if value not in options:
-        raise InputError(f"{name} must be one of {', '.join(map(repr, options))}; got {value!r}")
+    if not isinstance(value, str) or value not in options:
+        raise InputError(f"{name} must be one of {', '.join(map(repr, options))}; got {shown(value)}")
     return str(value)
+
+
+def text(value: Any, name: str) -> str:
+    """Return `value` if it is text: the name of a column, for instance."""
+    if not isinstance(value, str):
+        raise InputError(f"{name} must be text; got {kind_of(value)}: write it in quotes")
+    return str(value)
+
+
+def made(value: Any, kind: type | tuple[type, ...], message: str) -> None:
+    """Refuse what is not a record of this library, or another of the kinds named."""
+    if not isinstance(value, kind):
+        raise InputError(f"{message}; got {kind_of(value)}")
+
+
+def path(value: Any, name: str) -> Path:
+    """Return `value` as a path that an operating system can be asked about."""
+    if isinstance(value, (str, os.PathLike)):
+        with refusing(f"{name} must be a path: text, or a pathlib.Path"):
+            found = Path(cast("str", value))
+            if b"\0" not in os.fsencode(found):
+                return found
+    raise InputError(f"{name} must be a path: text without null characters; got {kind_of(value)}")
+
+
+def entries(value: Any, name: str) -> list[Any]:
+    """Return the entries of a list, a tuple, an array, a Series: of anything with an order but text."""
+    if isinstance(value, (str, bytes, bytearray, Mapping, set, frozenset)) or not isinstance(value, Iterable):
+        raise InputError(f"{name} must be a list; got {kind_of(value)}")
+    with refusing(f"{name} must be a list"):
+        return list(cast("Iterable[Any]", value))
+
+
+def words(value: Any, name: str) -> tuple[str, ...]:
+    """Return what hypotheses are called, as text: whatever stands in an index can name one."""
+    found = entries(value, name)
+    with refusing(f"{name} must be a list of text"):
+        return tuple(str(one) for one in found)
+
+
+def levels(value: Any, name: str) -> tuple[Any, ...]:
+    """Return public levels of a column, in their order: text, numbers or True and False, all different."""
+    found = tuple(_level(one, name) for one in entries(value, name))
+    # Numbers are compared as numbers: 1, 1.0 and True are one level.
+    if len({one if isinstance(one, str) else float(one) for one in found}) != len(found):
+        raise InputError(f"{name} must hold different values")
+    return found
+
+
+def named(value: Any, name: str) -> tuple[list[Any] | None, Any]:
+    """Return the names that come with numbers, if any, and the numbers: of a mapping, of a pandas Series."""
+    with refusing(f"{name} must hold numbers, or be a mapping from name to number"):
+        if isinstance(value, Mapping):
+            pairs = list(cast("Mapping[Any, Any]", value).items())
+            return [key for key, _ in pairs], [one for _, one in pairs]
+        if hasattr(value, "index") and hasattr(value, "to_numpy"):
+            return list(value.index), value
+    return None, value
+
+
+def array(value: Any, name: str) -> NDArray[Any]:
+    """Return `value` as NumPy understands it, whatever that is."""
+    with refusing(f"{name} must hold numbers in an array or a list whose rows have one length"):
+        return np.asarray(value)
+
+
+def floats(value: Any, name: str) -> NDArray[np.float64]:
+    """Return numbers as float64, NaN where masked or None; any shape."""
+    masked = np.ma.isMaskedArray(value)
+    raw = array(np.ma.getdata(value) if masked else value, name)
+    if raw.dtype.kind == "O":
+        each = [math.nan if one is None else _lenient(one, name) for one in raw.ravel().tolist()]
+        raw = np.array(each, dtype=np.float64).reshape(raw.shape)
+    elif raw.dtype.kind not in "biuf":
+        raise InputError(f"{name} must hold numbers; got {raw.dtype.name}")
+    with np.errstate(all="ignore"):
+        plain = raw.astype(np.float64, copy=False)
+    return np.where(np.ma.getmaskarray(value), np.nan, plain) if masked else plain
+
+
+def settle(record: Any, **fields: Any) -> None:
+    """Store checked values in a frozen record."""
+    for name, value in fields.items():
+        object.__setattr__(record, name, value)
+
+
+@contextmanager
+def refusing(message: str) -> Generator[None]:
+    """Make a refusal of whatever an object of the caller's raises; nothing of it is repeated."""
+    try:
+        yield
+    except DiscreetError:
+        raise
+    except Exception:  # noqa: BLE001 - a foreign object may raise anything
+        raise InputError(message) from None
+
+
+def kind_of(value: Any) -> str:
+    """Return what kind of thing a value is, for a message."""
+    return "nothing" if value is None else type(value).__name__
+
+
+def shown(value: Any) -> str:
+    """Return a public value for a message: text and numbers as they are, if short; of others the kind."""
+    if isinstance(value, str):
+        return repr(value[:_SHOWN])
+    if type(value) is int:
+        return str(value) if abs(value) < 10**_SHOWN else "a number of more digits than anything has"
+    return repr(value) if type(value) is float else kind_of(value)
+
+
+def _level(value: Any, name: str) -> Any:
+    if isinstance(value, (str, bool, np.bool_)):
+        return str(value) if isinstance(value, str) else bool(cast("Any", value))
+    number = real(value, f"{name}: a level that is no text")
+    return int(value) if number.is_integer() else number
+
+
+def _lenient(value: Any, name: str) -> float:
+    """Return a number, also one that is not finite."""
+    return float(cast("Any", value)) if isinstance(value, (float, np.floating)) else real(value, name)

@@ -56,7 +56,8 @@ def _power(job: Job, people: int | None, hypotheses: int | None) -> list[str]:
 
     asked = job.asked
     method = "calibrated" if asked.guarantee == "calibrated" and asked.method == "aware" else asked.method
-    chosen = ["bh", method] if method in _PLANNED else ["bh", "aware"]
+    known = method in _PLANNED
+    options = {name: getattr(asked, name) for name in ("k", "dependence", "cutoffs")} if known else {}
     try:
         planned = plan(
             people,
@@ -65,9 +66,9 @@ def _power(job: Job, people: int | None, hypotheses: int | None) -> list[str]:
             delta=asked.delta,
             q=asked.q,
             test=job.test,
-            methods=chosen,
-            k=asked.k,
+            methods=["bh", method if known else "aware"],
             quick=True,
+            **options,
         )
     except DiscreetError as refusal:
         return [f"No forecast for this test: {refusal}"]

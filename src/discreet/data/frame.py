@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import narwhals as nw
 import numpy as np
 
+from discreet import check
 from discreet.data.source import Column, is_missing, rows_at_a_time, unique
 
 if TYPE_CHECKING:
@@ -81,7 +82,8 @@ class FrameSource:
     @property
     def columns(self) -> tuple[Column, ...]:
         """All columns."""
-        schema = cast("dict[str, Any]", dict(self.frame.collect_schema()))
+        with check.refusing("the query cannot be run: collect it to see why"):
+            schema = cast("dict[str, Any]", dict(self.frame.collect_schema()))
         return tuple(column_of(name, dtype) for name, dtype in schema.items())
 
     def batches(self, wanted: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import cast
 
 from discreet import check
 from discreet.errors import InputError
@@ -63,10 +62,13 @@ class Certificate:
         if not sup <= spread <= 2 * sup:
             raise InputError(f"spread must lie between sup and 2*sup; got {spread:g} with sup {sup:g}")
         check.choice(self.adjacency, "adjacency", ADJACENCIES)
-        if not isinstance(cast("object", self.proof), str) or not self.proof:
+        if not check.text(self.proof, "proof"):
             raise InputError('proof must name a proof page, or be "enumerated" or "declared"')
-        object.__setattr__(self, "sup", sup)
-        object.__setattr__(self, "spread", spread)
+        check.text(self.public, "public")
+        check.text(self.assumption, "assumption")
+        if self.people is not None:
+            check.settle(self, people=check.whole(self.people, "people", 0))
+        check.settle(self, sup=sup, spread=spread)
         if self.proof == "declared" and not self.assumption:
             object.__setattr__(self, "assumption", only_if(f"every score by at most {sup:g}"))
 

@@ -143,9 +143,10 @@ class Located:
             "manhattan.svg": self.manhattan(),
             "report.html": self.report(),
         }
+        folder = check.path(folder, "folder")
         with suppress(OSError):  # what is wrong with the folder is said when the first file is written
-            Path(folder).mkdir(parents=True, exist_ok=True)
-        return tuple(write(Path(folder) / name, text.encode()) for name, text in parts.items())
+            folder.mkdir(parents=True, exist_ok=True)
+        return tuple(write(folder / name, text.encode()) for name, text in parts.items())
 
     def counted(self) -> str:
         """Return how many variants, in how many loci, in words."""

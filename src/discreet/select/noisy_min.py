@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from discreet import check
 from discreet.noise.laws import LAPLACE
 from discreet.privacy.events import Pure
 from discreet.privacy.promise import Privacy
@@ -84,7 +85,7 @@ def noisy_min(
     """
     scores = read_scores(values, "values", largest=False)
     sup, epsilon = read_sensitivity(sensitivity), read_epsilon(epsilon)
-    width = read_spread(spread, sup)
+    width, release_value = read_spread(spread, sup), check.flag(release_value, "release_value")
     # Everything public is settled, or refused, before anything is drawn.
     scale = rounded_up((width + (sup if release_value else 0.0)) / epsilon)
     events: tuple[Event, ...] = (Pure(ratio_up(width, scale)),)

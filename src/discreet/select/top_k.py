@@ -84,7 +84,7 @@ def top_k(
     sup = read_sensitivity(sensitivity)
     width = read_spread(spread, sup)
     epsilon, delta = read_epsilon(epsilon), check.delta(delta)
-    method = check.choice(method, "method", METHODS)
+    method, values = check.choice(method, "method", METHODS), check.flag(values, "values")
     # Everything public is settled, or refused, before anything is drawn.
     if method == "gumbel":
         plan = plans.gumbel_plan(k, epsilon, delta, width, values)

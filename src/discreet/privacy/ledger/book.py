@@ -59,7 +59,7 @@ class Book:
 
     def dataset(self, name: str) -> DataSet:
         """Return a data set by name."""
-        if name not in self.datasets:
+        if check.text(name, "the name of a data set") not in self.datasets:
             known = ", ".join(map(repr, self.datasets))
             raise InputError(f"the ledger has no data set {name!r}; it has {known or 'none'}")
         return self.datasets[name]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sqlite3
 import uuid
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet import check
@@ -62,9 +61,8 @@ class Ledger:
 
     def __init__(self, path: str | PathLike[str]) -> None:
         # Absolute, so that a change of folder does not change the ledger.
-        self.path = Path(path).absolute()
-        if "\0" in str(self.path):  # SQLite would end the name there, and take another file
-            raise InputError("the path of a ledger cannot hold a null character")
+        # A null character is refused: SQLite would end the name there, and take another file.
+        self.path = check.path(path, "the path of a ledger").absolute()
 
     def __repr__(self) -> str:
         return f"Ledger({str(self.path)!r})"
@@ -138,10 +136,10 @@ class Ledger:
         """
         with file.transaction(self.path, "DEFERRED") as db:
             dataset = Book.read(db).dataset(name)
-            entry = dataset.entries.get(release_id)
+            entry = dataset.entries.get(check.text(release_id, "release_id"))
             if entry is None:
                 return None
-            if chain.canonical(dict(request)) != chain.canonical(entry.request):
+            if chain.canonical(_plain(request)) != chain.canonical(entry.request):
                 raise InputError(
                     f"release_id {release_id!r} stands for a request with other parameters; choose a new one"
                 )
@@ -172,7 +170,7 @@ class Ledger:
         events = _checked(events)
         content = {
             "release_id": release_id,
-            "request": json.loads(chain.canonical(dict(request))),
+            "request": json.loads(chain.canonical(_plain(request))),
             "events": [event_kinds.to_dict(event) for event in events],
         }
         with file.transaction(self.path, "IMMEDIATE") as db:
@@ -186,6 +184,7 @@ class Ledger:
 
     def settle(self, charge: Charge, result: str) -> None:
         """Store the result of a charged release, a JSON text, once and for all."""
+        check.made(charge, Charge, "charge must be what Ledger.charge returned")
         try:
             json.loads(result.encode())
         except (AttributeError, ValueError):
@@ -209,6 +208,8 @@ class Ledger:
         or put back from an old copy. For that give `head`, a hash from after that row, printed earlier or
         carried by a release: the ledger no longer contains it.
         """
+        if head is not None:
+            check.text(head, "head")
         try:
             with file.transaction(self.path, "DEFERRED") as db:
                 return inspect.verdict(db, head)
@@ -240,7 +241,7 @@ def _budget(name: str, dataset: DataSet) -> Budget:
 
 
 def _refuse_excess(name: str, dataset: DataSet, events: Sequence[Event], neighbours: str) -> None:
-    if neighbours != dataset.neighbours:
+    if check.choice(neighbours, "neighbours", tuple(NEIGHBOURS)) != dataset.neighbours:
         raise BudgetError(
             f"the budget of {name!r} is about neighbours {dataset.neighbours!r}, this release about "
             f"{neighbours!r}: costs for different neighbours do not add up to one promise. Use a test for "
@@ -265,10 +266,18 @@ def _refuse_excess(name: str, dataset: DataSet, events: Sequence[Event], neighbo
 
 def _checked(events: Sequence[Event]) -> tuple[Event, ...]:
     """Return the events of one release; none at all is a mistake, not a release for free."""
-    found: tuple[Any, ...] = tuple(events)
+    found = tuple(check.entries(events, "events"))
     if not found or not all(isinstance(event, event_kinds.Event) for event in found):
         raise InputError("events must hold privacy events, at least one")
     return found
+
+
+def _plain(request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a request that JSON can hold."""
+    with check.refusing("request must be a mapping of public parameters that JSON can hold"):
+        found = dict(request)
+        chain.canonical(found)
+        return found
 
 
 def check_name(value: Any, name: str) -> None:
