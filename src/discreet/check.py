@@ -9,20 +9,21 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Mapping
-from contextlib import contextmanager
 from decimal import Decimal
 from numbers import Integral, Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
 from discreet.errors import DiscreetError, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
+
+T = TypeVar("T")
 
 _SHOWN = 60  # characters of a value in a message
 
@@ -35,7 +36,7 @@ def real(value: Any, name: str) -> float:
         raise InputError(f"{name} must be a number; got {kind_of(value)}")
     try:
         number = float(value)
-    except (ValueError, OverflowError):
+    except (ValueError, OverflowError):  # a signalling NaN, or more digits than floats have
         number = math.inf
     if not math.isfinite(number):
         raise InputError(f"{name} must be finite; got {number}")
@@ -115,26 +116,23 @@ def made(value: Any, kind: type | tuple[type, ...], message: str) -> None:
 def path(value: Any, name: str) -> Path:
     """Return `value` as a path that an operating system can be asked about."""
     if isinstance(value, (str, os.PathLike)):
-        with refusing(f"{name} must be a path: text, or a pathlib.Path"):
-            found = Path(cast("str", value))
-            if b"\0" not in os.fsencode(found):
-                return found
+        found = attempt(lambda: Path(cast("str", value)), f"{name} must be a path")
+        if b"\0" not in attempt(lambda: os.fsencode(found), f"{name} must be a path of whole characters"):
+            return found
     raise InputError(f"{name} must be a path: text without null characters; got {kind_of(value)}")
 
 
 def entries(value: Any, name: str) -> list[Any]:
     """Return the entries of a list, a tuple, an array, a Series: of anything with an order but text."""
     if isinstance(value, (str, bytes, bytearray, Mapping, set, frozenset)) or not isinstance(value, Iterable):
-        raise InputError(f"{name} must be a list; got {kind_of(value)}")
-    with refusing(f"{name} must be a list"):
-        return list(cast("Iterable[Any]", value))
+        raise InputError(f"{name} must be a list; got {kind_of(value)}: give a list, in its order")
+    return attempt(lambda: list(cast("Iterable[Any]", value)), f"{name} must be a list")
 
 
 def words(value: Any, name: str) -> tuple[str, ...]:
     """Return what hypotheses are called, as text: whatever stands in an index can name one."""
     found = entries(value, name)
-    with refusing(f"{name} must be a list of text"):
-        return tuple(str(one) for one in found)
+    return attempt(lambda: tuple(str(one) for one in found), f"{name} must be a list of text")
 
 
 def levels(value: Any, name: str) -> tuple[Any, ...]:
@@ -148,19 +146,23 @@ def levels(value: Any, name: str) -> tuple[Any, ...]:
 
 def named(value: Any, name: str) -> tuple[list[Any] | None, Any]:
     """Return the names that come with numbers, if any, and the numbers: of a mapping, of a pandas Series."""
-    with refusing(f"{name} must hold numbers, or be a mapping from name to number"):
-        if isinstance(value, Mapping):
-            pairs = list(cast("Mapping[Any, Any]", value).items())
-            return [key for key, _ in pairs], [one for _, one in pairs]
-        if hasattr(value, "index") and hasattr(value, "to_numpy"):
-            return list(value.index), value
+    if isinstance(value, Mapping):
+        pairs = items(cast("Mapping[Any, Any]", value), name)
+        return [key for key, _ in pairs], [one for _, one in pairs]
+    if hasattr(value, "index") and hasattr(value, "to_numpy"):
+        return entries(value.index, name), value
     return None, value
+
+
+def items(value: Mapping[Any, Any], name: str) -> list[tuple[Any, Any]]:
+    """Return the pairs of a mapping."""
+    return attempt(lambda: list(value.items()), f"{name} must be a mapping that can be read")
 
 
 def array(value: Any, name: str) -> NDArray[Any]:
     """Return `value` as NumPy understands it, whatever that is."""
-    with refusing(f"{name} must hold numbers in an array or a list whose rows have one length"):
-        return np.asarray(value)
+    message = f"{name} must hold numbers, in an array or in a list whose rows have one length"
+    return attempt(lambda: np.asarray(value), message)
 
 
 def floats(value: Any, name: str) -> NDArray[np.float64]:
@@ -183,15 +185,18 @@ def settle(record: Any, **fields: Any) -> None:
         object.__setattr__(record, name, value)
 
 
-@contextmanager
-def refusing(message: str) -> Generator[None]:
-    """Make a refusal of whatever an object of the caller's raises; nothing of it is repeated."""
+def attempt(run: Callable[[], T], message: str) -> T:
+    """Return what `run` returns; whatever a foreign object raises in it becomes a refusal with `message`.
+
+    Raised where nothing is being handled: the foreign error, which may quote an entry, does not go along.
+    """
     try:
-        yield
+        return run()
     except DiscreetError:
         raise
-    except Exception:  # noqa: BLE001 - a foreign object may raise anything
-        raise InputError(message) from None
+    except Exception:  # noqa: BLE001, S110 - a foreign object may raise anything
+        pass
+    raise InputError(message)
 
 
 def kind_of(value: Any) -> str:
@@ -212,7 +217,7 @@ def _level(value: Any, name: str) -> Any:
     if isinstance(value, (str, bool, np.bool_)):
         return str(value) if isinstance(value, str) else bool(cast("Any", value))
     number = real(value, f"{name}: a level that is no text")
-    return int(value) if number.is_integer() else number
+    return int(value) if isinstance(value, Integral) else number
 
 
 def _lenient(value: Any, name: str) -> float:

@@ -101,18 +101,18 @@ def plain(value: Any) -> Any:
     if isinstance(value, (np.generic, np.ndarray)):
         # A float that is wider than Python's stays what it is.
         held: Any = cast("Any", value).tolist()
-        return str(held) if isinstance(held, np.generic) else plain(held)
+        return str(cast("Any", held)) if isinstance(held, np.generic) else plain(held)
     if callable(value):
         return f"{getattr(value, '__module__', '')}:{getattr(value, '__qualname__', 'function')}"
     if isinstance(value, Mapping):
-        with check.refusing("a mapping of columns must have text for keys"):
-            return {str(key): plain(one) for key, one in cast("Mapping[Any, Any]", value).items()}
+        pairs = check.items(cast("Mapping[Any, Any]", value), "a mapping of columns")
+        return {str(plain(key)): plain(one) for key, one in pairs}
     if isinstance(value, (tuple, list)):
         return [plain(one) for one in cast("list[Any]", value)]
     if isinstance(value, (str, int, float, bool, type(None))):
         return value
-    with check.refusing(f"a {check.kind_of(value)} cannot be written down: give text, numbers or lists"):
-        return str(value)
+    message = f"a {check.kind_of(value)} cannot be written down: give text, numbers or lists"
+    return check.attempt(lambda: str(value), message)
 
 
 def recognised(value: Any) -> bool:

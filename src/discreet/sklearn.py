@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -23,14 +22,23 @@ except ImportError:
     raise missing_extra("sklearn", "PrivateSelectFdr") from None
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
 _TARGET = "y"
 _SIDES, _FLOOR = 2, 0.2
 # How refusals of scikit-learn begin that speak of shapes and kinds alone.
-_SAFE = ("Expected 2D", "Found ", "Complex data", "Sparse data", "y should", "X has", "The feature names")
+_SAFE = (
+    "Expected 2D",
+    "Found ",
+    "Complex data",
+    "Sparse data",
+    "y should",
+    "X has",
+    "The feature names",
+    "float() arg",
+)
 _check: Any = validation  # untyped
 
 
@@ -162,9 +170,8 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
         else:
             values = self._valid(X, ensure_min_samples=2)
             if y is not None:
-                with _in_our_words():
-                    y = _check.column_or_1d(y, warn=True)
-                    _check.check_consistent_length(values, y)
+                y = _in_our_words(lambda: _check.column_or_1d(y, warn=True))
+                _in_our_words(lambda: _check.check_consistent_length(values, y))
         names = self._names()
         self.release_ = discover(
             _table(values, names, test.labels, y),
@@ -184,8 +191,7 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
 
     def _valid(self, *data: Any, **options: Any) -> Any:
         """Return the data as scikit-learn checks them."""
-        with _in_our_words():
-            return _check.validate_data(self, *data, ensure_all_finite=False, **options)
+        return _in_our_words(lambda: _check.validate_data(self, *data, ensure_all_finite=False, **options))
 
     def _chosen_test(self) -> Any:
         """Return the test, from public parameters alone."""
@@ -239,23 +245,24 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
         return tags
 
 
-@contextmanager
-def _in_our_words() -> Generator[None]:
-    """Turn refusals of scikit-learn into ours; of its words only those that quote no entry are kept."""
+class _NotNumbers(InputError, TypeError):
+    """Where scikit-learn raises a TypeError, those who catch one get one."""
+
+
+def _in_our_words(run: Callable[[], Any]) -> Any:
+    """Return what `run` returns; of scikit-learn's refusals only words that quote no entry are kept."""
     try:
-        yield
+        return run()
     except Exception as error:  # noqa: BLE001 - what stands in X may raise anything
+        kind = _NotNumbers if isinstance(error, TypeError) else InputError
         first = str(error).partition("\n")[0] if isinstance(error, (TypeError, ValueError)) else ""
-        words = first.rstrip(":") if first.startswith(_SAFE) else "leave text columns out, or encode them"
-    else:
-        return
-    raise InputError(f"X must hold numbers, people by features, and y one entry for each person: {words}")
+    words = first.rstrip(":") if first.startswith(_SAFE) else "leave text columns out, or encode them"
+    raise kind(f"X must hold numbers, people by features, and y one entry for each person: {words}")
 
 
 def _two_classes(y: NDArray[Any]) -> NDArray[np.intp]:
     """Return the two classes, which are public, as 0 and 1."""
-    with _in_our_words():
-        classes, codes = np.unique(y, return_inverse=True)
+    classes, codes = _in_our_words(lambda: np.unique(y, return_inverse=True))
     if classes.size != 2:
         raise InputError(
             f"y must hold two classes; got {classes.size}. Only binary classification is supported: compare "

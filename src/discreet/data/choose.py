@@ -69,8 +69,10 @@ def _by_name(
     known = {one.name: one for one in columns}
     pairs: list[tuple[str, Any]]
     if isinstance(wanted, Mapping):
-        with check.refusing("columns must be a mapping from name to levels"):
-            pairs = [(str(name), levels) for name, levels in cast("Mapping[Any, Any]", wanted).items()]
+        given = check.items(cast("Mapping[Any, Any]", wanted), "columns")
+        pairs = list(
+            zip(check.words([name for name, _ in given], "columns"), [of for _, of in given], strict=True)
+        )
     elif isinstance(wanted, Sequence):
         entries = [wanted] if isinstance(wanted, str) else check.words(wanted, "columns")
         free = offered(columns, reserved)

@@ -82,8 +82,8 @@ class FrameSource:
     @property
     def columns(self) -> tuple[Column, ...]:
         """All columns."""
-        with check.refusing("the query cannot be run: collect it to see why"):
-            schema = cast("dict[str, Any]", dict(self.frame.collect_schema()))
+        message = "the query behind the table cannot be run: collect it to see why"
+        schema = cast("dict[str, Any]", check.attempt(lambda: dict(self.frame.collect_schema()), message))
         return tuple(column_of(name, dtype) for name, dtype in schema.items())
 
     def batches(self, wanted: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:

@@ -75,9 +75,8 @@ def by_column(rule: Callable[[Any, str], Any], value: Any, name: str) -> Any:
     """Return one value for all columns, or a dictionary from column to value, each of them checked."""
     if not isinstance(value, Mapping):
         return rule(value, name)
-    with check.refusing(f"{name} must be one value, or a mapping from column to value"):
-        given = dict(cast("Mapping[Any, Any]", value).items())
-    columns = {check.text(key, f"a column of {name}"): one for key, one in given.items()}
+    pairs = check.items(cast("Mapping[Any, Any]", value), name)
+    columns = {check.text(key, f"a column of {name}"): one for key, one in pairs}
     return {key: rule(one, f"{name}[{key!r}]") for key, one in columns.items()}
 
 

@@ -274,10 +274,10 @@ def _checked(events: Sequence[Event]) -> tuple[Event, ...]:
 
 def _plain(request: Mapping[str, Any]) -> dict[str, Any]:
     """Return a request that JSON can hold."""
-    with check.refusing("request must be a mapping of public parameters that JSON can hold"):
-        found = dict(request)
-        chain.canonical(found)
-        return found
+    message = "request must be a mapping of public parameters that JSON can hold"
+    found = check.attempt(lambda: dict(request), message)
+    check.attempt(lambda: chain.canonical(found), message)
+    return found
 
 
 def check_name(value: Any, name: str) -> None:
