@@ -67,6 +67,11 @@ def level(value: Any, name: str) -> float:
     return number
 
 
+def epsilon(value: Any, name: str = "epsilon") -> float:
+    """Return `value` as a float above 0 that events can record."""
+    return between(positive(value, name), name, 2.0**-300, 2.0**300)
+
+
 def delta(value: Any, name: str = "delta") -> float:
     """Return `value` as a float in [0, 1)."""
     number = real(value, name)

@@ -97,6 +97,7 @@ def measuring(
         columns = columns if test.column is None else [test.column]
     if isinstance(data, Plink):
         data.check_used(test.labels)
+    _check_levels(data, test, columns)
     taken = _taken(data, test, person)
     if engine == "local":
         yield _assuming(taken, _here(data, test, person=person, columns=columns))
@@ -105,6 +106,17 @@ def measuring(
 
     with scan(data, test, person=person, columns=columns, scheduler=scheduler, gather=gather) as evidence:
         yield _assuming(taken, evidence)
+
+
+def _check_levels(data: Any, test: Test, columns: Any) -> None:
+    """Refuse a level that the table's own type does not have."""
+    from discreet.data.plink import is_plink
+
+    if not is_plink(data):
+        from discreet.data.declared import asked_levels, check_levels
+
+        if asked := asked_levels(test, columns):
+            check_levels(data, asked)
 
 
 def _taken(data: Any, test: Test, person: Any) -> str:

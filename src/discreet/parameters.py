@@ -46,7 +46,7 @@ class Parameters:
         check.settle(
             self,
             q=check.level(self.q, "q"),
-            epsilon=check.positive(self.epsilon, "epsilon"),
+            epsilon=check.epsilon(self.epsilon),
             delta=check.delta(self.delta),
             method=check.choice(self.method, "method", METHODS),
             values=check.flag(self.values, "values"),

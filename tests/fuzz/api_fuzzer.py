@@ -38,7 +38,7 @@ class Slow(BaseException):
     """A call that takes too long."""
 
 
-def _ring(*_):
+def ring(*_):
     raise Slow
 
 
@@ -81,11 +81,11 @@ def fault(target, wrong):
             any(word in str(error) for word in _PYTHON)
             and len(traceback.extract_tb(error.__traceback__)) <= 3
         )
-        return None if own else _where(error)
+        return None if own else where(error)
     except Slow:
         return f"more than {SECONDS} seconds"
     except Exception as error:  # noqa: BLE001 - that is what is looked for
-        return _where(error)
+        return where(error)
     finally:
         signal.alarm(0)
     return None
@@ -98,7 +98,7 @@ def _look_at(answer):
         repr(answer)
 
 
-def _where(error):
+def where(error):
     frames = traceback.extract_tb(error.__traceback__)
     ours = [one for one in frames if "/discreet/" in one.filename] or frames
     place = f"{Path(ours[-1].filename).name}:{ours[-1].lineno}"
@@ -107,7 +107,7 @@ def _where(error):
 
 def run(count, seed=0):
     """Return the number of calls and the faults, each with how often it came and an example."""
-    signal.signal(signal.SIGALRM, _ring)
+    signal.signal(signal.SIGALRM, ring)
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     faults, examples, calls = Counter(), {}, 0
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
+from discreet.cli.notes import exact_levels
 from discreet.data.plink import Plink
 from discreet.named import described, plain
 
@@ -21,7 +22,8 @@ def preview(job: Job, people: int | None, hypotheses: int | None) -> str:
     read = {name: value for name, value in genotypes.items() if value is not None}
     data = {"data": f"{read.pop('path')} (not read)", **read}
     rows = {**data, "test": described(job.test), **job.other, **asked}
-    lines = [*(f"{name:12} {plain(value)}" for name, value in rows.items()), "", *_cost(job), ""]
+    lines = [*(f"{name:12} {plain(value)}" for name, value in rows.items()), "", *_cost(job)]
+    lines += [*exact_levels(job), ""]
     return "\n".join([*lines, *_power(job, people, hypotheses)])
 
 

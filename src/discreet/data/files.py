@@ -6,6 +6,7 @@ import csv
 import gzip
 import os
 import re
+import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -96,7 +97,7 @@ class CsvSource:
                 header = next(csv.reader(text, delimiter=self.separator), list[str]())
         except UnicodeDecodeError:
             raise self._encoding() from None
-        except (OSError, EOFError, csv.Error):
+        except (OSError, EOFError, zlib.error, csv.Error):
             raise InputError(f"{self.path}: not readable as CSV text") from None
         if not header:
             raise InputError(f"{self.path}: the file is empty; a header line with column names is needed")

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _YES_OR_NO = Steps(0.5, reached=True)  # 1, -1, or 0: sums and sums of squares give both counts
 
+_RAREST = 1e-9  # no study could tell a smaller rate from 0
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proportion:
@@ -63,7 +65,7 @@ class Proportion:
 
     def __post_init__(self) -> None:
         settle(self)
-        check.level(self.null, "null")
+        check.between(self.null, "null", _RAREST, 1 - _RAREST)
         sharp_from(self.adjacency, self.least)
 
     @property

@@ -167,6 +167,15 @@ def difference_sums(test: TwoGroups | Stratified, names: Sequence[str], groups: 
 
 
 def _difference(test: TwoGroups | Stratified, sums: Sums) -> Evidence:
+    if isinstance(test, Stratified):
+        # Who is in which stratum is public: a misspelt one is said, not left out.
+        people = sums.count.reshape(-1, 2).sum(axis=1)
+        empty = [stratum for stratum, count in zip(test.strata, people, strict=True) if count == 0]
+        if empty:
+            raise InputError(
+                f"nobody of the two groups is in stratum {empty[0]!r}: strata are compared exactly; give "
+                "them as the column has them, or leave that one out"
+            )
     if test.floor is None:
         return contrast_evidence(sums, test.sd, test.sides, test.ceiling, test.tail, test.bounds)
     proof = "docs/proofs/two-groups.md"

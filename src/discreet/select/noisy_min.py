@@ -10,7 +10,7 @@ from discreet.noise.laws import LAPLACE
 from discreet.privacy.events import Pure
 from discreet.privacy.promise import Privacy
 from discreet.select.contest import largest
-from discreet.select.neighbours import read_epsilon, read_sensitivity, read_spread, words
+from discreet.select.neighbours import read_sensitivity, read_spread, words
 from discreet.select.plans import ratio_up, rounded_up
 from discreet.select.scores import read_scores
 from discreet.select.values import laplace_noise
@@ -84,7 +84,7 @@ def noisy_min(
     1
     """
     scores = read_scores(values, "values", largest=False)
-    sup, epsilon = read_sensitivity(sensitivity), read_epsilon(epsilon)
+    sup, epsilon = read_sensitivity(sensitivity), check.epsilon(epsilon)
     width, release_value = read_spread(spread, sup), check.flag(release_value, "release_value")
     # Everything public is settled, or refused, before anything is drawn.
     scale = rounded_up((width + (sup if release_value else 0.0)) / epsilon)

@@ -9,6 +9,7 @@ file is never opened by other means: closing it again would drop this process's 
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import uuid
 from contextlib import closing, contextmanager
@@ -84,6 +85,8 @@ def transaction(
             db.execute("COMMIT")
     except sqlite3.Error as error:
         raise LedgerError(f"cannot use the ledger {path}: {reason(error)}") from error
+    except UnicodeDecodeError:  # Python cannot read what SQLite has to say of a damaged file
+        raise LedgerError(f"cannot use the ledger {path}: {_REASONS[sqlite3.SQLITE_CORRUPT]}") from None
 
 
 def foreign(db: sqlite3.Connection) -> list[str]:
@@ -114,11 +117,12 @@ def _code(error: sqlite3.Error) -> int:
 
 def _look(path: Path, *, create: bool) -> None:
     """Refuse paths that SQLite would explain badly; only `stat` is used."""
-    if path.is_dir():
+    # os.path: a name too long for a file is the name of none.
+    if os.path.isdir(path):  # noqa: PTH112
         raise LedgerError(f"the ledger {path} is a folder; give the path of a file in it")
-    if not create and not path.exists():
+    if not create and not os.path.exists(path):  # noqa: PTH110
         raise LedgerError(f"there is no ledger {path}; make one with `discreet budget create`")
-    if create and not path.parent.is_dir():
+    if create and not os.path.isdir(path.parent):  # noqa: PTH112
         raise LedgerError(f"the folder of the ledger {path} does not exist; make it first")
 
 
