@@ -235,12 +235,13 @@ def _one(kind, whole, folder, rng):
 
 
 if __name__ == "__main__":
-    chosen = tuple(sys.argv[3:]) or tuple(KINDS)
-    made = int(sys.argv[1])
-    refused, found = run(made, int(sys.argv[2]) if len(sys.argv) > 2 else 0, chosen)
-    for what, often in found.most_common():
-        print(f"{often:6} {what}")
-    print(", ".join(f"{kind}: {made:,} damaged, {refused[kind]:,} refused" for kind in chosen))
-    print(f"{made * len(chosen):,} files, {sum(found.values()):,} faults of {len(found)} kinds")
-    sys.stdout.flush()
-    os._exit(bool(found))
+    made, faulty = int(sys.argv[1]), 0
+    for kind in sys.argv[3:] or KINDS:
+        refused, found = run(made, int(sys.argv[2]) if len(sys.argv) > 2 else 0, (kind,))
+        for what, often in found.most_common():
+            print(f"{often:6} {what}")
+        faulty += sum(found.values())
+        print(
+            f"{kind}: {made:,} damaged, {refused[kind]:,} refused, {sum(found.values()):,} faults", flush=True
+        )
+    os._exit(bool(faulty))

@@ -39,7 +39,7 @@ def asked_levels(test: Any, columns: Any) -> dict[str, tuple[Any, ...]]:
                 found[name] = tuple(cast("Sequence[Any]", levels))
         return found
     entries: Any = [columns] if isinstance(columns, str) else columns
-    for entry in entries if isinstance(entries, (list, tuple)) else ():
+    for entry in cast("Sequence[Any]", entries) if isinstance(entries, (list, tuple)) else ():
         name, equals, levels = entry.partition("=") if isinstance(entry, str) else ("", "", "")
         if equals:
             found[name] = tuple(level.strip() for level in levels.split(",") if level.strip())

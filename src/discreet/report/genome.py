@@ -5,7 +5,6 @@ from __future__ import annotations
 import textwrap
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from discreet import check
@@ -14,6 +13,7 @@ from discreet.report.save import write
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from discreet.report.release import Release
 
