@@ -245,7 +245,7 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
         return tags
 
 
-class _NotNumbers(InputError, TypeError):
+class _NotNumbersError(InputError, TypeError):
     """Where scikit-learn raises a TypeError, those who catch one get one."""
 
 
@@ -254,7 +254,7 @@ def _in_our_words(run: Callable[[], Any]) -> Any:
     try:
         return run()
     except Exception as error:  # noqa: BLE001 - what stands in X may raise anything
-        kind = _NotNumbers if isinstance(error, TypeError) else InputError
+        kind = _NotNumbersError if isinstance(error, TypeError) else InputError
         first = str(error).partition("\n")[0] if isinstance(error, (TypeError, ValueError)) else ""
     words = first.rstrip(":") if first.startswith(_SAFE) else "leave text columns out, or encode them"
     raise kind(f"X must hold numbers, people by features, and y one entry for each person: {words}")

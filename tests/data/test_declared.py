@@ -91,7 +91,7 @@ def test_a_yes_no_column_has_two_levels(make, tmp_path):
 
 
 def test_what_occurs_in_a_file_declares_nothing(tmp_path):
-    """The dictionary of a Parquet column, and polars' Categorical, hold what people entered: not looked at."""
+    """The dictionary of a Parquet column, and polars' Categorical, hold what people entered."""
     frame = pd.DataFrame(columns())
     frame.assign(sex=frame["sex"].astype("category")).to_parquet(tmp_path / "p.parquet")
     assert "sex" not in declared(tmp_path / "p.parquet")

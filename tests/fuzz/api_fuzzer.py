@@ -25,7 +25,7 @@ from discreet import DiscreetError
 
 SECONDS, BYTES = 20, 3 * 2**30
 _PYTHON = ("unexpected keyword argument", "required keyword", "required positional", "positional argument")
-SECRET = "SECRET"  # what the bombs say: nothing of a value may reach a message
+SECRET = "SECRET"  # noqa: S105 - what the bombs say: nothing of a value may reach a message
 _NESTED = {
     "[{}]": lambda x: [x],
     "({}, 1)": lambda x: (x, 1),
@@ -92,7 +92,7 @@ def fault(target, wrong):
 
 
 def _look_at(answer):
-    """What was returned can be printed."""
+    """Print what was returned."""
     if type(answer).__module__.startswith("discreet"):
         str(answer)
         repr(answer)

@@ -27,7 +27,7 @@ from discreet.lab.cohort import Simulated
 from discreet.privacy.events import Gaussian
 from discreet.privacy.ledger import Ledger
 
-SECRET = "Zebedee"  # stands in every file; no message may repeat it
+SECRET = "Zebedee"  # noqa: S105 - stands in every file; no message may repeat it
 BUDGET = {"q": 0.1, "epsilon": 1.0, "delta": 1e-6}
 
 
@@ -39,7 +39,7 @@ def damage(whole: bytes, rng: random.Random) -> bytes:
         at, end = rng.randrange(size), rng.randrange(size)
         match rng.choice(("bit", "byte", "cut", "insert", "zeros", "drop", "double", "move")):
             case "bit":
-                held[at : at + 1] = bytes((b ^ (1 << rng.randrange(8)) for b in held[at : at + 1]))
+                held[at : at + 1] = bytes(b ^ (1 << rng.randrange(8)) for b in held[at : at + 1])
             case "byte":
                 held[at : at + 1] = rng.randbytes(1)
             case "cut":
@@ -109,8 +109,8 @@ def _genotypes(path):
 
 
 def _pgen(path):
-    import pgenlib
     import numpy as np
+    import pgenlib
 
     bed = Simulated(people=40, variants=6).write(path.with_suffix(".bed"))
     people = [line.split() for line in bed.with_suffix(".fam").read_text().splitlines()]

@@ -1,4 +1,4 @@
-"""Bad input in CI: a sample of what the fuzzers of this folder try by the hour, and proof that they would see.
+"""Bad input in CI: a sample of what the fuzzers of this folder try by the hour; and they do see faults.
 
 Each runs in a process of its own, because it limits its memory and rings an alarm.
 """

@@ -3,7 +3,7 @@
 Each is made afresh by a function, so that no call sees what another has used up.
 """
 
-import datetime
+import datetime as dt
 import decimal
 import fractions
 import io
@@ -38,10 +38,10 @@ class FalseArray:
 class FalseMapping(dict):
     """A mapping that breaks when it is looked at."""
 
-    def items(self):
+    def _refuse(self):
         raise KeyError("SECRET")
 
-    values = keys = __iter__ = __len__ = items
+    items = values = keys = __iter__ = __len__ = _refuse
 
 
 class FloatSubclass(float):
@@ -50,7 +50,10 @@ class FloatSubclass(float):
     def __format__(self, _):
         raise ValueError("SECRET")
 
-    __repr__ = __str__ = lambda self: 1 / 0
+    def __repr__(self):
+        raise ZeroDivisionError
+
+    __str__ = __repr__
 
 
 def _series_of(kind):
@@ -106,9 +109,9 @@ WRONG = {
     "{'a': None}": lambda: {"a": None},
     "{1: (0, 1)}": lambda: {1: (0, 1)},
     "{'a': (1, 0)}": lambda: {"a": (1, 0)},
-    "date": lambda: datetime.date(2020, 1, 1),
-    "datetime": lambda: datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC),
-    "timedelta": lambda: datetime.timedelta(days=1),
+    "date": lambda: dt.date(2020, 1, 1),
+    "datetime": lambda: dt.datetime(2020, 1, 1, tzinfo=dt.UTC),
+    "timedelta": lambda: dt.timedelta(days=1),
     "np.timedelta64": lambda: np.timedelta64(1, "s"),
     "np.datetime64": lambda: np.datetime64("2020-01-01"),
     "np.float16": lambda: np.float16(0.1),
@@ -151,7 +154,7 @@ WRONG = {
     "pl.Series": lambda: pl.Series([0.1, 0.2]),
     "pl.DataFrame": lambda: pl.DataFrame({"a": [[1], [2]], "g": [0, 1]}),
     "pl.LazyFrame": lambda: pl.LazyFrame({"a": ["x"], "g": [0]}).select("absent"),
-    "pl.Struct": lambda: pl.DataFrame({"a": [{"x": 1}], "g": [datetime.timedelta(1)]}),
+    "pl.Struct": lambda: pl.DataFrame({"a": [{"x": 1}], "g": [dt.timedelta(1)]}),
     "pa.Table": lambda: pa.table({"a": pa.array([None, None], pa.null()), "g": [b"0", b"1"]}),
     "pa.array": lambda: pa.array([1, 2]),
     "lambda": lambda: lambda *_: None,
@@ -164,7 +167,7 @@ WRONG = {
     "range": lambda: range(3),
     "endless Path": lambda: pathlib.Path("x" * 300),
     "Path": lambda: pathlib.Path("absent.csv"),
-    "folder": lambda: pathlib.Path(),
+    "folder": pathlib.Path,
     "absent.parquet": lambda: "absent.parquet",
     "absent.bed": lambda: "absent.bed",
     "null in path": lambda: "a\0b.csv",

@@ -1,4 +1,4 @@
-"""An option that would do nothing is refused, whoever asks: who wants more safety and does not get it, hears so."""
+"""An option that would do nothing is refused: who asks for more safety and does not get it, hears so."""
 
 from __future__ import annotations
 
