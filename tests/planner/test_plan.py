@@ -27,8 +27,8 @@ def power(n, **options):
 def shares(n=2_500, epsilon=1.0):
     """Return the share of real effects found in each invented study of such a plan."""
     setting = Setting(discreet.TwoGroups(group="g", bounds=(0, 1)), n)
-    asked = Parameters(q=0.1, epsilon=epsilon, delta=1e-6)
-    study = Study(setting, n, 100, asked, (0.25,) * 10, 20, 200, 1)
+    asked = Parameters(q=0.1, epsilon=epsilon, delta=1e-6, guarantee="calibrated")
+    study = Study(setting, n, 100, {"calibrated": asked}, (0.25,) * 10, 20, 200, 1)
     return study.run("calibrated").hit.mean(axis=1)
 
 

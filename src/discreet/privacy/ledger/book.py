@@ -8,6 +8,7 @@ from dataclasses import astuple, dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from discreet import check
 from discreet.errors import InputError, LedgerError
 from discreet.privacy.ledger import chain, file, inspect
 from discreet.privacy.ledger.dataset import DataSet
@@ -47,6 +48,7 @@ class Book:
 
     def dataset(self, name: str) -> DataSet:
         """Return a data set's running state, which the last row about it must have sealed."""
+        check.text(name, "the name of a data set")
         found = self.db.execute("SELECT text FROM state WHERE dataset = ?", (name,)).fetchone()
         if found is None:
             known = ", ".join(map(repr, self.names()))
