@@ -226,7 +226,12 @@ def test_answers_in_words_are_tested_by_their_levels(survey):
     """Each entry may declare a column's levels; one alone has no "other"."""
     asked = ["--columns", "q1=yes,no", "--columns", "q2=yes", "--columns", "moved", "--json"]
     done = run("discover", survey, "--test", "proportion", "--null", "0.5", *asked)
-    assert told(done) == ["Testing 5 columns: q1=yes, q1=no, q1=other, q2=yes, moved."]
+    exactly = "are compared letter by letter: {}. Whoever has another counts as none of them."
+    assert told(done) == [
+        "Testing 5 columns: q1=yes, q1=no, q1=other, q2=yes, moved.",
+        "Levels of 'q1' " + exactly.format("'yes', 'no'"),
+        "Levels of 'q2' " + exactly.format("'yes'"),
+    ]
     assert json.loads(done.stdout)["m"] == 5
 
 
