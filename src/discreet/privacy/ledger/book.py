@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import secrets
+import uuid
 from dataclasses import astuple, dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -109,7 +109,7 @@ class Book:
         """Write one row at the end of the chain, and the state after it; the caller's transaction commits."""
         text = state.text
         # The nonce tells apart rows that two copies of a ledger write at the same time.
-        body = chain.canonical({**content, "nonce": secrets.token_hex(16), "state": chain.sha256(text)})
+        body = chain.canonical({**content, "nonce": uuid.uuid4().hex, "state": chain.sha256(text)})
         place = self.head.position + 1
         time = datetime.now(UTC).isoformat(timespec="seconds")
         sealed = chain.seal(self.head.hash, place, kind, name, time, body)
