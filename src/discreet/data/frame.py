@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _REAL: tuple[type, ...] = (Real, Decimal, np.bool_)
-_LOOSE = (*"OFDGg",)  # objects, complex numbers, long doubles
+_LOOSE = (*"OFDGge",)  # objects, complex numbers, long doubles, half floats: read one by one
 
 
 def frame_source(data: Any) -> FrameSource | None:
