@@ -4,6 +4,7 @@ Oldest are the oldest wheels within the bounds of pyproject.toml. An interpreter
 with a word. Arguments go to pytest: `python tests/matrix.py tests/cli`.
 """
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -19,7 +20,7 @@ def outcome(version, resolution, options):
     with tempfile.TemporaryDirectory() as place:
         if subprocess.run([*UV, "venv", "--python", version, place], check=False).returncode:
             return "skipped: no such interpreter here"
-        python = next(Path(place).glob("*/python*"))  # bin, or Scripts on Windows
+        python = Path(place) / ("Scripts" if os.name == "nt" else "bin") / "python"
         how = "--python", python, "--resolution", resolution, "--only-binary", ":all:"
         done = subprocess.run([*UV, "pip", "install", *how, "--editable", ".[dev]"], check=False)
         if done.returncode:
