@@ -3,7 +3,7 @@ PYTHON ?= python3
 PY := .venv/bin/python
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint types contracts docs unit figures clean
+.PHONY: demo test lint types contracts docs unit figures test-matrix clean
 
 demo: .venv/run
 	$(PY) -m discreet demo
@@ -28,6 +28,10 @@ figures: .venv/dev # minutes: the tables in docs/printed
 
 unit: .venv/dev
 	$(PY) -m pytest -n 2
+
+test-matrix: .venv/dev # an hour: every supported Python, with the oldest and the newest dependencies
+	$(PIP) uv
+	$(PY) tests/matrix.py -n 2
 
 .venv/run: pyproject.toml
 	$(PYTHON) -m venv .venv

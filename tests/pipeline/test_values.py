@@ -31,9 +31,9 @@ def cohort():
 TEST = discreet.TwoGroups(group="g", bounds=(-1, 3))
 
 
-@pytest.mark.statistical(2)
+@pytest.mark.statistical(2, twins=1)
 def test_values_are_the_effects_with_the_stated_noise():
-    """Released minus true, over the stated noise, is standard normal; noise of half the size is refuted."""
+    """Released minus true, over the stated noise, is standard normal; a third of the noise is refuted."""
     table, truth = cohort()
     evidence = discreet.measure(table, TEST)
     errors = []
@@ -45,7 +45,7 @@ def test_values_are_the_effects_with_the_stated_noise():
     z = np.concatenate(errors)
     assert z.size > 1000
     assert_law(z, ndtr)
-    must_fail(lambda: assert_law(2 * z, ndtr))
+    must_fail(assert_law, 3 * z, wrong=ndtr, truth=lambda x: ndtr(x / 3))
 
 
 def test_the_noise_is_the_smallest_that_the_charge_allows():

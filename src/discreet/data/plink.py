@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +24,7 @@ from discreet.data.lines import text_of
 from discreet.data.products import Products
 from discreet.data.variants import Variants, read_variants
 from discreet.errors import InputError
+from discreet.machine import processors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -133,7 +133,7 @@ class Plink:
         labels: dict[str, NDArray[Any]] = {PHENOTYPE: phenotype[kept]}
         if self.within is not None:
             labels[STRATUM] = read_strata(Path(self.within), people)[kept]
-        return Cohort(packed, variants, kept, labels, self.threads or len(os.sched_getaffinity(0)))
+        return Cohort(packed, variants, kept, labels, self.threads or processors())
 
     def _chosen(self, variants: Variants) -> Variants:
         if self.extract is None and self.freq is None:
