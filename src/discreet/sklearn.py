@@ -177,24 +177,22 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
         return self
 
     def _valid(self, X: Any, *target: Any, **options: Any) -> Any:  # noqa: N803 (scikit-learn's name)
-        """Return the data as scikit-learn checks them; its refusal of text would quote somebody's entry.
+        """Return the data as scikit-learn checks them; its refusals may quote entries, below the first line.
 
         All features are double precision: left to itself, scikit-learn gives them one type that depends on
         all of them, and so on whether anybody misses an entry anywhere.
         """
-        if any(kind in "mMc" for kind in _type_kinds(X)):  # NumPy would make numbers of the first two
-            raise InputError("X must hold real numbers: dates, durations, and Complex data not supported")
-        values = _unmasked(X)
-        try:
-            return _check.validate_data(
-                self, values, *target, dtype=np.float64, ensure_all_finite=False, **options
-            )
-        except OverflowError:
-            pass
-        except ValueError as error:
-            if "could not convert" not in str(error):
-                raise
-        raise InputError("X must hold numbers: leave text columns out, or encode them")
+        words = "X must hold numbers: leave text and dates out, or encode them"
+        if not any(kind in "mM" for kind in _type_kinds(X)):  # NumPy would make numbers of dates
+            options |= {"dtype": np.float64, "ensure_all_finite": False}
+            try:
+                return _check.validate_data(self, _unmasked(X), *target, **options)
+            except OverflowError:
+                pass
+            except ValueError as error:
+                if "could not convert" not in str(error):
+                    words = str(error).partition("\n")[0].rstrip(":")
+        raise InputError(words)
 
     def _chosen_test(self) -> Any:
         """Return the test, from public parameters alone."""
