@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from discreet.errors import InputError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
+UNEVEN = "the columns of the table differ in length: a file of it is damaged"
 TILE = 2**16  # values handled at a time: small enough for the processor's cache
 WIDE = 4  # columns of a table that are handled together
 
@@ -38,12 +41,20 @@ class Block:
     people: NDArray[Any] | None = None
     first: int = 0
 
+    def __post_init__(self) -> None:
+        beside = [*self.labels.values(), *([] if self.people is None else [self.people])]
+        if any(len(column) != self.rows for column in beside):
+            raise InputError(UNEVEN)
+
     @property
     def values(self) -> NDArray[np.floating[Any]]:
         """All measurements as one array, shape (rows, m)."""
         if isinstance(self.columns, np.ndarray):
             return self.columns
-        return np.stack(self.columns, dtype=np.result_type(*self.columns)).T
+        columns = list(self.columns)
+        if any(column.shape != columns[0].shape for column in columns):
+            raise InputError(UNEVEN)
+        return np.stack(columns, dtype=np.result_type(*columns)).T
 
     @property
     def rows(self) -> int:
@@ -67,8 +78,10 @@ class Block:
                 yield slice(top, top + high), slice(0, width), copy[: len(band)]
             return
         few: list[NDArray[np.floating[Any]]] = []
-        left = 0
+        left, rows = 0, self.rows
         for column in self.columns:
+            if column.shape != (rows,):
+                raise InputError(UNEVEN)
             # A piece has one precision, that of its columns: their rounding depends on nothing else.
             if few and (len(few) == WIDE or column.dtype != few[0].dtype):
                 yield from _pieces(few, left)

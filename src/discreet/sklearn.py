@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from discreet.data.source import entries
 from discreet.errors import InputError, missing_extra
 from discreet.evidence.arguments import pair
 from discreet.evidence.correlation import Correlation
@@ -165,12 +166,14 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
             )
         values: Any
         if self.test is None and self.y_bounds is None:
+            if np.ma.is_masked(y):
+                raise InputError("y must say everybody's class: some of its entries are masked")
             values, y = self._valid(X, y)
             y = _two_classes(y)
         else:
             values = self._valid(X, ensure_min_samples=2)
             if y is not None:
-                y = _in_our_words(lambda: _check.column_or_1d(y, warn=True))
+                y = _in_our_words(lambda: _column(y))
                 _in_our_words(lambda: _check.check_consistent_length(values, y))
         names = self._names()
         self.release_ = discover(
@@ -189,9 +192,16 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
         self.n_fits_ = fits + 1
         return self
 
-    def _valid(self, *data: Any, **options: Any) -> Any:
-        """Return the data as scikit-learn checks them."""
-        return _in_our_words(lambda: _check.validate_data(self, *data, ensure_all_finite=False, **options))
+    def _valid(self, X: Any, *target: Any, **options: Any) -> Any:  # noqa: N803 (scikit-learn's name)
+        """Return the data as scikit-learn checks them.
+
+        All features are double precision: left to itself, scikit-learn gives them one type that depends on
+        all of them, and so on whether anybody misses an entry anywhere.
+        """
+        if any(kind in "mM" for kind in _type_kinds(X)):  # NumPy would make numbers of dates
+            raise InputError("X must hold numbers: leave text and dates out, or encode them")
+        options |= {"dtype": np.float64, "ensure_all_finite": False}
+        return _in_our_words(lambda: _check.validate_data(self, _unmasked(X), *target, **options))
 
     def _chosen_test(self) -> Any:
         """Return the test, from public parameters alone."""
@@ -271,16 +281,35 @@ def _two_classes(y: NDArray[Any]) -> NDArray[np.intp]:
     return codes
 
 
+def _unmasked(data: Any) -> Any:
+    """Return data without a mask, NaN or None where it was: scikit-learn would read what lies under it."""
+    masked: Any = data
+    return entries(masked, masked.dtype) if isinstance(data, np.ma.MaskedArray) else masked
+
+
+def _type_kinds(data: Any) -> list[str]:
+    """Return NumPy's letters for the types of an array or of the columns of a data frame, if it has any."""
+    types: Any = getattr(data, "dtypes", None)
+    found = [getattr(data, "dtype", None)] if types is None else list(types)
+    return [letter for one in found if isinstance(letter := getattr(one, "kind", None), str)]
+
+
+def _column(y: Any) -> NDArray[Any]:
+    """Return y as a column of floats, or of objects where it is no number; what is masked is missing."""
+    given = _check.column_or_1d(_unmasked(y), warn=True)
+    return entries(given, given.dtype)
+
+
 def _table(
     values: NDArray[Any], names: tuple[str, ...], labels: tuple[str, ...], target: NDArray[Any] | None
 ) -> NDArray[Any]:
-    """Return features and y as one table with named columns."""
+    """Return features and y as one table with named columns, of numbers in double precision."""
     for label in labels:
         if label in names:
             raise InputError(
                 f"a feature is called {label!r}, like y's column in the test: rename one of them"
             )
-    kinds = [(name, values.dtype if values.dtype.kind == "f" else np.float64) for name in names]
+    kinds: list[Any] = [(name, np.float64) for name in names]
     if target is not None:
         kinds += [(label, target.dtype) for label in labels]
     table = np.empty(values.shape[0], dtype=kinds)

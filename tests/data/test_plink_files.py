@@ -421,3 +421,59 @@ def test_a_short_line_among_the_variants_of_a_pgen_file_is_refused(tmp_path):
     path.write_text("#CHROM\tPOS\tID\tREF\tALT\n1\t5\trs1\tA\tG\n1\t6\trs2\tA\n")
     with pytest.raises(InputError, match="as many fields"):
         read_pvar(path)
+
+
+ODD = ["x", "1_0", "2\u00a0", "nan", "1e400", "9" * 5000, "-9", "NA", "\u0662", "y" * 40_000]
+
+
+@pytest.mark.parametrize("word", ODD)
+@pytest.mark.parametrize("where", ["fam", "pheno"])
+def test_one_odd_phenotype_leaves_all_others_as_they_are(bed, tmp_path, word, where):
+    """Each is read by itself: the way one is written changes nobody else's."""
+    fam, pheno = bed.with_suffix(".fam"), tmp_path / "pheno.txt"
+    lines = [line.split() for line in fam.read_text().splitlines()]
+
+    def labels(first):
+        written = [[*line[:5], first if i == 0 else line[5]] for i, line in enumerate(lines)]
+        if where == "fam":
+            fam.write_text("".join(" ".join(line) + "\n" for line in written), encoding="utf-8")
+            return discreet.Plink(bed).open().labels["phenotype"]
+        rows = [f"{line[0]}\t{line[1]}\t{line[5]}\n" for line in written]
+        pheno.write_text("".join(rows), encoding="utf-8")
+        return discreet.Plink(bed, pheno=pheno).open().labels["phenotype"]
+
+    assert labels("1")[1:].tobytes() == labels(word)[1:].tobytes()
+
+
+def test_a_line_is_for_the_person_it_names(bed, tmp_path):
+    """Family 0 is a family: its line is not handed to somebody of the same name who is not listed."""
+    fam, pheno = bed.with_suffix(".fam"), tmp_path / "pheno.txt"
+    first, second, *rest = fam.read_text().splitlines()
+    fam.write_text("\n".join([first, second.replace("f1 p1", "0 p0"), *rest]) + "\n")
+    pheno.write_text("0 p0 2\nf2 p2 1\n")
+    found = discreet.Plink(bed, pheno=pheno).open().labels["phenotype"]
+    assert np.isnan(found[0])
+    assert found[1:3].tolist() == [2, 1]
+
+
+@pytest.mark.parametrize("name", ["FID", "IID", "#FID", "##x"])
+def test_nobody_is_called_like_a_header(bed, name):
+    """The line of such a person, coming first, would decide how everyone's is read."""
+    fam = bed.with_suffix(".fam")
+    fam.write_text(fam.read_text().replace("f3 p3", f"{name} p3"))
+    with pytest.raises(InputError, match="begin headers"):
+        discreet.Plink(bed).open()
+
+
+@pytest.mark.parametrize("mark", ["\u2028", "\x85", "\u00a0", "\x1c", "\x0b", "\r"])
+def test_no_name_makes_two_lines_or_two_fields(bed, tmp_path, mark):
+    """Only line feeds end lines and only ASCII blanks part fields; control characters are refused."""
+    pheno = tmp_path / "pheno.txt"
+    text = f"f0 p0{mark}f1 2\nf2 p2 1\n"
+    pheno.write_text(text, encoding="utf-8", newline="")
+    if mark in "\x1c\x0b\r":
+        with pytest.raises(InputError, match="control characters"):
+            discreet.Plink(bed, pheno=pheno).open()
+    else:
+        found = discreet.Plink(bed, pheno=pheno).open().labels["phenotype"]
+        assert np.flatnonzero(~np.isnan(found)).tolist() == [2]

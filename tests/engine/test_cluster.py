@@ -18,6 +18,7 @@ from discreet.errors import ClusterError, InputError
 from discreet.privacy.ledger import Ledger
 
 distributed = pytest.importorskip("distributed")
+dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 
 ASK = {"q": 0.1, "epsilon": 1.0, "delta": 1e-6}
@@ -278,7 +279,9 @@ def test_merging_does_not_touch_what_it_merges(table):
     test = discreet.Mean(bounds=BOUNDS, null=0.4)
     names = tuple(map(str, range(M)))
     parts = [
-        work.counted((test, names), work.array_blocks, table[low : low + 200], None, ((), None), low)
+        work.counted(
+            (test, names), work.array_blocks, table[low : low + 200], None, ((), None, table.dtype), low, 200
+        )
         for low in range(0, N, 200)
     ]
     before = [part.total.copy() for part in parts]
@@ -287,6 +290,36 @@ def test_merging_does_not_touch_what_it_merges(table):
     assert all(np.array_equal(part.total, total) for part, total in zip(parts, before, strict=True))
     assert np.array_equal(once.total, twice.total)
     assert np.array_equal(once.finish().score, discreet.measure(table, test).score)
+
+
+def test_masked_chunks_are_missing_values(client, table):
+    """A mask travels with its chunk and hides what lies under it."""
+    masked = np.ma.array(np.nan_to_num(table), mask=np.isnan(table))
+    chunked = da.from_array(masked, chunks=(170, M), asarray=False)
+    for test in made_for(str(GROUP)):
+        same(discreet.measure(chunked, test, **on(client)), discreet.measure(table, test))
+
+
+def test_chunks_have_as_many_people_as_declared(client):
+    """A chunk that drops somebody's row would move everyone after it to another slot."""
+    chunked = da.from_array(np.ones((20, 2)), chunks=(10, 2)).map_blocks(lambda x: x[1:], dtype=float)
+    with pytest.raises(InputError, match="another number of people"):
+        discreet.measure(chunked, discreet.Mean(bounds=BOUNDS, null=0.4), **on(client))
+
+
+def test_partitions_are_read_as_the_frame_declares(client):
+    """One missing entry makes objects of a partition's yes/no: it is read as the others are, or refused."""
+    pd, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
+    halves = [pd.DataFrame({"a": [True, False] * 50}), pd.DataFrame({"a": [True, None] * 50}, dtype=object)]
+    frame = dd.from_delayed([dask.delayed(one) for one in halves], meta=halves[0].iloc[:0], verify_meta=False)
+    found = discreet.measure(frame, discreet.Proportion(null=0.4), **on(client))
+    whole = pd.concat([one.astype("boolean") for one in halves])
+    same(found, discreet.measure(whole, discreet.Proportion(null=0.4)))
+    halves[1].loc[3, "a"] = "perhaps"
+    frame = dd.from_delayed([dask.delayed(one) for one in halves], meta=halves[0].iloc[:0], verify_meta=False)
+    with pytest.raises(InputError, match="column 'a' holds numbers") as refusal:
+        discreet.measure(frame, discreet.Proportion(null=0.4), **on(client))
+    assert "perhaps" not in str(refusal.value)
 
 
 def test_no_two_tasks_share_a_key():
@@ -299,7 +332,13 @@ def test_failures_tell_no_data(client):
     """Whatever fails on a worker, only its kind comes back, and our tasks never raise there."""
     secret = np.array([["123-45-6789"]], dtype=object)
     failure = work.counted(
-        (discreet.Mean(bounds=BOUNDS, null=0.4), ("a",)), work.array_blocks, secret, None, ((), None), 0
+        (discreet.Mean(bounds=BOUNDS, null=0.4), ("a",)),
+        work.array_blocks,
+        secret,
+        None,
+        ((), None, secret.dtype),
+        0,
+        1,
     )
     assert isinstance(failure, work.Failure)
     assert "123" not in failure.words

@@ -31,7 +31,7 @@ TESTS = [
 ]
 ODD = [0.0, -0.0, 0.3, 0.5, 1.0, np.nan, np.inf, -np.inf, 1e-40, -1e-45, 1e38, -1e300, 2**-21, 1e6 + 0.5]
 needs_llvmlite = pytest.mark.skipif(
-    summing.function_for("scaled", np.float32) is None, reason="llvmlite is not installed"
+    summing.function_for("scaled", "f") is None, reason="llvmlite is not installed"
 )
 
 
@@ -81,6 +81,32 @@ def test_many_rows_are_summed_alike(test, rows, monkeypatch):
     assert_equal(*both(test, [*values[:2], values[2].astype(np.float64)], monkeypatch))
 
 
+@pytest.mark.parametrize("worth", [0, 2**62], ids=["compiled", "NumPy"])
+@pytest.mark.parametrize("test", TESTS, ids=lambda test: type(test).__name__)
+def test_a_number_counts_the_same_in_either_precision(test, worth, monkeypatch):
+    """What single precision holds counts, stored so or in double, as the same whole number."""
+    monkeypatch.setattr(summing, "WORTH", worth)
+    rng = np.random.default_rng(1)
+    values = np.concatenate([rng.random(500), rng.integers(0, 31, 500), [np.nan, np.inf]]).astype(np.float32)
+    if isinstance(test, discreet.Sign):
+        values = np.round(values * 8) / 8  # the null is rounded as a column's numbers are
+    rows, found = values.size, []
+    labels = {"g": np.arange(rows) % 3 == 0, "s": np.arange(rows) // 3 % 4, "y": np.linspace(-0.1, 1.1, rows)}
+    for kind in (np.float32, np.float64):
+        accumulator = test.start(["0", "1", "2"])
+        accumulator.update(Block([values.astype(kind)] * 3, labels))
+        found.append(accumulator)
+    assert_equal(*found)
+
+
+def test_a_null_ties_with_what_is_written_alike():
+    """0.3 in single precision is neither above nor below 0.3."""
+    for kind in (np.float32, np.float64):
+        accumulator = discreet.Sign(null=0.3).start(["0"])
+        accumulator.update(Block([np.full(9, 0.3, dtype=kind)]))
+        assert accumulator.total.tolist() == [[0.0]]
+
+
 @needs_llvmlite
 def test_any_layout_is_read(monkeypatch):
     """Strided, unaligned and byte-swapped columns are the numbers they say."""
@@ -98,6 +124,16 @@ def test_columns_of_different_lengths_are_refused(monkeypatch):
     """A damaged file never makes compiled code read beyond a column."""
     with pytest.raises(InputError, match="differ in length"):
         both(TESTS[0], [np.zeros(9), np.zeros(8)], monkeypatch)
+
+
+@pytest.mark.parametrize("short", [1, 8])
+def test_columns_and_labels_of_different_lengths_are_refused(short):
+    """A single entry is not spread over everyone either."""
+    for columns, labels in (([np.zeros(9), np.zeros(short)], {}), ([np.zeros(9)], {"g": np.zeros(short)})):
+        with pytest.raises(InputError, match="differ in length"):
+            list(Block(columns, labels).tiles())
+    with pytest.raises(InputError, match="differ in length"):
+        Block([np.zeros(9), np.zeros(short)]).values.sum()
 
 
 def test_a_wrong_sum_is_seen(monkeypatch):

@@ -178,3 +178,64 @@ def test_text_among_the_features_is_refused_without_quoting_it(y_bounds):
         PrivateSelectFdr(bounds=(0, 1), y_bounds=y_bounds).fit(features, np.arange(20) % 2)
     assert "secret" not in str(refusal.value)
     assert refusal.value.__context__ is None
+
+
+def handed_on(monkeypatch, x, y):
+    """Return the table that a fit hands to `discover`."""
+    seen = []
+
+    def spy(table, *args, **options):
+        seen.append(table)
+        return discreet.discover(table, *args, **options)
+
+    monkeypatch.setattr("discreet.sklearn.discover", spy)
+    PrivateSelectFdr(**QUICK).fit(x, y)
+    return seen[0]
+
+
+def test_one_missing_entry_leaves_other_features_alone(monkeypatch):
+    """A missing whole number made floats of single precision double ones: all are double from the start."""
+    pd = pytest.importorskip("pandas")
+    y = np.arange(400) % 2
+    features = pd.DataFrame({"count": np.arange(400, dtype=np.int16), "dose": np.float32(0.1) * y})
+    missing = features.astype({"count": float})
+    missing.loc[0, "count"] = np.nan
+    one, two = handed_on(monkeypatch, features, y), handed_on(monkeypatch, missing, y)
+    assert one.dtype == two.dtype
+    assert one["dose"].tobytes() == two["dose"].tobytes()
+    assert one["count"][1:].tobytes() == two["count"][1:].tobytes()
+
+
+def test_masks_are_missing_values(monkeypatch):
+    """scikit-learn would read what lies under a mask; a class under one is refused."""
+    x, y = study(400)
+    table = handed_on(monkeypatch, np.ma.array(x, mask=np.tile(np.arange(6) == 2, (400, 1))), y)
+    assert np.isnan(table["x2"]).all()
+    assert np.array_equal(table["x1"], x[:, 1])
+    with pytest.raises(DiscreetError, match="masked"):
+        PrivateSelectFdr(**QUICK).fit(x, np.ma.array(y, mask=y == 1))
+
+
+@pytest.mark.parametrize(
+    ("kind", "shape", "words"),
+    [
+        ("m8[s]", (20, 2), "must hold numbers"),
+        ("M8[s]", (20, 2), "must hold numbers"),
+        ("c8", (20, 2), "Complex data"),
+        ("f8", (20,), "Expected 2D array"),
+    ],
+)
+def test_what_is_no_table_of_numbers_is_refused_without_quoting_it(kind, shape, words):
+    """NumPy would make numbers of dates, and scikit-learn prints what it refuses."""
+    with pytest.raises(DiscreetError, match=words) as refusal:
+        PrivateSelectFdr(**QUICK).fit(np.full(shape, 42).astype(kind), np.arange(20) % 2)
+    assert "42" not in str(refusal.value)
+    assert refusal.value.__context__ is None
+
+
+def test_a_number_beyond_all_floats_is_refused_without_quoting_it():
+    """Python's own error would come out raw."""
+    x = np.zeros((20, 2), dtype=object)
+    x[3, 1] = 10**400
+    with pytest.raises(DiscreetError, match="must hold numbers"):
+        PrivateSelectFdr(**QUICK).fit(x, np.arange(20) % 2)

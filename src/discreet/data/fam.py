@@ -1,13 +1,17 @@
-"""People in PLINK's text files: .fam and .psam, phenotypes, who to keep, and public strata."""
+"""People in PLINK's text files: .fam and .psam, phenotypes, who to keep, and public strata.
+
+Every line is read by itself; docs/proofs/sources.md.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import dropwhile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.data.lines import all_have, lines, text_of
+from discreet.data.lines import all_have, fields, lines
 from discreet.errors import InputError, no_column
 
 if TYPE_CHECKING:
@@ -88,17 +92,19 @@ def _by_person(path: Path, people: People, column: str | None) -> list[str | Non
     elif column is not None:
         raise InputError(f"{path}: has no header line FID IID ..., so no column can be called {column!r}")
     else:
-        ids, place = [(row[0], row[1]) for row in rows if len(row) > 2], 2
+        ids, names, place = [(row[0], row[1]) for row in rows if len(row) > 2], ["FID", "IID"], 2
     if place < 0 or any(len(row) <= place for row in rows):
         raise InputError(f"{path}: every line must be FID IID value")
     value = {one: row[place] for one, row in zip(ids, rows, strict=True)}
     if len(value) != len(rows):
         raise InputError(f"{path}: somebody is listed twice")
+    if "FID" in names:
+        return [value.get(one) for one in people.identifiers]
     # A line without a family is for one person only: it would hand one phenotype to several.
-    without = [one[1] for one in people.identifiers if one not in value and ("0", one[1]) in value]
-    if len(set(without)) != len(without):
+    listed = [person for _, person in people.identifiers if ("0", person) in value]
+    if len(set(listed)) != len(listed):
         raise InputError(f"{path}: a line without FID fits several people: give FID and IID")
-    return [value.get(one, value.get(("0", one[1]))) for one in people.identifiers]
+    return [value.get(("0", person)) for _, person in people.identifiers]
 
 
 def _identifiers(path: Path, header: list[str], rows: list[list[str]]) -> list[tuple[str, str]]:
@@ -113,30 +119,23 @@ def _identifiers(path: Path, header: list[str], rows: list[list[str]]) -> list[t
 def _people(path: Path, ids: list[tuple[str, str]], phenotype: NDArray[np.float64]) -> People:
     if len(set(ids)) != len(ids):
         raise InputError(f"{path}: somebody is listed twice (same FID and IID)")
+    if any(family in _HEADERS or person in _HEADERS or family.startswith("##") for family, person in ids):
+        # Such a person's line, where it comes first, would be taken for the header of a file about everyone.
+        raise InputError(f"{path}: FID, IID and ## begin headers: nobody can be called so")
     return People(tuple(ids), phenotype)
 
 
 def _table(path: Path) -> tuple[list[str], list[list[str]]]:
     """Return the header, empty if there is none, and the other lines, all cut into fields."""
-    rows = [row for row in _rows(path) if not row[0].startswith("##")]
+    rows = list(dropwhile(lambda row: row[0].startswith("##"), fields(path)))
     if rows and rows[0][0] in _HEADERS:
         return rows[0], rows[1:]
     return [], rows
 
 
-def _rows(path: Path) -> list[list[str]]:
-    rows = [line.split() for line in text_of(path).splitlines() if line.strip()]
-    if not rows:
-        raise InputError(f"{path}: the file is empty")
-    return rows
-
-
 def _numbers(words: list[str]) -> NDArray[np.float64]:
-    """Return phenotypes, NaN where one is missing or no number at all: neither is worth an error."""
-    try:
-        values = np.array(words, dtype=np.str_).astype(np.float64)
-    except ValueError:
-        values = np.array([_number(word) for word in words], dtype=np.float64)
+    """Return phenotypes, each read by itself; NaN where it is missing or no number: not worth an error."""
+    values = np.array([_number(word) for word in words], dtype=np.float64)
     return np.where(np.isfinite(values) & (values != _ABSENT), values, np.nan)
 
 

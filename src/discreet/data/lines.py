@@ -27,6 +27,26 @@ def text_of(path: Path) -> str:
         raise InputError(f"{path}: cannot be read as UTF-8 text") from None
 
 
+def fields(path: Path) -> list[list[str]]:
+    """Return the fields of each line that has some.
+
+    Only a line feed ends a line and only ASCII blanks part fields: no name, however odd, makes two of one.
+    """
+    text_of(path)  # which says what is wrong, if it is no text
+    raw = path.read_bytes().replace(b"\r\n", b"\n")
+    if b"\r" in raw or _odd(raw):
+        raise InputError(f"{path}: the file holds control characters: it is not text, or was tampered with")
+    rows = [[word.decode() for word in line.split()] for line in raw.split(b"\n") if line.strip()]
+    if not rows:
+        raise InputError(f"{path}: the file is empty")
+    return rows
+
+
+def _odd(text: bytes) -> bool:
+    """Say whether there are control characters other than blanks."""
+    return len(text.translate(None, _REFUSED)) != len(text)
+
+
 def lines(path: Path) -> tuple[bytes, NDArray[np.int64]]:
     """Return a file's bytes and where its lines begin; empty lines at the end do not count."""
     try:
@@ -35,7 +55,7 @@ def lines(path: Path) -> tuple[bytes, NDArray[np.int64]]:
         raise InputError(f"{path}: cannot be read; .bed, .bim and .fam must lie side by side") from None
     if not text:
         raise InputError(f"{path}: the file is empty")
-    if len(text.translate(None, _REFUSED)) != len(text):
+    if _odd(text):
         raise InputError(f"{path}: the file holds control characters: it is not text, or was tampered with")
     ends = np.flatnonzero(np.frombuffer(text, dtype=np.uint8) == ord("\n"))
     return text, np.concatenate([[0], ends + 1])

@@ -47,8 +47,9 @@ class Plink:
         A .bed file with its .bim and .fam, or a .pgen file (extra "pgen") with its .pvar and .psam.
     pheno, pheno_name : path, str, optional
         A phenotype file, FID IID value..., and the name of its column; the .fam file's phenotype if absent.
-        For cases and controls, 1 is a control and 2 a case, unless the test's `levels` say otherwise; -9 and
-        NA are missing, and so is everyone the file leaves out.
+        For cases and controls, 1 is a control and 2 a case, unless the test's `levels` say otherwise. Missing
+        are -9, NA and every other word that is no finite number, and everyone the file leaves out. Each is
+        read by itself. A file without FID, its header beginning with IID, goes by IID.
     keep, extract : path, optional
         Lists of people (FID IID) and of variant names; only those are used. Public: choose them without
         looking at genotypes or phenotypes.

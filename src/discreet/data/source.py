@@ -1,4 +1,7 @@
-"""One view of every table: named columns of a few kinds, handed out in batches of arrays."""
+"""One view of every table: named columns of a few kinds, handed out in batches of arrays.
+
+What becomes of an array's entry depends on it and on the declared type alone; docs/proofs/sources.md.
+"""
 
 from __future__ import annotations
 
@@ -75,40 +78,72 @@ def rows_at_a_time(width: int) -> int:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ArraySource:
-    """A NumPy array (n, m); columns are called "0", "1", ..., or by the field names of a structured array."""
+    """A NumPy array (n, m); columns are called "0", "1", ..., or by the field names of a structured array.
+
+    What is masked is missing. Text and objects are for structured arrays, whose fields have types of their
+    own.
+    """
 
     table: NDArray[Any]
 
     def __post_init__(self) -> None:
-        if self.table.dtype.names is None and (self.table.ndim != 2 or self.table.dtype.kind not in "biuf"):
+        table, plain = self.table, self.table.dtype.names is None
+        if table.ndim != (2 if plain else 1) or (plain and kind_of(table.dtype) not in _NUMBERS):
             raise InputError(
-                "an array must be two-dimensional, people by columns, and hold numbers; "
-                f"got shape {self.table.shape} of {self.table.dtype}"
+                "an array must be two-dimensional, people by columns, and hold numbers, or structured and "
+                f"one-dimensional; got shape {table.shape} of {table.dtype}"
             )
 
     @property
     def columns(self) -> tuple[Column, ...]:
         """All columns."""
-        kinds = {"b": "bool", "i": "int", "u": "int", "f": "float"}
-        if self.table.dtype.names is None:
-            dtypes = [(str(i), self.table.dtype) for i in range(self.table.shape[1])]
-        else:
-            dtypes = [(name, self.table.dtype[name]) for name in self.table.dtype.names]
-        return tuple(
-            Column(name, kinds.get(kind.kind, "text" if kind.kind in "UO" else "other"))
-            for name, kind in dtypes
-        )
+        return tuple(Column(name, kind_of(dtype)) for name, dtype in self._types().items())
 
     def batches(self, wanted: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
         """Yield the wanted columns in batches of rows."""
-        structured = self.table.dtype.names is not None
-        for first in range(0, self.table.shape[0], rows_at_a_time(len(wanted))):
-            part = self.table[first : first + rows_at_a_time(len(wanted))]
-            yield {name: floats(part[name] if structured else part[:, int(name)]) for name in wanted}
+        types = self._types()
+        for name in wanted:
+            if kind_of(types[name]) == "other":
+                raise InputError(f"column {name!r} is of {types[name]}: neither numbers nor text")
+        table = self.table if isinstance(self.table, np.ma.MaskedArray) else np.asarray(self.table)
+        for first in range(0, table.shape[0], rows_at_a_time(len(wanted))):
+            part = table[first : first + rows_at_a_time(len(wanted))]
+            yield {
+                name: entries(part[name] if table.dtype.names else part[:, int(name)], types[name])
+                for name in wanted
+            }
+
+    def _types(self) -> dict[str, np.dtype[Any]]:
+        """Return the declared type of each column."""
+        dtype = self.table.dtype
+        if dtype.names is None:
+            return dict.fromkeys(map(str, range(self.table.shape[1])), dtype)
+        return {name: dtype[name] for name in dtype.names}
 
 
-def floats(column: NDArray[Any]) -> NDArray[Any]:
-    """Return numbers as floats that hold each of them; other values as they are."""
-    if column.dtype.char not in "?bBhHiIlLqQeg":  # neither whole numbers nor rare floats
-        return column
-    return column.astype(np.float32 if column.dtype.itemsize < 4 else np.float64)
+_KINDS = {"b": "bool", "i": "int", "u": "int", "f": "float", "U": "text", "T": "text", "O": "text"}
+_NUMBERS = ("bool", "int", "float")
+
+
+def kind_of(dtype: np.dtype[Any]) -> str:
+    """Return the kind of a column of a NumPy array."""
+    return _KINDS.get(dtype.kind, "other")
+
+
+def entries(column: NDArray[Any], declared: np.dtype[Any]) -> NDArray[Any]:
+    """Return a column's entries: floats with NaN, or objects with None, where missing or masked.
+
+    The type of the result follows from the declared type alone: single precision where that holds every such
+    number, else double. Each entry is read by itself.
+    """
+    mask: Any = np.ma.getmask(column)
+    if kind_of(declared) in _NUMBERS:
+        own = np.float32 if np.can_cast(declared, np.float32) else np.float64
+        if mask is np.ma.nomask:
+            return np.asarray(column).astype(own, copy=False)
+        floats = np.asarray(column).astype(own)
+        floats[mask] = np.nan
+        return floats
+    objects = np.asarray(column).astype(object)
+    objects[mask | np.array([is_missing(entry) for entry in objects.tolist()], dtype=bool)] = None
+    return objects

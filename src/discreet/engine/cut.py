@@ -16,7 +16,7 @@ from discreet.data.plink import open_plink
 from discreet.data.source import Column
 from discreet.data.table import open_table
 from discreet.engine.cluster import shared, task
-from discreet.engine.work import array_blocks, counted, scanned, table_blocks
+from discreet.engine.work import array_blocks, counted, frame_blocks, scanned, table_blocks
 from discreet.errors import InputError
 from discreet.evidence.evidence import Numbered
 
@@ -108,19 +108,22 @@ def _parquet(path: Path, test: Test, columns: Any) -> Cut:
     about, common = shared((test, table.names)), shared(table.without_source())
     wide = len(table.chosen) + len(table.labels)
     tasks = [
-        task("count", counted, about, table_blocks, common, piece, None, first)
+        task("count", counted, about, table_blocks, common, piece, first)
         for piece, first in table.source.split(max(1, _CELLS // wide))
     ]
     return Cut(table.names, [Group((test, table.names), tasks)])
 
 
 def _frame(data: Any, test: Test, columns: Any) -> Cut:
-    table = open_table(data._meta, columns=columns, labels=test.labels, person=None)  # noqa: SLF001 - Dask's name for the empty frame that tells the types
+    example = data._meta_nonempty  # noqa: SLF001 - Dask's name for an invented frame that tells the types
+    table = open_table(example, columns=columns, labels=test.labels, person=None)
     about, common = shared((test, table.names)), shared(table.without_source())
-    wanted = [one.column.name for one in table.chosen] + list(table.labels)
+    wanted = list(dict.fromkeys([one.column.name for one in table.chosen] + list(table.labels)))
+    (invented,) = table.source.batches(wanted)
+    declared = shared({name: invented[name].dtype for name in wanted})
     tasks = [
-        task("count", counted, about, table_blocks, common, None, partition, number * _SLOTS)
-        for number, partition in enumerate(data[list(dict.fromkeys(wanted))].to_delayed())
+        task("count", counted, about, frame_blocks, common, partition, declared, number * _SLOTS)
+        for number, partition in enumerate(data[wanted].to_delayed())
     ]
     return Cut(table.names, [Group((test, table.names), tasks)])
 
@@ -151,7 +154,8 @@ def _array(data: Any, test: Test, columns: Any) -> Cut:
         if not some:
             continue
         about = shared((test, some))
-        reading = shared((test.labels, None if kept is None or len(kept) == high - low else np.array(kept)))
+        some_kept = None if kept is None or len(kept) == high - low else np.array(kept)
+        reading = shared((test.labels, some_kept, data.dtype))
         tasks = [
             task(
                 "count",
@@ -162,6 +166,7 @@ def _array(data: Any, test: Test, columns: Any) -> Cut:
                 None if beside is None else beside[row],
                 reading,
                 firsts[row],
+                tested.chunks[0][row],
             )
             for row in range(chunks.shape[0])
         ]

@@ -13,9 +13,10 @@ import numpy as np
 
 from discreet.block import Block
 from discreet.data.frame import frame_source
-from discreet.data.source import floats
+from discreet.data.source import entries, is_missing
 from discreet.errors import ClusterError, DiscreetError, InputError
 from discreet.evidence.scattered import Part
+from discreet.labels import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.data.plink import Cohort
-    from discreet.data.source import Source
+    from discreet.data.source import Column, Source
     from discreet.data.table import Table
     from discreet.evidence.accumulate import Accumulator, Test
 
@@ -127,23 +128,68 @@ class Summed:
         return total
 
 
-def table_blocks(table: Table, source: Source | None, frame: Any, first: int) -> Iterator[Block]:
-    """Yield blocks of one piece of a table: a source to read here, or a data frame."""
-    piece = frame_source(frame) if source is None else source
-    assert piece is not None  # noqa: S101  a partition of a data frame is one
-    yield from table.piece(piece, first)
+def table_blocks(table: Table, source: Source, first: int) -> Iterator[Block]:
+    """Yield blocks of one piece of a table, read here."""
+    yield from table.piece(source, first)
+
+
+def frame_blocks(table: Table, frame: Any, declared: Mapping[str, Any], first: int) -> Iterator[Block]:
+    """Yield blocks of one partition of a data frame."""
+    source = frame_source(frame)
+    assert source is not None  # noqa: S101  a partition of a data frame is one
+    yield from table.piece(Declared(source, declared), first)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Declared:
+    """A partition read as the whole data frame declares it: its own types may depend on its people.
+
+    `declared` maps columns to the types of their arrays.
+    """
+
+    partition: Source
+    declared: Mapping[str, np.dtype[Any]]
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """All columns."""
+        return self.partition.columns
+
+    def batches(self, wanted: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
+        """Yield the wanted columns in batches of rows."""
+        for batch in self.partition.batches(wanted):
+            yield {name: self._read(name, batch[name]) for name in wanted}
+
+    def _read(self, name: str, column: NDArray[Any]) -> NDArray[Any]:
+        """Return a column as declared; numbers among objects, or written as text, are read one by one."""
+        found = column
+        if self.declared[name].kind == "f" and column.dtype == object:
+            found = numbers(column)
+            for value, entry in zip(found.tolist(), column.tolist(), strict=True):
+                if np.isnan(value) and not is_missing(entry) and entry != "nan":
+                    raise InputError(
+                        f"column {name!r} holds numbers, says the data frame, but some partition holds "
+                        "something else"
+                    )
+        return entries(found, self.declared[name])
 
 
 def array_blocks(
     values: NDArray[Any],
     labels: NDArray[Any] | None,
-    reading: tuple[Sequence[str], NDArray[np.intp] | None],
+    reading: tuple[Sequence[str], NDArray[np.intp] | None, np.dtype[Any]],
     first: int,
+    rows: int,
 ) -> Iterator[Block]:
-    """Yield one block: the columns kept of a chunk of an array, and the labels beside it by name."""
-    names, kept = reading
+    """Yield one block: the columns kept of a chunk of an array, and the labels beside it by name.
+
+    `rows` is how many people the array declares for the chunk.
+    """
+    names, kept, declared = reading
+    if len(values) != rows:
+        raise InputError("a chunk holds another number of people than the dask array says")
     found: Mapping[str, Any] = {}
     if labels is not None:
-        found = {name: floats(labels[:, place]) for place, name in enumerate(names)}
-    whole = floats(np.asarray(values))
+        found = {name: entries(labels[:, place], declared) for place, name in enumerate(names)}
+    whole = entries(values, declared)
     yield Block(whole if kept is None else whole[:, kept], found, first=first)

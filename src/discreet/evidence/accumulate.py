@@ -84,12 +84,8 @@ class Sums:
             self._add(block, weight)
 
     def _add(self, block: Block, weight: Numbers) -> None:
-        wide = np.empty((0, 0))
         for part, columns, values in block.tiles():
-            narrow = self.contribution.whole(values, columns)
-            if wide.shape != narrow.shape:
-                wide = np.empty_like(narrow, dtype=np.float64)
-            np.copyto(wide, narrow)
+            wide = self.contribution.whole(values, columns)
             self.total[:, columns] += weight[:, part] @ wide
             if self.squared:
                 self.square[:, columns] += weight[:, part] @ (wide * wide)

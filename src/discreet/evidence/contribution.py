@@ -22,19 +22,19 @@ COARSE = 2**10  # the same where squares are summed too
 
 
 class Contribution(Protocol):
-    """What a person's value counts as: a rule, its numbers, and the same in NumPy."""
+    """What a person's value counts as: a rule, its numbers, and the same in NumPy.
+
+    All arithmetic is in double precision, in which a value of single precision is the same number: what a
+    value counts as does not depend on how its column is stored; docs/proofs/sources.md.
+    """
 
     rule: ClassVar[str]
 
-    def kind(self, values: NDArray[np.floating[Any]]) -> type[np.float32 | np.float64]:
-        """Return the precision in which these values are counted."""
+    def numbers(self, kind: np.dtype[Any]) -> NDArray[np.float64]:
+        """Return the numbers of the rule for columns of this type: one row for each column, or for all."""
         ...
 
-    def numbers(self, kind: type[np.float32 | np.float64]) -> NDArray[np.floating[Any]]:
-        """Return the numbers of the rule for each column, or one row for all of them."""
-        ...
-
-    def whole(self, values: NDArray[np.floating[Any]], columns: slice = ...) -> NDArray[np.floating[Any]]:
+    def whole(self, values: NDArray[np.floating[Any]], columns: slice = ...) -> NDArray[np.float64]:
         """Return whole numbers for the values of some columns, which may be overwritten; same shape."""
         ...
 
@@ -47,64 +47,57 @@ class Scale:
     width: NDArray[np.float64]
     missing: NDArray[np.float64]
     parts: int
-    shifted: bool  # some low end is not 0
-    doubled: bool  # some low end is so far from 0 that single precision would round it
     rule: ClassVar[str] = "scaled"
 
-    def kind(self, values: NDArray[np.floating[Any]]) -> type[np.float32 | np.float64]:
-        """Return the precision in which these values are counted."""
-        return np.float32 if values.dtype.itemsize == 4 and not self.doubled else np.float64
-
-    def numbers(self, kind: type[np.float32 | np.float64]) -> NDArray[np.floating[Any]]:
+    def numbers(self, kind: np.dtype[Any]) -> NDArray[np.float64]:  # noqa: ARG002 - the same for every type
         """Return low, parts / width, parts and what a missing value counts as, shape (m, 4)."""
         most = np.full(self.low.shape, float(self.parts))
-        with np.errstate(all="ignore"):  # a factor beyond single precision is infinite
-            return np.stack([self.low, self.parts / self.width, most, self.missing], axis=1).astype(kind)
+        with np.errstate(all="ignore"):  # the factor of a tiny width is infinite
+            return np.stack([self.low, self.parts / self.width, most, self.missing], axis=1)
 
-    def whole(self, values: NDArray[np.floating[Any]], columns: slice = _ALL) -> NDArray[np.floating[Any]]:
+    def whole(self, values: NDArray[np.floating[Any]], columns: slice = _ALL) -> NDArray[np.float64]:
         """Return round(parts * (value - low) / width), clipped to 0..parts, missing replaced; same shape.
 
-        `values` are those of the columns named by the slice, and are overwritten.
+        `values` are those of the columns named by the slice, and may be overwritten.
 
         Whatever the value, infinite or absurd, the result is a whole number in 0..parts: nothing is raised
         and nothing is warned of, since either would speak of the data.
         """
-        kind = self.kind(values)
-        values = values.astype(kind, copy=False)
+        wide = values.astype(np.float64, copy=False)
         with np.errstate(all="ignore"):
-            if self.shifted:
-                values -= self.low[columns].astype(kind)
-            values *= (self.parts / self.width[columns]).astype(kind)
-            np.rint(values, out=values)
-            np.clip(values, 0, self.parts, out=values)
-            np.copyto(values, self.missing[columns].astype(kind), where=np.isnan(values))
-        return values
+            wide -= self.low[columns]
+            wide *= self.parts / self.width[columns]
+            np.rint(wide, out=wide)
+            np.clip(wide, 0, self.parts, out=wide)
+            np.copyto(wide, self.missing[columns], where=np.isnan(wide))
+        return wide
 
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """1 above a public edge, and below it -1 or 0; a missing value counts 0."""
+    """1 above a public edge, and below it -1 or 0; a missing value counts 0.
+
+    The edge is rounded as the column's values are: 0.3 in single precision ties with an edge of 0.3.
+    """
 
     edge: float
     reached: bool = False  # the edge itself counts as above it
     signed: bool = True  # below counts -1
     rule: ClassVar[str] = "stepped"
 
-    def kind(self, values: NDArray[np.floating[Any]]) -> type[np.float32 | np.float64]:
-        """Return the precision in which these values are counted: their own."""
-        return np.float32 if values.dtype.itemsize == 4 else np.float64
-
-    def numbers(self, kind: type[np.float32 | np.float64]) -> NDArray[np.floating[Any]]:
+    def numbers(self, kind: np.dtype[Any]) -> NDArray[np.float64]:
         """Return above which number a value counts 1 and below which it counts -1, shape (1, 2)."""
+        own = np.float32 if kind.itemsize == 4 else np.float64
         with np.errstate(all="ignore"):  # an edge beyond single precision is infinite
-            edge = kind(self.edge)
-        up = np.nextafter(edge, kind(-np.inf)) if self.reached else edge
-        return np.array([[up, edge if self.signed else -np.inf]], dtype=kind)
+            edge = own(self.edge)
+        up = np.nextafter(edge, own(-np.inf)) if self.reached else edge
+        return np.array([[up, edge if self.signed else -np.inf]], dtype=np.float64)
 
-    def whole(self, values: NDArray[np.floating[Any]], columns: slice = _ALL) -> NDArray[np.floating[Any]]:  # noqa: ARG002 - all columns count alike
+    def whole(self, values: NDArray[np.floating[Any]], columns: slice = _ALL) -> NDArray[np.float64]:  # noqa: ARG002 - all columns count alike
         """Return what each value counts as; same shape."""
-        up, down = self.numbers(self.kind(values))[0]
-        return (values > up).astype(np.float64) - (values < down)
+        up, down = self.numbers(values.dtype)[0]
+        wide = values.astype(np.float64, copy=False)
+        return (wide > up).astype(np.float64) - (wide < down)
 
 
 def bounds_of(bounds: Any, names: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -127,4 +120,4 @@ def scale(bounds: Any, names: Sequence[str], missing: Any, parts: int) -> Scale:
     """Return the scale of all columns; `missing` is a share of the width, one or one for each column."""
     low, width = bounds_of(bounds, names)
     fill = np.rint(np.broadcast_to(np.asarray(missing, dtype=np.float64), low.shape) * parts)
-    return Scale(low, width, fill, parts, bool(np.any(low)), bool(np.any(np.abs(low) > width)))
+    return Scale(low, width, fill, parts)

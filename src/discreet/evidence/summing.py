@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet.block import UNEVEN
 from discreet.compiled import compile_text
 from discreet.errors import InputError
 
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 WORTH = 2**18  # values from which on a block is worth compiling for
 _FIRST = Lock()  # threads that start together wait for the one that compiles
 _WORDS = {
-    np.float32: {"REAL": "float", "WIDTH": "f32", "WIDEN": "fpext float %x.own to double"},
-    np.float64: {"REAL": "double", "WIDTH": "f64", "WIDEN": "fadd double %x.own, -0.0"},
+    "f": {"REAL": "float", "WIDEN": "fpext float %v.own to double"},
+    "d": {"REAL": "double", "WIDEN": "fadd double %v.own, -0.0"},
 }
 
 
@@ -43,19 +44,19 @@ def add_compiled(
         return False
     light = np.ascontiguousarray(weight, np.float32)
     found = np.zeros((m, 2, cells))
-    numbers: dict[Any, NDArray[np.floating[Any]]] = {}
+    numbers: dict[str, NDArray[np.float64]] = {}
     for place, column in enumerate(block.columns):
-        kind = contribution.kind(column)
-        function = function_for(contribution.rule, kind)
+        kind = np.dtype("f" if column.dtype.itemsize == 4 else "d")
+        function = function_for(contribution.rule, kind.char)
         if function is None:
             return False
-        if kind not in numbers:
-            numbers[kind] = contribution.numbers(kind)
-        rule = numbers[kind]
+        if kind.char not in numbers:
+            numbers[kind.char] = contribution.numbers(kind)
+        rule = numbers[kind.char]
         values = np.ascontiguousarray(column, kind)
         if values.size != light.shape[1]:
             # Compiled code would read beyond the shorter one.
-            raise InputError("the columns of the table differ in length: a file of it is damaged")
+            raise InputError(UNEVEN)
         function(
             values.ctypes.data,
             values.size,
@@ -71,14 +72,14 @@ def add_compiled(
     return True
 
 
-def function_for(rule: str, kind: Any) -> Any:
-    """Return the function that sums columns of one precision by one rule, or None without llvmlite."""
+def function_for(rule: str, kind: str) -> Any:
+    """Return the function that sums columns of one type, "f" or "d", by one rule; None without llvmlite."""
     with _FIRST:
         return compiled(rule, kind)
 
 
 @lru_cache
-def compiled(rule: str, kind: Any) -> Any:
+def compiled(rule: str, kind: str) -> Any:
     """Return the same, compiled at the first call."""
     text = Path(__file__).with_name("sums.ll").read_text(encoding="utf-8")
     for word, other in {"RULE": rule, **_WORDS[kind]}.items():

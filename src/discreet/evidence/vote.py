@@ -38,10 +38,10 @@ class Vote:
     Parameters
     ----------
     test : callable
-        test(values) -> p-values: values of shape (rows, m), p of shape (m,). With `reads`, test(values,
-        labels), labels a mapping from column to array. If it fails or returns no number, the block does not
-        vote. It must depend on its block alone: a seeded generator or a cache that blocks share would carry
-        one person into other blocks, and void the certificate.
+        test(values) -> p-values: values, double precision, of shape (rows, m), p of shape (m,). With `reads`,
+        test(values, labels), labels a mapping from column to array. If it fails or returns no number, the
+        block does not vote. It must depend on its block alone: a seeded generator or a cache that blocks
+        share would carry one person into other blocks, and void the certificate.
     blocks : int
         How many blocks. More blocks: a smaller certificate, weaker votes.
     level : float
@@ -112,7 +112,7 @@ class Vote:
         for number in range(self.blocks):
             chosen = block == number
             own = {name: as_read(label[chosen]) for name, label in labels.items()}
-            votes += self._votes(values[chosen], own)
+            votes += self._votes(values[chosen].astype(np.float64), own)
         steps = binomial_ladder(self.blocks, self.level, MOST)
         moved = 2.0 if people is not None and self.adjacency == "replace" else 1.0
         return conclude(

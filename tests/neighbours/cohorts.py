@@ -1,0 +1,177 @@
+"""PLINK files: invented cohorts, written as .bed or .pgen, and one person of them changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import discreet
+from discreet.data.plink import STRATUM
+from discreet.lab.cohort import pack
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PHENOTYPES = (
+    *(
+        "1",
+        "2",
+        "0",
+        "-9",
+        "-9.0",
+        "NA",
+        "nan",
+        "NaN",
+        "inf",
+        "-inf",
+        "1e400",
+        "x",
+        "2.0",
+        "1e0",
+        "+2",
+        "1.5",
+    ),
+    *("1_0", "0x1", "\u0661", "2\u00a0", "2\u2028", "2\x85", "2\0", "2\r", "case", '"2"', "1,0", "9" * 5_000),
+    *("", "2 1", "FID", "#", "##", "y" * 40_000),
+)
+NAMES = (
+    *("0", "-9", "NA", "FID", "IID", "#FID", "#IID", "##x", "#x", "a\u00a0b", "a\u2028b", "a\x85b", "a\0b"),
+    *("f1", "p1", "ß", "日本", "x" * 40_000, "a\rb", "\ufeffa"),
+)
+REFUSES = (
+    r"six fields|FID IID value|as many fields|needs a column IID|listed twice|several people|begin headers"
+    r"|control characters|cannot be read as UTF-8|nobody can be called"
+)
+TESTS = ("Allelic", "Trend", "Genotypic", "Score", "TwoGroups", "RankSum", "Mean", "Correlation", "Vote")
+
+
+@dataclass(frozen=True)
+class Someone:
+    """One person: names, the phenotype as written, the stratum, genotypes (3 is no call)."""
+
+    family: str
+    name: str
+    phenotype: str
+    stratum: str
+    genotypes: tuple[int, ...]
+    listed: bool = True  # in the phenotype file
+
+
+@dataclass(frozen=True)
+class Cohort:
+    """Everyone, and which files tell of them."""
+
+    people: tuple[Someone, ...]
+    packed: str  # "bed" or "pgen"
+    pheno: str  # "" (in the .fam), "header", "no header" or "no family"
+    order: tuple[int, ...]  # in which people are listed in the phenotype file
+
+    def write(self, folder: Path) -> discreet.Plink:
+        """Write all files; return what is handed to `measure`."""
+        path = folder / f"c.{self.packed}"
+        calls = np.array([one.genotypes for one in self.people], dtype=np.int8).T
+        variants = len(calls)
+        if self.packed == "bed":
+            codes = np.array([3, 2, 0, 1], dtype=np.uint8)[calls]
+            path.write_bytes(b"\x6c\x1b\x01" + pack(codes).tobytes())
+            _text(folder / "c.bim", [f"1\trs{i}\t0\t{i + 1}\tA\tG" for i in range(variants)])
+            _text(folder / "c.fam", [f"{p.family} {p.name} 0 0 1 {p.phenotype}" for p in self.people])
+        else:
+            import pgenlib
+
+            writer = pgenlib.PgenWriter(str(path).encode(), len(self.people), variants, False)
+            for row in calls:
+                writer.append_biallelic(np.where(row == 3, -9, row).astype(np.int8))
+            writer.close()
+            sites = [f"1\t{i + 1}\trs{i}\tG\tA" for i in range(variants)]
+            _text(folder / "c.pvar", ["#CHROM\tPOS\tID\tREF\tALT", *sites])
+            people = [f"{p.family}\t{p.name}\t1\t{p.phenotype}" for p in self.people]
+            _text(folder / "c.psam", ["#FID\tIID\tSEX\tPHENO1", *people])
+        _text(folder / "strata.txt", [f"{p.family} {p.name} {p.stratum}" for p in self.people])
+        more: dict[str, Any] = {"within": folder / "strata.txt"}
+        if self.pheno:
+            listed = [self.people[i] for i in self.order if self.people[i].listed]
+            head = {"header": ["#FID\tIID\ttrait"], "no header": [], "no family": ["#IID\ttrait"]}[self.pheno]
+            who = [p.name if self.pheno == "no family" else f"{p.family}\t{p.name}" for p in listed]
+            words = [f"{name}\t{p.phenotype}" for name, p in zip(who, listed, strict=True)]
+            _text(folder / "c.phe", [*head, *words])
+            more["pheno"] = folder / "c.phe"
+        return discreet.Plink(path, threads=1, **more)
+
+
+def _text(path: Path, lines: list[str]) -> None:
+    path.write_bytes("".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape"))
+
+
+def invent(rng: np.random.Generator) -> Cohort:
+    """Return a cohort of some dozens of people and a few variants."""
+    n, m = int(rng.integers(24, 49)), int(rng.integers(1, 6))
+    odd = rng.random() < 0.3
+    people = [
+        Someone(
+            f"f{i}",
+            f"p{i}",
+            str(rng.choice(PHENOTYPES[:16])) if odd and rng.random() < 0.3 else str(1 + i % 2),
+            "ab"[i // 2 % 2],
+            tuple(int(g) for g in rng.choice(4, m, p=[0.4, 0.3, 0.2, 0.1])),
+        )
+        for i in range(n)
+    ]
+    if rng.random() < 0.3:
+        people[1] = replace(people[1], family="0", name=people[0].name, listed=True)  # told apart by family
+        people[0] = replace(people[0], listed=bool(rng.integers(2)))
+    pheno = str(rng.choice(["", "header", "no header", "no family"]))
+    order = tuple(int(i) for i in rng.permutation(n))
+    return Cohort(tuple(people), str(rng.choice(["bed", "pgen"])), pheno, order)
+
+
+def ask(rng: np.random.Generator, name: str) -> tuple[Any, frozenset[str]]:
+    """Return a test by name, and what it does not protect: the phenotype, the stratum."""
+    strata: dict[str, Any] = {"stratum": STRATUM, "strata": ("a", "b")} if rng.random() < 0.3 else {}
+    protect = str(rng.choice(["both", "genotypes"]))
+    common = {"protect": protect, "tail": "normal", **strata}
+    public = frozenset(["stratum"] if strata else []) | ({"phenotype"} if protect == "genotypes" else set())
+    if name == "Score":
+        return discreet.Score(bounds=(0.0, 3.0), **common), public
+    if name in ("Allelic", "Trend", "Genotypic"):
+        return getattr(discreet, name)(**common), public
+    if name in ("TwoGroups", "RankSum"):
+        bounds = {"bounds": (0.0, 2.0)} if name == "TwoGroups" else {}
+        test = getattr(discreet, name)(group="phenotype", levels=(1, 2), **bounds)
+        return test, frozenset(["phenotype"])
+    if name == "Mean":
+        return discreet.Mean(bounds=(0.0, 2.0), null=0.5, sides=2), frozenset()
+    if name == "Correlation":
+        return discreet.Correlation(partner="phenotype"), frozenset()
+    from questions import coin_of
+
+    return discreet.Vote(test=coin_of, blocks=5, level=0.5), frozenset()
+
+
+def change(rng: np.random.Generator, cohort: Cohort) -> tuple[str, Cohort, int, frozenset[str]]:
+    """Return one person changed: how, the cohort afterwards, who, and which labels were touched."""
+    at = int(rng.integers(len(cohort.people)))
+    one = cohort.people[at]
+    kind = str(rng.choice(["genotypes", "phenotype", "stratum", "family", "name", "unlisted", "moved"]))
+    touched = frozenset([kind] if kind in ("phenotype", "stratum") else [])
+    order = cohort.order
+    if kind == "genotypes":
+        one = replace(one, genotypes=tuple(int(g) for g in rng.integers(0, 4, len(one.genotypes))))
+    elif kind == "phenotype":
+        one = replace(one, phenotype=str(rng.choice(PHENOTYPES)))
+    elif kind == "stratum":
+        one = replace(one, stratum=str(rng.choice(["a", "b", "c", "NA", "a\u00a0", "x" * 9_000])))
+    elif kind == "family":
+        one = replace(one, family=str(rng.choice(NAMES)))
+    elif kind == "name":
+        one = replace(one, name=str(rng.choice(NAMES)))
+    elif kind == "unlisted":
+        one, touched = replace(one, listed=not one.listed), frozenset(["phenotype"])
+    else:
+        others = [i for i in order if i != at]
+        place = int(rng.choice([0, len(others), rng.integers(len(others))]))
+        order = (*others[:place], at, *others[place:])
+    people = (*cohort.people[:at], one, *cohort.people[at + 1 :])
+    return kind, replace(cohort, people=people, order=order), at, touched

@@ -1,0 +1,173 @@
+"""Faults planted in readers and tests: the fuzzer must find each of them."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.block import Block
+from discreet.data import fam, source, table
+from discreet.data.source import Column
+from discreet.engine.work import Declared
+from discreet.errors import InputError
+from discreet.evidence.contribution import Scale
+from discreet.sklearn import PrivateSelectFdr
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from nasty import Study
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is planted, in which sources it shows, and for which studies alone it can."""
+
+    plant: Callable[[Any], None]
+    sources: tuple[str, ...]
+    only: Callable[[Study], bool] = lambda study: True  # noqa: ARG005
+
+
+def precision_by_missing(patch: Any) -> None:
+    """Make a column double precision where somebody is missing, else single."""
+    real = source.entries
+
+    def faulty(column: Any, declared: Any) -> Any:
+        found = real(column, declared)
+        if found.dtype == object:
+            return found
+        with np.errstate(all="ignore"):
+            return found.astype(np.float64 if np.isnan(found).any() else np.float32)
+
+    patch.setattr(source, "entries", faulty)
+
+
+def reduced_if_anybody_has_two_rows(patch: Any) -> None:
+    """Skip `reduce` when nobody has two rows."""
+    real = table.one_row_each
+
+    def faulty(values: Any, labels: Any, people: Any, how: Any) -> Any:
+        several = len(set(people.tolist())) < len(people)
+        return real(values, labels, people, how if several else None)
+
+    patch.setattr(table, "one_row_each", faulty)
+
+
+def quotes_swallow_lines(patch: Any) -> None:
+    """Let a stray quote go on until the next one, lines and all."""
+
+    class Swallowing:
+        def __init__(self, path: Path) -> None:
+            with path.open(encoding="utf-8", errors="replace", newline="") as file:
+                self.names, *self.rows = [row for row in csv.reader(file) if row]
+
+        @property
+        def columns(self) -> tuple[Column, ...]:
+            return tuple(Column(name, "float" if name[0] == "v" else "text") for name in self.names)
+
+        def batches(self, wanted: Any) -> Iterator[dict[str, Any]]:
+            cells = {
+                name: [row[place] if place < len(row) else "" for row in self.rows]
+                for place, name in enumerate(self.names)
+            }
+            yield {
+                name: fam._numbers(cells[name]) if name[0] == "v" else np.array(cells[name], dtype=object)
+                for name in wanted
+            }
+
+    patch.setattr(table, "open_file", Swallowing)
+
+
+def coding_by_what_is_there(patch: Any) -> None:
+    """Take phenotypes for 0 and 1 if any of them is 0."""
+    real = fam._numbers
+
+    def faulty(words: list[str]) -> Any:
+        found = real(words)
+        return found + 1 if (found == 0).any() else found
+
+    patch.setattr(fam, "_numbers", faulty)
+
+
+def incomplete_rows_dropped(patch: Any) -> None:
+    """Leave out whoever misses a value."""
+    real = table.Table.blocks
+
+    def faulty(self: Any) -> Iterator[Block]:
+        for block in real(self):
+            whole = ~np.isnan(block.values).any(axis=1)
+            whole[0] = True
+            labels = {name: label[whole] for name, label in block.labels.items()}
+            people = None if block.people is None else block.people[whole]
+            yield Block(block.values[whole], labels, people, block.first)
+
+    patch.setattr(table.Table, "blocks", faulty)
+
+
+def long_entries_refused_and_quoted(patch: Any) -> None:
+    """Quote in an error what it does not like."""
+    real = source.entries
+
+    def faulty(column: Any, declared: Any) -> Any:
+        found = real(column, declared)
+        for entry in found.tolist():
+            if isinstance(entry, str) and len(entry) > 1_000:
+                raise InputError(f"too long: {entry}")
+        return found
+
+    patch.setattr(source, "entries", faulty)
+
+
+def scaled_by_the_largest(patch: Any) -> None:
+    """Scale values by the largest there is, not by public bounds."""
+    real = Scale.whole
+
+    def faulty(self: Any, values: Any, columns: Any = slice(None)) -> Any:
+        with np.errstate(all="ignore"):
+            most = np.nanmax(np.abs(np.nan_to_num(values, posinf=1e300, neginf=-1e300)), axis=0, initial=1)
+            return real(self, values / most * (self.low + self.width)[columns], columns)
+
+    patch.setattr(Scale, "whole", faulty)
+
+
+def features_of_one_type(patch: Any) -> None:
+    """Make all features single precision unless one entry anywhere is missing."""
+    real = PrivateSelectFdr._valid
+
+    def faulty(self: Any, *data: Any, **options: Any) -> Any:
+        found = real(self, *data, **options)
+        values = found[0] if isinstance(found, tuple) else found
+        if not np.isnan(values).any():
+            with np.errstate(all="ignore"):
+                values[...] = values.astype(np.float32)
+        return found
+
+    patch.setattr(PrivateSelectFdr, "_valid", faulty)
+
+
+def partitions_as_they_come(patch: Any) -> None:
+    """Leave a partition the types that its own people give it."""
+    patch.setattr(Declared, "batches", lambda self, wanted: self.partition.batches(wanted))
+
+
+FAULTS = {
+    "precision by missing": Fault(precision_by_missing, ("masked", "structured")),
+    "reduced if anybody has two rows": Fault(
+        reduced_if_anybody_has_two_rows,
+        ("structured", "polars"),
+        lambda study: study.reduce == "any" and len(study.rows) == study.people,
+    ),
+    "quotes swallow lines": Fault(quotes_swallow_lines, ("csv",)),
+    "coding by what is there": Fault(coding_by_what_is_there, ("plink",)),
+    "incomplete rows dropped": Fault(incomplete_rows_dropped, ("array", "parquet")),
+    "long entries refused and quoted": Fault(long_entries_refused_and_quoted, ("structured",)),
+    "scaled by the largest": Fault(scaled_by_the_largest, ("array",)),
+    "features of one type": Fault(features_of_one_type, ("sklearn array",)),
+    "partitions as they come": Fault(
+        partitions_as_they_come, ("dask frame",), lambda study: "bool" in study.types.values()
+    ),
+}

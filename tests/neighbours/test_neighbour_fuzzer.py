@@ -1,0 +1,38 @@
+"""One person reaches nobody else: a minute of the neighbour fuzzer, and faults that it must find."""
+
+import pytest
+from faults import FAULTS
+from forms import close
+from fuzzer import SOURCES, run
+from questions import TESTS
+
+from discreet.named import TESTS as NAMED
+
+TABLES = 8  # for each source; `python tests/neighbours --minutes 600` goes on
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _closed_cluster():
+    yield
+    close()
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_one_person_changes_nobody_else(source):
+    """Certificates, people and everyone else's rows stay, bit for bit; scores move within the certificate."""
+    tally = run(20, tables=TABLES, sources=(source,))
+    assert not tally.faults, tally
+    assert tally.pairs > TABLES
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_planted_fault_is_found(name, monkeypatch):
+    """A reader or a test that lets one person change others is caught within some dozens of tables."""
+    fault = FAULTS[name]
+    fault.plant(monkeypatch)
+    assert any(run(seed, tables=10, sources=fault.sources, only=fault.only).faults for seed in range(9))
+
+
+def test_every_test_of_people_is_asked():
+    """A new test joins the fuzzer; p-values are final and have no people."""
+    assert set(NAMED.values()) - {"PValues"} == set(TESTS)
