@@ -4,7 +4,7 @@ PY := .venv/bin/python
 BUILT := pyproject.toml setup.py $(wildcard src/discreet/kernels/*.[ch])
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint types contracts docs unit figures clean
+.PHONY: demo test lint types contracts docs unit figures test-matrix clean
 
 demo: .venv/run
 	$(PY) -m discreet demo
@@ -29,6 +29,10 @@ figures: .venv/dev # minutes: the tables in docs/printed
 
 unit: .venv/dev
 	$(PY) -m pytest -n 2
+
+test-matrix: .venv/dev # an hour: every supported Python, with the oldest and the newest dependencies
+	$(PIP) uv
+	$(PY) tests/matrix.py -n 2
 
 .venv/run: $(BUILT)
 	$(PYTHON) -m venv .venv

@@ -1,9 +1,9 @@
-"""Shared by all tests: the false-alarm budget is declared, and kept."""
+"""Shared by all tests: the budget of the suite's two errors is declared, and kept."""
 
 import pytest
 from hypothesis import settings
 
-from budget import Ledger
+from budget import Ledger, declared
 
 # Busy machines are slow, and the same commit should give the same answer twice.
 settings.register_profile("steady", deadline=None, derandomize=True)
@@ -12,16 +12,21 @@ settings.load_profile("steady")
 
 def pytest_configure(config):
     config.addinivalue_line(
-        "markers", "statistical(n): makes n assertions that can each fail by chance with probability ALPHA"
+        "markers",
+        "statistical(n, twins=0): makes n assertions that can each fail by chance with probability ALPHA, "
+        "and runs so many twins that can each escape with probability BETA",
     )
 
 
 @pytest.fixture(autouse=True)
 def _keep_to_the_budget(request):
-    Ledger.spent = 0
+    Ledger.spent = Ledger.twins = 0
     yield
     marker = request.node.get_closest_marker("statistical")
-    declared = marker.args[0] if marker else 0
-    assert Ledger.spent <= declared, (
-        f"{Ledger.spent} statistical assertions made, {declared} declared: mark the test statistical"
+    assertions, twins = declared(marker)
+    assert Ledger.spent <= assertions, (
+        f"{Ledger.spent} statistical assertions made, {assertions} declared: mark the test statistical"
+    )
+    assert Ledger.twins <= twins, (
+        f"{Ledger.twins} wrong twins run, {twins} declared: mark the test statistical"
     )

@@ -55,10 +55,14 @@ def no_column(where: str, name: str, known: Iterable[str]) -> InputError:
     return InputError(f"{where} has no column {name!r}{perhaps(name, known)}")
 
 
+_LONGEST = 100  # characters of a name that are compared
+
+
 def perhaps(name: str, known: Iterable[str]) -> str:
     """Return a hint at which of the known names may have been meant; empty if none is near."""
     from difflib import get_close_matches
 
+    name = name[:_LONGEST]
     lower: dict[str, str] = {}
     for one in known:
         lower.setdefault(one.lower(), one)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from discreet import check
 from discreet.errors import InputError
 from discreet.report.genome import WINDOW, Located
-
-if TYPE_CHECKING:
-    from discreet.report.release import Release
+from discreet.report.release import Release
 
 
 def located(release: Release, data: Any, *, window: int = WINDOW) -> Located:
@@ -41,6 +40,8 @@ def located(release: Release, data: Any, *, window: int = WINDOW) -> Located:
     """
     from discreet.data.plink import Plink, is_plink
 
+    check.made(release, Release, "release must be what `discover` returned")
+    window = check.whole(window, "window", 0, 2**62)
     if not is_plink(data):
         raise InputError(
             "data must be the Plink record, or the .bed or .pgen path, the release was made from"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet import check
+from discreet.data.plink import Plink
 from discreet.errors import InputError
 from discreet.evidence.evidence import Evidence
 from discreet.evidence.p_values import PValues
@@ -88,11 +89,15 @@ def measuring(
     """Yield the evidence; unless `gather`, that of very many hypotheses may stay on a cluster meanwhile."""
     check_engine(engine, scheduler)
     check_test(test)
-    if isinstance(test, PValues) and not is_table(data):
-        yield test.of(data)
-        return
-    if isinstance(test, PValues) and test.column is not None:
-        columns = [test.column]
+    if isinstance(test, PValues):
+        check_p_values(data, test, person, columns)
+        if not is_table(data):
+            yield test.of(data)
+            return
+        columns = columns if test.column is None else [test.column]
+    if isinstance(data, Plink):
+        data.check_used(test.labels)
+    _check_levels(data, test, columns)
     taken = _taken(data, test, person)
     if engine == "local":
         yield _assuming(taken, _here(data, test, person=person, columns=columns))
@@ -101,6 +106,17 @@ def measuring(
 
     with scan(data, test, person=person, columns=columns, scheduler=scheduler, gather=gather) as evidence:
         yield _assuming(taken, evidence)
+
+
+def _check_levels(data: Any, test: Test, columns: Any) -> None:
+    """Refuse a level that the table's own type does not have."""
+    from discreet.data.plink import is_plink
+
+    if not is_plink(data):
+        from discreet.data.declared import asked_levels, check_levels
+
+        if asked := asked_levels(test, columns):
+            check_levels(data, asked)
 
 
 def _taken(data: Any, test: Test, person: Any) -> str:
@@ -128,10 +144,20 @@ def check_engine(engine: str, scheduler: Any) -> None:
 
 def check_test(test: Any) -> None:
     """Refuse the name of a test, or its class, in place of a test."""
-    if isinstance(test, type) or not hasattr(test, "start"):
+    if isinstance(test, type) or not callable(getattr(test, "start", None)) or not hasattr(test, "labels"):
         raise InputError(
             "test must be an object such as TwoGroups(group=..., bounds=...), not a name or class"
         )
+
+
+def check_p_values(data: Any, test: PValues, person: Any, columns: Any) -> None:
+    """Refuse what does nothing where p-values are the data: they are nobody's rows."""
+    if person is not None:
+        raise InputError("person is for rows about people, and these are p-values: leave it out")
+    if columns is not None and (test.column is not None or not is_table(data)):
+        raise InputError("columns are for p-values that lie side by side in one row: leave them out")
+    if test.column is not None and not is_table(data):
+        raise InputError("column names a column of a table of p-values, and these are a vector: leave it out")
 
 
 def _here(data: Any, test: Test, *, person: Any, columns: Any) -> Evidence:

@@ -99,14 +99,20 @@ def plain(value: Any) -> Any:
     if isinstance(value, bytes):
         return "a key, not shown"
     if isinstance(value, (np.generic, np.ndarray)):
-        return plain(cast("Any", value).tolist())
+        # A float that is wider than Python's stays what it is.
+        held: Any = cast("Any", value).tolist()
+        return str(cast("Any", held)) if isinstance(held, np.generic) else plain(held)
     if callable(value):
         return f"{getattr(value, '__module__', '')}:{getattr(value, '__qualname__', 'function')}"
     if isinstance(value, Mapping):
-        return {str(key): plain(one) for key, one in cast("Mapping[Any, Any]", value).items()}
+        pairs = check.items(cast("Mapping[Any, Any]", value), "a mapping of columns")
+        return {str(plain(key)): plain(one) for key, one in pairs}
     if isinstance(value, (tuple, list)):
         return [plain(one) for one in cast("list[Any]", value)]
-    return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)
+    if isinstance(value, (str, int, float, bool, type(None))):
+        return value
+    message = f"a {check.kind_of(value)} cannot be written down: give text, numbers or lists"
+    return check.attempt(lambda: str(value), message)
 
 
 def recognised(value: Any) -> bool:

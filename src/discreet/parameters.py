@@ -10,39 +10,86 @@ from discreet.errors import InputError
 
 METHODS = ("aware", "peel", "oneshot", "mirror")
 CUTOFFS = ("plain", "paper", "conservative")
+GUARANTEES = ("proved", "calibrated")
+
+TAKES = {
+    "aware": ("guarantee", "dependence"),
+    "aware, calibrated": ("guarantee",),
+    "peel": ("k", "cutoffs"),
+    "oneshot": ("k", "cutoffs"),
+    "mirror": ("k",),
+}
+"""What each method takes beside q, epsilon, delta and values. All else is refused: it would do nothing."""
+DEFAULTS = {"guarantee": "proved", "dependence": "positive", "cutoffs": "plain"}
+"""What is meant where an option that a method takes is not given."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameters:
-    """What was asked for; `discreet.release` explains each. Holds nothing private."""
+    """What was asked for; `discreet.release` explains each. Holds nothing private.
+
+    An option that the method does not take is None, and one that it takes and that was not given has its
+    default: the same request is written down the same way.
+    """
 
     q: float
     epsilon: float
     delta: float
     method: str = "aware"
-    guarantee: str = "proved"
-    dependence: str = "positive"
+    guarantee: str | None = None
+    dependence: str | None = None
     k: int | None = None
-    cutoffs: str = "plain"
+    cutoffs: str | None = None
     values: bool = False
 
     def __post_init__(self) -> None:
-        # Stored as floats: 1 and 1.0 are the same request.
-        object.__setattr__(self, "q", check.level(self.q, "q"))
-        object.__setattr__(self, "epsilon", check.positive(self.epsilon, "epsilon"))
-        object.__setattr__(self, "delta", check.delta(self.delta))
-        check.choice(self.method, "method", METHODS)
-        check.choice(self.guarantee, "guarantee", ("proved", "calibrated"))
-        check.choice(self.dependence, "dependence", ("positive", "any"))
-        check.choice(self.cutoffs, "cutoffs", CUTOFFS)
+        check.settle(
+            self,
+            q=check.level(self.q, "q"),
+            epsilon=check.epsilon(self.epsilon),
+            delta=check.delta(self.delta),
+            method=check.choice(self.method, "method", METHODS),
+            values=check.flag(self.values, "values"),
+        )
+        choices = {"guarantee": GUARANTEES, "dependence": ("positive", "any"), "cutoffs": CUTOFFS}
+        for name, among in choices.items():
+            if getattr(self, name) is not None:
+                check.choice(getattr(self, name), name, among)
         if self.k is not None:
-            object.__setattr__(self, "k", check.whole(self.k, "k"))
-        object.__setattr__(self, "values", check.flag(self.values, "values"))
+            check.settle(self, k=check.whole(self.k, "k"))
+        taken = TAKES[self.row]
+        refuse_idle({name: getattr(self, name) for name in OPTIONS}, [self.row])
+        check.settle(self, **{name: DEFAULTS[name] for name in taken if self._lacks(name)})
         if self.delta == 0 and self.method in {"aware", "mirror"}:
             raise InputError(
                 f'delta must be above 0 for method "{self.method}": its noise is Gaussian; try 1e-6'
             )
 
+    @property
+    def row(self) -> str:
+        """The row of `TAKES` that applies."""
+        calibrated = self.method == "aware" and self.guarantee == "calibrated"
+        return "aware, calibrated" if calibrated else self.method
+
+    def _lacks(self, name: str) -> bool:
+        return name in DEFAULTS and getattr(self, name) is None
+
     def to_dict(self) -> dict[str, Any]:
         """Return them as a plain dictionary."""
         return asdict(self)
+
+
+OPTIONS = tuple(dict.fromkeys(name for row in TAKES.values() for name in row))
+"""All options that some method takes."""
+
+
+def refuse_idle(given: dict[str, Any], rows: list[str]) -> None:
+    """Refuse an option that is given, not None, and that none of these rows of `TAKES` takes."""
+    for name, value in given.items():
+        if value is not None and not any(name in TAKES.get(row, ()) for row in rows):
+            takers = ", ".join(f'"{row}"' for row, taken in TAKES.items() if name in taken)
+            asked = ", ".join(f'"{row}"' for row in rows)
+            raise InputError(
+                f"{name} would do nothing here: it belongs to {takers}, and the method asked for is {asked}. "
+                f"Leave {name} out, or choose a method that takes it"
+            )

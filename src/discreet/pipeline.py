@@ -38,10 +38,10 @@ def release(
     epsilon: float,
     delta: float,
     method: str = "aware",
-    guarantee: str = "proved",
-    dependence: str = "positive",
+    guarantee: str | None = None,
+    dependence: str | None = None,
     k: int | None = None,
-    cutoffs: str = "plain",
+    cutoffs: str | None = None,
     values: bool = False,
     ledger: Purse = None,
     dataset: str | None = None,
@@ -61,16 +61,17 @@ def release(
         "aware": noise-aware BH; needs no k, and FDR <= q is proved. "peel": the paper's Algorithm 4.
         "oneshot": its fast form. "mirror": one-sided z scores from `Evidence.from_z` only; FDR <= q exactly
         when null scores are symmetric and their signs independent.
-    guarantee : {"proved", "calibrated"}
-        "aware" only. "calibrated" finds more and its FDR is verified by simulation alone.
-    dependence : {"positive", "any"}
-        "aware" and "proved" only. "positive": scores of nulls independent, or positively dependent (PRDS).
-        "any": no assumption, at a price.
+    guarantee : {"proved", "calibrated"}, optional
+        "aware" only; "proved" when absent. "calibrated" finds more and its FDR is verified by simulation
+        alone.
+    dependence : {"positive", "any"}, optional
+        "aware" and "proved" only. "positive", when absent: scores of nulls independent, or positively
+        dependent (PRDS). "any": no assumption, at a price.
     k : int, optional
         "peel" and "oneshot": the most discoveries to look for; by doubling from 16 when absent, which splits
         the budget over as many rounds as m allows. "mirror": how many to look at; chosen privately if absent.
-    cutoffs : {"plain", "paper", "conservative"}
-        "peel" and "oneshot": which cutoffs; the release states the FDR level each earns.
+    cutoffs : {"plain", "paper", "conservative"}, optional
+        "peel" and "oneshot": which cutoffs, "plain" when absent; the release states the FDR level each earns.
     values : bool
         Also release one noisy number for each discovery: its effect where the test has one (a difference of
         means, of rates, ...), else its score. "aware" pays a fifth of the budget for them; the other methods
@@ -104,6 +105,11 @@ def release(
         k=k,
         cutoffs=cutoffs,
         values=values,
+    )
+    check.made(
+        evidence,
+        Evidence,
+        "evidence must come from `measure`, `Evidence.from_p` or `from_z`; for a table use `discover`",
     )
     told = {} if ledger is None else about_evidence(evidence)
     purse = spending(ledger, dataset, release_id, {**told, **asked.to_dict()})
@@ -176,10 +182,10 @@ def discover(
     epsilon: float,
     delta: float,
     method: str = "aware",
-    guarantee: str = "proved",
-    dependence: str = "positive",
+    guarantee: str | None = None,
+    dependence: str | None = None,
     k: int | None = None,
-    cutoffs: str = "plain",
+    cutoffs: str | None = None,
     values: bool = False,
     person: str | Person | None = None,
     columns: Any = None,
@@ -246,7 +252,7 @@ def discover(
         if kept is not None:
             return kept
     # Scores may stay on a cluster where a method needs no more than their blocks can give.
-    gather = method != "aware" or values
+    gather = asked.method != "aware" or asked.values
     where = {"engine": engine, "scheduler": scheduler}
     with measuring(data, test, person=person, columns=columns, **where, gather=gather) as evidence:
         return _make(evidence, asked, purse, told, _frame(data))

@@ -9,9 +9,10 @@ import numpy as np
 
 from discreet.data.source import entries
 from discreet.errors import InputError, missing_extra
-from discreet.evidence.contribution import check_bounds, pair
+from discreet.evidence.arguments import pair
 from discreet.evidence.correlation import Correlation
 from discreet.evidence.two_groups import TwoGroups
+from discreet.measure import check_test
 from discreet.pipeline import discover
 
 try:
@@ -22,9 +23,23 @@ except ImportError:
     raise missing_extra("sklearn", "PrivateSelectFdr") from None
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
 _TARGET = "y"
+_SIDES, _FLOOR = 2, 0.2
+# How refusals of scikit-learn begin that speak of shapes and kinds alone.
+_SAFE = (
+    "Expected 2D",
+    "Found ",
+    "Complex data",
+    "Sparse data",
+    "y should",
+    "X has",
+    "The feature names",
+    "float() arg",
+)
 _check: Any = validation  # untyped
 
 
@@ -49,15 +64,16 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
         Absent: y holds two classes; features are tested by `TwoGroups`, y is *public* and not protected.
         Given: y is a number within these public bounds; features are tested by `Correlation` with
         method="product", and y is protected like the features.
-    floor : float
+    floor : float, optional
         With y_bounds: the smallest standard deviation of features and y, as a share of the width of their
-        bounds, at which the test is sharp. Public; twice the floor is a quarter of the noise.
+        bounds, at which the test is sharp; 0.2 when absent. Public; twice the floor is a quarter of the
+        noise.
     test : a test of discreet, optional
-        Instead of bounds and y_bounds: any test with its own public arguments; its group or partner column,
-        whatever its name, is y.
-    sides : {2, 1}
-        2: any difference, like SelectFdr. 1: only features that are larger in the second class, or rise with
-        y.
+        Instead of bounds, y_bounds, floor and sides: any test with its own public arguments; its group or
+        partner column, whatever its name, is y.
+    sides : {2, 1}, optional
+        2, when absent: any difference, like SelectFdr. 1: only features that are larger in the second class,
+        or rise with y.
     method, guarantee, dependence, k
         As in `discreet.release`.
     ledger, dataset, release_id : optional
@@ -100,11 +116,11 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
         epsilon: float = 1.0,
         delta: float = 1e-6,
         y_bounds: Any = None,
-        floor: float = 0.2,
-        sides: int = 2,
+        floor: float | None = None,
+        sides: int | None = None,
         method: str = "aware",
-        guarantee: str = "proved",
-        dependence: str = "positive",
+        guarantee: str | None = None,
+        dependence: str | None = None,
         k: int | None = None,
         ledger: Any = None,
         dataset: str | None = None,
@@ -157,8 +173,8 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
         else:
             values = self._valid(X, ensure_min_samples=2)
             if y is not None:
-                y = _column(y)
-                _check.check_consistent_length(values, y)
+                y = _in_our_words(lambda: _column(y))
+                _in_our_words(lambda: _check.check_consistent_length(values, y))
         names = self._names()
         self.release_ = discover(
             _table(values, names, test.labels, y),
@@ -177,44 +193,41 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
         return self
 
     def _valid(self, X: Any, *target: Any, **options: Any) -> Any:  # noqa: N803 (scikit-learn's name)
-        """Return the data as scikit-learn checks them; its refusal of text would quote somebody's entry.
+        """Return the data as scikit-learn checks them.
 
         All features are double precision: left to itself, scikit-learn gives them one type that depends on
         all of them, and so on whether anybody misses an entry anywhere.
         """
-        if any(kind in "mMc" for kind in _type_kinds(X)):  # NumPy would make numbers of the first two
-            raise InputError("X must hold real numbers: dates, durations, and Complex data not supported")
-        values = _unmasked(X)
-        try:
-            return _check.validate_data(
-                self, values, *target, dtype=np.float64, ensure_all_finite=False, **options
-            )
-        except OverflowError:
-            pass
-        except ValueError as error:
-            if "could not convert" not in str(error):
-                raise
-        raise InputError("X must hold numbers: leave text columns out, or encode them")
+        if any(kind in "mM" for kind in _type_kinds(X)):  # NumPy would make numbers of dates
+            raise InputError("X must hold numbers: leave text and dates out, or encode them")
+        options |= {"dtype": np.float64, "ensure_all_finite": False}
+        return _in_our_words(lambda: _check.validate_data(self, _unmasked(X), *target, **options))
 
     def _chosen_test(self) -> Any:
         """Return the test, from public parameters alone."""
         if self.test is not None:
+            check_test(self.test)
+            for name in ("bounds", "y_bounds", "floor", "sides"):
+                if getattr(self, name) is not None:
+                    raise InputError(f"{name} would do nothing: `test` has its own; leave one of them out")
             if len(self.test.labels) > 1:
                 raise InputError("test must read one column beside the features, which is y")
             return self.test
         if self.bounds is None:
             raise InputError("bounds must be given, (low, high), and public: choose them without the data")
-        check_bounds(self.bounds)
+        sides = _SIDES if self.sides is None else self.sides
         if self.y_bounds is None:
-            return TwoGroups(group=_TARGET, bounds=self.bounds, sides=self.sides)
+            if self.floor is not None:
+                raise InputError("floor would do nothing without y_bounds: leave it out, or give both")
+            return TwoGroups(group=_TARGET, bounds=self.bounds, sides=sides)
         pair(self.y_bounds, "y_bounds")
         return Correlation(
             partner=_TARGET,
             method="product",
             bounds=self.bounds,
             partner_bounds=self.y_bounds,
-            floor=self.floor,
-            sides=self.sides,
+            floor=_FLOOR if self.floor is None else self.floor,
+            sides=sides,
         )
 
     def _names(self) -> tuple[str, ...]:
@@ -242,9 +255,24 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
         return tags
 
 
+class _NotNumbersError(InputError, TypeError):
+    """Where scikit-learn raises a TypeError, those who catch one get one."""
+
+
+def _in_our_words(run: Callable[[], Any]) -> Any:
+    """Return what `run` returns; of scikit-learn's refusals only words that quote no entry are kept."""
+    try:
+        return run()
+    except Exception as error:  # noqa: BLE001 - what stands in X may raise anything
+        kind = _NotNumbersError if isinstance(error, TypeError) else InputError
+        first = str(error).partition("\n")[0] if isinstance(error, (TypeError, ValueError)) else ""
+    words = first.rstrip(":") if first.startswith(_SAFE) else "leave text columns out, or encode them"
+    raise kind(f"X must hold numbers, people by features, and y one entry for each person: {words}")
+
+
 def _two_classes(y: NDArray[Any]) -> NDArray[np.intp]:
     """Return the two classes, which are public, as 0 and 1."""
-    classes, codes = np.unique(y, return_inverse=True)
+    classes, codes = _in_our_words(lambda: np.unique(y, return_inverse=True))
     if classes.size != 2:
         raise InputError(
             f"y must hold two classes; got {classes.size}. Only binary classification is supported: compare "

@@ -349,8 +349,11 @@ def test_answers_in_words_are_tested_by_their_levels(survey):
     """Each entry may declare a column's levels; one alone has no "other"."""
     asked = ["--columns", "q1=yes,no", "--columns", "q2=yes", "--columns", "moved", "--json"]
     done = run("discover", survey, "--test", "proportion", "--null", "0.5", *asked)
+    none_of_them = "Whoever has another counts as none of them."
     assert told(done) == [
         "Testing 5 columns: q1=yes, q1=no, q1=other, q2=yes, moved.",
+        f"Levels of 'q1' are compared letter by letter: 'yes', 'no'. {none_of_them}",
+        f"Levels of 'q2' are compared letter by letter: 'yes'. {none_of_them}",
         "A value of 0.5 or more counts as yes: 1 column: moved.",
     ]
     assert json.loads(done.stdout)["m"] == 5

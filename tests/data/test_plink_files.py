@@ -234,6 +234,12 @@ def test_a_pgen_file_gives_the_same_evidence(bed, tmp_path):
         discreet.measure(tmp_path / "cohort.pgen", TESTS[0])
 
 
+def _header(path, variants, people):
+    """Write the first bytes of a .pgen file."""
+    path.write_bytes(b"\x6c\x1b\x02" + variants.to_bytes(4, "little") + people.to_bytes(4, "little"))
+    return path
+
+
 def test_pgen_without_its_extra_names_the_extra(tmp_path, monkeypatch):
     """Without Pgenlib the error says what to install."""
     from discreet.data import pgen
@@ -243,7 +249,7 @@ def test_pgen_without_its_extra_names_the_extra(tmp_path, monkeypatch):
 
     monkeypatch.setattr(pgen, "import_module", absent)
     with pytest.raises(MissingExtraError, match="pgen"):
-        pgen.Pgen(tmp_path / "x.pgen", 3, 3)
+        pgen.Pgen(_header(tmp_path / "x.pgen", 3, 3), 3, 3)
 
 
 def spoil(path, change):

@@ -263,7 +263,6 @@ DECLARED = {
     },
     pa.bool_(): np.float64,
     pa.decimal128(12, 2): np.float64,
-    pa.float16(): np.float64,
     pa.float32(): np.float32,
 }
 

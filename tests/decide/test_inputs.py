@@ -96,7 +96,7 @@ def test_names_come_from_mapping_index_or_argument():
     assert step_up({"height": 0.001, "luck": 0.6, "diet": 0.03}, 0.1).names == ("height", "diet")
     assert step_up(pd.Series(P, index=["x", "y", "z"]), 0.1).names == ("x", "z")
     assert step_up(P, 0.1, names=["a", "b", "c"]).names == ("a", "c")
-    assert step_up(pd.Series(P, index=["x", "y", "z"]), 0.1, names="abc").names == ("a", "c")
+    assert step_up(pd.Series(P, index=["x", "y", "z"]), 0.1, names=list("abc")).names == ("a", "c")
     assert step_up(P, 0.1).names == (0, 2)
 
 

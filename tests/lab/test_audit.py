@@ -103,8 +103,8 @@ def test_samples_of_the_real_code_keep_the_claim(name):
 
 
 def test_every_planted_fault_is_caught():
-    """Half noise, less noise, reused draws, wrong constants, ties, NaN and leaked order are all found."""
-    rows = list(audit.fault_rows())
+    """Half noise, less noise, reused draws, wrong constants, ties, NaN, leaked order: all found (seeded)."""
+    rows = list(audit.fault_rows(seed=1))
     assert len(rows) == len(FAULTS) + 1
     assert [row.mechanism for row in rows if row.verdict != "caught"] == []
     assert "every planted fault was caught" in audit.in_words(rows)

@@ -45,7 +45,7 @@ def test_the_papers_example_is_the_papers():
     assert np.all(study.p[~study.null] == 1 - np.median(study.p[study.null]))
 
 
-@pytest.mark.statistical(2)
+@pytest.mark.statistical(2, twins=1)
 @pytest.mark.parametrize(("name", "other", "rho"), [("positive", 99, 0.5), ("blocks", 98, 0.8)])
 def test_correlations_are_as_declared(name, other, rho):
     """Nulls correlate at .5 with everything, or at .8 inside a block.
@@ -55,8 +55,9 @@ def test_correlations_are_as_declared(name, other, rho):
     rng = np.random.default_rng(0)
     p = np.array([SCENARIOS[name].draw(rng, 100).p for _ in range(4000)])
     same = (p[:, 50] < 0.5) == (p[:, other] < 0.5)
-    assert_mean_is(same, 0.5 + np.arcsin(rho) / np.pi)
-    must_fail(lambda: assert_mean_is(same, 0.5 + np.arcsin(rho + 0.2) / np.pi))
+    truth, wrong = 0.5 + np.arcsin([rho, 1.3 - rho]) / np.pi
+    assert_mean_is(same, truth)
+    must_fail(assert_mean_is, same, wrong=wrong, truth=truth)
 
 
 @pytest.mark.parametrize("name", PROCEDURES)

@@ -6,7 +6,7 @@ import argparse
 import time
 
 from forms import close
-from fuzz import SOURCES, run
+from fuzzer import SOURCES, run
 
 parser = argparse.ArgumentParser(prog="python tests/neighbours", description=__doc__)
 parser.add_argument("--minutes", type=float, default=1.0, help="how long to look")

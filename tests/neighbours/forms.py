@@ -16,6 +16,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 from nasty import FLOATS, INTS, NUMBERS, Study
+from pairs import Recorder
 
 import discreet
 import discreet.sklearn as selector
@@ -258,18 +259,31 @@ class Selector(Form):
             indices = ()
 
         def take(table: Any, asked: Any, *, columns: Any, **_: Any) -> Any:
-            found.append(discreet.measure(table, asked, columns=columns))
+            recorder = asked if isinstance(asked, Recorder) else Recorder(asked)
+            found.append(discreet.measure(table, recorder, columns=columns))
             return Nothing()
 
+        y: Any = None
         if label is not None:
             is_text = study.types[label] in _WORDS
-            y: Any = np.array(study.column(label), dtype=object) if is_text else numeric(study, label)[0]
+            y = np.array(study.column(label), dtype=object) if is_text else numeric(study, label)[0]
         kept, selector.discover = selector.discover, take
         try:
-            selector.PrivateSelectFdr(test).fit(data, None if label is None else y)
+            _estimator(test).fit(data, y)
         finally:
             selector.discover = kept
         return found[0]
+
+
+def _estimator(test: Any) -> Any:
+    """Return the estimator that asks a test's question by its own parameters, or else by the test."""
+    inner = test.test
+    if isinstance(inner, discreet.TwoGroups) and inner.sd is None and inner.floor is None:
+        return selector.PrivateSelectFdr(bounds=inner.bounds, sides=inner.sides)
+    if isinstance(inner, discreet.Correlation) and inner.method == "product":
+        ends = {"bounds": inner.bounds, "y_bounds": inner.partner_bounds}
+        return selector.PrivateSelectFdr(**ends, floor=inner.floor, sides=inner.sides)
+    return selector.PrivateSelectFdr(test)
 
 
 _TEXT_TYPES = {"numbers": ("bool", "int64", "float64"), "labels": ("text", "int64", "float64", "bool")}

@@ -43,7 +43,7 @@ def gaussian_law(sigma, low, high):
     return with_rest(np.diff(ndtr((np.arange(low, high + 1) - 0.5) / sigma)))
 
 
-@pytest.mark.statistical(12)
+@pytest.mark.statistical(2, twins=1)
 @pytest.mark.parametrize(
     ("draw", "law", "low"),
     [
@@ -55,17 +55,18 @@ def gaussian_law(sigma, low, high):
 @pytest.mark.parametrize("scale", [0.7, 3.3])
 def test_laws_and_wrong_twins(draw, law, low, scale):
     """Each sampler has its law, and not the law of a scale 3% off."""
-    counts = cells(draw(scale, 3 * N), low, 13)
-    assert_frequencies(counts, law(scale, low, 13))
-    must_fail(lambda: assert_frequencies(counts, law(scale * 1.03, low, 13)))
+    counts = cells(draw(scale, 4 * N), low, 13)
+    right, wrong = law(scale, low, 13), law(scale * 1.03, low, 13)
+    assert_frequencies(counts, right)
+    must_fail(assert_frequencies, counts, wrong=wrong, truth=right)
 
 
-@pytest.mark.statistical(2)
+@pytest.mark.statistical(2, twins=1)
 def test_large_scales_keep_their_law():
     """At a scale of 10**6 the quartiles are where they should be."""
     sample = discrete_laplace(1e6, N)
     assert_mean_is(np.abs(sample) > 1e6 * np.log(2), 0.5)
-    must_fail(lambda: assert_mean_is(np.abs(sample) > 1.02e6 * np.log(2), 0.5))
+    must_fail(assert_mean_is, np.abs(sample) > 1.05e6 * np.log(2), wrong=0.5, truth=2.0**-1.05)
 
 
 def test_floors_are_exact():
@@ -93,7 +94,7 @@ def test_the_callers_decimals_do_not_enter():
         assert found == int(mpmath.floor(mpmath.exp(-mpmath.mpf(x.numerator) / x.denominator) * 2**80))
 
 
-@pytest.mark.statistical(4)
+@pytest.mark.statistical(4, twins=2)
 def test_undecided_coins_read_on_correctly():
     """Past an agreeing prefix of 4 bits a coin is the fractional part of p * 2**4."""
     for x in (Fraction(1, 3), Fraction(2)):
@@ -101,10 +102,10 @@ def test_undecided_coins_read_on_correctly():
         rest = float(np.exp(-float(x)) * 16) % 1
         sample = [exact.resolve(digits, 4) for _ in range(20_000)]
         assert_mean_is(sample, rest)
-        must_fail(lambda sample=sample, rest=rest: assert_mean_is(sample, rest + 0.05))
+        must_fail(assert_mean_is, sample, wrong=rest + 0.05, truth=rest)
 
 
-@pytest.mark.statistical(4)
+@pytest.mark.statistical(4, twins=1)
 @pytest.mark.parametrize("doubt", [exact._DOUBT, 1.0])
 def test_bernoulli_exp(monkeypatch, doubt):
     """Coins of probability exp(-x), by floats and with every coin settled exactly."""
@@ -113,19 +114,20 @@ def test_bernoulli_exp(monkeypatch, doubt):
     x = np.full(n, 0.75)
     sample = bernoulli_exp(x, lambda _i, _bits: (Fraction(3, 4),) * 2)
     assert_mean_is(sample, np.exp(-0.75))
-    must_fail(lambda: assert_mean_is(sample, np.exp(-0.65)))
+    must_fail(assert_mean_is, sample, wrong=np.exp(-0.65), truth=np.exp(-0.75))
     assert bernoulli_exp(np.zeros(5), lambda _i, _bits: (Fraction(0),) * 2).all()
 
 
-@pytest.mark.statistical(4)
+@pytest.mark.statistical(4, twins=1)
 @pytest.mark.parametrize("sigma", [0.7, 3.3])
 def test_rounded_gaussian_settled_exactly(monkeypatch, sigma):
     """The law stays when floats decide no coin, and bits of the uniform part are read on."""
     monkeypatch.setattr(exact, "_DOUBT", 1.0)
     monkeypatch.setattr(gaussian, "_WORD", 4)
     counts = cells(rounded_gaussian(sigma, 20_000), -12, 13)
-    assert_frequencies(counts, gaussian_law(sigma, -12, 13))
-    must_fail(lambda: assert_frequencies(counts, gaussian_law(sigma * 1.15, -12, 13)))
+    right, wrong = gaussian_law(sigma, -12, 13), gaussian_law(sigma * 1.4, -12, 13)
+    assert_frequencies(counts, right)
+    must_fail(assert_frequencies, counts, wrong=wrong, truth=right)
 
 
 @pytest.mark.statistical(2)
@@ -154,12 +156,13 @@ def test_extreme_scales_work():
         assert draw(1.0, 0).shape == (0,)
 
 
-@pytest.mark.statistical(4)
+@pytest.mark.statistical(4, twins=1)
 def test_lowest_digits_drawn_together():
     """Past scale 16 the low digits come as a block: its law, and the whole law modulo and above it."""
-    sample = geometric(40.0, N)
-    assert_frequencies(cells(sample, 0, 13), geometric_law(40.0, 0, 13))
-    must_fail(lambda: assert_frequencies(cells(sample, 0, 13), geometric_law(42.0, 0, 13)))
+    counts = cells(geometric(40.0, N), 0, 13)
+    right, wrong = geometric_law(40.0, 0, 13), geometric_law(42.0, 0, 13)
+    assert_frequencies(counts, right)
+    must_fail(assert_frequencies, counts, wrong=wrong, truth=right)
     low = laplace._lowest(Fraction(40), 1, N)
     assert_mean_is(low, np.exp(-1 / 40) / (1 + np.exp(-1 / 40)))
     steep = laplace._lowest(Fraction(2), 2, N)

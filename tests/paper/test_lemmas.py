@@ -12,7 +12,7 @@ from discreet.decide.bounds import crossing_tail
 from discreet.lab.words import limit_of_fdr_2, printed_constants
 
 M = 40
-RUNS = 20_000
+RUNS = 40_000
 
 
 @pytest.fixture(scope="module")
@@ -27,31 +27,32 @@ def uniforms():
     return np.sort(np.random.default_rng(2).random((RUNS, M)), axis=1)
 
 
-@pytest.mark.statistical(2)
+@pytest.mark.statistical(2, twins=1)
 @pytest.mark.parametrize("j", [1, 5])
 def test_exponential_representation(sums, j):
     """T_j / T_{m+1} has the law of U_(j), Beta(j, m+1-j), here at m = 8; T_j / T_m has not."""
     law = beta(j, 9 - j).cdf
     assert_law(sums[:, j - 1] / sums[:, 8], law)
-    must_fail(lambda: assert_law(sums[:, j - 1] / sums[:, 7], law))
+    must_fail(assert_law, sums[:, j - 1] / sums[:, 7], wrong=law, truth=beta(j, 8 - j).cdf)
 
 
-@pytest.mark.statistical(2)
+@pytest.mark.statistical(2, twins=1)
 @pytest.mark.parametrize(("i", "j"), [(1, 2), (3, 10)])
 def test_exponential_representation_is_joint(sums, uniforms, i, j):
     """T_i / T_j, like U_(i) / U_(j), is Beta(i, j-i); Beta(i, j-i+1) must fail."""
     assert_law(sums[:, i - 1] / sums[:, j - 1], beta(i, j - i).cdf)
-    must_fail(lambda: assert_law(uniforms[:, i - 1] / uniforms[:, j - 1], beta(i, j - i + 1).cdf))
+    wrong, truth = beta(i, j - i + 1).cdf, beta(i, j - i).cdf
+    must_fail(assert_law, uniforms[:, i - 1] / uniforms[:, j - 1], wrong=wrong, truth=truth)
 
 
-@pytest.mark.statistical(2)
+@pytest.mark.statistical(2, twins=1)
 @pytest.mark.parametrize("j", [1, 7])
 def test_backward_submartingale_conditional_law(sums, j):
     """Lemma 3.2: given the future, T_j / T_{j+1} has law b^j, whatever T_{j+1} is; b^(j+1) must fail."""
     ratio = sums[:, j - 1] / sums[:, j]
     late = sums[:, j] > np.median(sums[:, j])
     assert_law(ratio[late], lambda b: b**j)
-    must_fail(lambda: assert_law(ratio[late], lambda b: b ** (j + 1)))
+    must_fail(assert_law, ratio[late], wrong=lambda b: b ** (j + 1), truth=lambda b: b**j)
 
 
 @pytest.mark.parametrize("j", [2, 3, 10, 100])
@@ -69,7 +70,7 @@ def test_backward_submartingale_at_one():
     assert partial == pytest.approx([math.log(1e2), math.log(1e4), math.log(1e8)])
 
 
-@pytest.mark.statistical(2)
+@pytest.mark.statistical(2, twins=1)
 def test_lemma_behind_fdr_2():
     """Lemma 3.1: E max_{j>=2} j/(m U_(j)) <= C with C = 2.43; C = 2 must fail."""
     j = np.arange(2, M + 1)
@@ -77,7 +78,7 @@ def test_lemma_behind_fdr_2():
     largest = np.max(j / (M * uniforms[:, 1:]), axis=1)
     cut = np.minimum(20.0, largest)  # the variance of the maximum itself is infinite
     assert_mean_at_most(cut, 2.43, scale=20.0)
-    must_fail(lambda: assert_mean_at_most(cut, 2.0, scale=20.0))
+    must_fail(assert_mean_at_most, cut, wrong=2.0, truth=2.2, scale=20.0)
 
 
 def test_constant_of_lemma_3_1():
@@ -97,7 +98,7 @@ def test_constants_of_the_printed_proof():
     assert (round(fdr_2, 1), round(fdr, 1)) == (7.9, 10.1)
 
 
-@pytest.mark.statistical(2)
+@pytest.mark.statistical(2, twins=1)
 @pytest.mark.parametrize("q", [0.05, 0.2])
 def test_lemma_3_3(uniforms, q):
     """Lemma 3.3: E min(1/ceil(m U_(1)/q), 1) <= q log(1/q) + C_0 q, C_0 = 1 + 2/sqrt(e); q must fail."""
@@ -107,14 +108,15 @@ def test_lemma_3_3(uniforms, q):
     exact = np.sum((above - np.append(above[1:], 0.0)) / reach)
     assert exact <= q * math.log(1 / q) + (1 + 2 / math.sqrt(math.e)) * q
     assert_mean_is(payoff, exact)
-    must_fail(lambda: assert_mean_at_most(payoff, q))
+    must_fail(assert_mean_at_most, payoff, wrong=q, truth=exact)
 
 
-@pytest.mark.statistical(2)
+@pytest.mark.statistical(2, twins=1)
 @pytest.mark.parametrize(("a", "k"), [(0.5, 1), (0.8, 5), (0.95, 30)])
 def test_last_crossing_in_simulation(uniforms, a, k):
     """Crossings at or after k happen as often as the exact law says; at a smaller slope the law must fail."""
     j = np.arange(1, M + 1)
     crossed = (uniforms <= a * j / M)[:, k - 1 :].any(axis=1)
-    assert_mean_is(crossed, crossing_tail(a, k, M))
-    must_fail(lambda: assert_mean_is(crossed, crossing_tail(0.9 * a, k, M)))
+    exact = crossing_tail(a, k, M)
+    assert_mean_is(crossed, exact)
+    must_fail(assert_mean_is, crossed, wrong=crossing_tail(0.9 * a, k, M), truth=exact)

@@ -23,14 +23,15 @@ def h(u):
     return (1 + u) * math.log1p(u) - u
 
 
-@pytest.mark.statistical(2)
+@pytest.mark.statistical(2, twins=1)
 def test_laplace_mechanism():
     """Lemma 2.4: noise of scale D/eps makes {x + noise <= c} at most e^eps times as likely a step D away."""
     epsilon, steps = 0.7, 5
     noise = discrete_laplace(steps / epsilon, 200_000)
     near, far = noise <= -3, noise + steps <= -3
     assert_mean_at_most(near, math.exp(epsilon) * np.mean(far) + 0.01)
-    must_fail(lambda: assert_mean_at_most(near, math.exp(0.8 * epsilon) * np.mean(far)))
+    nearer, further = (math.exp(c * epsilon / steps) / (1 + math.exp(-epsilon / steps)) for c in (-3, -8))
+    must_fail(assert_mean_at_most, near, wrong=math.exp(0.8 * epsilon) * further, truth=nearer)
 
 
 @pytest.mark.parametrize("each", [0.01, 0.1, 0.5])
@@ -53,7 +54,7 @@ def test_noisy_min_is_private_as_corrected():
     assert printed == pytest.approx(1.5, abs=1e-3)
 
 
-@pytest.mark.statistical(4)
+@pytest.mark.statistical(4, twins=1)
 @pytest.mark.parametrize("name", ["peel", "oneshot"])
 def test_accuracy_of_the_selected(name):
     """Theorems 4 and 7: x of the j-th selected exceeds x_(j) by 2b(log m + t) with chance k e^-t at most."""
@@ -65,7 +66,7 @@ def test_accuracy_of_the_selected(name):
         missed.append((np.sort(x[chosen]) - x[:k] > 2 * (math.log(m) + t)).any())
     assert_mean_at_most(missed, k * math.exp(-t))
     tight = [(np.sort(x[contest.largest(-x, 1.0, k, LAPLACE)]) - x[:k] > 0.2).any() for _ in range(runs)]
-    must_fail(lambda: assert_mean_at_most(tight, k * math.exp(-t)))
+    must_fail(assert_mean_at_most, tight, wrong=k * math.exp(-t), truth=0.9)
 
 
 def test_oneshot_is_pure_at_2k_over_eps():

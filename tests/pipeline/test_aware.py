@@ -8,7 +8,7 @@ import pytest
 from scipy.special import ndtr
 
 import discreet
-from budget import ALPHA, assert_mean_at_most
+from budget import ALPHA, assert_mean_at_most, must_fail
 from discreet.decide import aware
 from discreet.decide.cells import Cells, cells
 from discreet.decide.inflation import inflation
@@ -219,15 +219,17 @@ def answers(x, sup, sigma_steps, runs):
     return np.array([count.search(scores, *one, **call) for _ in range(runs)])
 
 
-@pytest.mark.statistical(2)
+@pytest.mark.statistical(3, twins=1)
 def test_the_search_keeps_its_claim_and_a_quarter_of_the_noise_is_caught():
-    """On neighbours a lower bound on epsilon stays below the claim; at a quarter of the noise it does not."""
+    """On neighbours a lower bound on epsilon stays below the claim; a quarter of the noise breaks it."""
     sup, sigma_steps = 0.5, 2.0 * 64
     claim = account([ZCDP(1 / 8)], delta=1e-3)
     x = np.array([4.5, 0.0, 0.0])
-    for sigma, good in ((sigma_steps, True), (sigma_steps / 4, False)):
-        low, high = (answers(x + shift, sup, sigma, 4000) for shift in (0.0, sup))
-        assert (epsilon_found(low, high, 1e-3, ALPHA) <= claim) is good
+    low, high = (answers(x + shift, sup, sigma_steps, 4000) for shift in (0.0, sup))
+    assert epsilon_found(low, high, 1e-3, ALPHA) <= claim
+    low, high = (answers(x + shift, sup, sigma_steps / 4, 4000) == 0 for shift in (0.0, sup))
+    assert_mean_at_most(low, 0.025)
+    must_fail(assert_mean_at_most, high, wrong=math.exp(claim) * 0.025 + 1e-3, truth=0.4)
 
 
 def test_private_bh_takes_the_papers_input():

@@ -65,7 +65,7 @@ def test_a_named_function_keeps_its_release_id(ledger):
     assert recognised({"a": [bool, np.float32(1)]})
 
 
-@pytest.mark.parametrize("change", [{"nu": 1e-2}, {"names": "abcdefghij"}], ids=["null law", "names"])
+@pytest.mark.parametrize("change", [{"nu": 1e-2}, {"names": list("abcdefghij")}], ids=["null law", "names"])
 def test_other_evidence_is_another_request(ledger, change):
     """The same number of hypotheses and the same certificate do not make the same evidence."""
     kind = {"eta": 0.01, "nu": 1e-6, "adjacency": "replace"}

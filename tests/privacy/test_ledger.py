@@ -333,7 +333,7 @@ def test_a_ledger_someone_switched_to_wal(ledger):
 
 
 READ_ONLY = """
-import os, sys
+import os, sys, urllib.parse  # what may be out of reach later: the interpreter can be root's own
 from discreet.errors import LedgerError
 from discreet.privacy.events import ZCDP
 from discreet.privacy.ledger import Ledger

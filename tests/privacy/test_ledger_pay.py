@@ -145,7 +145,7 @@ def small_files(ledger):
 @pytest.mark.parametrize("size", [10, 100_000, 3_000_000])
 def test_a_result_that_does_not_fit_is_handed_out_and_never_drawn_again(ledger, small_files, size):
     """How large it is must not decide whether it is paid for: a disk quota would tell it for nothing."""
-    small_files(50_000)
+    small_files(100_000)
     text = json.dumps("x" * size)
     paid = pay(ledger, lambda *_: text)
     assert (paid.result, paid.kept) == (text, size == 10)

@@ -18,7 +18,7 @@ from discreet import DiscreetError, Release
 from discreet.errors import InputError
 from discreet.report import table
 from discreet.report.genome import Located
-from discreet.report.save import to_text
+from discreet.report.save import harmless, to_text
 
 FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.Table}
 
@@ -143,3 +143,28 @@ def test_a_formula_behind_a_semicolon_is_defused(name):
     cells = [cell.strip('" ') for line in text.splitlines() for cell in line.split(";")]
     assert not [cell for cell in cells if cell[:1] in set("=+-@\uff1d")]
     assert text.replace("'", "").splitlines()[1:] != text.splitlines()[1:]
+
+
+UNSEEN = [
+    "\u200b",
+    "\ufeff",
+    "\u00a0",
+    "\t",
+    "\x01",
+    "\u2060",
+    "\u00ad",
+    "\u3164",
+    "\u2800",
+    "\ufe0f",
+    "\u034f",
+    " \u200d",
+]
+
+
+@pytest.mark.parametrize("before", UNSEEN, ids=ascii)
+@pytest.mark.parametrize("sign", ["=", "+", "-", "@", "\uff1d", "\ufe66"], ids=ascii)
+def test_what_nobody_sees_hides_no_formula(before, sign):
+    """A spreadsheet may drop an invisible character and run the rest: the apostrophe comes first."""
+    assert harmless(f"{before}{sign}1+1").startswith("'")
+    assert f"'{sign}1" in harmless(f"name;{before}{sign}1")
+    assert harmless(f"{before}plain{sign}1") == f"{before}plain{sign}1"

@@ -57,17 +57,22 @@ def frequencies(x, k, edges, keys, sent=None):
     return found
 
 
-@pytest.mark.statistical(2)
+@pytest.mark.statistical(2, twins=1)
 def test_the_law_of_blocks_is_exact(monkeypatch):
     """Orders of two fit the exact law of the whole; with blocks that send one too few they do not."""
     p = outcomes.softmax_orders(X, 1.0, 2)
     assert_frequencies(frequencies(X, 2, [0, 2, 5], p), p.values())
     monkeypatch.setattr(contest, "best", lambda parts, *_: contest.together(parts))
     wrong = frequencies(X, 2, [0, 2, 5], p, sent=1)
-    must_fail(lambda: assert_frequencies(wrong, p.values()))
+    weight, block = np.exp(X), np.arange(5) >= 2
+    rivals = [weight[block == second].sum() for second in block]
+    one_each = [
+        0.0 if block[i] == block[j] else weight[i] * weight[j] / (weight.sum() * rivals[j]) for i, j in p
+    ]
+    must_fail(assert_frequencies, wrong, wrong=p.values(), truth=one_each)
 
 
-@pytest.mark.statistical(2)
+@pytest.mark.statistical(2, twins=1)
 def test_the_law_of_sieved_blocks_is_exact(monkeypatch):
     """The same when every block is sieved; the law of half the scale is refuted."""
     monkeypatch.setattr(contest, "_SMALL", 0)
@@ -75,7 +80,7 @@ def test_the_law_of_sieved_blocks_is_exact(monkeypatch):
     p, wrong = outcomes.softmax_orders(x, 1.0, 1), outcomes.softmax_orders(x, 0.5, 1)
     found = frequencies(x, 1, [0, 5, 10], p)
     assert_frequencies(found, p.values())
-    must_fail(lambda: assert_frequencies(found, wrong.values()))
+    must_fail(assert_frequencies, found, wrong=wrong.values(), truth=p.values())
 
 
 @settings(max_examples=40)

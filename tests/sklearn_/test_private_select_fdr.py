@@ -216,13 +216,21 @@ def test_masks_are_missing_values(monkeypatch):
         PrivateSelectFdr(**QUICK).fit(x, np.ma.array(y, mask=y == 1))
 
 
-@pytest.mark.parametrize("kind", ["m8[s]", "M8[s]", "c8"])
-def test_times_and_complex_numbers_are_refused_without_quoting_them(kind):
-    """NumPy would make numbers of the first two, and scikit-learn prints the third."""
-    x = np.full((20, 2), 42).astype(kind)
-    with pytest.raises(DiscreetError, match="real numbers") as refusal:
-        PrivateSelectFdr(**QUICK).fit(x, np.arange(20) % 2)
+@pytest.mark.parametrize(
+    ("kind", "shape", "words"),
+    [
+        ("m8[s]", (20, 2), "must hold numbers"),
+        ("M8[s]", (20, 2), "must hold numbers"),
+        ("c8", (20, 2), "Complex data"),
+        ("f8", (20,), "Expected 2D array"),
+    ],
+)
+def test_what_is_no_table_of_numbers_is_refused_without_quoting_it(kind, shape, words):
+    """NumPy would make numbers of dates, and scikit-learn prints what it refuses."""
+    with pytest.raises(DiscreetError, match=words) as refusal:
+        PrivateSelectFdr(**QUICK).fit(np.full(shape, 42).astype(kind), np.arange(20) % 2)
     assert "42" not in str(refusal.value)
+    assert refusal.value.__context__ is None
 
 
 def test_a_number_beyond_all_floats_is_refused_without_quoting_it():

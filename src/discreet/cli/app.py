@@ -6,13 +6,16 @@ import os
 import sys
 import warnings
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from typer.core import TyperGroup
 
-from discreet.errors import BudgetError, DiscreetError
+from discreet.errors import BudgetError, DiscreetError, InputError
 from discreet.report.markup import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 class Refusals(TyperGroup):
@@ -66,6 +69,21 @@ def _print(words: str, stream: Any) -> bool:
     return True
 
 
+def given(ctx: typer.Context, name: str) -> bool:
+    """Whether an option was typed, rather than left at its default."""
+    source = ctx.get_parameter_source(name)
+    return source is not None and source.name != "DEFAULT"
+
+
+def refuse_idle(ctx: typer.Context, names: Sequence[str], why: str) -> None:
+    """Refuse options that were typed and would do nothing."""
+    for name in names:
+        if given(ctx, name):
+            option = _SPELLED.get(name, name.replace("_", "-"))
+            raise InputError(f"--{option} would do nothing {why}: leave it out")
+
+
+_SPELLED = {"as_json": "json"}
 app = typer.Typer(
     cls=Refusals,
     help="Find what is real in data about people, without exposing anyone in it.",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from discreet.cli.app import app, say, tell
+from discreet.cli.app import app, refuse_idle, say, tell
 from discreet.cli.deliver import check_folder, deliver
 from discreet.cli.plan_file import Job, read_job
 from discreet.cli.preview import check_budget, preview
@@ -171,6 +171,10 @@ def discover(
             f"unexpected {ctx.args[0]!r}: one file is read, and --levels and --bounds take two values; of "
             "three groups, compare two at a time, each pair a release of its own"
         )
+    if dry_run:
+        refuse_idle(ctx, ["out", "as_json"], "in a dry run, which releases nothing")
+    else:
+        refuse_idle(ctx, ["people", "hypotheses"], "without --dry-run")
     given = {name: value for name, value in ctx.params.items() if value not in (None, [], ())}
     for switch in ("as_json", "dry_run", "people", "hypotheses", "out", "config"):
         given.pop(switch, None)

@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from discreet.cli.app import app
+from discreet.cli.app import app, refuse_idle
 
 
 @app.command()
@@ -32,6 +32,7 @@ def bounds() -> None:
 
 @app.command()
 def simulate(
+    ctx: typer.Context,
     scenario: list[str] = typer.Option([], help="A scenario; repeat for several. All by default."),
     procedure: list[str] = typer.Option([], help="A procedure; repeat for several. All by default."),
     q: float = typer.Option(0.1, help="The false discovery rate asked for."),
@@ -55,8 +56,10 @@ def simulate(
     With --type-one: alpha = 1e-2 to 1e-5, groups 1:1 and 1:9, rates 50%, 2% and 0.5%; minutes.
     """
     if type_one:
+        refuse_idle(ctx, ["scenario", "procedure", "q", "k", "m", "repetitions", "plot"], "with --type-one")
         _type_one(columns, seed, as_json)
         return
+    refuse_idle(ctx, ["columns"], "without --type-one")
     from discreet.lab import simulate as lab
     from discreet.lab.progress import progress
     from discreet.lab.theorem import SELECTIONS, theorem_6
@@ -98,6 +101,7 @@ def _type_one(columns: int, seed: int, as_json: bool) -> None:
 
 @app.command()
 def audit(
+    ctx: typer.Context,
     errata: bool = typer.Option(False, help="Print the numbers behind each erratum of the paper instead."),
     runs: int = typer.Option(20_000, help="Runs of the real code on each of two neighbouring inputs."),
     as_json: bool = typer.Option(False, "--json", help="Print JSON instead of a table."),
@@ -110,6 +114,7 @@ def audit(
 
     rows: list[Any] = []
     if errata:
+        refuse_idle(ctx, ["runs"], "with --errata")
         from discreet.lab import errata as paper
 
         rows.extend(paper.findings())

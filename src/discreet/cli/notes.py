@@ -35,7 +35,7 @@ def notes(job: Job) -> list[str]:
     reserved = [*table.labels, *([table.person.column] if table.person else [])]
     everything = table.source.columns
     free = offered(everything, reserved)
-    found = [f"Testing {_listed(table.names)}."]
+    found = [f"Testing {_listed(table.names)}.", *exact_levels(job)]
     rows = {one.name for one in everything} - {one.name for one in free} - {*reserved, *chosen}
     if wanted is None:
         found += [f"Left out, row numbers: column {name!r}. To test it: --columns '{name}'." for name in rows]
@@ -49,6 +49,19 @@ def notes(job: Job) -> list[str]:
     if counted and described(job.test)["name"] in _YES_OR_NO:
         found.append(f"A value of 0.5 or more counts as yes: {_listed(counted)}.")
     return found
+
+
+def exact_levels(job: Job) -> list[str]:
+    """Return the levels in words, where they are text: a misspelt one is not noticed in most files."""
+    from discreet.data.declared import asked_levels
+
+    asked = asked_levels(job.test, job.other.get("columns"))
+    return [
+        f"Levels of {name!r} are compared letter by letter: {', '.join(map(repr, levels))}. Whoever has "
+        "another counts as none of them."
+        for name, levels in asked.items()
+        if any(isinstance(level, str) for level in levels)
+    ]
 
 
 def _asked(column: Column, patterns: list[Any]) -> bool:

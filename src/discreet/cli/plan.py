@@ -8,11 +8,13 @@ from typing import Any
 
 import typer
 
-from discreet.cli.app import app
+from discreet.cli.app import app, given, refuse_idle
+from discreet.named import kind_named, test_named
 
 
 @app.command()
 def plan(
+    ctx: typer.Context,
     n: int = typer.Option(50_000, help="How many people."),
     m: int = typer.Option(500, help="How many hypotheses."),
     epsilon: float = typer.Option(1.0, help="The privacy budget: smaller is more private."),
@@ -37,7 +39,7 @@ def plan(
     method: list[str] = typer.Option(
         [], help="bh, aware, calibrated, mirror, peel or oneshot; repeat for several. All by default."
     ),
-    k: int | None = typer.Option(None, help="For peel and oneshot; twice the signals by default."),
+    k: int | None = typer.Option(None, help="For peel, oneshot and mirror; twice the signals by default."),
     target: float = typer.Option(0.8, help="The power to look for."),
     quick: bool = typer.Option(False, help="Only the power, not what it takes to reach the target."),
     repetitions: int | None = typer.Option(None, help="Invented studies."),
@@ -56,6 +58,11 @@ def plan(
 
     if plot is not None:
         check_picture(plot)
+    if sensitivity is not None:
+        refuse_idle(ctx, ["test", "sides", "null"], "with --sensitivity, which stands in place of a test")
+    else:
+        takes = [field.name for field in dataclasses.fields(kind_named(test))]
+        refuse_idle(ctx, [name for name in ("sides", "null") if name not in takes], f"with --test {test}")
     with progress("inventing studies", 2 * len(method or METHODS)) as tick:
         planned = run(
             n,
@@ -68,10 +75,10 @@ def plan(
             test=None if sensitivity is not None else _test(test, sd, sides, null),
             sensitivity=sensitivity,
             sd=sd,
-            share=share,
+            share=share if given(ctx, "share") else None,
             methods=method or None,
             k=k,
-            target=target,
+            target=target if given(ctx, "target") else None,
             quick=quick,
             curve=plot is not None,
             repetitions=repetitions,
@@ -85,8 +92,6 @@ def plan(
 
 def _test(name: str, sd: float | None, sides: int | None, null: float) -> Any:
     """Return the test of that name; where columns are and what they are called does not matter here."""
-    from discreet.named import kind_named, test_named
-
     kind = kind_named(name)
     needed = {"group": "group", "partner": "partner", "stratum": "stratum", "strata": (0, 1)}
     needed |= {"bounds": (0.0, 1.0), "null": null}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
+from discreet.cli.notes import exact_levels
 from discreet.data.plink import Plink
 from discreet.named import described, plain
 
@@ -21,7 +22,8 @@ def preview(job: Job, people: int | None, hypotheses: int | None) -> str:
     read = {name: value for name, value in genotypes.items() if value is not None}
     data = {"data": f"{read.pop('path')} (not read)", **read}
     rows = {**data, "test": described(job.test), **job.other, **asked}
-    lines = [*(f"{name:12} {plain(value)}" for name, value in rows.items()), "", *_cost(job), ""]
+    lines = [*(f"{name:12} {plain(value)}" for name, value in rows.items()), "", *_cost(job)]
+    lines += [*exact_levels(job), ""]
     return "\n".join([*lines, *_power(job, people, hypotheses)])
 
 
@@ -53,7 +55,8 @@ def _power(job: Job, people: int | None, hypotheses: int | None) -> list[str]:
 
     asked = job.asked
     method = "calibrated" if asked.guarantee == "calibrated" and asked.method == "aware" else asked.method
-    chosen = ["bh", method] if method in _PLANNED else ["bh", "aware"]
+    known = method in _PLANNED
+    options = {name: getattr(asked, name) for name in ("k", "dependence", "cutoffs")} if known else {}
     try:
         planned = plan(
             people,
@@ -62,9 +65,9 @@ def _power(job: Job, people: int | None, hypotheses: int | None) -> list[str]:
             delta=asked.delta,
             q=asked.q,
             test=job.test,
-            methods=chosen,
-            k=asked.k,
+            methods=["bh", method if known else "aware"],
             quick=True,
+            **options,
         )
     except DiscreetError as refusal:
         return [f"No forecast for this test: {refusal}"]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, cast
 
+from discreet import check
 from discreet.data.source import unique
 from discreet.errors import InputError, no_column
 
@@ -73,11 +74,14 @@ def _by_name(
     known = {one.name: one for one in columns}
     pairs: list[tuple[str, Any]]
     if isinstance(wanted, Mapping):
-        pairs = [(str(name), levels) for name, levels in cast("Mapping[Any, Any]", wanted).items()]
+        given = check.items(cast("Mapping[Any, Any]", wanted), "columns")
+        pairs = list(
+            zip(check.words([name for name, _ in given], "columns"), [of for _, of in given], strict=True)
+        )
     elif isinstance(wanted, Sequence):
-        entries = [wanted] if isinstance(wanted, str) else cast("Sequence[Any]", wanted)
+        entries = [wanted] if isinstance(wanted, str) else check.words(wanted, "columns")
         free = offered(columns, reserved)
-        pairs = [pair for one in entries for pair in _meant(str(one), known, free)]
+        pairs = [pair for one in entries for pair in _meant(one, known, free)]
     else:
         raise InputError("columns must be names, a pattern, a type, or a mapping from name to levels")
     picked: list[tuple[Column, tuple[Any, ...] | None]] = []
@@ -92,9 +96,11 @@ def _by_name(
                 f"column {name!r} holds text or dates where numbers are expected (missing is empty, NA, NaN "
                 f"or n/a); {declare(name)}"
             )
-        if isinstance(levels, (str, set, frozenset)) or not isinstance(levels, (Iterable, type(None))):
+        if isinstance(levels, (str, set, frozenset)):
             raise InputError(f"columns: the levels of {name!r} need an order: give a list, ['yes', 'no']")
-        picked.append((column, None if levels is None else tuple(cast("Iterable[Any]", levels))))
+        picked.append(
+            (column, None if levels is None else check.levels(levels, f"columns: the levels of {name!r}"))
+        )
     return picked
 
 
@@ -126,8 +132,8 @@ def _with_levels(column: Column, levels: tuple[Any, ...] | None) -> Chosen:
     name = column.name or "column"
     if levels is None:
         return Chosen(column, None, (name,))
-    if not levels or len(set(map(str, levels))) != len(levels):
-        raise InputError(f"columns: the levels of {name!r} must be different, and at least one")
+    if not levels:
+        raise InputError(f"columns: the levels of {name!r} must be at least one")
     # Of one level alone, "other" would be the same question asked backwards.
     shown = levels if len(levels) == 1 else (*levels, "other")
     return Chosen(column, levels, tuple(f"{name}={level}" for level in shown))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import narwhals as nw
 import numpy as np
 
+from discreet import check
 from discreet.data.choose import declare
 from discreet.data.source import Column, is_missing, rows_at_a_time, unique
 from discreet.errors import InputError
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _REAL: tuple[type, ...] = (Real, Decimal, np.bool_)
-_LOOSE = (*"OFDGg",)  # objects, complex numbers, long doubles
+_LOOSE = (*"OFDGge",)  # objects, complex numbers, long doubles, half floats: read one by one
 
 
 def frame_source(data: Any) -> FrameSource | None:
@@ -106,7 +107,8 @@ class FrameSource:
     @property
     def columns(self) -> tuple[Column, ...]:
         """All columns."""
-        schema = cast("dict[str, Any]", dict(self.frame.collect_schema()))
+        message = "the query behind the table cannot be run: collect it to see why"
+        schema = cast("dict[str, Any]", check.attempt(lambda: dict(self.frame.collect_schema()), message))
         if not self.frame.implementation.is_pandas_like():
             return tuple(Column(name, kind_of(dtype)) for name, dtype in schema.items())
         # NumPy's types in pandas follow the values: one makes objects of yes/no, complex numbers of floats.

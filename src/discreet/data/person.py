@@ -54,6 +54,7 @@ class Person:
     reduce: str | None = None
 
     def __post_init__(self) -> None:
+        check.text(self.column, "person")
         if self.reduce is not None:
             check.choice(self.reduce, "reduce", REDUCTIONS)
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
+from struct import unpack
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet.data.bed import MAGIC
 from discreet.errors import InputError, missing_extra
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ class Pgen:
     variants: int
 
     def __post_init__(self) -> None:
+        self._check_header()
         reader = self._reader()
         sizes = reader.get_raw_sample_ct(), reader.get_variant_ct()
         reader.close()
@@ -45,7 +48,7 @@ class Pgen:
         reader = self._reader()
         try:
             reader.read_list(variants.astype(np.uint32), calls)
-        except RuntimeError:
+        except (RuntimeError, MemoryError):
             raise InputError(f"{self.path}: damaged or truncated") from None
         finally:
             reader.close()
@@ -55,6 +58,18 @@ class Pgen:
         packed = quads[..., 0] | quads[..., 1] << 2 | quads[..., 2] << 4 | quads[..., 3] << 6
         into[: packed.size] = packed.ravel()
 
+    def _check_header(self) -> None:
+        """Refuse other numbers than expected before the reader asks for as much memory as they say."""
+        try:
+            with self.path.open("rb") as file:
+                head = file.read(11)
+        except OSError:
+            raise InputError(f"{self.path}: cannot be read") from None
+        if len(head) < 11 or head[:2] != MAGIC:
+            raise InputError(f"{self.path}: not a .pgen file (wrong first bytes)")
+        if head[2] != 1 and unpack("<II", head[3:]) != (self.variants, self.people):  # 1 is a .bed file
+            raise InputError(f"{self.path}: its .pvar and .psam list other numbers of variants or people")
+
     def _reader(self) -> Any:
         try:
             library: Any = import_module("pgenlib")
@@ -62,5 +77,5 @@ class Pgen:
             raise missing_extra("pgen", "Reading .pgen files") from None
         try:
             return library.PgenReader(str(self.path).encode(), raw_sample_ct=self.people)
-        except (RuntimeError, OSError):
+        except (RuntimeError, OSError, MemoryError):
             raise InputError(f"{self.path}: not a .pgen file, or other people than in its .psam") from None

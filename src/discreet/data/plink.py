@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +24,7 @@ from discreet.data.lines import text_of
 from discreet.data.products import Products
 from discreet.data.variants import Variants, read_variants
 from discreet.errors import InputError
+from discreet.machine import processors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 ENDINGS = {".bed": ".bim", ".pgen": ".pvar"}  # and where the variants are listed
 PHENOTYPE, STRATUM = "phenotype", "stratum"
+_MOST_THREADS = 1024
 _DECODED = 2**22  # genotypes decoded at a time
 
 
@@ -85,16 +86,30 @@ class Plink:
     threads: int | None = None
 
     def __post_init__(self) -> None:
+        for name in ("path", "pheno", "keep", "extract", "within", "freq"):
+            if name == "path" or getattr(self, name) is not None:
+                check.path(getattr(self, name), name)
         if not str(self.path).lower().endswith(tuple(ENDINGS)):
             raise InputError(f"{self.path}: the name must end in .bed or .pgen")
+        if self.pheno_name is not None:
+            check.text(self.pheno_name, "pheno_name")
         if self.threads is not None:
-            check.whole(self.threads, "threads")
+            check.settle(self, threads=check.whole(self.threads, "threads", 1, _MOST_THREADS))
         if self.maf is not None:
-            check.between(self.maf, "maf", 0.0, 0.5)
+            check.settle(self, maf=check.between(self.maf, "maf", 0.0, 0.5))
         if (self.freq is None) != (self.maf is None):
             raise InputError("freq and maf go together: a public file, and the smallest frequency tested")
         if self.pheno_name is not None and self.pheno is None:
             raise InputError("pheno_name is a column of pheno: give the file too")
+
+    def check_used(self, labels: Sequence[str]) -> None:
+        """Refuse a file that is given and that a test which reads these labels would not look at."""
+        for option, label in (("pheno", PHENOTYPE), ("within", STRATUM)):
+            if getattr(self, option) is not None and label not in labels:
+                raise InputError(
+                    f"{option} is the column {label!r}, which this test does not read: leave it out, or name "
+                    "it in the test (strata: stratum='stratum', strata=...)"
+                )
 
     def variants(self) -> Variants:
         """Return the variants that are tested: names, places and alleles, all public."""
@@ -119,7 +134,7 @@ class Plink:
         labels: dict[str, NDArray[Any]] = {PHENOTYPE: phenotype[kept]}
         if self.within is not None:
             labels[STRATUM] = read_strata(Path(self.within), people)[kept]
-        return Cohort(packed, variants, kept, labels, self.threads or len(os.sched_getaffinity(0)))
+        return Cohort(packed, variants, kept, labels, self.threads or processors())
 
     def _chosen(self, variants: Variants) -> Variants:
         if self.extract is None and self.freq is None:

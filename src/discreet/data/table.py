@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast, overload
 
 import numpy as np
 
+from discreet import check
 from discreet.block import Block
 from discreet.data.choose import Chosen, choose
 from discreet.data.files import CsvSource, open_file
@@ -116,6 +117,9 @@ def open_table(data: Any, *, columns: Any, labels: Sequence[str], person: str | 
     """Return the table behind `data`: an array, a data frame of any make, or a path."""
     source = _source(data)
     known = [one.name for one in source.columns]
+    check.made(
+        person, (str, Person, type(None)), "person must be a column's name or Person(column, reduce=...)"
+    )
     who = Person(person) if isinstance(person, str) else person
     reserved = list(labels) + ([who.column] if who else [])
     for name in reserved:
@@ -135,7 +139,7 @@ def column_names(data: Any) -> tuple[str, ...]:
 
 def _source(data: Any) -> Source:
     if isinstance(data, (str, Path)):
-        return open_file(Path(data))
+        return open_file(check.path(data, "data"))
     if isinstance(data, np.ndarray):
         return ArraySource(cast("NDArray[Any]", data))
     frame = frame_source(data)

@@ -55,10 +55,7 @@ def is_adaptive(p: Any, rejected: Any, q: float | None = None, *, critical: Any 
 
 def _given_value(critical: Any, count: int, m: int) -> float:
     """Return alpha_count from a caller's own critical values, all of them checked."""
-    try:
-        line = np.asarray(critical, dtype=np.float64)
-    except (TypeError, ValueError):
-        line = np.zeros(0)
+    line = check.floats(critical, "critical")
     if line.shape != (m,) or np.isnan(line).any():
         raise InputError(f"critical must hold {m} numbers, one critical value for each count")
     return float(line[count - 1])
@@ -68,7 +65,7 @@ def _positions(rejected: Any, m: int) -> NDArray[np.int64]:
     """Return distinct positions from a record, a mask or a sequence of positions."""
     if isinstance(rejected, Rejections):
         rejected = rejected.mask
-    array = np.asarray(rejected)
+    array = check.array(rejected, "rejected")
     if array.size == 0:
         return np.zeros(0, dtype=np.int64)
     if array.dtype.kind == "b" and array.shape == (m,):

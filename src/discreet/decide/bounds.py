@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _NODES = 4000
+_MOST = 2**53  # from here on floats do not tell two counts apart
 _TERMS = 10_000  # terms of the law of the last crossing that are summed; a larger k leans on Chernoff too
 _SLACK = 1e-9  # more than the rounding of the at most _TERMS terms in crossing_tail
 _ASSUMPTION = (
@@ -97,9 +98,9 @@ def fdr_bound(
     version = check.choice(version, "version", ("exact", "simple", "paper"))
     given = check.choice(given, "given", ("false", "rejections"))
     if k is not None:
-        k = check.whole(k, "k")
+        k = check.whole(k, "k", 1, _MOST)
     if m is not None:
-        m = check.whole(m, "m")
+        m = check.whole(m, "m", 1, _MOST)
         if k is not None and k > m:
             raise InputError(f"k must be at most m = {m}; got {k}")
     name = "FDR" if k is None else f"FDR_{k}" if given == "false" else f"FDR^{k}"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet import check
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
@@ -19,19 +19,11 @@ def read_p(p: Any, names: Any = None) -> tuple[NDArray[np.float64], tuple[Any, .
     Names are `names` if given, else the keys of a mapping or the index of a pandas Series. A masked entry,
     a NaN, a value outside [0, 1], a wrong shape or no value at all is an `InputError`.
     """
-    if isinstance(p, Mapping):
-        mapping = cast("Mapping[Any, Any]", p)
-        names = list(mapping.keys()) if names is None else names
-        p = list(mapping.values())
-    elif names is None and hasattr(p, "index") and hasattr(p, "to_numpy"):
-        names = p.index
+    found, p = check.named(p, "p")
     values = _checked(p)
-    if names is None:
+    if names is None and found is None:
         return values, None
-    try:
-        labels = tuple(names)
-    except TypeError:
-        raise InputError("names must be a sequence with one entry for each p-value") from None
+    labels = tuple(check.entries(found if names is None else names, "names"))
     if len(labels) != values.size:
         raise InputError(f"names must have one entry for each p-value: {values.size}; got {len(labels)}")
     return values, labels
@@ -40,10 +32,7 @@ def read_p(p: Any, names: Any = None) -> tuple[NDArray[np.float64], tuple[Any, .
 def _checked(p: Any) -> NDArray[np.float64]:
     if np.ma.isMaskedArray(p) and np.ma.is_masked(p):
         raise InputError("p has masked values: drop them, or set them to 1 (no evidence)")
-    try:
-        raw = np.asarray(p)
-    except (TypeError, ValueError):
-        raise InputError("p must be one-dimensional: one p-value for each hypothesis") from None
+    raw = check.array(p, "p")
     if raw.dtype.kind == "b":
         raise InputError("p must hold p-values; got booleans, which look like a mask of rejections")
     if raw.dtype.kind not in "iuf":

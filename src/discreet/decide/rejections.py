@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet import check
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -71,6 +73,6 @@ class Rejections:
         head = f"{self.procedure}: {self.count:,} of {self.m:,} hypotheses rejected at q = {self.q:g}"
         if not self.count:
             return head + "."
-        shown = ", ".join(str(name) for name in self.names[:10])
+        shown = ", ".join(check.words(self.names[:10], "names"))
         more = f", and {self.count - 10:,} more" if self.count > 10 else ""
         return f"{head} (p <= {self.threshold:.4g}).\nSmallest p first: {shown}{more}"

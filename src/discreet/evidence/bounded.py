@@ -7,17 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet import check
-from discreet.errors import InputError
 from discreet.evidence import tails
-from discreet.evidence.certificate import ADJACENCIES
 from discreet.evidence.common import basis_of, ceiling_for, conclude, enough
 from discreet.evidence.effect import effect
 from discreet.evidence.ladder import Ladder, ladder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from numpy.typing import NDArray
 
@@ -36,17 +32,6 @@ class Size:
     def public(self) -> bool:
         """Whether the number of people itself is public."""
         return self.adjacency == "replace"
-
-
-def check_size(adjacency: Any, least: Any) -> None:
-    """Refuse an adjacency without what it needs."""
-    check.choice(adjacency, "adjacency", ADJACENCIES)
-    if adjacency == "add-remove":
-        if least is None:
-            raise InputError('adjacency "add-remove" keeps the number of people private: give `least`')
-        check.whole(least, "least", 2)
-    elif least is not None:
-        raise InputError('least is for adjacency "add-remove": leave it out, the number of people is public')
 
 
 def size(adjacency: str, least: int | None, seen: float) -> Size:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet.errors import InputError
 from discreet.evidence import tails
 from discreet.evidence.association import Design, Moments, association, private_design, public_design
 from discreet.evidence.common import basis_of
-from discreet.evidence.genetic import Genetic, check_share_of, variance_floor
+from discreet.evidence.genetic import Genetic, variance_floor
 from discreet.evidence.genotypes import Genotypes, not_protected
-from discreet.evidence.groups import check_levels
 from discreet.evidence.lots import Lots
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ class CaseControl(Genetic):
 
     def __post_init__(self) -> None:
         Genetic.__post_init__(self)
-        check_share_of(self.case_floor, "case_floor")
-        check_levels(self.levels, "levels", 2, 2)
+        if self.case_floor is not None and self.protect != "both":
+            raise InputError('case_floor is for protect="both": with public phenotypes the share is known')
 
     @property
     def labels(self) -> tuple[str, ...]:

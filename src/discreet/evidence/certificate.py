@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import cast
 
 from discreet import check
 from discreet.errors import InputError
 
 ADJACENCIES = ("replace", "add-remove")
+_MOVES = (2.0**-200, 2.0**200)  # far beyond any score; squares and quotients are still numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +58,18 @@ class Certificate:
     assumption: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
-        sup = check.positive(self.sup, "sup")
+        sup = check.between(check.positive(self.sup, "sup"), "sup", *_MOVES)
         spread = check.positive(self.spread, "spread")
         if not sup <= spread <= 2 * sup:
             raise InputError(f"spread must lie between sup and 2*sup; got {spread:g} with sup {sup:g}")
         check.choice(self.adjacency, "adjacency", ADJACENCIES)
-        if not isinstance(cast("object", self.proof), str) or not self.proof:
+        if not check.text(self.proof, "proof"):
             raise InputError('proof must name a proof page, or be "enumerated" or "declared"')
-        object.__setattr__(self, "sup", sup)
-        object.__setattr__(self, "spread", spread)
+        check.text(self.public, "public")
+        check.text(self.assumption, "assumption")
+        if self.people is not None:
+            check.settle(self, people=check.whole(self.people, "people", 0, 2**63))
+        check.settle(self, sup=sup, spread=spread)
         if self.proof == "declared" and not self.assumption:
             object.__setattr__(self, "assumption", only_if(f"every score by at most {sup:g}"))
 

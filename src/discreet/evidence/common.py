@@ -1,15 +1,14 @@
-"""Public arguments shared by tests, and the last step from scores to evidence."""
+"""What tests share: how high scores go, and the last step from scores to evidence."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet import check
 from discreet.errors import InputError
-from discreet.evidence.certificate import ADJACENCIES, Certificate
-from discreet.evidence.evidence import MOST, Evidence
+from discreet.evidence.certificate import Certificate
+from discreet.evidence.evidence import Evidence
 from discreet.evidence.null import Null
 
 if TYPE_CHECKING:
@@ -18,22 +17,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evidence.effect import Effect
-
-TAILS = ("safe", "normal")
-
-
-def check_common(sides: Any, ceiling: Any, tail: Any = "safe", tails: Sequence[str] = TAILS) -> None:
-    """Refuse impossible values of the arguments every test has."""
-    check.whole(sides, "sides", 1, 2)
-    check.choice(tail, "tail", tuple(tails))
-    if ceiling is not None and not 1 <= check.real(ceiling, "ceiling") <= MOST:
-        raise InputError(f"ceiling must lie between 1 and {MOST:g}; got {ceiling:g}")
-
-
-def only_replace(adjacency: Any, why: str) -> None:
-    """Refuse add-remove where it contradicts what the test holds public."""
-    if check.choice(adjacency, "adjacency", ADJACENCIES) != "replace":
-        raise InputError(f'adjacency must be "replace" for this test: {why}')
 
 
 def ceiling_for(ceiling: float | None, n: float) -> float:

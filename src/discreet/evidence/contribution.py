@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 
 import numpy as np
 
-from discreet import check
 from discreet.errors import InputError
+from discreet.evidence.arguments import pair
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -99,29 +98,6 @@ class Steps:
         up, down = self.numbers(values.dtype)[0]
         wide = values.astype(np.float64, copy=False)
         return (wide > up).astype(np.float64) - (wide < down)
-
-
-def pair(bounds: Any, name: str = "bounds") -> tuple[float, float]:
-    """Return (low, high), finite, low < high."""
-    try:
-        low, high = bounds
-    except (TypeError, ValueError):
-        raise InputError(f"{name} must be a pair (low, high)") from None
-    low, high = check.real(low, name), check.real(high, name)
-    if not math.isfinite(high - low):
-        raise InputError(f"{name} must be a pair (low, high) whose width is a finite number")
-    if not low < high:
-        raise InputError(f"{name} must be a pair (low, high) with low < high; got ({low:g}, {high:g})")
-    return low, high
-
-
-def check_bounds(bounds: Any) -> None:
-    """Refuse bounds that are neither a pair nor a mapping of column names to pairs."""
-    if isinstance(bounds, Mapping):
-        for name, one in cast("Mapping[str, Any]", bounds).items():
-            pair(one, f"bounds[{name!r}]")
-    else:
-        pair(bounds)
 
 
 def bounds_of(bounds: Any, names: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -12,13 +12,13 @@ from discreet import check
 from discreet.errors import InputError
 from discreet.evidence import tails
 from discreet.evidence.accumulate import Rows, Sums
-from discreet.evidence.common import basis_of, ceiling_for, check_common, conclude, enough, only_replace
-from discreet.evidence.contribution import COARSE, check_bounds, pair, scale
+from discreet.evidence.arguments import only_replace, settle
+from discreet.evidence.common import basis_of, ceiling_for, conclude, enough
+from discreet.evidence.contribution import COARSE, scale
 from discreet.evidence.kendall import kendall
 from discreet.evidence.ladder import ladder
 from discreet.evidence.pooled import floor_influence
 from discreet.evidence.ranks import rank_evidence
-from discreet.evidence.two_groups import check_share
 from discreet.labels import numbers
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     from discreet.block import Block
     from discreet.evidence.evidence import Evidence
+
+_FLOOR = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,8 +49,9 @@ class Correlation:
         Ranks (no bounds needed, O(n log^2 n) a column, all values in memory) or products (streams).
     bounds, partner_bounds : (low, high)
         For "product": public bounds, values outside are clipped silently.
-    floor : float
-        For "product": the smallest standard deviation, as a share of the width, at which the test is sharp.
+    floor : float, optional
+        For "product": the smallest standard deviation, as a share of the width, at which the test is sharp;
+        0.1 when absent.
     tail : {"safe", "normal"}
         "safe" is proved at every n for "kendall", whatever the ties; for "product" it is checked over
         permutations and by simulation, not proved.
@@ -73,24 +76,24 @@ class Correlation:
     method: str = "kendall"
     bounds: Any = None
     partner_bounds: Any = None
-    floor: float = 0.1
+    floor: float | None = None
     sides: int = 1
     ceiling: float | None = None
     tail: str = "safe"
     adjacency: str = "replace"
 
     def __post_init__(self) -> None:
-        check_common(self.sides, self.ceiling, self.tail)
+        settle(self)
         only_replace(self.adjacency, "the null deviation holds the number of people")
         check.choice(self.method, "method", ("kendall", "product"))
-        check_share(self.floor, "floor")
         if self.method == "product":
             if self.bounds is None or self.partner_bounds is None:
                 raise InputError('method "product" needs bounds and partner_bounds')
-            check_bounds(self.bounds)
-            pair(self.partner_bounds, "partner_bounds")
-        elif self.bounds is not None or self.partner_bounds is not None:
-            raise InputError('bounds are for method "product" (--option method=product); ranks need none')
+        elif (self.bounds, self.partner_bounds, self.floor) != (None, None, None):
+            raise InputError(
+                'bounds, partner_bounds and floor are for method "product" (--option method=product); ranks '
+                "need none"
+            )
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -138,7 +141,8 @@ class Correlation:
         n = enough(sums.count[0], 5, "people")
         x, xy = sums.total[0] / COARSE, sums.total[1] / COARSE**2
         y, yy = sums.count[1] / COARSE, sums.count[2] / COARSE**2
-        least = n * self.floor * self.floor
+        floor = _FLOOR if self.floor is None else self.floor
+        least = n * floor * floor
         of_x = np.maximum(sums.square[0] / COARSE**2 - x * x / n, least)
         of_y = max(yy - y * y / n, least)
         raw = np.sqrt(n - 1) * (xy - x * y / n) / np.sqrt(of_x * of_y)

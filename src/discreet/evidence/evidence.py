@@ -10,7 +10,9 @@ import numpy as np
 from discreet import check
 from discreet.block import Names
 from discreet.errors import InputError
+from discreet.evidence.arguments import MOST
 from discreet.evidence.certificate import Certificate, only_if
+from discreet.evidence.effect import Effect
 from discreet.evidence.null import Null
 
 if TYPE_CHECKING:
@@ -18,12 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from discreet.evidence.effect import Effect
-
 T = TypeVar("T")
-
-# Beyond this a normal tail is no longer a normal float.
-MOST = 37.0
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -62,16 +59,21 @@ class Evidence:
     effect: Effect | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        score = np.array(self.score, dtype=np.float64)
+        check.made(self.null, Null, "null must be a Null: from_p and from_z make one")
+        check.made(
+            self.certificate, Certificate, "certificate must be a Certificate: from_p and from_z make one"
+        )
+        check.made(self.effect, (Effect, type(None)), "effect must come from a test")
+        score = np.array(check.floats(self.score, "score"))
         if score.ndim != 1 or score.size == 0:
             raise InputError("score must be one-dimensional with at least one entry")
         if not (score.min() >= 0 and score.max() <= self.null.ceiling):
             raise InputError("score must lie in [0, null.ceiling] with no NaN: clip it first")
-        names = self.names if isinstance(self.names, Names) else tuple(str(name) for name in self.names)
+        names = self.names if isinstance(self.names, Names) else check.words(self.names, "names")
         if len(names) != score.size:
             raise InputError(f"names must have one entry for each score: {score.size}; got {len(names)}")
         if self.signed is not None:
-            signed = np.array(self.signed, dtype=np.float64)
+            signed = np.array(check.floats(self.signed, "signed"))
             if signed.shape != score.shape or not np.abs(signed).max() <= self.null.ceiling:
                 raise InputError(
                     "signed must have one entry for each score, inside +-null.ceiling, no NaN: clip it first"
@@ -190,7 +192,7 @@ def _declared(sup: float, spread: float | None, adjacency: str, score: str, name
 
 def _names(given: Iterable[Any] | None, found: Iterable[Any] | None, size: int) -> Sequence[str]:
     chosen = given if given is not None else found
-    return Numbered(size) if chosen is None else tuple(map(str, chosen))
+    return Numbered(size) if chosen is None else check.words(chosen, "names")
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,15 +218,8 @@ class Numbered(Names):
 
 
 def _vector(values: Any, name: str) -> tuple[NDArray[np.float64], Iterable[Any] | None]:
-    names: Any = None
-    if hasattr(values, "items") and hasattr(values, "values") and not hasattr(values, "to_numpy"):
-        names, values = list(values), list(values.values())
-    elif hasattr(values, "index") and hasattr(values, "to_numpy"):
-        names = list(values.index)
-    try:
-        vector = np.ma.filled(np.ma.asarray(values, dtype=np.float64), np.nan)
-    except (TypeError, ValueError):
-        raise InputError(f"{name} must hold numbers, one for each hypothesis") from None
+    names, values = check.named(values, name)
+    vector = check.floats(values, name)
     if vector.ndim != 1 or vector.size == 0:
         raise InputError(f"{name} must be one-dimensional with at least one entry")
-    return np.asarray(vector, dtype=np.float64), names
+    return vector, names

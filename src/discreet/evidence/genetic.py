@@ -9,8 +9,7 @@ import numpy as np
 
 from discreet import check
 from discreet.errors import InputError
-from discreet.evidence.common import TAILS, check_common, only_replace
-from discreet.evidence.groups import check_levels
+from discreet.evidence.arguments import TAILS, check_strata, only_replace, settle
 
 if TYPE_CHECKING:
     from discreet.evidence.association import Design
@@ -34,12 +33,11 @@ class Genetic:
     tails: ClassVar[tuple[str, ...]] = TAILS  # those to choose from
 
     def __post_init__(self) -> None:
-        check_common(getattr(self, "sides", 2), self.ceiling, self.tail, self.tails)
+        settle(self)
         only_replace(self.adjacency, "the number of people is public")
         check.choice(self.protect, "protect", PROTECT)
-        check_share_of(self.maf_floor, "maf_floor")
         if self.stratum is not None:
-            check_levels(self.strata, "strata", 1)
+            check_strata(self.strata)
         elif self.strata:
             raise InputError("strata are the public values of `stratum`: name the column too")
 
@@ -63,9 +61,3 @@ def variance_floor(people: float, least: float) -> float:
 def lesser_share(variance: float) -> float:
     """Return the share r <= 1/2 with r (1 - r) = variance; 1/2 where there is none."""
     return float((1 - np.sqrt(max(1 - 4 * variance, 0.0))) / 2)
-
-
-def check_share_of(value: Any, name: str) -> None:
-    """Refuse a share of the smaller part that is not above 0 and at most one half."""
-    if value is not None and not 0 < check.real(value, name) <= 0.5:
-        raise InputError(f"{name} must lie above 0 and at most at 0.5; got {value:g}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,19 +20,6 @@ _NOBODY = (
     "both groups need people: give `levels` as `group` has them (--levels A B); they are 0 and 1 if absent"
 )
 PUBLIC_GROUPS = "who is in which group is public, and so are the group sizes"
-
-
-def check_levels(levels: Any, name: str, least: int = 2, most: int | None = None) -> None:
-    """Refuse levels that are not a tuple of different values."""
-    if not isinstance(levels, (tuple, list)):
-        raise InputError(f"{name} must be a tuple of public values")
-    values = [str(level) for level in cast("tuple[Any, ...]", levels)]
-    count = len(values)
-    if count < least or (most is not None and count > most):
-        expected = f"{least}" if most == least else f"at least {least}"
-        raise InputError(f"{name} must hold {expected} values; got {count}")
-    if len(set(values)) != count:
-        raise InputError(f"{name} must hold different values")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
-from discreet.evidence.evidence import MOST
+from discreet.evidence.arguments import MOST
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -28,7 +28,7 @@ def are_neighbours(p: Any, p2: Any, eta: float, nu: float) -> bool:
     """
     eta = check.positive(eta, "eta")
     nu = check.level(nu, "nu")
-    first, second = np.asarray(p, dtype=np.float64), np.asarray(p2, dtype=np.float64)
+    first, second = check.floats(p, "p"), check.floats(p2, "p2")
     if first.shape != second.shape:
         raise InputError(f"p and p2 must have the same shape; got {first.shape} and {second.shape}")
     below = (first < nu) & (second < nu)

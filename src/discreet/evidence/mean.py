@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from discreet import check
 from discreet.errors import InputError
 from discreet.evidence.accumulate import Sums
-from discreet.evidence.bounded import Side, check_size, combine, mean_effect, side, size
-from discreet.evidence.common import check_common
-from discreet.evidence.contribution import FINE, bounds_of, check_bounds, scale
+from discreet.evidence.arguments import settle, sharp_from
+from discreet.evidence.bounded import Side, combine, mean_effect, side, size
+from discreet.evidence.contribution import FINE, bounds_of, scale
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,11 +71,8 @@ class Mean:
     tail: str = "safe"
 
     def __post_init__(self) -> None:
-        check_common(self.sides, self.ceiling, self.tail)
-        check_bounds(self.bounds)
-        if self.sd is not None and not 0 < check.real(self.sd, "sd") <= 0.5:
-            raise InputError(f"sd is a share of the width, above 0 and at most 0.5; got {self.sd:g}")
-        check_size(self.adjacency, self.least)
+        settle(self)
+        sharp_from(self.adjacency, self.least)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -92,13 +88,13 @@ class Mean:
     def _share(self, names: Sequence[str]) -> NDArray[np.float64]:
         low, width = bounds_of(self.bounds, names)
         if isinstance(self.null, Mapping):
-            given = cast("Mapping[str, Any]", self.null)
+            given = cast("Mapping[str, float]", self.null)
             absent = [name for name in names if name not in given]
             if absent:
                 raise InputError(f"null must cover every column tested; {absent[0]!r} has none")
-            null = np.array([check.real(given[name], f"null[{name!r}]") for name in names])
+            null = np.array([given[name] for name in names])
         else:
-            null = np.full(len(names), check.real(self.null, "null"))
+            null = np.full(len(names), float(self.null))
         share = (null - low) / width
         if not np.all((share > 2 / FINE) & (share < 1 - 2 / FINE)):
             raise InputError("null must lie strictly inside the bounds")

@@ -49,7 +49,7 @@ class Null:
 
     def log_survival(self, t: Any) -> NDArray[np.float64]:
         """Return log P(score >= t), accurate far into the tail; same shape as t."""
-        t = np.asarray(t, dtype=np.float64)
+        t = check.floats(t, "t")
         if self.law == "exponential":
             tail = -t
         else:

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet import check
 from discreet.errors import InputError
 from discreet.evidence.accumulate import Rows
-from discreet.evidence.certificate import ADJACENCIES
+from discreet.evidence.arguments import settle
 from discreet.evidence.evidence import Evidence
 
 if TYPE_CHECKING:
@@ -49,9 +48,7 @@ class PValues:
     names: str | None = None
 
     def __post_init__(self) -> None:
-        check.positive(self.eta, "eta")
-        check.level(self.nu, "nu")
-        check.choice(self.adjacency, "adjacency", ADJACENCIES)
+        settle(self)
         if self.names is not None and self.column is None:
             raise InputError("names is a column of a table of p-values: give `column` too")
 

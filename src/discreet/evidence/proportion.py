@@ -10,8 +10,9 @@ import scipy
 
 from discreet import check
 from discreet.evidence.accumulate import Sums
-from discreet.evidence.bounded import check_size, combine, mean_effect, side, size
-from discreet.evidence.common import ceiling_for, check_common, conclude, enough
+from discreet.evidence.arguments import settle, sharp_from
+from discreet.evidence.bounded import combine, mean_effect, side, size
+from discreet.evidence.common import ceiling_for, conclude, enough
 from discreet.evidence.contribution import Steps
 from discreet.evidence.ladder import SLOPE, Ladder, gentle, scores_of_p
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from discreet.evidence.evidence import Evidence
 
 _YES_OR_NO = Steps(0.5, reached=True)  # 1, -1, or 0: sums and sums of squares give both counts
+
+_RAREST = 1e-9  # no study could tell a smaller rate from 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,9 +64,9 @@ class Proportion:
     ceiling: float | None = None
 
     def __post_init__(self) -> None:
-        check.level(self.null, "null")
-        check_common(self.sides, self.ceiling)
-        check_size(self.adjacency, self.least)
+        settle(self)
+        check.between(self.null, "null", _RAREST, 1 - _RAREST)
+        sharp_from(self.adjacency, self.least)
 
     @property
     def labels(self) -> tuple[str, ...]:

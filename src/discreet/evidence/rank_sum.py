@@ -10,8 +10,9 @@ import numpy as np
 
 from discreet.evidence import tails
 from discreet.evidence.accumulate import Rows
-from discreet.evidence.common import check_common, enough, only_replace
-from discreet.evidence.groups import MEMBERSHIP, PUBLIC_GROUPS, check_levels, sizes
+from discreet.evidence.arguments import only_replace, settle
+from discreet.evidence.common import enough
+from discreet.evidence.groups import MEMBERSHIP, PUBLIC_GROUPS, sizes
 from discreet.evidence.ranks import middle_ranks, rank_evidence, rank_sum_tail
 from discreet.labels import codes
 
@@ -66,9 +67,8 @@ class RankSum:
     adjacency: str = "replace"
 
     def __post_init__(self) -> None:
-        check_common(self.sides, self.ceiling, self.tail)
+        settle(self)
         only_replace(self.adjacency, PUBLIC_GROUPS)
-        check_levels(self.levels, "levels", 2, 2)
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from discreet.errors import InputError
 from discreet.evidence import tails
+from discreet.evidence.arguments import pair
 from discreet.evidence.association import Moments, association, private_design, public_design
 from discreet.evidence.common import basis_of
-from discreet.evidence.contribution import COARSE, pair
+from discreet.evidence.contribution import COARSE
 from discreet.evidence.genetic import Genetic, variance_floor
 from discreet.evidence.genotypes import not_protected, strata_of
 from discreet.evidence.lots import Lots
-from discreet.evidence.two_groups import check_share
 from discreet.labels import numbers
 
 if TYPE_CHECKING:
@@ -76,8 +77,9 @@ class Score(Genetic):
 
     def __post_init__(self) -> None:
         Genetic.__post_init__(self)
-        pair(self.bounds)
-        check_share(self.sd_floor, "sd_floor")
+        pair(self.bounds)  # one for all variants: a mapping is none
+        if self.sd_floor is not None and self.protect != "both":
+            raise InputError('sd_floor is for protect="both": of a public trait the deviation is known')
 
     @property
     def labels(self) -> tuple[str, ...]:

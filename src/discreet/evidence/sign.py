@@ -10,8 +10,9 @@ import scipy
 
 from discreet import check
 from discreet.evidence.accumulate import Sums
-from discreet.evidence.bounded import check_size, combine, mean_effect, side, size
-from discreet.evidence.common import ceiling_for, check_common, conclude, enough
+from discreet.evidence.arguments import settle, sharp_from
+from discreet.evidence.bounded import combine, mean_effect, side, size
+from discreet.evidence.common import ceiling_for, conclude, enough
 from discreet.evidence.contribution import Steps
 from discreet.evidence.ladder import SLOPE, Ladder, gentle, scores_of_p
 
@@ -51,9 +52,9 @@ class Sign:
     ceiling: float | None = None
 
     def __post_init__(self) -> None:
+        settle(self)
         check.real(self.null, "null")
-        check_common(self.sides, self.ceiling)
-        check_size(self.adjacency, self.least)
+        sharp_from(self.adjacency, self.least)
 
     @property
     def labels(self) -> tuple[str, ...]:

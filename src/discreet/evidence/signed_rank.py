@@ -10,7 +10,8 @@ import numpy as np
 from discreet import check
 from discreet.evidence import tails
 from discreet.evidence.accumulate import Rows
-from discreet.evidence.common import check_common, enough, only_replace
+from discreet.evidence.arguments import only_replace, settle
+from discreet.evidence.common import enough
 from discreet.evidence.ranks import middle_ranks, rank_evidence
 
 if TYPE_CHECKING:
@@ -49,8 +50,8 @@ class SignedRank:
     adjacency: str = "replace"
 
     def __post_init__(self) -> None:
+        settle(self)
         check.real(self.null, "null")
-        check_common(self.sides, self.ceiling, self.tail)
         only_replace(self.adjacency, "the null deviation of ranks holds the number of people")
 
     @property

@@ -9,13 +9,13 @@ import numpy as np
 
 from discreet.evidence import tails
 from discreet.evidence.accumulate import Sums
-from discreet.evidence.common import basis_of, ceiling_for, check_common, conclude, only_replace
+from discreet.evidence.arguments import only_replace, settle
+from discreet.evidence.common import basis_of, ceiling_for, conclude
 from discreet.evidence.contribution import Steps
 from discreet.evidence.effect import effect
-from discreet.evidence.groups import MEMBERSHIP, PUBLIC_GROUPS, Groups, check_levels, sizes
+from discreet.evidence.groups import MEMBERSHIP, PUBLIC_GROUPS, Groups, sizes
 from discreet.evidence.hypergeometric import MARGINS, Margins
 from discreet.evidence.staircase import Staircase, staircase
-from discreet.evidence.two_groups import check_share
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,10 +71,8 @@ class TwoByTwo:
     adjacency: str = "replace"
 
     def __post_init__(self) -> None:
-        check_common(self.sides, self.ceiling, self.tail)
+        settle(self)
         only_replace(self.adjacency, PUBLIC_GROUPS)
-        check_levels(self.levels, "levels", 2, 2)
-        check_share(self.floor, "floor")
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet import check
 from discreet.errors import InputError
 from discreet.evidence import tails
 from discreet.evidence.accumulate import Sums
-from discreet.evidence.common import basis_of, ceiling_for, check_common, conclude, only_replace
-from discreet.evidence.contribution import COARSE, FINE, bounds_of, check_bounds, scale
+from discreet.evidence.arguments import check_strata, only_replace, settle
+from discreet.evidence.common import basis_of, ceiling_for, conclude
+from discreet.evidence.contribution import COARSE, FINE, bounds_of, scale
 from discreet.evidence.effect import effect
-from discreet.evidence.groups import PUBLIC_GROUPS, Groups, both_groups, check_levels
+from discreet.evidence.groups import PUBLIC_GROUPS, Groups, both_groups
 from discreet.evidence.ladder import ladder
 from discreet.evidence.pooled import pooled_evidence
 
@@ -80,10 +80,8 @@ class TwoGroups:
     adjacency: str = "replace"
 
     def __post_init__(self) -> None:
-        check_common(self.sides, self.ceiling, self.tail)
+        settle(self)
         only_replace(self.adjacency, PUBLIC_GROUPS)
-        check_bounds(self.bounds)
-        check_levels(self.levels, "levels", 2, 2)
         check_deviation(self.sd, self.floor)
 
     @property
@@ -143,11 +141,9 @@ class Stratified:
     adjacency: str = "replace"
 
     def __post_init__(self) -> None:
-        check_common(self.sides, self.ceiling, self.tail)
+        settle(self)
         only_replace(self.adjacency, PUBLIC_GROUPS)
-        check_bounds(self.bounds)
-        check_levels(self.levels, "levels", 2, 2)
-        check_levels(self.strata, "strata", 1)
+        check_strata(self.strata)
         check_deviation(self.sd, self.floor)
 
     @property
@@ -171,24 +167,25 @@ def difference_sums(test: TwoGroups | Stratified, names: Sequence[str], groups: 
 
 
 def _difference(test: TwoGroups | Stratified, sums: Sums) -> Evidence:
+    if isinstance(test, Stratified):
+        # Who is in which stratum is public: a misspelt one is said, not left out.
+        people = sums.count.reshape(-1, 2).sum(axis=1)
+        empty = [stratum for stratum, count in zip(test.strata, people, strict=True) if count == 0]
+        if empty:
+            raise InputError(
+                f"nobody of the two groups is in stratum {empty[0]!r}: strata are compared exactly; give "
+                "them as the column has them, or leave that one out"
+            )
     if test.floor is None:
         return contrast_evidence(sums, test.sd, test.sides, test.ceiling, test.tail, test.bounds)
     proof = "docs/proofs/two-groups.md"
     return pooled_evidence(sums, test.floor, test.sides, test.ceiling, test.tail, test.bounds, proof=proof)
 
 
-def check_deviation(sd: Any, floor: Any) -> None:
-    """Refuse a standard deviation both known and estimated, or not a share of the width."""
-    check_share(sd, "sd")
-    check_share(floor, "floor")
+def check_deviation(sd: float | None, floor: float | None) -> None:
+    """Refuse a standard deviation both known and estimated."""
     if sd is not None and floor is not None:
         raise InputError("sd and floor exclude each other: the deviation is either known or estimated")
-
-
-def check_share(value: Any, name: str) -> None:
-    """Refuse a standard deviation that is not a share of the width."""
-    if value is not None and not 0 < check.real(value, name) <= 0.5:
-        raise InputError(f"{name} is a share of the width, above 0 and at most 0.5; got {value:g}")
 
 
 def contrast_evidence(

@@ -12,9 +12,8 @@ import numpy as np
 from discreet import check
 from discreet.errors import InputError
 from discreet.evidence.accumulate import Rows
-from discreet.evidence.certificate import ADJACENCIES
-from discreet.evidence.common import check_common, conclude
-from discreet.evidence.evidence import MOST
+from discreet.evidence.arguments import MOST, settle
+from discreet.evidence.common import conclude
 from discreet.evidence.proportion import binomial_ladder
 from discreet.labels import as_read
 
@@ -24,6 +23,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evidence.evidence import Evidence
+
+_KEY = b"discreet"
+_LONGEST_KEY = 64  # bytes, of the hash
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +49,7 @@ class Vote:
     reads : tuple of str
         Columns to hand over beside the measurements; numbers where all of a block's entries are, else text.
     key : bytes
-        Blocks are drawn by a keyed hash of the person's id where the table has ids, else by row number.
+        Blocks are drawn by a keyed hash of the person's id; without ids by row number, and a key is refused.
 
     Notes
     -----
@@ -74,15 +76,17 @@ class Vote:
     level: float = 0.1
     reads: tuple[str, ...] = ()
     adjacency: str = "replace"
-    key: bytes = field(default=b"discreet", repr=False)
+    key: bytes = field(default=_KEY, repr=False)
 
     def __post_init__(self) -> None:
-        check_common(1, None)
-        check.whole(self.blocks, "blocks", 2)
-        check.level(self.level, "level")
-        check.choice(self.adjacency, "adjacency", ADJACENCIES)
+        settle(self)
         if not callable(self.test):
             raise InputError("test must be a function of the values of a block")
+        read = [self.reads] if isinstance(self.reads, str) else check.entries(self.reads, "reads")
+        check.settle(self, reads=tuple(check.text(name, "a column of reads") for name in read))
+        check.made(self.key, bytes, "key must be bytes")
+        if len(self.key) > _LONGEST_KEY:
+            raise InputError(f"key must be at most {_LONGEST_KEY} bytes")
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -97,6 +101,8 @@ class Vote:
         values, people = rows.values, rows.people
         if people is not None:
             block = np.array([self._hashed(person) for person in people.tolist()], dtype=np.int64)
+        elif self.key != _KEY:
+            raise InputError("key draws blocks by people's ids: name their column, person=, or leave it out")
         elif self.adjacency == "replace":
             block = np.arange(values.shape[0], dtype=np.int64) % np.int64(self.blocks)
         else:

@@ -42,17 +42,17 @@ class Simulated:
                     row[: whole - shift], row[whole - shift : whole] = source[shift:whole], source[:shift]
                     row[whole:] = source[whole:]
                 file.write(rows.tobytes())
-        with bed.with_suffix(".bim").open("w") as file:
+        with bed.with_suffix(".bim").open("w", encoding="ascii", newline="\n") as file:
             each = -(-self.variants // 22)
             file.writelines(
                 f"{1 + i // each}\trs{i + 1}\t0\t{1 + 1000 * (i % each)}\tA\tG\n"
                 for i in range(self.variants)
             )
         case = rng.integers(1, 3, self.people)
-        with bed.with_suffix(".fam").open("w") as file:
+        with bed.with_suffix(".fam").open("w", encoding="ascii", newline="\n") as file:
             file.writelines(f"f{i} p{i} 0 0 1 {case[i]}\n" for i in range(self.people))
         trait = np.rint(np.clip(rng.normal(size=self.people), -4, 4) * 128) / 128
-        with bed.with_suffix(".phe").open("w") as file:
+        with bed.with_suffix(".phe").open("w", encoding="ascii", newline="\n") as file:
             file.write("FID IID trait\n")
             file.writelines(f"f{i} p{i} {trait[i]:.7f}\n" for i in range(self.people))
         return bed

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from discreet.errors import missing_extra
-from discreet.planner.picture import check_picture
+from discreet.planner.picture import check_picture, write_picture
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +44,7 @@ def plot(rates: Sequence[Rates], path: Path) -> None:
     left.invert_yaxis()
     right.set(xlabel="power")
     right.legend(fontsize="small")
-    figure.savefig(path)  # pyright: ignore[reportUnknownMemberType] (matplotlib leaves it untyped)
+    write_picture(figure, path)
 
 
 def _gap(value: Estimate) -> tuple[float, float]:

@@ -124,7 +124,7 @@ def _contend(score: NDArray[np.float64], first: int, scale: float, k: int, law: 
 
 def ready_aware(evidence: Evidence | Scattered, asked: Parameters) -> Ready:
     """Count privately, then select that many; docs/proofs/aware-privacy.md and aware-fdr.md."""
-    certificate, guarantee = evidence.certificate, asked.guarantee
+    certificate, guarantee = evidence.certificate, str(asked.guarantee)
     whole = gaussian_budget(asked.epsilon, asked.delta)
     rho = whole * (1 - VALUES_SHARE) if asked.values else whole
     public = public_constants(
@@ -135,7 +135,7 @@ def ready_aware(evidence: Evidence | Scattered, asked: Parameters) -> Ready:
         certificate.spread,
         rho,
         guarantee,
-        asked.dependence,
+        asked.dependence or "positive",
     )
     plan, sup, proved = public.plan, certificate.sup, guarantee == "proved"
     spent = _split(rho, guarantee)
@@ -159,11 +159,9 @@ def ready_aware(evidence: Evidence | Scattered, asked: Parameters) -> Ready:
             indices = ranked(drawn, scale, k, GUMBEL)
         values = None if last is None or isinstance(evidence, Scattered) else last.draw(evidence, indices)
         privacy = promised(asked, events, certificate)
-        parameters = {
-            "guarantee": guarantee,
-            "dependence": asked.dependence,
-            "certificate": str(certificate),
-        }
+        parameters = {"guarantee": guarantee, "certificate": str(certificate)}
+        if asked.dependence is not None:
+            parameters["dependence"] = asked.dependence
         fdr = _aware_promise(asked, evidence.null)
         return record("noise-aware BH", evidence, asked.q, indices, privacy, fdr, parameters, values)
 

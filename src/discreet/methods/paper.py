@@ -38,7 +38,7 @@ def ready_paper(evidence: Evidence, asked: Parameters) -> Ready:
     noises = [laplace_noise(certificate.sup, float(plan.value_epsilon or math.inf)) for plan in plans]
     scales = [noise.scale for noise in noises]
     lines = [
-        cutoffs.cutoffs(evidence.null, m, size, asked.q, scale, asked.cutoffs, _MISS, plan.scale)
+        cutoffs.cutoffs(evidence.null, m, size, asked.q, scale, str(asked.cutoffs), _MISS, plan.scale)
         for size, scale, plan in zip(sizes, scales, plans, strict=True)
     ]
     events = tuple(event for plan in plans for event in plan.events)

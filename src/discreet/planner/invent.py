@@ -68,11 +68,22 @@ class Setting:
             )
 
     @property
+    def uses_share(self) -> bool:
+        """Whether there are two groups."""
+        return isinstance(self.test, (*_GROUPS, float, PValues))
+
+    @property
+    def uses_sd(self) -> bool:
+        """Whether the deviation of the columns matters: not to ranks, signs and declared sensitivities."""
+        product = isinstance(self.test, Correlation) and self.test.method == "product"
+        return product or isinstance(self.test, (TwoGroups, Stratified, TwoByTwo, Mean, Allelic, Trend))
+
+    @property
     def unit(self) -> str:
         """What an effect of 1 is."""
         if isinstance(self.test, Correlation):
             return "a correlation"
-        if isinstance(self.test, (*_GROUPS, float, PValues)):
+        if self.uses_share:
             return "a difference between groups in standard deviations"
         return "a distance from the null value in standard deviations"
 
@@ -80,9 +91,7 @@ class Setting:
     def assumed(self) -> str:
         """What the invented people are like, in words."""
         words: list[str] = []
-        if isinstance(self.test, (TwoGroups, Stratified, TwoByTwo, Mean, Allelic, Trend)) or (
-            isinstance(self.test, Correlation) and self.test.method == "product"
-        ):
+        if self.uses_sd:
             sd = self.sd or getattr(self.test, "sd", None)
             share = "as large as the bounds allow" if sd is None else f"{sd:g} of the width of the bounds"
             words.append(f"the columns' standard deviation is {share}")

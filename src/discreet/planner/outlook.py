@@ -51,13 +51,13 @@ def searched(
     """
     method = known.method
     ideal = 5 / _z_per_effect(study)
-    starts = {"n": float(study.n), "epsilon": study.asked.epsilon, "effects": ideal}
+    starts = {"n": float(study.n), "epsilon": study.asked[method].epsilon, "effects": ideal}
     if cheap is not None:
         earlier = {"n": cheap.people, "epsilon": cheap.epsilon, "effects": cheap.effect}
         starts |= {name: _LATER * where.value for name, where in earlier.items() if where is not None}
     points = {
         "n": [x for x in grid(study.n, _DECADES) if _FEWEST <= x <= _MOST],
-        "epsilon": grid(study.asked.epsilon, _DECADES),
+        "epsilon": grid(study.asked[method].epsilon, _DECADES),
         "effects": [x for x in grid(ideal, 1) if x < 1 or not isinstance(study.setting.test, Correlation)],
     }
 
@@ -66,7 +66,7 @@ def searched(
             case "n":
                 changed = replace(study, n=round(x))
             case "epsilon":
-                changed = replace(study, asked=replace(study.asked, epsilon=x))
+                changed = replace(study, asked={method: replace(study.asked[method], epsilon=x)})
             case _:
                 changed = replace(study, effects=(x,) * len(study.effects))
         return changed.run(method).power

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
 from typing import TYPE_CHECKING, Any
 
+from discreet import check
 from discreet.errors import InputError, missing_extra
 from discreet.planner.study import METHODS
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from discreet.planner.record import Plan
 
 
 def check_picture(path: Path | str) -> Path:
     """Return the path, refusing one that no picture can be written to."""
-    file = Path(path)
+    file = check.path(path, "plot")
     if file.suffix not in {".png", ".svg", ".pdf"}:
         raise InputError("plot must name a .png, .svg or .pdf file")
-    if not file.parent.is_dir():
+    if not os.path.isdir(file.parent):  # noqa: PTH112 - a name too long for a folder is none
         raise InputError(f"plot must name a file in a folder that exists; there is no folder {file.parent}")
     return file
 
@@ -55,4 +58,12 @@ def picture(plan: Plan, path: Path | str) -> None:
         title=f"{plan.signals:,} real effects among {plan.m:,}, epsilon = {plan.epsilon:g}, q = {plan.q:g}",
     )
     axis.legend(fontsize="small")
-    figure.savefig(file)  # pyright: ignore[reportUnknownMemberType] (matplotlib leaves it untyped)
+    write_picture(figure, file)
+
+
+def write_picture(figure: Any, file: Path) -> None:
+    """Write a figure, or say why it cannot be written."""
+    try:
+        figure.savefig(file)
+    except OSError as error:
+        raise InputError(f"cannot write {file}: {error.strerror}") from None

@@ -7,6 +7,7 @@ import textwrap
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
+from discreet import check
 from discreet.planner.study import METHODS
 from discreet.report.text_table import table
 
@@ -95,7 +96,8 @@ class Plan:
 
     def __getitem__(self, method: str) -> Outlook:
         """Return the outlook of one method."""
-        return next(one for one in self.outlooks if one.method == method)
+        names = tuple(one.method for one in self.outlooks)
+        return self.outlooks[names.index(check.choice(method, "method", names))]
 
     def _has(self, *methods: str) -> bool:
         return any(one.method in methods for one in self.outlooks)

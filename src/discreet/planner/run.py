@@ -4,24 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from discreet import check
 from discreet.errors import InputError
-from discreet.evidence.two_groups import TwoGroups, check_share
-from discreet.parameters import Parameters
+from discreet.evidence.arguments import share as in_half
+from discreet.evidence.two_groups import TwoGroups
+from discreet.parameters import TAKES, Parameters, refuse_idle
 from discreet.planner.invent import Setting
 from discreet.planner.outlook import outlook, power_by_people, searched
 from discreet.planner.record import Outlook, Plan
-from discreet.planner.study import METHODS, Study
+from discreet.planner.study import METHODS, ROWS, Study
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 _EFFECTS = (0.05, 0.1, 0.2)
 _QUICK, _USUAL, _SEARCH = 20, 40, 12  # invented studies
+_TARGET, _HALF = 0.8, 0.5
+_LARGEST = 1e6  # an effect, in standard deviations
+_MOST_SCORES = 10**8  # of all invented studies together: a gigabyte
 _CHEAP_FIRST = ("calibrated", "bh", "mirror", "oneshot", "peel", "aware")
 
 
@@ -37,12 +41,12 @@ def plan(
     test: Any = None,
     sensitivity: float | None = None,
     sd: float | None = None,
-    share: float = 0.5,
+    share: float | None = None,
     methods: str | Iterable[str] | None = None,
     k: int | None = None,
-    dependence: str = "positive",
-    cutoffs: str = "plain",
-    target: float = 0.8,
+    dependence: str | None = None,
+    cutoffs: str | None = None,
+    target: float | None = None,
     quick: bool = False,
     curve: bool = False,
     repetitions: int | None = None,
@@ -72,15 +76,17 @@ def plan(
     sd : float, optional
         Standard deviation of the columns as a share of the width of their bounds. When absent, what the test
         declares, else the largest possible, 0.5: columns that vary less than the test allows for lose power.
-    share : float
-        The second group's share of the people.
+    share : float, optional
+        The second group's share of the people; one half when absent.
     methods : str or sequence of str, optional
         Among "bh" (no privacy, the textbook test), "aware", "calibrated", "mirror", "peel" and "oneshot"; all
         that apply when absent.
     k : int, optional
-        For "peel" and "oneshot"; twice `signals` when absent.
-    target : float
-        The power that people, epsilon and effect are searched for.
+        For "peel", "oneshot" and "mirror"; when absent, twice `signals`, and chosen privately by "mirror".
+    dependence, cutoffs : optional
+        As for `release`: the first for "aware", the second for "peel" and "oneshot".
+    target : float, optional
+        The power that people, epsilon and effect are searched for; 0.8 when absent.
     quick : bool
         Only the power, without the searches.
     repetitions : int, optional
@@ -97,19 +103,26 @@ def plan(
     (10, 'calibrated')
     """
     n, m = check.whole(n, "n", 20, 10**9), check.whole(m, "m", 1, 10**8)
-    asked = Parameters(q=q, epsilon=epsilon, delta=delta, dependence=dependence, cutoffs=cutoffs)
-    target, share = check.level(target, "target"), check.between(share, "share", 0.001, 0.999)
-    check_share(sd, "sd")
+    quick, curve = check.flag(quick, "quick"), check.flag(curve, "curve")
+    chosen, notes = _methods(methods, signed=sensitivity is not None)
+    options = {"dependence": dependence, "cutoffs": cutoffs, "k": k}
+    refuse_idle(options, [ROWS[method] for method in chosen])
+    if target is not None and quick:
+        raise InputError("target is what is searched for, and quick searches for nothing: leave one out")
+    target = _TARGET if target is None else check.level(target, "target")
     sizes = _sizes(effects)
     signals = _signals(signals, m, len(sizes))
+    budget = {"q": q, "epsilon": epsilon, "delta": delta}
+    asked = {method: _asked(method, options, m, signals, budget) for method in chosen}
     k = min(m, 2 * signals) if k is None else check.whole(k, "k", 1, m)
     setting = _setting(test, sensitivity, n, share, sd)
-    chosen, notes = _methods(methods, signed=sensitivity is not None)
     few = max(6, min(_SEARCH, 3_000_000 // m))  # each question of a search
     many = max(6, min(_QUICK if quick else _USUAL, 3_000_000 // m))
     if repetitions is not None:
-        few = many = check.whole(repetitions, "repetitions", 2)
-    seed = check.whole(seed, "seed", 0)
+        few = many = check.whole(repetitions, "repetitions", 2, max(6, _MOST_SCORES // m))
+    seed = check.whole(seed, "seed", 0, 2**128)
+    if tick is not None and not callable(tick):
+        raise InputError("tick must be a function of one number, called at each step")
     each = tuple(float(size) for size in np.resize(np.array(sizes), signals))
     study = Study(setting, n, m, asked, each, k, many, seed)
 
@@ -127,9 +140,9 @@ def plan(
     return Plan(
         n=n,
         m=m,
-        q=q,
-        epsilon=epsilon,
-        delta=delta,
+        q=float(q),
+        epsilon=float(epsilon),
+        delta=float(delta),
         effects=sizes,
         signals=signals,
         k=k,
@@ -150,8 +163,8 @@ def _silent(_: int) -> None:
 
 def _sizes(effects: Any) -> tuple[float, ...]:
     """Return the effects as a tuple; one number stands for itself."""
-    several = cast("Iterable[Any]", effects if isinstance(effects, Iterable) else (effects,))
-    sizes = tuple(check.positive(one, "effects") for one in several)
+    several = check.entries(effects, "effects") if isinstance(effects, Iterable) else [effects]
+    sizes = tuple(check.between(check.positive(one, "effects"), "effects", 0, _LARGEST) for one in several)
     if not sizes:
         raise InputError("effects must hold at least one effect size, such as 0.1")
     return sizes
@@ -164,18 +177,40 @@ def _signals(signals: int | None, m: int, kinds: int) -> int:
     return max(kinds, m // 10) if signals is None else check.whole(signals, "signals", kinds, m)
 
 
-def _setting(test: Any, sensitivity: float | None, n: int, share: float, sd: float | None) -> Setting:
+def _asked(method: str, options: dict[str, Any], m: int, signals: int, budget: dict[str, Any]) -> Parameters:
+    """Return what `method` would be asked for, with those of the options that it takes."""
+    row = ROWS[method]
+    if row not in TAKES:
+        return Parameters(**budget)
+    taken = {name: options[name] for name in TAKES[row] if name in options}
+    if method in {"peel", "oneshot"} and taken["k"] is None:
+        taken["k"] = min(m, 2 * signals)
+    if method == "calibrated":
+        taken["guarantee"] = method
+    return Parameters(**budget, method=row.partition(",")[0], **taken)
+
+
+def _setting(test: Any, sensitivity: float | None, n: int, share: float | None, sd: float | None) -> Setting:
+    """Return the study to invent; what it would not look at is refused."""
+    part = _HALF if share is None else check.between(share, "share", 0.001, 0.999)
+    varies = None if sd is None else in_half(sd, "sd")
     if sensitivity is not None:
         if test is not None:
             raise InputError("test and sensitivity exclude each other: a test knows its own sensitivity")
-        return Setting(check.positive(sensitivity, "sensitivity"), n, share, sd)
-    assumed = TwoGroups(group="group", bounds=(0.0, 1.0), sd=sd) if test is None else test
-    return Setting(assumed, n, share, sd)
+        setting = Setting(check.positive(sensitivity, "sensitivity"), n, part, varies)
+    else:
+        assumed = TwoGroups(group="group", bounds=(0.0, 1.0), sd=varies) if test is None else test
+        setting = Setting(assumed, n, part, varies)
+    for name, value, used in (("share", share, setting.uses_share), ("sd", sd, setting.uses_sd)):
+        if value is not None and not used:
+            raise InputError(f"{name} would do nothing for this test: leave it out")
+    return setting
 
 
 def _methods(methods: Any, *, signed: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the methods to try, in the order of the table, and words on one that does not apply."""
-    given = (methods,) if isinstance(methods, str) else tuple(METHODS if methods is None else methods)
+    named = [methods] if isinstance(methods, str) else methods
+    given = list(METHODS) if named is None else check.entries(named, "methods")
     wanted = [check.choice(method, "methods", tuple(METHODS)) for method in given]
     if not wanted:
         raise InputError(f"methods must name at least one of {', '.join(METHODS)}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +17,7 @@ from discreet.pipeline import ready
 from discreet.select.plans import oneshot_plan, peel_plan
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -35,20 +35,23 @@ METHODS = {
     "oneshot": "oneshot",
 }
 
+ROWS = {"calibrated": "aware, calibrated"} | {name: name for name in METHODS if name != "calibrated"}
+"""Which row of the options that a method takes applies; "bh" takes none."""
+
 
 @dataclass(frozen=True, slots=True)
 class Study:
     """The public parameters of a study to be invented. The first columns have the effects, the others none.
 
-    The same seed invents the same people's luck whatever n, epsilon and the effects are (common random
-    numbers), so comparisons between plans are sharper than each plan by itself. The noise of a release has no
-    seed.
+    `asked` holds what each method is asked for. The same seed invents the same people's luck whatever n,
+    epsilon and the effects are (common random numbers), so comparisons between plans are sharper than each
+    plan by itself. The noise of a release has no seed.
     """
 
     setting: Setting
     n: int
     m: int
-    asked: Parameters
+    asked: Mapping[str, Parameters]
     effects: tuple[float, ...]
     k: int
     repetitions: int
@@ -68,7 +71,7 @@ class Study:
     def noise(self, method: str) -> float | None:
         """Return the standard deviation of the noise in the selection of as many as there are effects."""
         certificate, null = self.seen()
-        sup, spread, asked = certificate.sup, certificate.spread, self.asked
+        sup, spread, asked = certificate.sup, certificate.spread, self.asked[method]
         if method in {"aware", "calibrated"}:
             public = public_constants(
                 null,
@@ -77,8 +80,8 @@ class Study:
                 sup,
                 spread,
                 gaussian_budget(asked.epsilon, asked.delta),
-                "proved" if method == "aware" else method,
-                asked.dependence,
+                str(asked.guarantee),
+                asked.dependence or "positive",
             ).plan
             at = int(np.argmin(np.abs(public.counts - len(self.effects))))
             return float(public.scale[at]) * math.pi / math.sqrt(6)
@@ -104,23 +107,17 @@ class Study:
                     2 * scipy.special.ndtr(-np.abs(one)) if two else scipy.special.ndtr(-one),
                     dtype=np.float64,
                 )
-                yield step_up_positions(p, self.asked.q), self.asked.q
+                yield step_up_positions(p, self.asked[method].q), self.asked[method].q
             return
         # All studies as one wide table: the test's own constants are then computed once.
         wide = self.setting.evidence(z.ravel(), self.n)
         scores = wide.score.reshape(z.shape)
         signed = None if wide.signed is None else wide.signed.reshape(z.shape)
         names = Numbered(self.m)
-        asked = replace(
-            self.asked,
-            method="aware" if method == "calibrated" else method,
-            guarantee="calibrated" if method == "calibrated" else "proved",
-            k=self.k if method in {"peel", "oneshot"} else None,
-        )
         for i in range(self.repetitions):
             sign = None if signed is None else signed[i]
             evidence = Evidence(names, scores[i], wide.null, wide.certificate, sign)
-            released = ready(evidence, asked).draw()
+            released = ready(evidence, self.asked[method]).draw()
             yield released.indices, released.fdr.level
 
     def _score(self, chosen: NDArray[np.int64]) -> list[float]:

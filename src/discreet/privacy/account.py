@@ -88,7 +88,7 @@ class _Spent:
     @classmethod
     def of(cls, events: Iterable[Event]) -> _Spent:
         spent = cls()
-        for event in events:
+        for event in check.entries(events, "events"):
             match event:
                 case Pure(epsilon, count):
                     spent.pure[_lifted(epsilon)] += count

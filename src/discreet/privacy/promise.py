@@ -72,7 +72,7 @@ class Privacy:
 
 def down(number: float) -> str:
     """Return `number` to four digits, rounded down: an advice that fits."""
-    if number <= 0:
+    unit = 10.0 ** (math.floor(math.log10(number)) - 3) if number > 0 else 0.0
+    if not unit:
         return "0"
-    unit = 10.0 ** (math.floor(math.log10(number)) - 3)
     return f"{math.floor(number / unit) * unit:.4g}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from discreet import check
@@ -13,6 +12,7 @@ from discreet.report.save import make_folder, write
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from discreet.report.release import Release
 
@@ -142,8 +142,9 @@ class Located:
             "manhattan.svg": self.manhattan(),
             "report.html": self.report(),
         }
-        make_folder(Path(folder))
-        return tuple(write(Path(folder) / name, text.encode()) for name, text in parts.items())
+        folder = check.path(folder, "folder")
+        make_folder(folder)
+        return tuple(write(folder / name, text.encode()) for name, text in parts.items())
 
     def counted(self) -> str:
         """Return how many variants, in how many loci, in words."""

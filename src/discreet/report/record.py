@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from discreet import check
 from discreet.privacy import events
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ def schema() -> dict[str, Any]:
 
 def to_json(release: Release, indent: int | None = None) -> str:
     """Return the record as JSON in plain ASCII; a number JSON cannot hold becomes null."""
+    if indent is not None:
+        indent = check.whole(indent, "indent", 0, 100)
     return json.dumps(to_dict(release), indent=indent, allow_nan=False)
 
 

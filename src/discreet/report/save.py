@@ -11,7 +11,9 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unicodedata import category, normalize
 
+from discreet import check
 from discreet.errors import InputError, missing_extra
 from discreet.report.table import columns, to_frame
 
@@ -20,15 +22,18 @@ if TYPE_CHECKING:
 
     from discreet.report.release import Release
 
-# What spreadsheets take for the start of a formula, in its narrow and its wide form.
-_FORMULA = "=+-@\uff1d\uff0b\uff0d\uff20"
+# What spreadsheets take for the start of a formula, in its narrow, wide, small and raised form.
+_FORMULA = "=+-@"
 # A spreadsheet that separates by semicolons, as in much of Europe, misses the quotes and cuts the name there.
-_LATER = re.compile(rf"([;\t\r\n][\s\"']*)(?=[{re.escape(_FORMULA)}])")
+_CUTS = re.compile(r"([;\t\r\n])")
+# What nobody sees, and a spreadsheet may drop: spaces, controls, formats, marks on nothing, blank letters.
+_UNSEEN = {"Cc", "Cf", "Cn", "Co", "Cs", "Mn", "Me", "Zl", "Zp", "Zs"}
+_BLANK_LETTERS = "\"'\u115f\u1160\u2800\u3164\uffa0"
 
 
 def save(release: Release, path: str | PathLike[str]) -> Path:
     """Write the release to `path` and return it; the suffix says how."""
-    path = Path(path)
+    path = check.path(path, "path")
     writer = _WRITERS.get(path.suffix.lower())
     if writer is None:
         raise InputError(f"path must end in one of {', '.join(_WRITERS)}; got {path.name!r}")
@@ -89,9 +94,24 @@ def to_text(release: Release, delimiter: str = ",") -> str:
 
 def harmless(name: str) -> str:
     """Return `name` with an apostrophe where a spreadsheet would run it, or a part; a lone sign is none."""
-    bare = name.strip()
-    start = "'" if len(bare) > 1 and bare[0] in _FORMULA else ""
-    return start + _LATER.sub(r"\1'", name)
+    bare = name[_blanks(name) :].rstrip()
+    start = "'" if len(bare) > 1 and _is_sign(bare[0]) else ""
+    first, *rest = _CUTS.split(name)
+    for place in range(1, len(rest), 2):
+        blanks, part = _blanks(rest[place]), rest[place]
+        if _is_sign(part[blanks : blanks + 1]):
+            rest[place] = f"{part[:blanks]}'{part[blanks:]}"
+    return "".join([start, first, *rest])
+
+
+def _blanks(text: str) -> int:
+    """Return how many characters at the start of a text nobody sees; quotes are counted with them."""
+    seen = (i for i, c in enumerate(text) if c not in _BLANK_LETTERS and category(c) not in _UNSEEN)
+    return next(seen, len(text))
+
+
+def _is_sign(character: str) -> bool:
+    return character != "" and normalize("NFKC", character)[0] in _FORMULA
 
 
 def _html(release: Release) -> bytes:

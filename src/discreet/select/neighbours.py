@@ -6,17 +6,11 @@ from discreet import check
 from discreet.errors import InputError
 
 _SENSITIVITIES = (2.0**-900, 2.0**900)  # a lattice of values fits around each, far from the ends of floats
-_EPSILONS = (2.0**-300, 2.0**300)  # what one event can record
 
 
 def read_sensitivity(sensitivity: float) -> float:
     """Return `sensitivity` as a float above 0 that floats can work with."""
     return check.between(check.positive(sensitivity, "sensitivity"), "sensitivity", *_SENSITIVITIES)
-
-
-def read_epsilon(epsilon: float) -> float:
-    """Return `epsilon` as a float above 0 that events can record."""
-    return check.between(check.positive(epsilon, "epsilon"), "epsilon", *_EPSILONS)
 
 
 def read_spread(spread: float | None, sensitivity: float) -> float:

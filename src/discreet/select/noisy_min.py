@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from discreet import check
 from discreet.noise.laws import LAPLACE
 from discreet.privacy.events import Pure
 from discreet.privacy.promise import Privacy
 from discreet.select.contest import largest
-from discreet.select.neighbours import read_epsilon, read_sensitivity, read_spread, words
+from discreet.select.neighbours import read_sensitivity, read_spread, words
 from discreet.select.plans import ratio_up, rounded_up
 from discreet.select.scores import read_scores
 from discreet.select.values import laplace_noise
@@ -83,8 +84,8 @@ def noisy_min(
     1
     """
     scores = read_scores(values, "values", largest=False)
-    sup, epsilon = read_sensitivity(sensitivity), read_epsilon(epsilon)
-    width = read_spread(spread, sup)
+    sup, epsilon = read_sensitivity(sensitivity), check.epsilon(epsilon)
+    width, release_value = read_spread(spread, sup), check.flag(release_value, "release_value")
     # Everything public is settled, or refused, before anything is drawn.
     scale = rounded_up((width + (sup if release_value else 0.0)) / epsilon)
     events: tuple[Event, ...] = (Pure(ratio_up(width, scale)),)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet import check
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
@@ -37,10 +38,8 @@ def read_scores(scores: Any, name: str, *, largest: bool) -> NDArray[np.float64]
     with an entry that is no number, or a whole number beyond 64 bits, is refused. Private scores belong in
     an array.
     """
-    try:
-        raw = np.asarray(np.ma.getdata(scores))
-    except ValueError:
-        raise InputError(f"{name} must be one-dimensional: one number for each candidate") from None
+    flip = not check.flag(largest, "largest")
+    raw = check.array(np.ma.getdata(scores) if np.ma.isMaskedArray(scores) else scores, name)
     kind, size = raw.dtype.kind, raw.dtype.itemsize
     if kind not in "biuf":
         raise InputError(f"{name} must hold numbers; got {_WORDS.get(kind, 'something else')}")
@@ -59,4 +58,4 @@ def read_scores(scores: Any, name: str, *, largest: bool) -> NDArray[np.float64]
         values = raw.astype(np.float64, copy=False)
     if np.ma.isMaskedArray(scores):
         values = np.where(np.ma.getmaskarray(scores), np.nan, values)
-    return values if largest else -values
+    return -values if flip else values

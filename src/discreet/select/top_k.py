@@ -12,7 +12,7 @@ from discreet.noise.laws import GUMBEL, LAPLACE
 from discreet.privacy.promise import Privacy
 from discreet.select import plans
 from discreet.select.contest import largest as noisy_largest
-from discreet.select.neighbours import read_epsilon, read_sensitivity, read_spread, words
+from discreet.select.neighbours import read_sensitivity, read_spread, words
 from discreet.select.peel import peel
 from discreet.select.scores import read_scores
 from discreet.select.selection import Selection
@@ -83,8 +83,8 @@ def top_k(
     k = check.whole(k, "k", 1, better.size)
     sup = read_sensitivity(sensitivity)
     width = read_spread(spread, sup)
-    epsilon, delta = read_epsilon(epsilon), check.delta(delta)
-    method = check.choice(method, "method", METHODS)
+    epsilon, delta = check.epsilon(epsilon), check.delta(delta)
+    method, values = check.choice(method, "method", METHODS), check.flag(values, "values")
     # Everything public is settled, or refused, before anything is drawn.
     if method == "gumbel":
         plan = plans.gumbel_plan(k, epsilon, delta, width, values)

@@ -38,7 +38,8 @@ _MEMORY = """
 import sys
 import discreet
 discreet.measure(sys.argv[1], discreet.TwoGroups(group="treated", bounds=(0, 1)))
-print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")))
+from discreet.lab.memory import most_memory
+print(most_memory())
 """
 
 
@@ -132,8 +133,8 @@ def _loop(path: Path, few: int, test: Any) -> None:
 
 def _peak(path: Path) -> float:
     command = [sys.executable, "-c", _MEMORY, str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603 (our own script)
-    return int(done.stdout) / 1024
+    done = subprocess.run(command, capture_output=True, encoding="ascii", check=True)  # noqa: S603 (ours)
+    return float(done.stdout) / 2**20
 
 
 def in_words(result: Result) -> str:

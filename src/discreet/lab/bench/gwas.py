@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import resource
+import os
 import shutil
 import statistics
 import subprocess
@@ -31,7 +31,8 @@ _MEMORY = """
 import sys
 import discreet
 discreet.measure(sys.argv[1], discreet.Allelic())
-print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")))
+from discreet.lab.memory import most_memory
+print(most_memory())
 """
 
 
@@ -145,8 +146,8 @@ def _cost(job: Callable[[], object]) -> Cost:
 
 def _cpu() -> float:
     """Return processor seconds of this process and of its finished children."""
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
+    used = os.times()
+    return time.process_time() + used.children_user + used.children_system
 
 
 def _median(costs: list[Cost]) -> Cost:
@@ -165,8 +166,8 @@ def _selection(bed: Path) -> float:
 
 def _peak(bed: Path) -> float:
     command = [sys.executable, "-c", _MEMORY, str(bed)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603 (our own script)
-    return int(done.stdout) / 1024
+    done = subprocess.run(command, capture_output=True, encoding="ascii", check=True)  # noqa: S603 (ours)
+    return float(done.stdout) / 2**20
 
 
 def in_words(result: Result) -> str:

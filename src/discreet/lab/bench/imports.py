@@ -26,7 +26,7 @@ def seconds(repeats: int = 7) -> float:
 
 def _once(environment: dict[str, str]) -> float:
     done = subprocess.run(  # noqa: S603 (our own interpreter, a constant script)
-        [sys.executable, "-c", _SCRIPT], capture_output=True, text=True, check=True, env=environment
+        [sys.executable, "-c", _SCRIPT], capture_output=True, encoding="ascii", check=True, env=environment
     )
     return float(done.stdout)
 

@@ -78,7 +78,7 @@ def _charge(ledger: Ledger) -> object:
 def _release(ledger: Ledger) -> object:
     # Another request each time, for an equal one would complete a charge made above.
     asked = {**_REQUEST, "at": time.perf_counter()}
-    return ledger.pay("cohort", _COST, "replace", asked, lambda *_: '{"discoveries": []}')
+    return ledger.pay("cohort", _COST, "replace", asked, lambda _charge, _state: '{"discoveries": []}')
 
 
 def _commit(path: Path) -> Any:

@@ -12,6 +12,7 @@ from discreet.engine.cluster import Blocks, connected, gathered, run, task
 from discreet.engine.work import guarded, public
 from discreet.evidence.evidence import Evidence, Numbered
 from discreet.evidence.scattered import Part, Scattered
+from discreet.lab.memory import most_memory
 from discreet.methods.aware import ready_aware
 from discreet.parameters import Parameters
 
@@ -35,8 +36,8 @@ class Many:
     made: float
     settled: float
     drawn: float
-    caller: int
-    workers: int
+    caller: float
+    workers: float
 
 
 @guarded
@@ -63,7 +64,7 @@ def select(hypotheses: int) -> Many:
         settled = time.perf_counter()
         release: Release = ready.draw()
         drawn = time.perf_counter()
-        workers = sum(client.run(_most_memory).values())
+        workers = sum(client.run(most_memory).values())
     places = release.indices % _BLOCK
     return Many(
         hypotheses,
@@ -73,16 +74,9 @@ def select(hypotheses: int) -> Many:
         made - start,
         settled - made,
         drawn - settled,
-        _most_memory(),
+        most_memory(),
         workers,
     )
-
-
-def _most_memory() -> int:
-    """Return the most bytes this process has held."""
-    import resource
-
-    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def in_words(many: Many) -> str:

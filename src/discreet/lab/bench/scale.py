@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from dataclasses import dataclass
 from functools import partial
@@ -21,6 +20,7 @@ from discreet.evidence.two_groups import TwoGroups
 from discreet.lab.bench.evidence import write
 from discreet.lab.bench.timing import Cost, interleaved
 from discreet.lab.cohort import Simulated
+from discreet.machine import processors as usable
 from discreet.measure import measure
 from discreet.pipeline import release
 from discreet.report.text_table import table
@@ -65,7 +65,7 @@ class Result:
 
 def run(size: Size) -> Result:
     """Write files, count them with threads and on a cluster by turns, and time the selection."""
-    processors = len(os.sched_getaffinity(0))
+    processors = usable()
     with tempfile.TemporaryDirectory() as name, connected() as client:
         jobs = _jobs(Path(name), size, client)
         for job in jobs.values():  # the first run of each loads modules and fills the file cache

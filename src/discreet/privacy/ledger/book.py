@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-import secrets
+import uuid
 from dataclasses import astuple, dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from discreet import check
 from discreet.errors import InputError, LedgerError
 from discreet.privacy.ledger import chain, file, inspect
 from discreet.privacy.ledger.dataset import DataSet
@@ -47,6 +48,7 @@ class Book:
 
     def dataset(self, name: str) -> DataSet:
         """Return a data set's running state, which the last row about it must have sealed."""
+        check.text(name, "the name of a data set")
         found = self.db.execute("SELECT text FROM state WHERE dataset = ?", (name,)).fetchone()
         if found is None:
             known = ", ".join(map(repr, self.names()))
@@ -107,7 +109,7 @@ class Book:
         """Write one row at the end of the chain, and the state after it; the caller's transaction commits."""
         text = state.text
         # The nonce tells apart rows that two copies of a ledger write at the same time.
-        body = chain.canonical({**content, "nonce": secrets.token_hex(16), "state": chain.sha256(text)})
+        body = chain.canonical({**content, "nonce": uuid.uuid4().hex, "state": chain.sha256(text)})
         place = self.head.position + 1
         time = datetime.now(UTC).isoformat(timespec="seconds")
         sealed = chain.seal(self.head.hash, place, kind, name, time, body)

@@ -128,6 +128,8 @@ def opened(path: Path, *, create: bool = False) -> Generator[Open]:
             yield Open(path, db)
     except sqlite3.Error as error:
         raise LedgerError(f"cannot use the ledger {path}: {reason(error)}") from error
+    except UnicodeDecodeError:  # Python cannot read what SQLite has to say of a damaged file
+        raise LedgerError(f"cannot use the ledger {path}: {_REASONS[sqlite3.SQLITE_CORRUPT]}") from None
 
 
 def foreign(db: sqlite3.Connection) -> list[str]:

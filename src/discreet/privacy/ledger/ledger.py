@@ -6,6 +6,7 @@ import sqlite3
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
+from discreet import check
 from discreet.errors import InputError, LedgerError
 from discreet.privacy.ledger import file, inspect, payment, place
 from discreet.privacy.ledger.book import Book, upgrade
@@ -58,7 +59,7 @@ class Ledger:
     __slots__ = ("path",)
 
     def __init__(self, path: str | PathLike[str]) -> None:
-        self.path = place.absolute(path)
+        self.path = place.absolute(check.path(path, "the path of a ledger"))
 
     def __repr__(self) -> str:
         return f"Ledger({str(self.path)!r})"
@@ -134,7 +135,7 @@ class Ledger:
         """
         with self._reading() as book:
             book.dataset(name)
-            entry = book.entry(name, release_id)
+            entry = book.entry(name, check.text(release_id, "release_id"))
             if entry is None or not payment.is_settled(entry, request):
                 return None
             return book.result(name, release_id)
@@ -200,6 +201,7 @@ class Ledger:
 
     def settle(self, charge: Charge, result: str) -> str:
         """Take the last step of `pay` alone: store the result, once and for all; return the hash after it."""
+        check.made(charge, Charge, "charge must be what Ledger.charge returned")
         with self._writing() as book:
             return payment.settle(book, charge, result)
 
@@ -211,6 +213,8 @@ class Ledger:
         or put back from an old copy. For that give `head`, a hash from after that row, printed earlier or
         carried by a release: the ledger no longer contains it.
         """
+        if head is not None:
+            check.text(head, "head")
         try:
             with file.opened(self.path) as ledger, ledger.transaction("DEFERRED") as db:
                 return inspect.verdict(db, head)

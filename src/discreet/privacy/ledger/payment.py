@@ -11,6 +11,7 @@ import uuid
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from discreet import check
 from discreet.errors import BudgetError, InputError, LedgerError
 from discreet.privacy import events as event_kinds
 from discreet.privacy.ledger import chain, file
@@ -18,6 +19,7 @@ from discreet.privacy.ledger.book import Book, upgrade
 from discreet.privacy.ledger.interrupt import held_back
 from discreet.privacy.ledger.records import Charge, Entry, Paid
 from discreet.privacy.ledger.replay import entry_of
+from discreet.privacy.promise import NEIGHBOURS
 from discreet.privacy.sums import has_zcdp
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 MOST_DRAWS = 8
 """Draws that one charge pays for, all but the last one interrupted, and so not shown to anybody."""
 
+_OPTIONS = ("guarantee", "dependence", "cutoffs")
 _LONGEST = 200
 _ROOM = 2**15  # bytes: several times what a row, its state and its index can take
 
@@ -80,7 +83,7 @@ def charge(
     events = checked(events)
     content: dict[str, Any] = {
         "release_id": chosen,
-        "request": json.loads(chain.canonical(dict(request))),
+        "request": json.loads(chain.canonical(plain(request))),
         "events": [event_kinds.to_dict(event) for event in events],
     }
     if release_id is None:
@@ -136,7 +139,7 @@ def is_settled(entry: Entry, request: Mapping[str, Any]) -> bool:
 
 def refuse_excess(name: str, dataset: DataSet, events: Sequence[Event], neighbours: str) -> None:
     """Refuse events that the total does not allow, or that are about other neighbours."""
-    if neighbours != dataset.neighbours:
+    if check.choice(neighbours, "neighbours", tuple(NEIGHBOURS)) != dataset.neighbours:
         raise BudgetError(
             f"the budget of {name!r} is about neighbours {dataset.neighbours!r}, this release about "
             f"{neighbours!r}: costs for different neighbours do not add up to one promise. Use a test for "
@@ -161,9 +164,17 @@ def refuse_excess(name: str, dataset: DataSet, events: Sequence[Event], neighbou
 
 def checked(events: Sequence[Event]) -> tuple[Event, ...]:
     """Return the events of one release; none at all is a mistake, not a release for free."""
-    found: tuple[Any, ...] = tuple(events)
+    found: tuple[Any, ...] = tuple(check.entries(events, "events"))
     if not found or not all(isinstance(event, event_kinds.Event) for event in found):
         raise InputError("events must hold privacy events, at least one")
+    return found
+
+
+def plain(request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a request that JSON can hold."""
+    message = "request must be a mapping of public parameters that JSON can hold"
+    found = check.attempt(lambda: dict(request), message)
+    check.attempt(lambda: chain.canonical(found), message)
     return found
 
 
@@ -186,6 +197,8 @@ def _differs(name: str, asked: Mapping[str, Any], before: Mapping[str, Any]) -> 
     A file that is gone has no columns any more, and earlier versions said nothing about the data.
     """
     one, other = asked.get(name), before.get(name)
+    if name in _OPTIONS and one is None:  # of no effect; earlier versions wrote its default down
+        return False
     if name == "data":
         both = sorted({*(one or ())} & {*(other or ())})
         one, other = ([(each or {})[key] for key in both] for each in (one, other))

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 # Refusals that PRIVACY.md allows of every table: they are for whoever holds the data.
 _ALLOWED = r"some people have several rows|2\*\*53"
 _PUBLIC = {"True", "False", "None", "null", "true", "false"}
-# Faults of readers of text, and of `reduce`, that are known: to be emptied when those are mended.
-KNOWN = r"^(csv|tsv)|reduce=(mean|any)"
 PLINK = "plink"
 SOURCES = (*FORMS, PLINK)
 
@@ -42,23 +40,17 @@ class Tally:
     refused: Counter[str] = field(default_factory=Counter)
     by_source: Counter[str] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
-    known: str | None = None
-    skipped: int = 0  # known faults
 
     def add(self, where: str, faults: list[str]) -> None:
-        """Keep what is wrong, unless it is known."""
-        if self.known is not None and re.search(self.known, where):
-            self.skipped += len(faults)
-        else:
-            self.faults += [f"{where} | {fault}" for fault in faults]
+        """Keep what is wrong."""
+        self.faults += [f"{where} | {fault}" for fault in faults]
 
     def __str__(self) -> str:
         kinds = Counter(fault.split(" | ")[0] + " | " + fault.split(" | ")[-1][:90] for fault in self.faults)
+        done = f"{self.tables:,} tables, {self.pairs:,} neighbouring pairs compared"
         return "\n".join(
             [
-                f"{self.tables:,} tables, {self.pairs:,} neighbouring pairs compared, "
-                f"{sum(self.refused.values()):,} refusals, {len(self.faults):,} faults"
-                + (f", {self.skipped:,} known ones" if self.skipped else ""),
+                f"{done}, {sum(self.refused.values()):,} refusals, {len(self.faults):,} faults",
                 *(f"  {name}: {count:,} pairs" for name, count in sorted(self.by_source.items())),
                 *(f"  refused {count:,} times: {words}" for words, count in self.refused.most_common(12)),
                 *(f"FAULT {count:,} times: {words}" for words, count in kinds.most_common()),
@@ -74,13 +66,12 @@ def run(
     sources: tuple[str, ...] = SOURCES,
     neighbours: int = 6,
     only: Callable[[nasty.Study], bool] = lambda study: True,  # noqa: ARG005
-    known: str | None = KNOWN,
 ) -> Tally:
     """Return what was found on so many tables of each source, or in so much time.
 
     `only` says which studies are of interest.
     """
-    tally, start, number = Tally(known=known), time.monotonic(), 0
+    tally, start, number = Tally(), time.monotonic(), 0
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         while (tables is None or number < tables * len(sources)) and (

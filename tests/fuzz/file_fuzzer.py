@@ -1,0 +1,247 @@
+"""Damaged files of every kind that is read: a refusal or an answer, in time and in memory, no byte repeated.
+
+Run as a program: `python tests/fuzz/file_fuzzer.py 10000 [SEED] [KIND ...]` damages so many files of each
+kind. Prints how many were refused, and every fault once.
+"""
+
+import contextlib
+import gzip
+import io
+import os
+import random
+import resource
+import signal
+import sys
+import tempfile
+import warnings
+from collections import Counter
+from pathlib import Path
+
+import pandas as pd
+from api_fuzzer import BYTES, SECONDS, Slow, ring, where
+from typer.testing import CliRunner
+
+import discreet
+from discreet.cli import app
+from discreet.lab.cohort import Simulated
+from discreet.privacy.events import Gaussian
+from discreet.privacy.ledger import Ledger
+
+SECRET = "Zebedee"  # noqa: S105 - stands in every file; no message may repeat it
+BUDGET = {"q": 0.1, "epsilon": 1.0, "delta": 1e-6}
+
+
+def damage(whole: bytes, rng: random.Random) -> bytes:
+    """Return a file after one or a few accidents."""
+    held = bytearray(whole)
+    for _ in range(rng.choice((1, 1, 1, 2, 5))):
+        size = max(1, len(held))
+        at, end = rng.randrange(size), rng.randrange(size)
+        match rng.choice(("bit", "byte", "cut", "insert", "zeros", "drop", "double", "move")):
+            case "bit":
+                held[at : at + 1] = bytes(b ^ (1 << rng.randrange(8)) for b in held[at : at + 1])
+            case "byte":
+                held[at : at + 1] = rng.randbytes(1)
+            case "cut":
+                del held[at:]
+            case "insert":
+                held[at:at] = rng.choice((rng.randbytes(rng.randrange(1, 40)), *_NASTY))
+            case "zeros":
+                held[at : at + rng.randrange(1, 200)] = bytes(min(200, size - at))
+            case "drop":
+                del held[min(at, end) : min(max(at, end), min(at, end) + 200)]
+            case "double":
+                held[at:at] = held[min(at, end) : min(at, end) + 200]
+            case _:
+                piece = bytes(held[at : at + 20])
+                held[end : end + 20] = piece
+    return bytes(held)
+
+
+_NASTY = (
+    b'"',
+    b"\n",
+    b"\r",
+    b"\t",
+    b",",
+    b"\0",
+    b"\xff\xfe",
+    b"nan",
+    b"9" * 5000,
+    b"{" * 300,
+    b"\xef\xbb\xbf",
+)
+
+
+class Kind:
+    """Files of one kind, whole, and what is done with them."""
+
+    def __init__(self, suffixes, make, read):
+        self.suffixes, self.make, self.read = suffixes, make, read
+
+    def whole(self, folder):
+        """Return the bytes of each file, by suffix, of a set that belongs together."""
+        self.make(folder / f"whole{self.suffixes[0]}")
+        return {suffix: (folder / f"whole{suffix}").read_bytes() for suffix in self.suffixes}
+
+
+def _frame():
+    rows = range(80)
+    return pd.DataFrame(
+        {
+            "who": [f"{SECRET}{i}" for i in rows],
+            "g": [i % 2 for i in rows],
+            "a": [i / 80 for i in rows],
+            "b": [(i * 7 % 80) / 80 for i in rows],
+            "city": [SECRET if i % 3 else "Ulm" for i in rows],
+        }
+    )
+
+
+def _table(path):
+    test = discreet.TwoGroups(group="g", bounds=(0, 1))
+    discreet.measure(path, test, person="who", columns=["a", "b"])
+    discreet.measure(path, discreet.Sign(), columns={"city": ["Ulm"], "a": None})
+
+
+def _genotypes(path):
+    discreet.located(discreet.discover(path, discreet.Allelic(), **BUDGET), path)
+
+
+def _pgen(path):
+    import numpy as np
+    import pgenlib
+
+    bed = Simulated(people=40, variants=6).write(path.with_suffix(".bed"))
+    people = [line.split() for line in bed.with_suffix(".fam").read_text().splitlines()]
+    variants = [line.split() for line in bed.with_suffix(".bim").read_text().splitlines()]
+    with pgenlib.PgenWriter(bytes(path), len(people), variant_ct=len(variants), nonref_flags=False) as writer:
+        for i in range(len(variants)):
+            writer.append_biallelic(np.array([(i + j) % 3 for j in range(len(people))], dtype=np.int8))
+    path.with_suffix(".psam").write_text(
+        "#FID\tIID\tSEX\tPHENO1\n"
+        + "".join(f"{p[0]}\t{p[1]}\t0\t{1 + i % 2}\n" for i, p in enumerate(people))
+    )
+    path.with_suffix(".pvar").write_text(
+        "#CHROM\tPOS\tID\tREF\tALT\n" + "".join(f"{v[0]}\t{v[3]}\t{v[1]}\t{v[5]}\t{v[4]}\n" for v in variants)
+    )
+
+
+def _plan_file(path):
+    path.write_text(
+        f'data = "absent.csv"\nq = 0.1\nepsilon = 1\ncolumns = ["a", "b"]\nperson = "{SECRET}"\n'
+        'reduce = "mean"\n[test]\nname = "two-groups"\ngroup = "g"\nbounds = [0, 1]\nlevels = [0, 1]\n'
+    )
+
+
+def _dry_run(path):
+    told = CliRunner().invoke(app, ["discover", "--config", str(path), "--dry-run"])
+    if isinstance(told.exception, SystemExit):
+        raise discreet.DiscreetError(told.output)
+    if told.exception is not None:
+        raise told.exception
+
+
+def _release(path):
+    evidence = discreet.Evidence.from_z({SECRET: 12.0, "luck": 0.3}, sup=0.01, adjacency="replace")
+    path.write_text(discreet.release(evidence, **BUDGET, values=True).to_json(indent=1))
+
+
+def _read_release(path):
+    found = discreet.Release.from_json(path.read_bytes())
+    str(found), found.cite(), found.to_frame("pandas")
+    for suffix in (".html", ".csv", ".json", ".parquet"):
+        found.save(path.with_name(f"again{suffix}"))
+
+
+def _ledger(path):
+    book = Ledger(path)
+    book.create("cohort", epsilon=1.0, delta=1e-6)
+    for i in range(3):
+        book.settle(book.charge("cohort", [Gaussian(0.01)], "replace", {"q": 0.1}, f"r{i}"), f'"{SECRET}"')
+
+
+def _use_ledger(path):
+    book = Ledger(path)
+    for act in (
+        book.budgets,
+        book.verify,
+        lambda: book.history("cohort"),
+        lambda: book.stored("cohort", "r1", {"q": 0.1}),
+        lambda: book.charge("cohort", [Gaussian(0.01)], "replace", {}, "new"),
+    ):
+        with contextlib.suppress(discreet.DiscreetError):
+            act()
+    str(book.budget("cohort"))
+
+
+def _packed(path):
+    path.write_bytes(gzip.compress(_frame().to_csv(index=False).encode()))
+
+
+KINDS = {
+    "csv": Kind([".csv"], lambda path: _frame().to_csv(path, index=False), _table),
+    "tsv": Kind([".tsv"], lambda path: _frame().to_csv(path, index=False, sep="\t"), _table),
+    "csv.gz": Kind([".csv.gz"], _packed, _table),
+    "parquet": Kind([".parquet"], lambda path: _frame().to_parquet(path), _table),
+    "bed": Kind([".bed", ".bim", ".fam"], Simulated(people=40, variants=6).write, _genotypes),
+    "pgen": Kind([".pgen", ".pvar", ".psam"], _pgen, _genotypes),
+    "plan": Kind([".toml"], _plan_file, _dry_run),
+    "release": Kind([".json"], _release, _read_release),
+    "ledger": Kind([".ledger"], _ledger, _use_ledger),
+}
+
+
+def run(count, seed=0, kinds=tuple(KINDS)):
+    """Return, by kind, how many files were refused; and the faults, with how often each came."""
+    signal.signal(signal.SIGALRM, ring)
+    limits = resource.getrlimit(resource.RLIMIT_AS)
+    refused, faults = Counter(), Counter()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for kind in kinds:
+            whole = KINDS[kind].whole(folder)
+            resource.setrlimit(resource.RLIMIT_AS, (BYTES, limits[1]))
+            try:
+                for i in range(count):
+                    rng = random.Random(f"{seed} {kind} {i}")
+                    found = _one(KINDS[kind], whole, folder, rng)
+                    refused[kind] += found == "refused"
+                    if found not in ("read", "refused"):
+                        faults[f"{kind}: {found}"] += 1
+            finally:
+                resource.setrlimit(resource.RLIMIT_AS, limits)
+    return refused, faults
+
+
+def _one(kind, whole, folder, rng):
+    hurt = rng.choice(kind.suffixes)
+    for suffix, content in whole.items():
+        (folder / f"hurt{suffix}").write_bytes(damage(content, rng) if suffix == hurt else content)
+    signal.alarm(SECONDS)
+    try:
+        with warnings.catch_warnings(), contextlib.redirect_stderr(io.StringIO()):
+            warnings.simplefilter("ignore")
+            kind.read(folder / f"hurt{kind.suffixes[0]}")
+    except discreet.DiscreetError as refusal:
+        return "says an entry" if SECRET in str(refusal) and kind.suffixes[0] != ".toml" else "refused"
+    except Slow:
+        return f"more than {SECONDS} seconds"
+    except Exception as error:  # noqa: BLE001 - that is what is looked for
+        return where(error)
+    finally:
+        signal.alarm(0)
+    return "read"
+
+
+if __name__ == "__main__":
+    made, faulty = int(sys.argv[1]), 0
+    for kind in sys.argv[3:] or KINDS:
+        refused, found = run(made, int(sys.argv[2]) if len(sys.argv) > 2 else 0, (kind,))
+        for what, often in found.most_common():
+            print(f"{often:6} {what}")
+        faulty += sum(found.values())
+        print(
+            f"{kind}: {made:,} damaged, {refused[kind]:,} refused, {sum(found.values()):,} faults", flush=True
+        )
+    os._exit(bool(faulty))

@@ -1,0 +1,73 @@
+"""Bad input in CI: a sample of what the fuzzers of this folder try by the hour; and they do see faults.
+
+Each runs in a process of its own, because it limits its memory and rings an alarm.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parent
+
+
+def fuzz(program, *arguments):
+    """Return the exit code of a fuzzer, and what it printed."""
+    line = [sys.executable, str(FOLDER / program), *map(str, arguments)]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=600, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_wrong_arguments_are_refused_or_right():
+    """Public functions and wrong values: no traceback, no hang, no word of a value."""
+    code, told = fuzz("api_fuzzer.py", 2500, 11)
+    assert code == 0, told
+
+
+def test_damaged_files_are_refused_or_read():
+    """Files of every kind after an accident: no traceback, no hang, no entry repeated."""
+    code, told = fuzz("file_fuzzer.py", 40, 11)
+    assert code == 0, told
+
+
+def test_commands_with_wrong_options_end_with_a_line():
+    """Commands: an exit code and a message."""
+    code, told = fuzz("cli_fuzzer.py", 150, 11)
+    assert code == 0, told
+
+
+@pytest.mark.parametrize("planted", ["1 / 0", "while_true()", "raise discreet.DiscreetError(api.SECRET * 3)"])
+def test_the_fuzzer_sees_a_planted_fault(planted):
+    """A raw error, a hang, a refusal that repeats a value."""
+    script = f"""
+import sys; sys.path.insert(0, {str(FOLDER)!r})
+import signal, discreet, api_fuzzer as api
+from targets import Target
+api.SECONDS = 1
+signal.signal(signal.SIGALRM, api.ring)
+def while_true():
+    while True: pass
+def broken(x):
+    {planted}
+assert api.fault(Target("broken", broken, {{"x": 1}}), {{}}) is not None
+assert api.fault(Target("right", lambda x: x, {{"x": 1}}), {{}}) is None
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_an_interrupt_passes_through():
+    """Ctrl-C in the middle of a foreign object's work is nobody's bad input."""
+    import discreet
+
+    class Interrupted:
+        def __array__(self, *_, **__):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        discreet.step_up(Interrupted(), q=0.1)
