@@ -109,7 +109,7 @@ def blocks_of_lines(path: Path, size: int) -> Iterator[Lines]:
 
 def _opened(path: Path) -> gzip.GzipFile | IO[bytes]:
     try:
-        return gzip.open(path) if path.name.lower().endswith(".gz") else path.open("rb")
+        return gzip.open(path, "rb") if path.name.lower().endswith(".gz") else path.open("rb")
     except OSError:
         raise InputError(f"{path}: the file cannot be opened") from None
 

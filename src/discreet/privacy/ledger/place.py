@@ -24,11 +24,14 @@ def real(path: Path, *, create: bool) -> Path:
     """Return the one name of the ledger; refuse paths that SQLite would explain badly. Nothing is opened."""
     try:
         path = path.resolve()
+        folder, there = path.is_dir(), path.exists()
     except (OSError, RuntimeError):
-        raise LedgerError(f"the ledger {path} is a link that leads nowhere; give the file itself") from None
-    if path.is_dir():
+        raise LedgerError(
+            f"the ledger {path} is a link that leads nowhere, or has too long a name; give the file itself"
+        ) from None
+    if folder:
         raise LedgerError(f"the ledger {path} is a folder; give the path of a file in it")
-    if not create and not path.exists():
+    if not create and not there:
         raise LedgerError(f"there is no ledger {path}; make one with `discreet budget create`")
     if create and not path.parent.is_dir():
         raise LedgerError(f"the folder of the ledger {path} does not exist; make it first")
