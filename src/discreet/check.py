@@ -111,6 +111,7 @@ def text(value: Any, name: str) -> str:
     """Return `value` if it is text: the name of a column, for instance."""
     if not isinstance(value, str):
         raise InputError(f"{name} must be text; got {kind_of(value)}: write it in quotes")
+    attempt(value.encode, f"{name} must be text that can be written as UTF-8")
     return str(value)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -198,7 +199,9 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
         All features are double precision: left to itself, scikit-learn gives them one type that depends on
         all of them, and so on whether anybody misses an entry anywhere.
         """
-        if any(kind in "mM" for kind in _type_kinds(X)):  # NumPy would make numbers of dates
+        if any(
+            kind in "mM" for kind in _in_our_words(lambda: _type_kinds(X))
+        ):  # NumPy would make numbers of dates
             raise InputError("X must hold numbers: leave text and dates out, or encode them")
         options |= {"dtype": np.float64, "ensure_all_finite": False}
         return _in_our_words(lambda: _check.validate_data(self, _unmasked(X), *target, **options))
@@ -290,7 +293,7 @@ def _unmasked(data: Any) -> Any:
 def _type_kinds(data: Any) -> list[str]:
     """Return NumPy's letters for the types of an array or of the columns of a data frame, if it has any."""
     types: Any = getattr(data, "dtypes", None)
-    found = [getattr(data, "dtype", None)] if types is None else list(types)
+    found = list(types) if isinstance(types, Iterable) else [getattr(data, "dtype", None)]
     return [letter for one in found if isinstance(letter := getattr(one, "kind", None), str)]
 
 

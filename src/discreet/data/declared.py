@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from discreet import check
 from discreet.data.arrow import arrow
 from discreet.data.source import unique
 from discreet.errors import DiscreetError, InputError, perhaps
@@ -34,7 +35,7 @@ def asked_levels(test: Any, columns: Any) -> dict[str, tuple[Any, ...]]:
         if isinstance(name, str):
             found[name] = tuple(getattr(test, levels, ()))
     if isinstance(columns, Mapping):
-        for name, levels in cast("Mapping[Any, Any]", columns).items():
+        for name, levels in check.items(cast("Mapping[Any, Any]", columns), "columns"):
             if isinstance(name, str) and isinstance(levels, (list, tuple)):
                 found[name] = tuple(cast("Sequence[Any]", levels))
         return found

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.methods.aware import Public
+    from discreet.select.shortfall import Steps
 
 EPSILON, DELTA = 1.0, 1e-3
 SEARCH_NOISE = 2.0  # in sensitivities, for one comparison of the search: Gaussian(1/2)
@@ -137,7 +138,7 @@ def _public(m: int) -> Public:
 
 
 def _passing(
-    ordered: NDArray[np.int64],
+    ordered: Steps,
     question: tuple[int, float, float],
     step: float,
     sigma: float,

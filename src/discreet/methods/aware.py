@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from discreet.noise.laws import Law
     from discreet.parameters import Parameters
     from discreet.select.drawn import Drawn
+    from discreet.select.shortfall import Steps
 
 # Scores in noise scales: selection clips them at 2**40, and the constants of the proof need the digits below.
 _FINEST = 2.0**34
@@ -97,7 +98,7 @@ def public_constants(
     return Public(plan, shape, sigma_steps, step)
 
 
-def private_count(scores: NDArray[np.int64], public: Public, *, proved: bool) -> int:
+def private_count(scores: Steps, public: Public, *, proved: bool) -> int:
     """Return the position among the candidate counts that the private search ends at, or -1 for none."""
     plan = public.plan
     return count.search(
@@ -112,9 +113,9 @@ def private_count(scores: NDArray[np.int64], public: Public, *, proved: bool) ->
     )
 
 
-def _counted(score: NDArray[np.float64], _: int, sup: float) -> NDArray[np.int64]:
+def _counted(score: NDArray[np.float64], _: int, sup: float, ceiling: float) -> Steps:
     """Return a block of scores in steps, ascending."""
-    return count.in_steps(score, sup)
+    return count.in_steps(score, sup, ceiling)
 
 
 def _contend(score: NDArray[np.float64], first: int, scale: float, k: int, law: Law) -> Drawn:
@@ -148,9 +149,8 @@ def ready_aware(evidence: Evidence | Scattered, asked: Parameters) -> Ready:
     events = gaussian_events(spent)
 
     def draw() -> Release:
-        found = private_count(
-            evidence.reduce(partial(_counted, sup=sup), count.merged), public, proved=proved
-        )
+        counted = partial(_counted, sup=sup, ceiling=evidence.null.ceiling)
+        found = private_count(evidence.reduce(counted, count.merged), public, proved=proved)
         indices = np.zeros(0, dtype=np.int64)
         if found >= 0:
             scale, k = float(plan.scale[found]), int(plan.counts[found])

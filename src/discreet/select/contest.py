@@ -8,6 +8,7 @@ true uniforms: no lattice, no ties, no rounding of the law (docs/proofs/contest.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -104,25 +105,26 @@ def ranked(drawn: Drawn, scale: float, k: int, law: Law) -> NDArray[np.int64]:
 
 def _leaders(drawn: Drawn, scale: float, k: int, law: Law, line: float) -> Drawn | None:
     """Return all who may be among the k largest drawn, or None if fewer than k surely clear the line."""
-    _, low, high = _intervals(drawn, scale, law)
+    bounds = _intervals(drawn, scale, law)
+    _, low, high = bounds
     if line > -np.inf and np.count_nonzero(low > line) < k:
         return None
     if low.size <= k:
-        return drawn
+        return replace(drawn, bounds=bounds)
     kth = np.partition(low, low.size - k)[low.size - k]
-    return drawn.some(np.flatnonzero(high >= kth))
+    return drawn.some(np.flatnonzero(high >= kth), bounds)
 
 
-def _intervals(
-    drawn: Drawn, scale: float, law: Law
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return every noisy score in units of the scale, and the ends of an interval that contains it."""
+def _intervals(drawn: Drawn, scale: float, law: Law) -> NDArray[np.float64]:
+    """Return every noisy score in units of the scale, and the ends of an interval around it; (3, items)."""
+    if drawn.bounds is not None:
+        return drawn.bounds
     level = in_scales(drawn.score, scale)
     v, w, doubt = _uniforms(drawn)
     noise = law.isf(v, w)
     key = level + noise
     slack = _ULPS * (8.0 + np.abs(noise)) + _LEVEL_ULPS * np.abs(level) + doubt
-    return key, key - slack, key + slack
+    return np.stack((key, key - slack, key + slack))
 
 
 def _uniforms(

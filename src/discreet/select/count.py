@@ -21,12 +21,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from discreet.select.shortfall import Steps
+
 STEPS = 64
 """Scores are rounded down to this many steps to one sensitivity; so is the noise of the search."""
 MOST_STEPS = 2.0**38
 """The highest score there may be, in steps."""
 _FARTHEST = 2.0**55
 """How far levels, and noise scales, may lie from 0, in steps: whole numbers then stay below 2**62."""
+_NARROW = 2.0**31 - 2
 _SLACK = 2.0**-12  # of a step: more than the rounding of scores up to MOST_STEPS
 
 
@@ -36,18 +39,20 @@ def step_of(sup: float) -> float:
 
 
 @np.errstate(all="ignore")  # a warning, or an error in its place, would tell of the scores
-def in_steps(scores: NDArray[np.float64], sup: float) -> NDArray[np.int64]:
+def in_steps(scores: NDArray[np.float64], sup: float, ceiling: float = np.inf) -> Steps:
     """Return scores rounded down to whole steps, ascending; one person moves each by STEPS at most.
 
-    Floats round x * factor by less than half the slack, and the factor is smaller by the slack.
+    Floats round x * factor by less than half the slack, and the factor is smaller by the slack. A public
+    `ceiling` of the scores, if it is low enough, lets half the memory do.
     """
     steps = scores * ((STEPS - _SLACK) / sup)
-    ordered = np.floor(steps, out=steps).astype(np.int64)
+    narrow = ceiling / step_of(sup) < _NARROW
+    ordered = np.floor(steps, out=steps).astype(np.int32 if narrow else np.int64)
     ordered.sort()
     return ordered
 
 
-def merged(parts: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+def merged(parts: Sequence[Steps]) -> Steps:
     """Return the scores of several blocks in steps, ascending: blocks and their order do not matter."""
     if len(parts) == 1:
         return parts[0]
@@ -58,7 +63,7 @@ def merged(parts: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
 
 @np.errstate(all="ignore")
 def search(
-    ordered: NDArray[np.int64],
+    ordered: Steps,
     counts: NDArray[np.int64],
     scale: NDArray[np.float64],
     level: NDArray[np.float64],

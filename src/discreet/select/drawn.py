@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,21 +23,24 @@ SCALES = (2.0**-900, 2.0**900)
 class Drawn:
     """Items, their scores, and 80 bits of their uniforms: V lies in [bits, bits + 1) / 2**80. Private.
 
-    All that was ever read of these uniforms is here, so whoever holds the record can read on.
+    All that was ever read of these uniforms is here, so whoever holds the record can read on. `bounds`, where
+    they are known already, are the noisy scores and the ends of intervals around them, shape (3, items).
     """
 
     index: NDArray[np.int64]
     score: NDArray[np.float64]
     high: NDArray[np.uint16]
     low: NDArray[np.uint64]
+    bounds: NDArray[np.float64] | None = None
 
-    def some(self, chosen: NDArray[np.int64]) -> Drawn:
-        """Return the chosen ones."""
-        return Drawn(self.index[chosen], self.score[chosen], self.high[chosen], self.low[chosen])
+    def some(self, chosen: NDArray[np.int64], bounds: NDArray[np.float64]) -> Drawn:
+        """Return the chosen ones; `bounds` are everyone's."""
+        some = self.index[chosen], self.score[chosen], self.high[chosen], self.low[chosen]
+        return Drawn(*some, bounds[:, chosen])
 
     def after(self, first: int) -> Drawn:
         """Return the same items, counted from `first`."""
-        return self if first == 0 else Drawn(self.index + first, self.score, self.high, self.low)
+        return self if first == 0 else replace(self, index=self.index + first)
 
     def __repr__(self) -> str:
         return "Drawn(private)"

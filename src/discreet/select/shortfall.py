@@ -17,6 +17,8 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    Steps = NDArray[np.int32 | np.int64]
+
 FEW = 64
 """Up to so many uncertain items the expected shortfall is computed, beyond that it is bounded."""
 MOST = 1 << 30
@@ -59,9 +61,10 @@ class Bins:
         chance = np.maximum.accumulate(-np.expm1(-hazard))
         return cls(edge, chance, np.minimum.accumulate(np.exp(-hazard)))
 
-    def counts(self, ordered: NDArray[np.int64], level: int) -> tuple[NDArray[np.int64], int]:
+    def counts(self, ordered: Steps, level: int) -> tuple[NDArray[np.int64], int]:
         """Return how many of the ascending scores lie in each bin above `level`, and how many beyond all."""
-        below = np.searchsorted(ordered, self.edge + level)
+        kind = np.iinfo(ordered.dtype)
+        below = np.searchsorted(ordered, np.clip(self.edge + level, kind.min, kind.max).astype(ordered.dtype))
         return np.diff(below), ordered.size - int(below[-1])
 
 
@@ -79,7 +82,7 @@ class ExpectedCount:
         bins = Bins.of(scale, 2.0**-_UNIT)
         return cls(r, bins, np.floor(bins.chance * 2.0**_UNIT).astype(np.int64))
 
-    def passes(self, ordered: NDArray[np.int64], level: int) -> bool:
+    def passes(self, ordered: Steps, level: int) -> bool:
         """Tell whether T = `level` is low enough; both in steps, `ordered` ascending."""
         held, sure = self.bins.counts(ordered, level)
         return 2 * (int(held @ self.chance) + (sure << _UNIT)) >= (2 * self.r - 1) << _UNIT
@@ -121,7 +124,7 @@ class ExpectedShortfall:
         weak, coin = np.where(strong, 0, weak), np.where(strong, coin, 0)
         return cls(r, bins, allowed, weak, coin, *_chernoff(r, bins, allowed, m))
 
-    def passes(self, ordered: NDArray[np.int64], level: int) -> bool:
+    def passes(self, ordered: Steps, level: int) -> bool:
         """Tell whether T = `level` is low enough; both in steps, `ordered` ascending."""
         held, sure = self.bins.counts(ordered, level)
         wanted = self.r - sure

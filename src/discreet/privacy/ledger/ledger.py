@@ -144,7 +144,7 @@ class Ledger:
         """Return the stored result of a release, whatever was asked."""
         with self._reading() as book:
             book.dataset(name)
-            entry = book.entry(name, release_id)
+            entry = book.entry(name, check.text(release_id, "release_id"))
             if entry is None:
                 raise InputError(f"{name!r} has no release {release_id!r}: see `discreet budget history`")
             if entry.state != "released":
