@@ -199,9 +199,8 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
         All features are double precision: left to itself, scikit-learn gives them one type that depends on
         all of them, and so on whether anybody misses an entry anywhere.
         """
-        if any(
-            kind in "mM" for kind in _in_our_words(lambda: _type_kinds(X))
-        ):  # NumPy would make numbers of dates
+        kinds = _in_our_words(lambda: _type_kinds(X))
+        if "m" in kinds or "M" in kinds:  # NumPy would make numbers of dates
             raise InputError("X must hold numbers: leave text and dates out, or encode them")
         options |= {"dtype": np.float64, "ensure_all_finite": False}
         return _in_our_words(lambda: _check.validate_data(self, _unmasked(X), *target, **options))
@@ -293,7 +292,8 @@ def _unmasked(data: Any) -> Any:
 def _type_kinds(data: Any) -> list[str]:
     """Return NumPy's letters for the types of an array or of the columns of a data frame, if it has any."""
     types: Any = getattr(data, "dtypes", None)
-    found = list(types) if isinstance(types, Iterable) else [getattr(data, "dtype", None)]
+    several = isinstance(types, Iterable)
+    found: list[Any] = list(cast("Iterable[Any]", types)) if several else [getattr(data, "dtype", None)]
     return [letter for one in found if isinstance(letter := getattr(one, "kind", None), str)]
 
 

@@ -14,6 +14,7 @@ import signal
 import sys
 import tempfile
 import warnings
+import zlib
 from collections import Counter
 from pathlib import Path
 
@@ -214,6 +215,15 @@ def run(count, seed=0, kinds=tuple(KINDS)):
     return refused, faults
 
 
+def _in_header(path):
+    opener = gzip.open if path.suffix == ".gz" else open
+    try:
+        with opener(path, "rb") as file:
+            return SECRET.encode() in file.readline()
+    except (OSError, EOFError, zlib.error):
+        return False
+
+
 def _one(kind, whole, folder, rng):
     hurt = rng.choice(kind.suffixes)
     for suffix, content in whole.items():
@@ -224,7 +234,9 @@ def _one(kind, whole, folder, rng):
             warnings.simplefilter("ignore")
             kind.read(folder / f"hurt{kind.suffixes[0]}")
     except discreet.DiscreetError as refusal:
-        return "says an entry" if SECRET in str(refusal) and kind.suffixes[0] != ".toml" else "refused"
+        # Where the first line break is lost, somebody's row stands in the header, which is public.
+        told = SECRET in str(refusal) and not _in_header(folder / f"hurt{hurt}")
+        return "says an entry" if told and kind.suffixes[0] != ".toml" else "refused"
     except Slow:
         return f"more than {SECONDS} seconds"
     except Exception as error:  # noqa: BLE001 - that is what is looked for

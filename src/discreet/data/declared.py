@@ -95,7 +95,7 @@ def _parquet_schema(path: Path) -> Any:
         if not first.name.lower().endswith((".parquet", ".pq")):
             return None
         return arrow("pyarrow.parquet").read_schema(first)
-    except (DiscreetError, OSError, ValueError):
+    except (DiscreetError, OSError, ValueError, NotImplementedError):
         return None  # said when the file is opened
 
 

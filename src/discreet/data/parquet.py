@@ -168,7 +168,7 @@ def _open(path: Path, metadata: Any = None) -> Any:
     try:
         # Without checksums a flipped bit is just another number.
         return parquet.ParquetFile(path, metadata=metadata, page_checksum_verification=True, pre_buffer=False)
-    except (arrow().ArrowException, OSError):
+    except (arrow().ArrowException, OSError, ValueError):
         raise InputError(f"{path}: not a Parquet file, or damaged, truncated or empty") from None
 
 

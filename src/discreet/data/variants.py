@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _LOOK = 24  # bytes of a line that are compared to see where a chromosome begins
 _BLANK, _SEVEN, _EIGHTH = (np.uint64(0x0101010101010101 * byte) for byte in (0xA0, 0x7F, 0x80))
 
+_DIGITS = 18  # of a position; more would be no place on a chromosome
+
 
 @dataclass(frozen=True, slots=True)
 class Variant:
@@ -108,7 +110,8 @@ class Variants(Names):
         for line in (0, *cuts.tolist(), *(cuts - 1).tolist(), self.starts.size - 1):
             words = self._words(line)
             name, position = _text(words[field]), words[self.fields[1]]
-            ends[name] = max(ends.get(name, 0), int(position) if position.isdigit() else 0)
+            place = int(position) if position.isdigit() and len(position) <= _DIGITS else 0
+            ends[name] = max(ends.get(name, 0), place)
         return ends
 
     def _words(self, line: int) -> list[bytes]:
