@@ -1,6 +1,6 @@
 import matplotlib.pyplot as plt
 
-from discreet.select.plans import gumbel_plan, oneshot_plan, peel_plan
+from discreet.selection.scales import gumbel_plan, oneshot_plan, peel_plan
 
 epsilon, delta, sup, spread, m = 1.0, 1e-6, 1.0, 2.0, 100_000
 ks = [1, 3, 10, 30, 100, 300, 1_000]

@@ -1,7 +1,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from discreet.select.plans import oneshot_plan
+from discreet.selection.scales import oneshot_plan
 
 epsilon, delta, m = 0.2, 1e-6, 100_000
 ks = np.array([1, 10, 100, 300, 1_000, 3_000])

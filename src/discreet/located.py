@@ -38,7 +38,7 @@ def located(release: Release, data: Any, *, window: int = WINDOW) -> Located:
     >>> sum(len(locus.members) for locus in placed.loci) == len(found)
     True
     """
-    from discreet.data.plink import Plink, is_plink
+    from discreet.data.plink.plink import Plink, is_plink
 
     check.made(release, Release, "release must be what `discover` returned")
     window = check.whole(window, "window", 0, 2**62)

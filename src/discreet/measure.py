@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet import check
-from discreet.data.plink import Plink
+from discreet.data.plink.plink import Plink
 from discreet.errors import InputError
-from discreet.evidence.evidence import Evidence
+from discreet.evidence.core.evidence import Evidence
+from discreet.evidence.core.sharded import Part, joined
 from discreet.evidence.p_values import PValues
-from discreet.evidence.scattered import Part, joined
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from discreet.data.person import Person
-    from discreet.data.plink import Cohort
-    from discreet.data.table import Table
-    from discreet.evidence.accumulate import Accumulator, Test
-    from discreet.evidence.scattered import Scattered
+    from discreet.data.plink.plink import Cohort
+    from discreet.data.tables.person import Person
+    from discreet.data.tables.table import Table
+    from discreet.evidence.core.accumulate import Accumulator, Test
+    from discreet.evidence.core.sharded import Sharded
 
 _WORKERS = min(4, os.cpu_count() or 1)
 ENGINES = ("local", "dask")
@@ -85,7 +85,7 @@ def measure(
 @contextmanager
 def measuring(
     data: Any, test: Test, *, person: Any, columns: Any, engine: str, scheduler: Any, gather: bool
-) -> Generator[Evidence | Scattered]:
+) -> Generator[Evidence | Sharded]:
     """Yield the evidence; unless `gather`, that of very many hypotheses may stay on a cluster meanwhile."""
     check_engine(engine, scheduler)
     check_test(test)
@@ -98,36 +98,36 @@ def measuring(
     if isinstance(data, Plink):
         data.check_used(test.labels)
     _check_levels(data, test, columns)
-    taken = _taken(data, test, person)
+    assumption = _row_assumption(data, test, person)
     if engine == "local":
-        yield _assuming(taken, _here(data, test, person=person, columns=columns))
+        yield _assuming(assumption, _here(data, test, person=person, columns=columns))
         return
     from discreet.engine.scan import scan
 
     with scan(data, test, person=person, columns=columns, scheduler=scheduler, gather=gather) as evidence:
-        yield _assuming(taken, evidence)
+        yield _assuming(assumption, evidence)
 
 
 def _check_levels(data: Any, test: Test, columns: Any) -> None:
     """Refuse a level that the table's own type does not have."""
-    from discreet.data.plink import is_plink
+    from discreet.data.plink.plink import is_plink
 
     if not is_plink(data):
-        from discreet.data.declared import asked_levels, check_levels
+        from discreet.data.tables.declared import asked_levels, check_levels
 
         if asked := asked_levels(test, columns):
             check_levels(data, asked)
 
 
-def _taken(data: Any, test: Test, person: Any) -> str:
+def _row_assumption(data: Any, test: Test, person: Any) -> str:
     """Return what is taken for granted about the rows; PLINK files name people, p-values are not people."""
-    from discreet.data.plink import is_plink
+    from discreet.data.plink.plink import is_plink
 
     by_row = person is None and not isinstance(test, PValues) and not is_plink(data)
     return "Each row was taken to be one person." if by_row else ""
 
 
-def _assuming(taken: str, evidence: Evidence | Scattered) -> Evidence | Scattered:
+def _assuming(taken: str, evidence: Evidence | Sharded) -> Evidence | Sharded:
     """Return the evidence with one more sentence on what its certificate stands on."""
     if not taken:
         return evidence
@@ -162,12 +162,12 @@ def check_p_values(data: Any, test: PValues, person: Any, columns: Any) -> None:
 
 def _here(data: Any, test: Test, *, person: Any, columns: Any) -> Evidence:
     """Return the evidence, counted in this process."""
-    from discreet.data.plink import open_plink
+    from discreet.data.plink.plink import open_plink
 
     cohort = open_plink(data)
     if cohort is not None:
         return _of(cohort.rows, _genotypes(cohort, test, person=person, columns=columns))
-    from discreet.data.table import open_table  # narwhals loads only when there is a table to read
+    from discreet.data.tables.table import open_table  # narwhals loads only when there is a table to read
 
     table = open_table(data, columns=columns, labels=test.labels, person=person)
     with np.errstate(all="ignore"):  # a warning would speak of the data

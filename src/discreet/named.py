@@ -14,7 +14,7 @@ from discreet import check
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
-    from discreet.evidence.accumulate import Test
+    from discreet.evidence.core.accumulate import Test
 
 TESTS = {
     "mean": "Mean",

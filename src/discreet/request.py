@@ -19,14 +19,14 @@ from discreet.measure import is_table
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from discreet.data.plink import Plink
-    from discreet.evidence.accumulate import Test
-    from discreet.evidence.evidence import Evidence
+    from discreet.data.plink.plink import Plink
+    from discreet.evidence.core.accumulate import Test
+    from discreet.evidence.core.evidence import Evidence
 
 
 def about(data: Any, test: Test) -> dict[str, Any]:
     """Return what is public about data that is given to `discover`; no more than its head is read."""
-    from discreet.data.plink import Plink, is_plink
+    from discreet.data.plink.plink import Plink, is_plink
 
     if isinstance(test, PValues) and not is_table(data):
         return {"kind": "p-values", "names": hashed(test.of(data).names)}
@@ -73,7 +73,7 @@ def _genotypes(data: Plink) -> dict[str, Any]:
 
 def _columns(data: Any) -> list[str] | None:
     """Return the names of all columns, or None where the data cannot be opened: said when it is read."""
-    from discreet.data.table import column_names
+    from discreet.data.tables.table import column_names
 
     if type(data).__module__.startswith("dask."):
         named = getattr(data, "columns", None)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from discreet.data.source import entries
+from discreet.api import discover
+from discreet.data.tables.source import entries
 from discreet.errors import InputError, missing_extra
-from discreet.evidence.arguments import pair
+from discreet.evidence.core.arguments import pair
 from discreet.evidence.correlation import Correlation
 from discreet.evidence.two_groups import TwoGroups
 from discreet.measure import check_test
-from discreet.pipeline import discover
 
 try:
     from sklearn.base import BaseEstimator

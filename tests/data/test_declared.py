@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 import discreet
 from discreet.cli import app
-from discreet.data.declared import declared
+from discreet.data.tables.declared import declared
 
 PEOPLE = 400
 SEX = ["Female", "Male"]

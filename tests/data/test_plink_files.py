@@ -10,8 +10,8 @@ import pytest
 import discreet
 from discreet import kernels
 from discreet.block import Block
-from discreet.data import bed as packed_rows
-from discreet.data.variants import read_pvar
+from discreet.data.plink import bed as packed_rows
+from discreet.data.plink.variants import read_pvar
 from discreet.errors import InputError, MissingExtraError
 from discreet.lab.cohort import Simulated
 
@@ -242,7 +242,7 @@ def _header(path, variants, people):
 
 def test_pgen_without_its_extra_names_the_extra(tmp_path, monkeypatch):
     """Without Pgenlib the error says what to install."""
-    from discreet.data import pgen
+    from discreet.data.plink import pgen
 
     def absent(_):
         raise ImportError

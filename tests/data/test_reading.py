@@ -20,9 +20,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import discreet
-from discreet.data import csv_lines, files
-from discreet.data.numerals import MISSING, numbers_of
-from discreet.data.table import open_table
+from discreet.data.tables import csv_lines, files
+from discreet.data.tables.numerals import MISSING, numbers_of
+from discreet.data.tables.table import open_table
 from discreet.labels import as_read, codes
 
 FEW = settings(

@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import discreet
-from discreet.data import files, parquet, source
-from discreet.data.table import open_table
+from discreet.data.tables import files, parquet, source
+from discreet.data.tables.table import open_table
 
 N = 5000
 

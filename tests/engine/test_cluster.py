@@ -129,7 +129,7 @@ def write_bed(path, people, variants):
 
 def test_genotypes_in_blocks_of_variants(client, tmp_path, monkeypatch):
     """A .bed file scanned in blocks gives the bits of one scan, packed or decoded."""
-    from discreet.engine import cut
+    from discreet.engine import partition as cut
 
     path = tmp_path / "cohort.bed"
     write_bed(path, 203, 31)
@@ -157,7 +157,7 @@ def test_zarr_gives_the_same_bits(client, table, tmp_path):
 def test_pgen_gives_the_same_bits(client, tmp_path, monkeypatch):
     """A .pgen file in blocks of variants gives the bits of one scan, with genotypes packed or decoded."""
     library = pytest.importorskip("pgenlib")
-    from discreet.engine import cut
+    from discreet.engine import partition as cut
 
     people, variants = 101, 23
     rng = np.random.default_rng(6)
@@ -376,7 +376,7 @@ def test_what_a_cluster_cannot_do_is_refused(tmp_path, table):
             discreet.measure(test=mean, **arguments)
         with pytest.raises(InputError, match=words):
             discreet.discover(test=mean, **arguments, **ASK)
-    from discreet.engine.cut import cut
+    from discreet.engine.partition import cut
 
     for data, person, words in [
         (array, "id", "person needs"),

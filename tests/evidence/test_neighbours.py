@@ -131,7 +131,7 @@ def test_kendall_comes_within_a_tenth():
 
 
 def test_kendall_with_the_safe_tail_comes_within_a_tenth():
-    """The same person on tables of every strength: some meet the ladder where it is steepest."""
+    """The same person on tables of every strength: some meet the score map where it is steepest."""
     n = 400
     rng = np.random.default_rng(6)
     order = np.arange(n, dtype=float)

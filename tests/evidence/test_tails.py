@@ -11,9 +11,9 @@ from scipy.special import ndtr
 from scipy.stats import binom, hypergeom, norm
 
 import discreet
-from discreet.evidence import ranks, tails
-from discreet.evidence.hypergeometric import Margins
-from discreet.evidence.ladder import SLOPE, gentle, ladder
+from discreet.evidence.core import ranks, tails
+from discreet.evidence.core.hypergeometric import Margins
+from discreet.evidence.core.score_map import SLOPE, gentle, score_map
 
 ROOM = 1 + 1e-9
 
@@ -309,10 +309,10 @@ def test_strata_are_tested_validly_under_permutation():
             assert excess(score) <= 1.1  # a third of the orders: not exactly all draws
 
 
-def test_a_ladder_is_gentle_and_valid():
+def test_a_score_map_is_gentle_and_valid():
     """A score never climbs faster than the limit, never falls, and never beats its p-value."""
     survival = tails.bernoulli_sum(400, 0.5, 12.0)
-    steps = ladder(survival, 0.1, 12.0)
+    steps = score_map(survival, 0.1, 12.0)
     assert 0.999 * SLOPE * 0.1 <= steps.move(0.1) <= 1.001 * SLOPE * 0.1
     assert steps.move(0.05) >= steps.move(0.1) * 8 / 16
     # Half a move may cross one step more than half of the steps.
@@ -330,8 +330,8 @@ def test_gentle_keeps_what_already_climbs_slowly():
     assert np.allclose(gentle(np.array([0.0, 0.0, 5.0, 5.0]), 1.0), [0, 0, 1, 2])
 
 
-def test_a_ladder_with_more_influence_than_height_has_one_step():
+def test_a_score_map_with_more_influence_than_height_has_one_step():
     """When one person can do anything, the certificate is the whole height."""
-    steps = ladder(tails.normal, 50.0, 2.0)
+    steps = score_map(tails.normal, 50.0, 2.0)
     assert steps.scores.size == 2
     assert steps.move(50.0) == steps.top

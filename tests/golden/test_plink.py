@@ -11,7 +11,7 @@ import pytest
 from make_plink import COMMANDS, FOLDER
 
 import discreet
-from discreet.evidence.case_control import moments_of
+from discreet.evidence.core.case_control import moments_of
 from discreet.lab import classical
 from discreet.lab.cohort import Simulated
 

@@ -10,7 +10,7 @@ import pytest
 from discreet.lab import audit, errata, outcomes, whole
 from discreet.lab.broken import FAULTS
 from discreet.lab.clopper import epsilon_found, lower, upper
-from discreet.select import plans
+from discreet.selection import scales as plans
 
 MECHANISMS = {mechanism.name: mechanism for mechanism in audit.mechanisms()}
 

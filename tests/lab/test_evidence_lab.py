@@ -11,7 +11,7 @@ from scipy.special import ndtri
 import discreet
 from budget import assert_mean_at_most, must_fail
 from discreet.block import Block
-from discreet.evidence.accumulate import Rows
+from discreet.evidence.core.accumulate import Rows
 from discreet.lab import type_one
 from discreet.lab.bench import evidence as bench
 from discreet.lab.null_cases import STATUS, Case, cases, genotypes

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import discreet
-from discreet.data.plink import STRATUM
+from discreet.data.plink.plink import STRATUM
 from discreet.lab.cohort import pack
 
 if TYPE_CHECKING:

@@ -10,11 +10,12 @@ import numpy as np
 
 from discreet import kernels
 from discreet.block import Block
-from discreet.data import fam, source, table
-from discreet.data.source import Column
+from discreet.data.plink import fam
+from discreet.data.tables import source, table
+from discreet.data.tables.source import Column
 from discreet.engine.work import Declared
 from discreet.errors import InputError
-from discreet.evidence.contribution import Scale
+from discreet.evidence.core.contribution import Scale
 from discreet.sklearn import PrivateSelectFdr
 
 if TYPE_CHECKING:

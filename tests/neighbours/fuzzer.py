@@ -19,7 +19,7 @@ import questions
 from forms import FORMS, Form, Selector
 from pairs import Outcome, compare, observe
 
-from discreet.data.person import _key
+from discreet.data.tables.person import _key
 
 if TYPE_CHECKING:
     from collections.abc import Callable

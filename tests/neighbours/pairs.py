@@ -15,7 +15,7 @@ from discreet.labels import numbers, spelled
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from discreet.evidence.evidence import Evidence
+    from discreet.evidence.core.evidence import Evidence
 
 ROOM = 1 + 1e-9
 SEEN: list[list[Block]] = []  # what finished accumulators had been given; a cluster returns them to us

@@ -8,7 +8,7 @@ from scipy.integrate import quad
 from scipy.stats import beta
 
 from budget import assert_law, assert_mean_at_most, assert_mean_is, must_fail
-from discreet.decide.bounds import crossing_tail
+from discreet.classical.bounds import crossing_tail
 from discreet.lab.words import limit_of_fdr_2, printed_constants
 
 M = 40

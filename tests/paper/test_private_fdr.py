@@ -9,12 +9,12 @@ from scipy.special import ndtr
 
 import discreet
 from budget import assert_mean_at_most, must_fail
-from discreet.decide import cutoffs
-from discreet.evidence.null import Null
+from discreet.evidence.core.null import Null
 from discreet.lab import theorem
+from discreet.methods.paper import cutoffs
 from discreet.parameters import CUTOFFS
 from discreet.privacy.account import account
-from discreet.select.top_k import top_k
+from discreet.selection.top_k import top_k
 
 M, K, Q, NU = 400, 20, 0.2, 1e-6
 NULL = Null("exponential", -math.log(NU))

@@ -12,8 +12,8 @@ from discreet.noise.laplace import discrete_laplace
 from discreet.noise.laws import LAPLACE
 from discreet.privacy.account import account
 from discreet.privacy.events import Pure
-from discreet.select import contest
-from discreet.select.peel import peel
+from discreet.selection.contest import contest
+from discreet.selection.peel import peel
 
 MECHANISMS = {mechanism.name: mechanism for mechanism in audit.mechanisms()}
 

@@ -7,7 +7,7 @@ import pytest
 
 from budget import assert_mean_at_most, must_fail
 from discreet import fdr_bound
-from discreet.decide.step_up import step_up_positions
+from discreet.classical.step_up import step_up_positions
 from discreet.lab.adversary import worst_fdp
 from discreet.lab.scenarios import SCENARIOS
 

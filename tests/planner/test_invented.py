@@ -80,7 +80,7 @@ def test_scores_rise_with_z(test):
     large = dataclasses.replace(Setting(test, 5000), sd=None)
     score = large.evidence(np.linspace(-3, 60, 40), 5000).score
     one_sided = score if test.sides == 1 else score[3:]
-    assert (np.diff(one_sided) >= -1e-6).all()  # weights of ladders round at the ceiling
+    assert (np.diff(one_sided) >= -1e-6).all()  # weights of score maps round at the ceiling
     assert score[-1] > 5
     assert score[0] == 0 if test.sides == 1 else score[0] > 0
 

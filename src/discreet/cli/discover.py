@@ -11,7 +11,7 @@ from discreet.cli.app import app, refuse_idle, say, tell
 from discreet.cli.deliver import check_folder, deliver
 from discreet.cli.plan_file import Job, read_job
 from discreet.cli.preview import check_budget, preview
-from discreet.data.plink import Plink
+from discreet.data.plink.plink import Plink
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
@@ -210,8 +210,8 @@ def _tell_columns(job: Job) -> None:
 
 
 def _run(job: Job) -> Release:
+    from discreet.api import discover as run
     from discreet.lab.progress import progress
-    from discreet.pipeline import discover as run
 
     try:
         with progress("testing", None):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
-from discreet.data.choose import NUMBERS, offered
-from discreet.data.plink import Plink
+from discreet.data.plink.plink import Plink
+from discreet.data.tables.choose import NUMBERS, offered
 from discreet.errors import DiscreetError
 from discreet.named import described
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from discreet.cli.plan_file import Job
-    from discreet.data.source import Column
+    from discreet.data.tables.source import Column
 
 _SHOWN = 5
 _YES_OR_NO = ("two-by-two", "proportion")
@@ -24,7 +24,7 @@ def notes(job: Job) -> list[str]:
     """Return which columns are tested, which are left out, and what numbers mean to a test of yes and no."""
     if isinstance(job.data, Plink) or getattr(job.test, "column", None) is not None:
         return []
-    from discreet.data.table import open_table
+    from discreet.data.tables.table import open_table
 
     wanted, person = job.other.get("columns"), job.other.get("person")
     try:
@@ -53,7 +53,7 @@ def notes(job: Job) -> list[str]:
 
 def exact_levels(job: Job) -> list[str]:
     """Return the levels in words, where they are text: a misspelt one is not noticed in most files."""
-    from discreet.data.declared import asked_levels
+    from discreet.data.tables.declared import asked_levels
 
     asked = asked_levels(job.test, job.other.get("columns"))
     return [

@@ -7,10 +7,10 @@ import tomllib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
-from discreet.data.person import Person
-from discreet.data.plink import Plink, is_plink
+from discreet.data.plink.plink import Plink, is_plink
+from discreet.data.tables.person import Person
 from discreet.errors import InputError, perhaps
-from discreet.evidence.genetic import RARE
+from discreet.evidence.core.genetic import RARE
 from discreet.named import kind_named, test_named
 from discreet.parameters import Parameters
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from discreet.evidence.accumulate import Test
+    from discreet.evidence.core.accumulate import Test
 
 _ASKED = tuple(one.name for one in dataclasses.fields(Parameters))
 _PLINK = ("pheno", "pheno_name", "keep", "extract", "within", "freq", "threads")

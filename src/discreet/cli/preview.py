@@ -6,7 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from discreet.cli.notes import exact_levels
-from discreet.data.plink import Plink
+from discreet.data.plink.plink import Plink
 from discreet.named import described, plain
 
 if TYPE_CHECKING:

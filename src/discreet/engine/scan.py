@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.engine.cluster import Blocks, connected, gathered, run, task, tree
-from discreet.engine.cut import cut
+from discreet.engine.partition import cut
 from discreet.engine.work import Summed, concluded, public
 from discreet.errors import InputError
-from discreet.evidence.scattered import Scattered, joined, law_of
+from discreet.evidence.core.sharded import Sharded, joined, law_of
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from discreet.evidence.accumulate import Test
-    from discreet.evidence.evidence import Evidence
+    from discreet.evidence.core.accumulate import Test
+    from discreet.evidence.core.evidence import Evidence
 
 GATHERED = 10_000_000
 """Up to this many scores come to the caller's process; more stay on the workers, if the method allows."""
@@ -26,7 +26,7 @@ GATHERED = 10_000_000
 @contextmanager
 def scan(
     data: Any, test: Test, *, person: Any, columns: Any, scheduler: Any, gather: bool
-) -> Generator[Evidence | Scattered]:
+) -> Generator[Evidence | Sharded]:
     """Yield the evidence, counted on a cluster; scattered evidence lasts as long as the block does.
 
     The same people give the same bits as on one machine: sums are exact and rows are put back in order.
@@ -50,4 +50,4 @@ def scan(
         told = gathered(client, run(client, [task("public", public, part) for part in parts]))
         null, certificate = law_of(told, test)
         first = np.cumsum([0, *(len(group.about[1]) for group in plan.groups)])[:-1].tolist()
-        yield Scattered(plan.names, null, certificate, Blocks(client, parts, first))
+        yield Sharded(plan.names, null, certificate, Blocks(client, parts, first))

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 import numpy as np
 
 from discreet.block import Block
-from discreet.data.frame import frame_source
-from discreet.data.source import entries, is_missing
+from discreet.data.tables.frame import frame_source
+from discreet.data.tables.source import entries, is_missing
 from discreet.errors import ClusterError, DiscreetError, InputError
-from discreet.evidence.scattered import Part
+from discreet.evidence.core.sharded import Part
 from discreet.labels import numbers
 
 if TYPE_CHECKING:
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from discreet.data.plink import Cohort
-    from discreet.data.source import Column, Source
-    from discreet.data.table import Table
-    from discreet.evidence.accumulate import Accumulator, Test
+    from discreet.data.plink.plink import Cohort
+    from discreet.data.tables.source import Column, Source
+    from discreet.data.tables.table import Table
+    from discreet.evidence.core.accumulate import Accumulator, Test
 
 P = ParamSpec("P")
 T = TypeVar("T")

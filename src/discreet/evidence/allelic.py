@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from discreet.evidence.case_control import PROVABLE, CaseControl, conclude_counts
+from discreet.evidence.core.case_control import PROVABLE, CaseControl, conclude_counts
 
 if TYPE_CHECKING:
-    from discreet.evidence.evidence import Evidence
-    from discreet.evidence.genotypes import Genotypes
+    from discreet.evidence.core.evidence import Evidence
+    from discreet.evidence.core.genotypes import Genotypes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

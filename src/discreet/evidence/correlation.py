@@ -10,15 +10,15 @@ import numpy as np
 
 from discreet import check
 from discreet.errors import InputError
-from discreet.evidence import tails
-from discreet.evidence.accumulate import Rows, Sums
-from discreet.evidence.arguments import only_replace, settle
-from discreet.evidence.common import basis_of, ceiling_for, conclude, enough
-from discreet.evidence.contribution import COARSE, scale
-from discreet.evidence.kendall import kendall
-from discreet.evidence.ladder import ladder
-from discreet.evidence.pooled import floor_influence
-from discreet.evidence.ranks import rank_evidence
+from discreet.evidence.core import tails
+from discreet.evidence.core.accumulate import Rows, Sums
+from discreet.evidence.core.arguments import only_replace, settle
+from discreet.evidence.core.common import basis_of, ceiling_for, conclude, enough
+from discreet.evidence.core.contribution import COARSE, scale
+from discreet.evidence.core.kendall import kendall
+from discreet.evidence.core.pooled import floor_influence
+from discreet.evidence.core.ranks import rank_evidence
+from discreet.evidence.core.score_map import score_map
 from discreet.labels import numbers
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.block import Block
-    from discreet.evidence.evidence import Evidence
+    from discreet.evidence.core.evidence import Evidence
 
 _FLOOR = 0.1
 
@@ -152,7 +152,7 @@ class Correlation:
         shrink = (n - 1) / n / least  # both deviations can shrink by sqrt(1 + shrink) at once
         influence = floor_influence(step, shrink, clip)
         survival = tails.normal if self.tail == "normal" else tails.bounded_sum(n, step, clip)
-        steps = ladder(survival, influence, clip)
+        steps = score_map(survival, influence, clip)
         score = steps(raw) if self.sides == 1 else np.maximum(steps(raw), steps(-raw))
         return conclude(
             sums.names,

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.evidence import tails
-from discreet.evidence.association import SLOPE, allele_effect, padded
-from discreet.evidence.case_control import CaseControl, lots_of, moments_of
-from discreet.evidence.common import basis_of, ceiling_for, conclude
-from discreet.evidence.ladder import ladder
+from discreet.evidence.core import tails
+from discreet.evidence.core.association import SLOPE, allele_effect, padded
+from discreet.evidence.core.case_control import CaseControl, allele_tails_of, moments_of
+from discreet.evidence.core.common import basis_of, ceiling_for, conclude
+from discreet.evidence.core.score_map import score_map
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from discreet.evidence.evidence import Evidence
-    from discreet.evidence.genotypes import Genotypes
+    from discreet.evidence.core.evidence import Evidence
+    from discreet.evidence.core.genotypes import Genotypes
 
 _DIRECTIONS = (6, 8, 11, 16, 23, 32)  # of a plane; any number gives a valid bound
 
@@ -95,9 +95,9 @@ class Genotypic(CaseControl):
         one = (
             tails.normal
             if self.tail == "normal"
-            else lots_of(self, counts, alleles=False).exact(2 * least, clip)
+            else allele_tails_of(self, counts, alleles=False).exact(2 * least, clip)
         )
-        steps = ladder(lambda t: _both_tails(t, self.tail, one), step, clip, grow=shrink, slope=SLOPE)
+        steps = score_map(lambda t: _both_tails(t, self.tail, one), step, clip, grow=shrink, slope=SLOPE)
         return conclude(
             counts.names,
             steps(raw),
@@ -112,7 +112,7 @@ class Genotypic(CaseControl):
 
 
 def _both_tails(t: NDArray[np.float64], tail: str, one: tails.Survival) -> NDArray[np.float64]:
-    """Return half of a bound on P(length of a vector in the plane >= t): the ladder reads it as one side."""
+    """Return half of a bound on P(length of a vector in the plane >= t): score maps read it as one side."""
     if tail == "normal":
         return 0.5 * np.exp(-0.5 * t * t)
     # A vector at least t long reaches t cos(pi/k) in one of k evenly spread directions.

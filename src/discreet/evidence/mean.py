@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from discreet.errors import InputError
-from discreet.evidence.accumulate import Sums
-from discreet.evidence.arguments import settle, sharp_from
-from discreet.evidence.bounded import Side, combine, mean_effect, side, size
-from discreet.evidence.contribution import FINE, bounds_of, scale
+from discreet.evidence.core.accumulate import Sums
+from discreet.evidence.core.arguments import settle, sharp_from
+from discreet.evidence.core.bounded import Side, combine, mean_effect, side, size
+from discreet.evidence.core.contribution import FINE, bounds_of, scale
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from discreet.evidence.evidence import Evidence
+    from discreet.evidence.core.evidence import Evidence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.errors import InputError
-from discreet.evidence.accumulate import Rows
-from discreet.evidence.arguments import settle
-from discreet.evidence.evidence import Evidence
+from discreet.evidence.core.accumulate import Rows
+from discreet.evidence.core.arguments import settle
+from discreet.evidence.core.evidence import Evidence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

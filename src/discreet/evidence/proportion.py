@@ -9,17 +9,17 @@ import numpy as np
 import scipy
 
 from discreet import check
-from discreet.evidence.accumulate import Sums
-from discreet.evidence.arguments import settle, sharp_from
-from discreet.evidence.bounded import combine, mean_effect, side, size
-from discreet.evidence.common import ceiling_for, conclude, enough
-from discreet.evidence.contribution import Steps
-from discreet.evidence.ladder import SLOPE, Ladder, gentle, scores_of_p
+from discreet.evidence.core.accumulate import Sums
+from discreet.evidence.core.arguments import settle, sharp_from
+from discreet.evidence.core.bounded import combine, mean_effect, side, size
+from discreet.evidence.core.common import ceiling_for, conclude, enough
+from discreet.evidence.core.contribution import Steps
+from discreet.evidence.core.score_map import SLOPE, ScoreMap, gentle, scores_of_p
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from discreet.evidence.evidence import Evidence
+    from discreet.evidence.core.evidence import Evidence
 
 _YES_OR_NO = Steps(0.5, reached=True)  # 1, -1, or 0: sums and sums of squares give both counts
 
@@ -95,7 +95,7 @@ class Proportion:
             return combine(names, score, used, sides=self.sides, proof="docs/proofs/mean.md", effect=found)
         people = enough(n, 2, "people")
         clip = ceiling_for(self.ceiling, people)
-        steps = [binomial_ladder(people, rate, clip) for rate in (self.null, 1 - self.null)][: self.sides]
+        steps = [binomial_score_map(people, rate, clip) for rate in (self.null, 1 - self.null)][: self.sides]
         score = np.max([one(count) for one, count in zip(steps, (yes, no), strict=False)], axis=0)
         return conclude(
             names,
@@ -108,9 +108,9 @@ class Proportion:
         )
 
 
-def binomial_ladder(n: int, rate: float, ceiling: float) -> Ladder:
+def binomial_score_map(n: int, rate: float, ceiling: float) -> ScoreMap:
     """Return the score of every count 0..n: the z of P(Bin(n, rate) >= count), inside [0, ceiling]."""
     count = np.arange(1, n + 1, dtype=np.float64)
     p = np.asarray(scipy.special.betainc(count, n - count + 1, rate), dtype=np.float64)
     scores = gentle(np.concatenate([[0.0], scores_of_p(p)]), SLOPE / float(np.sqrt(n * rate * (1 - rate))))
-    return Ladder(1.0, np.minimum(scores, ceiling))
+    return ScoreMap(1.0, np.minimum(scores, ceiling))

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.evidence import tails
-from discreet.evidence.accumulate import Rows
-from discreet.evidence.arguments import only_replace, settle
-from discreet.evidence.common import enough
-from discreet.evidence.groups import MEMBERSHIP, PUBLIC_GROUPS, sizes
-from discreet.evidence.ranks import middle_ranks, rank_evidence, rank_sum_tail
+from discreet.evidence.core import tails
+from discreet.evidence.core.accumulate import Rows
+from discreet.evidence.core.arguments import only_replace, settle
+from discreet.evidence.core.common import enough
+from discreet.evidence.core.groups import MEMBERSHIP, PUBLIC_GROUPS, sizes
+from discreet.evidence.core.ranks import middle_ranks, rank_evidence, rank_sum_tail
 from discreet.labels import codes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from discreet.evidence.evidence import Evidence
+    from discreet.evidence.core.evidence import Evidence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from discreet.errors import InputError
-from discreet.evidence import tails
-from discreet.evidence.arguments import pair
-from discreet.evidence.association import Moments, association, private_design, public_design
-from discreet.evidence.common import basis_of
-from discreet.evidence.contribution import COARSE
-from discreet.evidence.genetic import Genetic, variance_floor
-from discreet.evidence.genotypes import not_protected, strata_of
-from discreet.evidence.lots import Lots
+from discreet.evidence.core import tails
+from discreet.evidence.core.allele_tails import AlleleTails
+from discreet.evidence.core.arguments import pair
+from discreet.evidence.core.association import Moments, association, private_design, public_design
+from discreet.evidence.core.common import basis_of
+from discreet.evidence.core.contribution import COARSE
+from discreet.evidence.core.genetic import Genetic, variance_floor
+from discreet.evidence.core.genotypes import not_protected, strata_of
 from discreet.labels import numbers
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.block import Block, Genotyped
-    from discreet.evidence.evidence import Evidence
+    from discreet.evidence.core.evidence import Evidence
 
 _LITTLE = 0.1  # the lowest floor of the trait's deviation that is taken unasked
 
@@ -183,14 +183,17 @@ class Traits:
             design = public_design(
                 slots, total / COARSE, square / COARSE**2, low / COARSE, high / COARSE, public
             )
-        lots = Lots(design.slots, None, alleles=False)
+        alleles_in_cases = AlleleTails(design.slots, None, alleles=False)
         wide = float(np.max(design.high - design.low))
 
         def survival(square: float, clip: float) -> tails.Survival:
             if test.tail == "normal":
                 return tails.normal
             # Of all traits within these bounds, those at either end take the largest steps.
-            ends, more = lots.exact(square / (wide * wide), clip), lots.widest(square / (wide * wide))
+            ends, more = (
+                alleles_in_cases.exact(square / (wide * wide), clip),
+                alleles_in_cases.widest(square / (wide * wide)),
+            )
             most = 2 * (design.pull or 1.0) / (float(np.sqrt(square)) * more)
             terms = tails.bounded_sum(design.people, most, clip / more)
             return lambda t: np.minimum(ends(t), terms(t / more))

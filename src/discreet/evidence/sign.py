@@ -9,19 +9,19 @@ import numpy as np
 import scipy
 
 from discreet import check
-from discreet.evidence.accumulate import Sums
-from discreet.evidence.arguments import settle, sharp_from
-from discreet.evidence.bounded import combine, mean_effect, side, size
-from discreet.evidence.common import ceiling_for, conclude, enough
-from discreet.evidence.contribution import Steps
-from discreet.evidence.ladder import SLOPE, Ladder, gentle, scores_of_p
+from discreet.evidence.core.accumulate import Sums
+from discreet.evidence.core.arguments import settle, sharp_from
+from discreet.evidence.core.bounded import combine, mean_effect, side, size
+from discreet.evidence.core.common import ceiling_for, conclude, enough
+from discreet.evidence.core.contribution import Steps
+from discreet.evidence.core.score_map import SLOPE, ScoreMap, gentle, scores_of_p
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from discreet.evidence.evidence import Evidence
+    from discreet.evidence.core.evidence import Evidence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +82,7 @@ class Sign:
                 sums.names, score, [one], sides=self.sides, proof="docs/proofs/mean.md", effect=found
             )
         people = enough(n, 2, "people")
-        steps = sign_ladder(people, ceiling_for(self.ceiling, people))
+        steps = sign_score_map(people, ceiling_for(self.ceiling, people))
         return conclude(
             sums.names,
             np.max([steps(v) for v in both], axis=0),
@@ -94,12 +94,12 @@ class Sign:
         )
 
 
-def sign_ladder(n: int, ceiling: float) -> Ladder:
+def sign_score_map(n: int, ceiling: float) -> ScoreMap:
     """Return the score of every difference 0..n (below 0 it is 0)."""
     v = np.arange(1, n + 1)
     p = np.maximum(_tail(n, v), _tail(n - 1, v))
     scores = gentle(np.concatenate([[0.0], scores_of_p(p)]), SLOPE / float(np.sqrt(n)))
-    return Ladder(1.0, np.minimum(scores, ceiling))
+    return ScoreMap(1.0, np.minimum(scores, ceiling))
 
 
 def _tail(n: int, v: NDArray[np.int64]) -> NDArray[np.float64]:

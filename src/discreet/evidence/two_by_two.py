@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.evidence import tails
-from discreet.evidence.accumulate import Sums
-from discreet.evidence.arguments import only_replace, settle
-from discreet.evidence.common import basis_of, ceiling_for, conclude
-from discreet.evidence.contribution import Steps
-from discreet.evidence.effect import effect
-from discreet.evidence.groups import MEMBERSHIP, PUBLIC_GROUPS, Groups, sizes
-from discreet.evidence.hypergeometric import MARGINS, Margins
-from discreet.evidence.staircase import Staircase, staircase
+from discreet.evidence.core import tails
+from discreet.evidence.core.accumulate import Sums
+from discreet.evidence.core.arguments import only_replace, settle
+from discreet.evidence.core.common import basis_of, ceiling_for, conclude
+from discreet.evidence.core.contribution import Steps
+from discreet.evidence.core.effect import effect
+from discreet.evidence.core.groups import MEMBERSHIP, PUBLIC_GROUPS, Groups, sizes
+from discreet.evidence.core.hypergeometric import MARGINS, Margins
+from discreet.evidence.core.nuisance import NuisanceScoreMap, nuisance_score_map
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from discreet.evidence.evidence import Evidence
+    from discreet.evidence.core.evidence import Evidence
 
 _YES = Steps(0.5, reached=True, signed=False)
 
@@ -112,9 +112,9 @@ class TwoByTwo:
         )
 
 
-def _steps(margins: Margins, clip: float, tail: str) -> Staircase:
+def _steps(margins: Margins, clip: float, tail: str) -> NuisanceScoreMap:
     """Return the scores of one side, for every number of yes."""
     knots = margins.knots()
     reach = zip([knots[0], *knots[:-1]], [*knots[1:], knots[-1]], strict=True)
     survivals = [tails.normal if tail == "normal" else margins.survival(clip, *ends) for ends in reach]
-    return staircase(knots, survivals, margins.influence(clip), clip)
+    return nuisance_score_map(knots, survivals, margins.influence(clip), clip)

@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.errors import InputError
-from discreet.evidence import tails
-from discreet.evidence.accumulate import Sums
-from discreet.evidence.arguments import check_strata, only_replace, settle
-from discreet.evidence.common import basis_of, ceiling_for, conclude
-from discreet.evidence.contribution import COARSE, FINE, bounds_of, scale
-from discreet.evidence.effect import effect
-from discreet.evidence.groups import PUBLIC_GROUPS, Groups, both_groups
-from discreet.evidence.ladder import ladder
-from discreet.evidence.pooled import pooled_evidence
+from discreet.evidence.core import tails
+from discreet.evidence.core.accumulate import Sums
+from discreet.evidence.core.arguments import check_strata, only_replace, settle
+from discreet.evidence.core.common import basis_of, ceiling_for, conclude
+from discreet.evidence.core.contribution import COARSE, FINE, bounds_of, scale
+from discreet.evidence.core.effect import effect
+from discreet.evidence.core.groups import PUBLIC_GROUPS, Groups, both_groups
+from discreet.evidence.core.pooled import pooled_evidence
+from discreet.evidence.core.score_map import score_map
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from discreet.evidence.evidence import Evidence
+    from discreet.evidence.core.evidence import Evidence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,7 +199,7 @@ def contrast_evidence(
     people = int(strata.people.sum())
     clip = ceiling_for(ceiling, people)
     survival = tails.normal if tail == "normal" else tails.bounded_sum(people, influence, clip)
-    steps = ladder(survival, influence, clip)
+    steps = score_map(survival, influence, clip)
     raw = contrast / deviation
     score = steps(raw) if sides == 1 else np.maximum(steps(raw), steps(-raw))
     return conclude(

@@ -11,10 +11,10 @@ import numpy as np
 
 from discreet import check
 from discreet.errors import InputError
-from discreet.evidence.accumulate import Rows
-from discreet.evidence.arguments import MOST, settle
-from discreet.evidence.common import conclude
-from discreet.evidence.proportion import binomial_ladder
+from discreet.evidence.core.accumulate import Rows
+from discreet.evidence.core.arguments import MOST, settle
+from discreet.evidence.core.common import conclude
+from discreet.evidence.proportion import binomial_score_map
 from discreet.labels import as_read
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from discreet.evidence.evidence import Evidence
+    from discreet.evidence.core.evidence import Evidence
 
 _KEY = b"discreet"
 _LONGEST_KEY = 64  # bytes, of the hash
@@ -113,7 +113,7 @@ class Vote:
             chosen = block == number
             own = {name: as_read(label[chosen]) for name, label in labels.items()}
             votes += self._votes(values[chosen].astype(np.float64), own)
-        steps = binomial_ladder(self.blocks, self.level, MOST)
+        steps = binomial_score_map(self.blocks, self.level, MOST)
         moved = 2.0 if people is not None and self.adjacency == "replace" else 1.0
         return conclude(
             rows.names,

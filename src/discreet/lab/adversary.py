@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.decide.line import under_line
+from discreet.classical.line import under_line
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

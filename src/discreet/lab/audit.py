@@ -13,10 +13,10 @@ from discreet.lab import outcomes, whole
 from discreet.lab.broken import FAULTS
 from discreet.lab.clopper import epsilon_found
 from discreet.report.text_table import table
-from discreet.select import plans
-from discreet.select.noisy_min import noisy_min
-from discreet.select.top_k import top_k
-from discreet.select.values import lattice_for
+from discreet.selection import scales as plans
+from discreet.selection.noisy_min import noisy_min
+from discreet.selection.top_k import top_k
+from discreet.selection.values import lattice_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -249,7 +249,7 @@ def order_row() -> Row:
     planted fault returns the noisy order itself.
     """
     from discreet.noise.laws import LAPLACE
-    from discreet.select.contest import largest
+    from discreet.selection.contest.contest import largest
 
     plan = plans.oneshot_plan(300, 0.2, 0.05, 2.0, 1.0, False, 600)
     leaked = largest(np.zeros(600), plan.scale, 300, LAPLACE)

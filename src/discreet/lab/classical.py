@@ -9,8 +9,8 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from discreet.evidence.association import Moments
-    from discreet.evidence.genotypes import Genotypes
+    from discreet.evidence.core.association import Moments
+    from discreet.evidence.core.genotypes import Genotypes
 
 
 def chi_square(moments: Moments, *, alleles: bool) -> NDArray[np.float64]:

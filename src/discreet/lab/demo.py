@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.decide.step_up import step_up_positions
+from discreet.api import discover
+from discreet.classical.step_up import step_up_positions
 from discreet.evidence.two_groups import TwoGroups
 from discreet.measure import measure
-from discreet.pipeline import discover
 from discreet.planner import plan
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from discreet.evidence.effect import Effect
+    from discreet.evidence.core.effect import Effect
     from discreet.planner import Plan
     from discreet.report.release import Release
 

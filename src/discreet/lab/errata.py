@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.optimize import brentq
 
-from discreet.decide.bounds import fdr_bound
+from discreet.classical.bounds import fdr_bound
 from discreet.lab import outcomes
 from discreet.lab.words import printed_constants
 from discreet.noise.laws import LAPLACE

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from discreet.evidence.accumulate import Test
+    from discreet.evidence.core.accumulate import Test
 
 RATES = (0.5, 0.02, 0.005)
 SHARES = (0.5, 0.1)

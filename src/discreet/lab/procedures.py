@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import ndtri
 
-from discreet.decide.step_down import step_down_positions
-from discreet.decide.step_up import benjamini_yekutieli, step_up_positions
-from discreet.evidence.evidence import Evidence
+from discreet.api import release
+from discreet.classical.step_down import step_down_positions
+from discreet.classical.step_up import benjamini_yekutieli, step_up_positions
+from discreet.evidence.core.evidence import Evidence
 from discreet.lab.replay import replayed
-from discreet.pipeline import release
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet import check
-from discreet.decide.bounds import fdr_bound
+from discreet.classical.bounds import fdr_bound
 from discreet.lab.adversary import worst_fdp
 from discreet.lab.estimate import Estimate, estimate
 from discreet.lab.procedures import PROCEDURES

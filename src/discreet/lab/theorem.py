@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtr
 
-from discreet.decide.bounds import fdr_bound
-from discreet.decide.cutoffs import cutoffs, step_down_scores
-from discreet.decide.step_down import step_down_positions
-from discreet.evidence.null import Null
+from discreet.classical.bounds import fdr_bound
+from discreet.classical.step_down import step_down_positions
+from discreet.evidence.core.null import Null
 from discreet.lab.estimate import Estimate, estimate
 from discreet.lab.replay import replayed
+from discreet.methods.paper.cutoffs import cutoffs, step_down_scores
 from discreet.parameters import CUTOFFS
-from discreet.select.top_k import top_k
+from discreet.selection.top_k import top_k
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from discreet.decide.cutoffs import Cutoffs
+    from discreet.methods.paper.cutoffs import Cutoffs
 
 M, K, Q, NU, ETA, EPSILON, DELTA = 400, 40, 0.2, 1e-6, 1e-4, 1.0, 1e-6
 SELECTIONS = ("peel", "oneshot")

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from discreet.block import Block
-from discreet.evidence.accumulate import Sums
+from discreet.evidence.core.accumulate import Sums
 from discreet.lab.clopper import lower
 from discreet.lab.null_cases import RATES, SHARES, STATUS, Case, cases
 from discreet.report.text_table import table

@@ -11,27 +11,27 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy
 
-from discreet.evidence.certificate import Certificate
-from discreet.evidence.evidence import Evidence
-from discreet.evidence.null import Null
+from discreet.api import release
+from discreet.evidence.core.certificate import Certificate
+from discreet.evidence.core.evidence import Evidence
+from discreet.evidence.core.null import Null
 from discreet.lab import outcomes
-from discreet.methods.aware import public_constants
+from discreet.methods.aware import count
+from discreet.methods.aware.method import public_constants
+from discreet.methods.aware.shortfall import rule_for
 from discreet.methods.common import gaussian_budget
-from discreet.pipeline import release
 from discreet.privacy.account import account
 from discreet.privacy.events import Gaussian
 from discreet.privacy.rounds import effective
-from discreet.select import count
-from discreet.select.shortfall import rule_for
-from discreet.select.values import lattice_for
+from discreet.selection.values import lattice_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from discreet.methods.aware import Public
-    from discreet.select.shortfall import Steps
+    from discreet.methods.aware.method import Public
+    from discreet.methods.aware.shortfall import Steps
 
 EPSILON, DELTA = 1.0, 1e-3
 SEARCH_NOISE = 2.0  # in sensitivities, for one comparison of the search: Gaussian(1/2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from discreet.decide.bounds import fdr_bound
+from discreet.classical.bounds import fdr_bound
 from discreet.lab import theorem
 from discreet.lab.procedures import PRIVATE
 from discreet.lab.scenarios import SCENARIOS, declared

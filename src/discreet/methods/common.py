@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from discreet.evidence.certificate import Certificate
-    from discreet.evidence.evidence import Evidence
-    from discreet.evidence.null import Null
-    from discreet.evidence.scattered import Scattered
+    from discreet.evidence.core.certificate import Certificate
+    from discreet.evidence.core.evidence import Evidence
+    from discreet.evidence.core.null import Null
+    from discreet.evidence.core.sharded import Sharded
     from discreet.parameters import Parameters
     from discreet.privacy.events import Event
 
@@ -55,7 +55,7 @@ def gaussian_events(shares: Iterable[float]) -> tuple[Event, ...]:
 
 def record(
     method: str,
-    evidence: Evidence | Scattered,
+    evidence: Evidence | Sharded,
     q: float,
     indices: NDArray[np.int64],
     privacy: Privacy,

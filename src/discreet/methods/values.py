@@ -9,12 +9,12 @@ import numpy as np
 
 from discreet.methods.common import score_name
 from discreet.report.release import Values
-from discreet.select.values import gaussian_noise
+from discreet.selection.values import gaussian_noise
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from discreet.evidence.evidence import Evidence
+    from discreet.evidence.core.evidence import Evidence
 
 VALUES_SHARE = 0.2
 

@@ -12,15 +12,15 @@ import scipy
 
 from discreet.errors import InputError
 from discreet.evidence.allelic import Allelic
-from discreet.evidence.contribution import COARSE, FINE, bounds_of
+from discreet.evidence.core.contribution import COARSE, FINE, bounds_of
+from discreet.evidence.core.evidence import Evidence
+from discreet.evidence.core.groups import MEMBERSHIP
+from discreet.evidence.core.ranks import rank_evidence
 from discreet.evidence.correlation import Correlation
-from discreet.evidence.evidence import Evidence
-from discreet.evidence.groups import MEMBERSHIP
 from discreet.evidence.mean import Mean
 from discreet.evidence.p_values import PValues
 from discreet.evidence.proportion import Proportion
 from discreet.evidence.rank_sum import RankSum
-from discreet.evidence.ranks import rank_evidence
 from discreet.evidence.sign import Sign
 from discreet.evidence.signed_rank import SignedRank
 from discreet.evidence.trend import Trend
@@ -30,7 +30,7 @@ from discreet.evidence.two_groups import Stratified, TwoGroups
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from discreet.evidence.tails import Survival
+    from discreet.evidence.core.tails import Survival
 
     Vector = NDArray[np.float64]
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet import check
 from discreet.errors import InputError
-from discreet.evidence.arguments import share as in_half
+from discreet.evidence.core.arguments import share as in_half
 from discreet.evidence.two_groups import TwoGroups
 from discreet.parameters import TAKES, Parameters, refuse_idle
 from discreet.planner.invent import Setting

@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
-from discreet.decide.step_up import step_up_positions
-from discreet.evidence.evidence import Evidence, Numbered
-from discreet.methods.aware import public_constants
+from discreet.api import ready
+from discreet.classical.step_up import step_up_positions
+from discreet.evidence.core.evidence import Evidence, Numbered
+from discreet.methods.aware.method import public_constants
 from discreet.methods.common import gaussian_budget
-from discreet.pipeline import ready
-from discreet.select.plans import oneshot_plan, peel_plan
+from discreet.selection.scales import oneshot_plan, peel_plan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
-    from discreet.evidence.certificate import Certificate
-    from discreet.evidence.null import Null
+    from discreet.evidence.core.certificate import Certificate
+    from discreet.evidence.core.null import Null
     from discreet.parameters import Parameters
     from discreet.planner.invent import Setting
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import ndtr
 
-from discreet.decide.step_down import step_down
-from discreet.decide.step_up import step_up
+from discreet.classical.step_down import step_down
+from discreet.classical.step_up import step_up
 from discreet.errors import missing_extra
 from discreet.lab.bench.timing import median_seconds, verdict
 from discreet.report.text_table import table

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.api import release
 from discreet.errors import InputError
 from discreet.evidence.allelic import Allelic
 from discreet.lab.bench.timing import verdict
 from discreet.measure import measure
-from discreet.pipeline import release
 from discreet.report.text_table import table
-from discreet.select.top_k import top_k
+from discreet.selection.top_k import top_k
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from discreet.evidence.evidence import Evidence
+    from discreet.evidence.core.evidence import Evidence
 
 EPSILONS = (0.5, 1.0, 2.0, 3.0, 5.0)
 # Laplace noise on chi-squares, delta = 0, who is a case public: recall of both at k = 2, as published.

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.stats import ttest_ind
 
 from discreet.errors import missing_extra
-from discreet.evidence.evidence import Evidence
+from discreet.evidence.core.evidence import Evidence
 from discreet.evidence.two_groups import TwoGroups
 from discreet.lab.bench.timing import Cost, interleaved, verdict
 from discreet.measure import measure

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtr
 
+from discreet.api import private_bh
 from discreet.lab.bench.timing import interleaved, verdict
-from discreet.methods.aware import public_constants
-from discreet.pipeline import private_bh
+from discreet.methods.aware.method import public_constants
 from discreet.report.text_table import table
 
 if TYPE_CHECKING:

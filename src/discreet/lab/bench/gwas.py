@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from discreet.data.plink import Plink
+from discreet.api import release
+from discreet.data.plink.plink import Plink
 from discreet.evidence.allelic import Allelic
 from discreet.evidence.score import Score
 from discreet.lab.bench.timing import Cost, as_installed, verdict
 from discreet.lab.cohort import Simulated
 from discreet.measure import measure
-from discreet.pipeline import release
 from discreet.report.text_table import table
 
 if TYPE_CHECKING:

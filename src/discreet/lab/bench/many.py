@@ -10,10 +10,10 @@ import numpy as np
 
 from discreet.engine.cluster import Blocks, connected, gathered, run, task
 from discreet.engine.work import guarded, public
-from discreet.evidence.evidence import Evidence, Numbered
-from discreet.evidence.scattered import Part, Scattered
+from discreet.evidence.core.evidence import Evidence, Numbered
+from discreet.evidence.core.sharded import Part, Sharded
 from discreet.lab.memory import most_memory
-from discreet.methods.aware import ready_aware
+from discreet.methods.aware.method import ready_aware
 from discreet.parameters import Parameters
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def select(hypotheses: int) -> Many:
         told = gathered(client, run(client, [task("public", public, part) for part in parts]))
         made = time.perf_counter()
         held = Blocks(client, parts, firsts)
-        evidence = Scattered(Numbered(hypotheses), told[0].null, told[0].certificate, held)
+        evidence = Sharded(Numbered(hypotheses), told[0].null, told[0].certificate, held)
         ready = ready_aware(evidence, Parameters(q=0.1, epsilon=1.0, delta=1e-6))
         settled = time.perf_counter()
         release: Release = ready.draw()

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtr
 
-from discreet.decide.step_up import step_up_positions
-from discreet.evidence.evidence import Evidence
+from discreet.api import release
+from discreet.classical.step_up import step_up_positions
+from discreet.evidence.core.evidence import Evidence
 from discreet.lab.bench.timing import verdict
-from discreet.pipeline import release
 from discreet.report.text_table import table
 
 if TYPE_CHECKING:

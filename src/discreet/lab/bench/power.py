@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import ndtr
 
-from discreet.decide.step_down import step_down_positions
-from discreet.decide.step_up import step_up_positions
-from discreet.evidence.evidence import Evidence
+from discreet.api import private_bh, release
+from discreet.classical.step_down import step_down_positions
+from discreet.classical.step_up import step_up_positions
+from discreet.evidence.core.evidence import Evidence
 from discreet.lab.bench.timing import verdict
-from discreet.pipeline import private_bh, release
 from discreet.report.text_table import table
 
 if TYPE_CHECKING:

@@ -10,25 +10,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.data.plink import Plink
+from discreet.api import release
+from discreet.data.plink.plink import Plink
 from discreet.engine.cluster import connected
-from discreet.engine.cut import PACKED
+from discreet.engine.partition import PACKED
 from discreet.engine.work import concluded, scanned
 from discreet.evidence.allelic import Allelic
-from discreet.evidence.evidence import Evidence, Numbered
+from discreet.evidence.core.evidence import Evidence, Numbered
 from discreet.evidence.two_groups import TwoGroups
 from discreet.lab.bench.evidence import write
 from discreet.lab.bench.timing import Cost, interleaved
 from discreet.lab.cohort import Simulated
 from discreet.machine import processors as usable
 from discreet.measure import measure
-from discreet.pipeline import release
 from discreet.report.text_table import table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from discreet.evidence.accumulate import Test
+    from discreet.evidence.core.accumulate import Test
 
 _REPEATS = 3
 _PAPER = (500_000, 10_000_000)  # people and variants of the study worked out on paper

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from discreet.privacy.calibrate import smallest_scale
 from discreet.privacy.events import ZCDP
 from discreet.report.text_table import table
-from discreet.select import plans
+from discreet.selection import scales as plans
 
 if TYPE_CHECKING:
     from discreet.privacy.events import Event

@@ -11,7 +11,7 @@ import numpy as np
 
 from discreet.lab.bench.timing import median_seconds, verdict
 from discreet.report.text_table import table
-from discreet.select.top_k import top_k
+from discreet.selection.top_k import top_k
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

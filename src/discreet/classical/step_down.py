@@ -1,0 +1,48 @@
+"""Step-down BHq (Algorithm 2)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet import check
+from discreet.classical.line import under_line
+from discreet.classical.pvalues import read_p
+from discreet.classical.step_up import reject, step_up_positions
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from discreet.classical.rejections import Rejections
+
+
+def step_down(p: Any, q: float, *, names: Any = None) -> Rejections:
+    """Reject from the smallest p-value on, halting at the first p_(j) > q*j/m: Algorithm 2. Not private.
+
+    Never rejects more than `step_up`; its FDR is at most q under the same assumptions. Parameters as there.
+
+    Examples
+    --------
+    >>> import discreet
+    >>> discreet.step_down([0.04, 0.06, 0.9], q=0.1).count, discreet.step_up([0.04, 0.06, 0.9], q=0.1).count
+    (0, 2)
+    """
+    q = check.level(q, "q")
+    values, labels = read_p(p, names)
+    return reject("Step-down BHq", values, labels, step_down_positions(values, q), q)
+
+
+def step_down_positions(p: NDArray[np.float64], q: float) -> NDArray[np.int64]:
+    """Return the positions step-down rejects: the run of passes at the start of step-up's own rejections.
+
+    A tie cannot straddle the halt: its later members meet a higher critical value and pass too.
+    """
+    m = p.size
+    positions = step_up_positions(p, q)
+    kept = p[positions]
+    ordered = np.sort(kept)
+    failing = np.flatnonzero(~under_line(ordered, np.arange(1, ordered.size + 1), q, m))
+    if failing.size == 0:
+        return positions
+    return positions[kept < ordered[failing[0]]]

@@ -1,0 +1,1 @@
+"""PLINK files: genotypes, variants and people."""

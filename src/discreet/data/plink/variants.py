@@ -1,0 +1,171 @@
+"""The variants of a .bim or .pvar file, in the file's own bytes: a name is cut out only when asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, overload
+from weakref import WeakValueDictionary
+
+import numpy as np
+
+from discreet.block import Names
+from discreet.data.plink.lines import all_have, lines
+from discreet.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+_LOOK = 24  # bytes of a line that are compared to see where a chromosome begins
+_BLANK, _SEVEN, _EIGHTH = (np.uint64(0x0101010101010101 * byte) for byte in (0xA0, 0x7F, 0x80))
+
+_DIGITS = 18  # of a position; more would be no place on a chromosome
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One variant's public face; `effect` is the allele whose copies are counted."""
+
+    chromosome: str
+    position: int
+    name: str
+    effect: str
+    other: str
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False, weakref_slot=True)
+class Variants(Names):
+    """Variants in the order of the file, or those chosen; as a sequence, their names.
+
+    Attributes
+    ----------
+    text : bytes
+        The file.
+    starts : array of int, shape (variants,)
+        Where each line begins.
+    fields : (int, int, int, int, int)
+        In which columns chromosome, position, name, effect and other allele stand.
+    chosen : array of int, shape (m,)
+        The lines tested.
+    """
+
+    path: Path
+    text: bytes
+    starts: NDArray[np.int64]
+    fields: tuple[int, int, int, int, int]
+    chosen: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return self.chosen.size
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[str, ...]: ...
+    def __getitem__(self, index: int | slice) -> str | tuple[str, ...]:
+        if isinstance(index, slice):
+            return tuple(self._face(at)[2] for at in range(*index.indices(len(self))))
+        return self._face(index)[2]
+
+    def variant(self, index: int) -> Variant:
+        """Return one variant; a name that is a dot becomes chromosome:position:other:effect."""
+        chromosome, position, name, effect, other = self._face(index)
+        try:
+            return Variant(chromosome, int(position), name, effect, other)
+        except ValueError:
+            raise InputError(f"{self.path}: a base-pair position is not a whole number") from None
+
+    def _face(self, index: int) -> tuple[str, str, str, str, str]:
+        """Return a line's fields as text. Never fails: a name is asked for when the budget is spent."""
+        words = self._words(int(self.chosen[index]))
+        chromosome, position, name, effect, other = (_text(words[field]) for field in self.fields)
+        if name == ".":
+            name = f"{chromosome}:{position}:{other}:{effect}"
+        return chromosome, position, name, effect, other
+
+    def every_name(self) -> list[str]:
+        """Return the names of all lines of the file, chosen or not, dots as they are."""
+        field = self.fields[2]
+        return [_text(self._words(line)[field]) for line in range(self.starts.size)]
+
+    def ends(self) -> dict[str, int]:
+        """Return about where each chromosome of the file ends, in the order in which they appear.
+
+        Looks at the first and last line of each run of lines that begin alike: exact for a sorted file.
+        """
+        field = self.fields[0]
+        padded = self.text + b"\n" * (_LOOK + 8)
+        words = np.ndarray((len(padded) - 8,), dtype="<u8", buffer=padded, strides=(1,))  # at every byte
+        changes = np.zeros(self.starts.size - 1, dtype=bool)
+        inside = ~np.zeros(self.starts.size, dtype="<u8")  # all ones while the first word goes on
+        for look in range(0, _LOOK, 8):
+            word = words[self.starts + look] & inside
+            blank = (_BLANK - (word & _SEVEN)) & _EIGHTH  # the eighth bit of every byte up to a space
+            word &= ((blank & -blank) >> 7) - 1  # bytes before the first of those; all where there is none
+            changes |= word[1:] != word[:-1]
+            inside[blank != 0] = 0
+        cuts = np.flatnonzero(changes) + 1
+        ends: dict[str, int] = {}
+        for line in (0, *cuts.tolist(), *(cuts - 1).tolist(), self.starts.size - 1):
+            words = self._words(line)
+            name, position = _text(words[field]), words[self.fields[1]]
+            place = int(position) if position.isdigit() and len(position) <= _DIGITS else 0
+            ends[name] = max(ends.get(name, 0), place)
+        return ends
+
+    def _words(self, line: int) -> list[bytes]:
+        start = int(self.starts[line])
+        stop = self.text.find(b"\n", start)
+        return self.text[start : stop if stop >= 0 else None].split()
+
+    def __repr__(self) -> str:
+        return f"Variants({len(self):,})"
+
+
+def _text(word: bytes) -> str:
+    return word.decode(errors="backslashreplace")
+
+
+_HELD: WeakValueDictionary[tuple[Path, int, int], Variants] = WeakValueDictionary()
+
+
+def read_variants(path: Path) -> Variants:
+    """Return the variants of a .bim or .pvar file; while somebody holds them, they are not read again."""
+    read = read_pvar if path.suffix == ".pvar" else read_bim
+    try:
+        seen = path.stat()
+    except OSError:
+        return read(path)  # which says what is wrong
+    key = path, seen.st_mtime_ns, seen.st_size
+    found = _HELD.get(key)
+    if found is None:
+        found = _HELD[key] = read(path)
+    return found
+
+
+def read_bim(path: Path) -> Variants:
+    """Return the variants of a .bim file, six fields in every line."""
+    text, starts = lines(path)
+    if not all_have(text, starts, 6):
+        raise InputError(f"{path}: every line must have six fields: chromosome, name, cM, position, alleles")
+    return Variants(path, text, starts, (0, 3, 1, 4, 5), np.arange(starts.size))
+
+
+def read_pvar(path: Path) -> Variants:
+    """Return the variants of a .pvar file; the alternative allele is the one counted."""
+    text, starts = lines(path)
+    header = [b"#CHROM", b"ID", b"CM", b"POS", b"ALT", b"REF"]
+    body = 0
+    while body < starts.size and text[starts[body] : starts[body] + 1] == b"#":
+        header = text[starts[body] :].split(b"\n", 1)[0].split()
+        body += 1
+    try:
+        fields = [header.index(name) for name in (b"#CHROM", b"POS", b"ID", b"ALT", b"REF")]
+    except ValueError:
+        raise InputError(f"{path}: the header must name #CHROM, POS, ID, REF and ALT") from None
+    first, second, third, fourth, fifth = fields
+    starts = starts[body:]
+    if starts.size == 0 or not all_have(text, starts, len(header)):
+        raise InputError(f"{path}: every line must have as many fields as the header")
+    return Variants(path, text, starts, (first, second, third, fourth, fifth), np.arange(starts.size))

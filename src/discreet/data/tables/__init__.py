@@ -1,0 +1,1 @@
+"""Tables of any make: CSV, Parquet, arrays and data frames, read person by person."""

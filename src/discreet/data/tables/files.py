@@ -1,0 +1,163 @@
+"""Which file a path names, and CSV or TSV (also gzip) larger than memory, read in blocks with pyarrow."""
+
+from __future__ import annotations
+
+import csv
+import os
+import shlex
+from codecs import BOM_UTF8
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from discreet.data.tables.arrow import arrow
+from discreet.data.tables.choose import declare
+from discreet.data.tables.csv_lines import blocks_of_lines, header_of
+from discreet.data.tables.numerals import MISSING, first_text, numbers_of
+from discreet.data.tables.parquet import ParquetSource
+from discreet.data.tables.source import Column, unique
+from discreet.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from discreet.data.tables.csv_lines import Lines
+
+_BLOCK = 2**23  # bytes of CSV parsed at a time
+_TABS = (".tsv", ".tsv.gz")
+_SHOWN, _OFFERED = 5, 40  # names in a message: of columns that are not numbers, and of those that are
+_SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
+
+
+def open_file(path: Path) -> ParquetSource | CsvSource:
+    """Return the source a path names, by its ending."""
+    if not os.path.exists(path):  # noqa: PTH110 - a name too long for a file is no file
+        raise InputError(f"{path}: no such file or folder")
+    if path.is_dir():
+        parts = tuple(sorted(path.rglob("*.parquet")))
+        if not parts:
+            raise InputError(f"{path}: the folder holds no .parquet file")
+        return ParquetSource(parts)
+    name = path.name.lower()
+    if name.endswith((".parquet", ".pq")):
+        return ParquetSource((path,))
+    if name.endswith((*_TABS, ".csv", ".csv.gz")):
+        return _open_csv(path)
+    raise InputError(
+        f"{path}: the name must end in .parquet, .csv, .tsv, .csv.gz or .tsv.gz, or be a folder of "
+        ".parquet files"
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CsvSource:
+    """A CSV or TSV file with a header. It declares no types: what is not asked for as text must be numbers.
+
+    So which columns there are, and of what kind, depends on the header alone, and an entry that is no number
+    is refused, never a reason to read its column in another way. Proof: docs/proofs/reading.
+    """
+
+    path: Path
+    names: tuple[str, ...]
+    text: frozenset[str] = frozenset()  # columns whose entries are groups, levels or people
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """All columns."""
+        return tuple(Column(name, "float") for name in self.names)
+
+    def batches(self, wanted: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
+        """Yield the wanted columns in blocks: floats, or objects for text."""
+        separator = _separator(self.path)
+        for lines in blocks_of_lines(self.path, _BLOCK):
+            lines.check(separator)
+            table = self._parsed(lines, separator, wanted)
+            batch = {
+                name: _objects(table[name]) if name in self.text else numbers_of(table[name])
+                for name in wanted
+            }
+            bad = [name for name, values in batch.items() if values is None]
+            if bad:
+                good = [name for name in wanted if name not in (*bad, *self.text)]
+                raise _not_numbers(self.path, lines.first + first_text(table[bad[0]]), bad, good)
+            yield {name: values for name, values in batch.items() if values is not None}
+
+    def _parsed(self, lines: Lines, separator: str, wanted: Sequence[str]) -> Any:
+        """Return the entries of some lines as text, as many rows as there are lines."""
+        text = arrow("pyarrow.csv")
+        # Arrow skips a byte order mark where its text begins: here it would be part of somebody's entry.
+        whole = BOM_UTF8 + lines.text if lines.text.startswith(BOM_UTF8) else lines.text
+        try:
+            table = text.read_csv(
+                arrow().BufferReader(whole),
+                read_options=text.ReadOptions(column_names=self.names, block_size=len(whole) + 1),
+                parse_options=text.ParseOptions(delimiter=separator, ignore_empty_lines=len(self.names) > 1),
+                convert_options=text.ConvertOptions(
+                    include_columns=wanted,
+                    column_types=dict.fromkeys(wanted, arrow().string()),
+                    null_values=MISSING,
+                    strings_can_be_null=True,
+                ),
+            )
+        except arrow().ArrowException as error:
+            other = _encoding(self.path) if "UTF8" in str(error) else _unreadable(self.path)
+            raise lines.ragged(separator, len(self.names)) or other from None
+        if table.num_rows != lines.count:
+            raise lines.ragged(separator, len(self.names)) or _unreadable(self.path)
+        return table
+
+
+def _open_csv(path: Path) -> CsvSource:
+    """Return the source of a CSV file, its header read."""
+    separator, header = _separator(path), header_of(path)
+    header.check(separator)
+    try:
+        line = header.text.decode().rstrip("\r\n")
+        names = next(csv.reader([line], delimiter=separator), list[str]())
+    except UnicodeDecodeError:
+        raise _encoding(path) from None
+    except csv.Error:
+        raise _unreadable(path) from None
+    if not names:
+        raise InputError(f"{path}: the file is empty; a header line with column names is needed")
+    other = [word for mark, word in _SEPARATORS.items() if mark != separator and mark in names[0]]
+    if len(names) == 1 and other:
+        raise InputError(
+            f"{path}: the header has {other[0]} where {_SEPARATORS[separator]} are expected: .csv files are "
+            "separated by commas, .tsv files by tabs"
+        )
+    return CsvSource(path, unique(names))
+
+
+def _separator(path: Path) -> str:
+    """Return what lies between two entries: a tab in .tsv files, else a comma."""
+    return "\t" if path.name.lower().endswith(_TABS) else ","
+
+
+def _objects(column: Any) -> NDArray[Any]:
+    """Return text as objects, None where missing."""
+    return column.to_numpy(zero_copy_only=False)
+
+
+def _not_numbers(path: Path, line: int, bad: Sequence[str], good: Sequence[str]) -> InputError:
+    """Return the error that names columns that are not numbers, a line of the first, and what to do."""
+    name, *more = bad
+    also = f", nor in {', '.join(map(repr, more[:_SHOWN]))}" if more else ""
+    also += f" and {len(more) - _SHOWN:,} more" if len(more) > _SHOWN else ""
+    options = " ".join(f"--columns {shlex.quote(one)}" for one in good)
+    choice = f"; or test the others: {options}, in Python columns={list(good)!r}"
+    return InputError(
+        f"{path}: column {name!r}, line {line:,}: not a number{also}. CSV declares no types: what is tested "
+        f"without levels must be numbers, or missing (empty, NA, NaN, n/a); {declare(name)}"
+        f"{choice if 0 < len(good) <= _OFFERED else ''}"
+    )
+
+
+def _encoding(path: Path) -> InputError:
+    return InputError(f"{path}: not UTF-8 text, perhaps Latin-1 or UTF-16: save it as UTF-8")
+
+
+def _unreadable(path: Path) -> InputError:
+    return InputError(f"{path}: not readable as CSV text, one line for each row")

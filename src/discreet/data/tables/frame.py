@@ -1,0 +1,140 @@
+"""Data frames of any make: pandas, polars eager and lazy, pyarrow, through narwhals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real
+from typing import TYPE_CHECKING, Any, cast
+
+import narwhals as nw
+import numpy as np
+
+from discreet import check
+from discreet.data.tables.choose import declare
+from discreet.data.tables.source import Column, is_missing, rows_at_a_time, unique
+from discreet.errors import InputError
+from discreet.labels import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+_REAL: tuple[type, ...] = (Real, Decimal, np.bool_)
+_LOOSE = (*"OFDGge",)  # objects, complex numbers, long doubles, half floats: read one by one
+
+
+def frame_source(data: Any) -> FrameSource | None:
+    """Return the source behind a data frame of any make, or None; repeated names get a number."""
+    native = data
+    if hasattr(native, "set_axis") and getattr(native, "ndim", 0) == 2:
+        # pandas allows any object as a name, any number of times; narwhals does not.
+        native = native.set_axis(list(unique(native.columns)), axis=1)
+    elif hasattr(native, "rename_columns"):
+        native = native.rename_columns(list(unique(native.column_names)))
+    frame = nw.from_native(native, pass_through=True)
+    return FrameSource(frame) if isinstance(frame, (nw.DataFrame, nw.LazyFrame)) else None
+
+
+def kind_of(dtype: Any) -> str:
+    """Return a column's kind from its narwhals type."""
+    if dtype == nw.Boolean:
+        return "bool"
+    if dtype.is_integer():
+        return "int"
+    if dtype.is_float() or dtype.is_decimal():
+        return "float"
+    if dtype == nw.Object:
+        return "object"
+    return "text" if dtype in {nw.String, nw.Categorical, nw.Enum} or isinstance(dtype, nw.Enum) else "other"
+
+
+def to_array(series: Any) -> NDArray[Any]:
+    """Return a column as floats with NaN, or as objects with None, where missing.
+
+    A declared float32 stays one. All other numbers become doubles, and so does every number in pandas, where
+    one value, or its absence, changes the type of a column.
+    """
+    dtype = series.dtype
+    if dtype.is_numeric() or dtype == nw.Boolean:
+        narrow = dtype == nw.Float32 and not series.implementation.is_pandas_like()
+        return np.asarray(_floats(series), dtype=np.float32 if narrow else np.float64)
+    entries = [None if is_missing(entry) else plain(entry) for entry in series.to_list()]
+    result = np.empty(len(entries), dtype=object)
+    result[:] = entries
+    return result
+
+
+def numbers_in(objects: NDArray[Any], name: str) -> NDArray[np.float64]:
+    """Return a column of objects as numbers, each read by itself."""
+    try:
+        return np.array([_number(entry) for entry in objects.tolist()], dtype=np.float64)
+    except TypeError:
+        raise InputError(
+            f"column {name!r} holds objects that are neither numbers, yes/no nor missing: name the other "
+            f"columns, or {declare(name)}"
+        ) from None
+
+
+def _number(entry: Any) -> float:
+    if entry is None:
+        return np.nan
+    if not isinstance(entry, _REAL):
+        raise TypeError
+    try:
+        return float(entry)
+    except OverflowError:  # a whole number of hundreds of digits
+        return np.inf if entry > 0 else -np.inf
+
+
+def _floats(series: Any) -> Any:
+    """Return numbers as the nearest floats; Arrow, left to itself, would refuse to round and quote one."""
+    native = series.to_native()
+    if series.dtype.is_float():
+        return series.to_numpy()
+    if "pyarrow" in f"{type(native).__module__} {native.dtype if hasattr(native, 'dtype') else ''}":
+        return series.to_arrow().cast("double", safe=False).to_numpy(zero_copy_only=False)
+    return series.cast(nw.Float64).to_numpy()
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class FrameSource:
+    """A data frame in memory, or a polars query run in batches."""
+
+    frame: Any
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """All columns."""
+        message = "the query behind the table cannot be run: collect it to see why"
+        schema = cast("dict[str, Any]", check.attempt(lambda: dict(self.frame.collect_schema()), message))
+        if not self.frame.implementation.is_pandas_like():
+            return tuple(Column(name, kind_of(dtype)) for name, dtype in schema.items())
+        # NumPy's types in pandas follow the values: one makes objects of yes/no, complex numbers of floats.
+        own = {name: getattr(dtype, "char", "") for name, dtype in self.frame.to_native().dtypes.items()}
+        return tuple(
+            Column(name, "object" if own[name] in _LOOSE else kind_of(dtype), declared=not own[name])
+            for name, dtype in schema.items()
+        )
+
+    def batches(self, wanted: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
+        """Yield the wanted columns in batches of rows."""
+        frame = self.frame.select(list(wanted))
+        rows = rows_at_a_time(len(wanted))
+        for piece in _pieces(frame, rows):
+            for first in range(0, len(piece), rows):
+                part = piece[first : first + rows]
+                yield {name: to_array(part[name]) for name in wanted}
+
+
+def _pieces(frame: Any, rows: int) -> Iterator[Any]:
+    if isinstance(frame, nw.DataFrame):
+        yield frame
+        return
+    native = frame.to_native()
+    if hasattr(native, "collect_batches"):
+        for batch in native.collect_batches(chunk_size=rows, maintain_order=True):
+            yield nw.from_native(batch, eager_only=True)
+    else:
+        yield frame.collect()

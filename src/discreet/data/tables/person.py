@@ -1,0 +1,122 @@
+"""Several rows of one person become one, before anything is counted: privacy is per person.
+
+A person's row is a function of that person's own rows, in doubles, and of public things. Proof:
+docs/proofs/reading.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet import check
+from discreet.data.tables.source import is_missing
+from discreet.errors import InputError
+from discreet.labels import plain, spelled
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+REDUCTIONS = ("mean", "first", "any")
+_WHOLE = re.compile(r"([+-]?\d+)\.0+", re.ASCII)
+_TOLD_APART = 2.0**53  # from here on two whole numbers may be the same float
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Which column says who, and how several rows of one person become one.
+
+    Parameters
+    ----------
+    column : str
+        The identifier. Rows without one are left out: nobody could say whose they are.
+    reduce : {"mean", "first", "any"}, optional
+        The mean of the values present, the first row's values, or whether any value present is above 0; of
+        everyone's values, also of those with one row. When absent, each person must have one row.
+
+    Examples
+    --------
+    >>> import discreet
+    >>> visits = {"who": ["a", "a", "b"], "hours": [1.0, 3.0, 2.0]}
+    >>> import pandas as pd
+    >>> once = discreet.Person("who", reduce="mean")
+    >>> evidence = discreet.measure(pd.DataFrame(visits), discreet.Sign(null=1.5), person=once)
+    >>> evidence.names
+    ('hours',)
+    """
+
+    column: str
+    reduce: str | None = None
+
+    def __post_init__(self) -> None:
+        check.text(self.column, "person")
+        if self.reduce is not None:
+            check.choice(self.reduce, "reduce", REDUCTIONS)
+
+
+def one_row_each(
+    values: NDArray[np.floating[Any]],
+    labels: Mapping[str, NDArray[Any]],
+    people: NDArray[Any],
+    how: str | None,
+) -> tuple[NDArray[np.float64], dict[str, NDArray[Any]], NDArray[Any]]:
+    """Return one row for each person, in order of first appearance; labels are those of the first row.
+
+    People are returned as text that does not depend on how the column of identifiers arrived.
+    """
+    keys = [_key(person) for person in people.tolist()]
+    rows = np.flatnonzero(np.array([key is not None for key in keys], dtype=np.bool_))
+    numbered: dict[str, int] = {}
+    member = np.array(
+        [numbered.setdefault(key, len(numbered)) for key in keys if key is not None], dtype=np.intp
+    )
+    if how is None and len(numbered) < rows.size:
+        raise InputError(
+            "some people have several rows: say how they become one, --reduce, or in Python "
+            f"person=Person(column, reduce=...), with one of {', '.join(map(repr, REDUCTIONS))}"
+        )
+    kept = rows[np.unique(member, return_index=True)[1]]
+    if how in (None, "first"):
+        reduced = values[kept].astype(np.float64)
+    else:
+        reduced = np.empty((kept.size, values.shape[1]))
+        for place in range(values.shape[1]):
+            reduced[:, place] = _REDUCED[how](values[rows, place].astype(np.float64), member, kept.size)
+    names = np.array(list(numbered), dtype=object)
+    return reduced, {name: label[kept] for name, label in labels.items()}, names
+
+
+def _key(person: Any) -> str | None:
+    """Return the text a person is told apart by, None if missing: 7, 7.0, "7" and "7.0" are one person."""
+    if is_missing(person):
+        return None
+    entry = plain(person)
+    if isinstance(entry, float) and abs(entry) >= _TOLD_APART:
+        raise InputError(
+            "person: identifiers of 2**53 and more are rounded when read as numbers, and two people would "
+            "become one: write them as text"
+        )
+    text = spelled(int(entry) if isinstance(entry, bool) else entry)
+    whole = _WHOLE.fullmatch(text)
+    return whole.group(1) if whole else text
+
+
+def _mean(values: NDArray[np.float64], member: NDArray[np.intp], people: int) -> NDArray[np.float64]:
+    # Rows are added one after the other, so a sum is rounded as the person's own rows say.
+    present = ~np.isnan(values)
+    total = np.bincount(member, np.where(present, values, 0.0), people)
+    with np.errstate(all="ignore"):
+        return total / np.bincount(member, present, people)  # 0/0, missing, if nothing is present
+
+
+def _any(values: NDArray[np.float64], member: NDArray[np.intp], people: int) -> NDArray[np.float64]:
+    present = np.bincount(member, ~np.isnan(values), people)
+    return np.where(present > 0, np.bincount(member, values > 0, people) > 0, np.nan)
+
+
+_REDUCED = {"mean": _mean, "any": _any}

@@ -1,0 +1,161 @@
+"""The front door of data: any table, read as blocks of people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast, overload
+
+import numpy as np
+
+from discreet import check
+from discreet.block import Block
+from discreet.data.tables.choose import Chosen, choose
+from discreet.data.tables.files import CsvSource, open_file
+from discreet.data.tables.frame import frame_source, numbers_in
+from discreet.data.tables.person import Person, one_row_each
+from discreet.data.tables.source import ArraySource, is_missing
+from discreet.errors import InputError, no_column
+from discreet.labels import codes
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+
+    from numpy.typing import NDArray
+
+    from discreet.data.tables.source import Source
+
+
+_NOTHING = ArraySource(np.zeros((0, 0)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """Chosen columns of a source, the label columns beside them, and who each row belongs to."""
+
+    source: Source
+    chosen: tuple[Chosen, ...]
+    labels: tuple[str, ...]
+    person: Person | None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The hypotheses: one for each number column, one for each declared level."""
+        return tuple(name for one in self.chosen for name in one.names)
+
+    def blocks(self) -> Generator[Block]:
+        """Yield people in blocks, one row each.
+
+        With `person`, all chosen values are held in memory at once, since a person's rows may lie anywhere.
+        """
+        if self.person is None:
+            yield from self._rows(self.source)
+            return
+        parts = list(self._rows(self.source))
+        if not parts:
+            return
+        values, labels, people = one_row_each(
+            np.concatenate([part.values for part in parts]),
+            {name: np.concatenate([part.labels[name] for part in parts]) for name in self.labels},
+            np.concatenate([part.people for part in parts if part.people is not None]),
+            self.person.reduce,
+        )
+        yield Block(values, labels, people)
+
+    def without_source(self) -> Table:
+        """Return what says how to read a piece of this table, without the table."""
+        return replace(self, source=_NOTHING)
+
+    def piece(self, source: Source, first: int) -> Iterator[Block]:
+        """Yield the people of a piece of the table, whose first row has the slot `first`."""
+        return self._rows(source, first)
+
+    def _rows(self, source: Source, first: int = 0) -> Iterator[Block]:
+        wanted = [one.column.name for one in self.chosen] + list(self.labels)
+        if self.person is not None:
+            wanted.append(self.person.column)
+        for batch in source.batches(list(dict.fromkeys(wanted))):
+            people = None if self.person is None else batch[self.person.column]
+            columns = Columns(batch, self.chosen)
+            rows = columns[0].size
+            yield Block(columns, {name: batch[name] for name in self.labels}, people, first)
+            first += rows
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Columns(Sequence["NDArray[Any]"]):
+    """The hypotheses' columns of one batch, each read when it is asked for; the last one read is kept."""
+
+    batch: Mapping[str, NDArray[Any]]
+    chosen: tuple[Chosen, ...]
+    places: list[tuple[int, int]] = field(init=False)
+    last: int = -1
+    parts: list[NDArray[Any]] = field(default_factory=list["NDArray[Any]"])
+
+    def __post_init__(self) -> None:
+        self.places = [(at, part) for at, one in enumerate(self.chosen) for part in range(len(one.names))]
+
+    @overload
+    def __getitem__(self, index: int) -> NDArray[Any]: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[NDArray[Any]]: ...
+    def __getitem__(self, index: int | slice) -> NDArray[Any] | list[NDArray[Any]]:
+        if isinstance(index, slice):
+            return [self[at] for at in range(len(self))[index]]
+        at, part = self.places[index]
+        if at != self.last:
+            one = self.chosen[at]
+            self.last, self.parts = at, list(_columns(self.batch[one.column.name], one))
+        return self.parts[part]
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+
+def open_table(data: Any, *, columns: Any, labels: Sequence[str], person: str | Person | None) -> Table:
+    """Return the table behind `data`: an array, a data frame of any make, or a path."""
+    source = _source(data)
+    known = [one.name for one in source.columns]
+    check.made(
+        person, (str, Person, type(None)), "person must be a column's name or Person(column, reduce=...)"
+    )
+    who = Person(person) if isinstance(person, str) else person
+    reserved = list(labels) + ([who.column] if who else [])
+    for name in reserved:
+        if name not in known:
+            raise no_column("the table", name, known)
+    chosen = choose(source.columns, columns, reserved)
+    if isinstance(source, CsvSource):
+        text = [one.column.name for one in chosen if one.levels is not None]
+        source = replace(source, text=frozenset([*text, *reserved]))
+    return Table(source, chosen, tuple(labels), who)
+
+
+def column_names(data: Any) -> tuple[str, ...]:
+    """Return the names of all columns of a table: of a file, no more than its head is read."""
+    return tuple(column.name for column in _source(data).columns)
+
+
+def _source(data: Any) -> Source:
+    if isinstance(data, (str, Path)):
+        return open_file(check.path(data, "data"))
+    if isinstance(data, np.ndarray):
+        return ArraySource(cast("NDArray[Any]", data))
+    frame = frame_source(data)
+    if frame is not None:
+        return frame
+    raise InputError(
+        f"data must be a path, a NumPy array, or a pandas, polars or pyarrow table; got {type(data).__name__}"
+    )
+
+
+def _columns(array: NDArray[Any], one: Chosen) -> Iterator[NDArray[Any]]:
+    """Yield a number column, or one indicator for each level, and for "other"; missing stays missing."""
+    if one.levels is None:
+        yield numbers_in(array, one.column.name) if array.dtype == object else array
+        return
+    missing = np.array([is_missing(entry) for entry in array.tolist()], dtype=bool)
+    place = np.where(missing, len(one.levels), codes(array, one.levels))
+    for position in (*range(len(one.levels)), -1)[: len(one.names)]:
+        yield np.where(missing, np.nan, place == position)

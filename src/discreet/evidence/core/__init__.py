@@ -1,0 +1,1 @@
+"""What tests are made of: score maps, tail bounds, accumulators, certificates."""

@@ -1,0 +1,150 @@
+"""How a test takes in people: block by block, mergeable, the same result in any order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+import numpy as np
+
+from discreet.block import Block
+from discreet.errors import InputError
+from discreet.evidence.core.summing import add_compiled
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from discreet.evidence.core.contribution import Contribution
+    from discreet.evidence.core.evidence import Evidence
+
+Numbers = np.ndarray[Any, np.dtype[np.float64]]
+
+
+class Accumulator(Protocol):
+    """Private running totals of one test."""
+
+    def update(self, block: Block) -> None:
+        """Take in some people."""
+        ...
+
+    def merge(self, other: Any) -> None:
+        """Take in what another accumulator of the same test has seen."""
+        ...
+
+    def finish(self) -> Evidence:
+        """Return the evidence of everyone seen."""
+        ...
+
+
+class Test(Protocol):
+    """A hypothesis test that carries its own certificate."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The columns the test reads beside the measurements."""
+        ...
+
+    def start(self, names: Sequence[str]) -> Accumulator:
+        """Return an empty accumulator for the columns called `names`."""
+        ...
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Sums:
+    """Exact weighted sums of whole-number contributions: memory O(cells * m).
+
+    `contribution` turns values into whole numbers; `weigh` gives each row's whole-number weight, up to 2^24,
+    in each cell, (cells, rows): membership of a group, or a partner's value. Without it everyone weighs 1 in
+    one cell.
+    """
+
+    names: tuple[str, ...]
+    contribution: Contribution
+    weigh: Callable[[Block], Numbers] | None
+    conclude: Callable[[Sums], Evidence]
+    cells: int = 1
+    squared: bool = False
+    count: Numbers = field(init=False)
+    total: Numbers = field(init=False)
+    square: Numbers = field(init=False)
+
+    def __post_init__(self) -> None:
+        shape = (self.cells, len(self.names))
+        self.count = np.zeros(self.cells)
+        self.total = np.zeros(shape)
+        self.square = np.zeros(shape if self.squared else (0, 0))
+
+    def update(self, block: Block) -> None:
+        """Add some people's contributions."""
+        weight = np.ones((1, block.rows)) if self.weigh is None else self.weigh(block)
+        self.count += weight.sum(axis=1)
+        if not add_compiled(block, self.contribution, weight, self.total, self.square):
+            self._add(block, weight)
+
+    def _add(self, block: Block, weight: Numbers) -> None:
+        for part, columns, values in block.tiles():
+            wide = self.contribution.whole(values, columns)
+            self.total[:, columns] += weight[:, part] @ wide
+            if self.squared:
+                self.square[:, columns] += weight[:, part] @ (wide * wide)
+
+    def merge(self, other: Self) -> None:
+        """Add another accumulator's sums: whole numbers below 2^53, so the order cannot matter."""
+        self.count += other.count
+        self.total += other.total
+        self.square += other.square
+
+    def finish(self) -> Evidence:
+        """Return the evidence of everyone seen."""
+        return self.conclude(self)
+
+    def __repr__(self) -> str:
+        return "Sums(private)"
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Rows:
+    """Everyone's values, for tests that rank or split people: memory O(people * m).
+
+    Rows are put back in the order of their slots, so merging in any order gives the same result.
+    """
+
+    names: tuple[str, ...]
+    labels: tuple[str, ...]
+    conclude: Callable[[Rows], Evidence]
+    blocks: list[Block] = field(default_factory=list[Block])
+
+    def update(self, block: Block) -> None:
+        """Keep some people's rows."""
+        self.blocks.append(Block(block.values, block.labels, block.people, block.first))
+
+    def merge(self, other: Self) -> None:
+        """Keep another accumulator's rows too."""
+        self.blocks.extend(other.blocks)
+
+    def finish(self) -> Evidence:
+        """Return the evidence of everyone seen."""
+        if not self.blocks:
+            raise InputError("the data has no rows: there is nothing to test")
+        self.blocks.sort(key=lambda block: block.first)
+        return self.conclude(self)
+
+    @property
+    def values(self) -> NDArray[np.floating[Any]]:
+        """All values, shape (n, m)."""
+        return np.concatenate([block.values for block in self.blocks])
+
+    def label(self, name: str) -> NDArray[Any]:
+        """One label column, shape (n,)."""
+        return np.concatenate([block.labels[name] for block in self.blocks])
+
+    @property
+    def people(self) -> NDArray[Any] | None:
+        """Everyone's identifiers, shape (n,), if the table had them."""
+        parts = [block.people for block in self.blocks if block.people is not None]
+        return np.concatenate(parts) if parts and len(parts) == len(self.blocks) else None
+
+    def __repr__(self) -> str:
+        return "Rows(private)"

@@ -1,0 +1,122 @@
+"""The public arguments of tests: what each name may hold, checked and stored as plain values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from functools import partial
+from typing import Any, cast
+
+from discreet import check
+from discreet.errors import InputError
+from discreet.evidence.core.certificate import ADJACENCIES
+
+TAILS = ("safe", "normal")
+MOST = 37.0
+"""Scores end here: beyond it a normal tail is no longer a normal float."""
+_MOST_PEOPLE = 2**53  # from here on floats do not tell two counts apart
+_LEAST_SHARE = 1e-9  # no study of 2**53 people could tell a smaller share from 0
+
+
+def settle(test: Any) -> None:
+    """Check every argument of a test by its name, and store plain numbers, text and tuples.
+
+    An argument that is None by default may be None.
+    """
+    for field in fields(test):
+        value, rule = getattr(test, field.name), _RULES.get(field.name)
+        if rule is None or (value is None and field.default is None):
+            continue
+        object.__setattr__(test, field.name, rule(value, field.name))
+    if hasattr(test, "tail"):
+        check.choice(test.tail, "tail", getattr(test, "tails", TAILS))
+
+
+def only_replace(adjacency: str, why: str) -> None:
+    """Refuse add-remove where it contradicts what the test holds public."""
+    if adjacency != "replace":
+        raise InputError(f'adjacency must be "replace" for this test: {why}')
+
+
+def sharp_from(adjacency: str, least: int | None) -> None:
+    """Refuse an adjacency without what it needs."""
+    if adjacency == "add-remove":
+        if least is None:
+            raise InputError('adjacency "add-remove" keeps the number of people private: give `least`')
+    elif least is not None:
+        raise InputError('least is for adjacency "add-remove": leave it out, the number of people is public')
+
+
+def share(value: Any, name: str, of: str = "the width") -> float:
+    """Return a share of a width, or of the smaller of two parts: above 0, at most one half."""
+    number = check.real(value, name)
+    if not _LEAST_SHARE <= number <= 0.5:
+        raise InputError(
+            f"{name} is a share of {of}, at least {_LEAST_SHARE:g} and at most 0.5; got {number:g}"
+        )
+    return number
+
+
+def pair(bounds: Any, name: str = "bounds") -> tuple[float, float]:
+    """Return (low, high), finite, low < high."""
+    both = check.entries(bounds, f"{name}, a pair (low, high),")
+    if len(both) != 2:
+        raise InputError(f"{name} must be a pair (low, high); got {len(both)} values")
+    low, high = check.real(both[0], name), check.real(both[1], name)
+    if not math.isfinite(high - low):
+        raise InputError(f"{name} must be a pair (low, high) whose width is a finite number")
+    if not low < high:
+        raise InputError(f"{name} must be a pair (low, high) with low < high; got ({low:g}, {high:g})")
+    return low, high
+
+
+def by_column(rule: Callable[[Any, str], Any], value: Any, name: str) -> Any:
+    """Return one value for all columns, or a dictionary from column to value, each of them checked."""
+    if not isinstance(value, Mapping):
+        return rule(value, name)
+    pairs = check.items(cast("Mapping[Any, Any]", value), name)
+    columns = {check.text(key, f"a column of {name}"): one for key, one in pairs}
+    return {key: rule(one, f"{name}[{key!r}]") for key, one in columns.items()}
+
+
+def two_levels(value: Any, name: str) -> tuple[Any, ...]:
+    """Return the two public levels of a column."""
+    found = check.levels(value, name)
+    if len(found) != 2:
+        raise InputError(f"{name} must hold 2 values; got {len(found)}")
+    return found
+
+
+def check_strata(strata: tuple[Any, ...]) -> None:
+    """Refuse a stratified comparison without a stratum."""
+    if not strata:
+        raise InputError("strata must hold at least 1 value: those of `stratum`, which are public")
+
+
+def _ceiling(value: Any, name: str) -> float:
+    number = check.real(value, name)
+    if not 1 <= number <= MOST:
+        raise InputError(f"{name} must lie between 1 and {MOST:g}; got {number:g}")
+    return number
+
+
+_RULES: dict[str, Callable[[Any, str], Any]] = {
+    **dict.fromkeys(("group", "stratum", "trait", "partner", "column", "names"), check.text),
+    **dict.fromkeys(("sd", "floor", "sd_floor"), share),
+    **dict.fromkeys(("maf_floor", "case_floor"), partial(share, of="alleles or people")),
+    "bounds": partial(by_column, pair),
+    "partner_bounds": pair,
+    "null": partial(by_column, check.real),
+    "levels": two_levels,
+    "strata": check.levels,
+    "sides": lambda value, name: check.whole(value, name, 1, 2),
+    "ceiling": _ceiling,
+    "tail": check.text,
+    "adjacency": lambda value, name: check.choice(value, name, ADJACENCIES),
+    "least": lambda value, name: check.whole(value, name, 2, _MOST_PEOPLE),
+    "blocks": lambda value, name: check.whole(value, name, 2, 10**6),
+    "level": check.level,
+    "eta": check.positive,
+    "nu": check.level,
+}

@@ -1,0 +1,102 @@
+"""Cases and controls: the arguments, sums and public design that tests on two-valued phenotypes share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.errors import InputError
+from discreet.evidence.core import tails
+from discreet.evidence.core.allele_tails import AlleleTails
+from discreet.evidence.core.association import Design, Moments, association, private_design, public_design
+from discreet.evidence.core.common import basis_of
+from discreet.evidence.core.genetic import Genetic, variance_floor
+from discreet.evidence.core.genotypes import Genotypes, not_protected
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from discreet.evidence.core.evidence import Evidence
+
+PROVABLE = ("safe", "proved", "normal")
+_RARE_CASES = 0.1  # the lowest floor of the share of cases that is taken unasked
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseControl(Genetic):
+    """The public arguments of every test of cases against controls; `Allelic` says what they mean."""
+
+    group: str = "phenotype"
+    levels: tuple[Any, Any] = (1, 2)
+    case_floor: float | None = None
+
+    def __post_init__(self) -> None:
+        Genetic.__post_init__(self)
+        if self.case_floor is not None and self.protect != "both":
+            raise InputError('case_floor is for protect="both": with public phenotypes the share is known')
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The phenotype and stratum columns."""
+        return self.beside(self.group)
+
+    def start(self, names: Sequence[str]) -> Genotypes:
+        """Return an empty accumulator for the variants called `names`."""
+        return Genotypes(names, self, self.concluded)
+
+    def concluded(self, counts: Genotypes) -> Evidence:
+        """Return the evidence of everyone counted."""
+        raise NotImplementedError
+
+    def design(self, counts: Genotypes) -> Design:
+        """Return what is public of a study of cases and controls."""
+        public = not_protected(self.protect, self.stratum)
+        if self.protect == "both":
+            share, rare = self.case_floor, _RARE_CASES * (1 - _RARE_CASES)
+            least = variance_floor(counts.slots.sum(), rare) if share is None else share * (1 - share)
+            return private_design(counts.slots, least, public)
+        controls, cases = counts.members.T
+        low, high = np.where(controls > 0, 0.0, 1.0), np.where(cases > 0, 1.0, 0.0)
+        return public_design(counts.slots, cases, cases, low, high, public)
+
+
+def moments_of(counts: Genotypes) -> Moments:
+    """Return the sums that genotype counts stand for, cases having y = 1 and controls y = 0."""
+    zero, one, two = (counts.counts[:, :, dose].astype(np.float64) for dose in (0, 1, 2))
+    both = zero + one + two
+    dose = one + 2 * two
+    n, cases = both.sum(axis=1), both[:, 1]
+    return Moments(n, dose.sum(axis=1), (one + 4 * two).sum(axis=1), cases, cases, dose[:, 1])
+
+
+def allele_tails_of(test: CaseControl, counts: Genotypes, *, alleles: bool) -> AlleleTails:
+    """Return what is public of how cases fall to alleles, or to people, by lot."""
+    controls, cases = counts.members.T.astype(np.float64)
+    uneven = np.abs(cases - controls) if test.protect == "genotypes" else None
+    return AlleleTails(counts.slots.astype(np.float64), uneven, alleles)
+
+
+def conclude_counts(test: CaseControl, counts: Genotypes, *, sides: int, alleles: bool) -> Evidence:
+    """Return the evidence of genotype counts by group; allelic and trend tests differ in one variance."""
+    alleles_in_cases = allele_tails_of(test, counts, alleles=alleles)
+    design = test.design(counts)
+    return association(
+        counts.names,
+        moments_of(counts),
+        design,
+        maf_floor=test.frequency_floor(design),
+        alleles=alleles,
+        sides=sides,
+        ceiling=test.ceiling,
+        survival=partial(_survival, test.tail, alleles_in_cases),
+        basis=basis_of(test.tail, "checked"),
+    )
+
+
+def _survival(tail: str, alleles_in_cases: AlleleTails, square: float, clip: float) -> tails.Survival:
+    if tail == "normal":
+        return tails.normal
+    return alleles_in_cases.proved(square, clip) if tail == "proved" else alleles_in_cases.exact(square, clip)

@@ -1,0 +1,63 @@
+"""What all tests on genotypes share: their public arguments, and floors for those who declare none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from discreet import check
+from discreet.errors import InputError
+from discreet.evidence.core.arguments import TAILS, check_strata, only_replace, settle
+
+if TYPE_CHECKING:
+    from discreet.evidence.core.association import Design
+
+PROTECT = ("both", "genotypes")
+RARE = 0.05  # the lowest floor of a frequency that is taken unasked
+_STEP = 1 / 16  # floors are as low as they can be while one person moves z by no more than this
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Genetic:
+    """The public arguments of every test on genotypes; `Allelic` says what they mean."""
+
+    protect: str = "both"
+    maf_floor: float | None = None
+    stratum: str | None = None
+    strata: tuple[Any, ...] = ()
+    ceiling: float | None = None
+    tail: str = "safe"
+    adjacency: str = "replace"
+    tails: ClassVar[tuple[str, ...]] = TAILS  # those to choose from
+
+    def __post_init__(self) -> None:
+        settle(self)
+        only_replace(self.adjacency, "the number of people is public")
+        check.choice(self.protect, "protect", PROTECT)
+        if self.stratum is not None:
+            check_strata(self.strata)
+        elif self.strata:
+            raise InputError("strata are the public values of `stratum`: name the column too")
+
+    def beside(self, phenotype: str) -> tuple[str, ...]:
+        """Return the columns read beside genotypes: the phenotype, and the stratum where there is one."""
+        return (phenotype,) if self.stratum is None else (phenotype, self.stratum)
+
+    def frequency_floor(self, design: Design) -> float:
+        """Return the declared floor of allele frequencies, or as low a one as the number of people allows."""
+        if self.maf_floor is not None:
+            return self.maf_floor
+        needed = (2 * (design.pull or 1.0) / _STEP) ** 2 / (2 * design.variation)
+        return max(RARE, lesser_share(needed))
+
+
+def variance_floor(people: float, least: float) -> float:
+    """Return a floor of the variance of a protected phenotype in [0, 1], at least `least`, at most 1/4."""
+    return float(np.clip((2 / _STEP) ** 2 / (people / 2), least, 0.25))
+
+
+def lesser_share(variance: float) -> float:
+    """Return the share r <= 1/2 with r (1 - r) = variance; 1/2 where there is none."""
+    return float((1 - np.sqrt(max(1 - 4 * variance, 0.0))) / 2)

@@ -1,0 +1,60 @@
+"""What the search can do to one null: the constant of the FDR proof (docs/proofs/aware-fdr.md, step 3)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from discreet.methods.aware.discretised_null import DiscretisedNull
+
+
+def inflation(
+    null: DiscretisedNull,
+    counts: NDArray[np.int64],
+    scale: NDArray[np.float64],
+    t: NDArray[np.float64],
+    shift: NDArray[np.float64],
+    *,
+    monotone: bool,
+    far: float = 40.0,
+) -> NDArray[np.float64]:
+    """Return sup E[P(s_R G >= t_R - z - X0) / R] over all ways R can depend on X0, for each z in `shift`.
+
+    `monotone`: R nondecreasing in X0 (PRDS), by a dynamic programme from the top cell down; otherwise R may
+    be anything (any dependence), and the best r is taken in each cell. R = 0 contributes 0. Rounded up: a
+    chance below e^-far counts as 0 and e^-far is added at the end, one above 1 - e^-far counts as 1.
+    """
+    # Only counts start..end - 1 of a cell need a formula: below them the chance is 0, above them 1. Both ends
+    # move up as the cells go down, so a count is met, worked on, and left for good.
+    lowest = np.minimum.accumulate(t - shift.max() - far * scale)
+    highest = np.maximum.accumulate((t - shift.min() + np.log(far) * scale)[::-1])[::-1]
+    starts = np.searchsorted(-lowest, -null.at)
+    ends = np.searchsorted(-highest, -null.at)
+    reach = (t - shift[:, None]) / scale
+    best = np.zeros((shift.size, counts.size + 1))  # V(r) of the proof; the last column stands for no count
+    total = np.zeros(shift.size)
+    above, met = 0.0, 0
+    for at, mass, start, end in zip(
+        null.at[::-1], null.mass[::-1], starts[::-1].tolist(), ends[::-1].tolist(), strict=True
+    ):
+        if mass <= 0.0:
+            continue
+        gain = np.exp(np.minimum(at / scale[start:end] - reach[:, start:end], 700.0))
+        np.negative(np.expm1(np.negative(gain, out=gain), out=gain), out=gain)
+        gain *= mass / counts[start:end]
+        if monotone:
+            # A count not met before had chance 1 in all cells so far.
+            best[:, met:end] = above / counts[met:end]
+            met, above = end, above + mass
+            best[:, end] = above / counts[end] if end < counts.size else 0.0
+            best[:, start:end] += gain
+            window = best[:, start : end + 1][:, ::-1]
+            np.maximum.accumulate(window, axis=1, out=window)
+        else:
+            sure = mass / counts[end] if end < counts.size else 0.0
+            total += np.max(gain, axis=1, initial=sure)
+    return (best.max(axis=1) if monotone else total) + np.exp(-far)

@@ -1,0 +1,187 @@
+"""Noise-aware BH: count privately, then select that many (docs/proofs/aware-privacy.md, aware-fdr.md)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.errors import InputError
+from discreet.evidence.core.sharded import Sharded
+from discreet.methods.aware import count
+from discreet.methods.aware import cutoffs as aware
+from discreet.methods.aware.shortfall import LEAST_BETA, MOST
+from discreet.methods.common import (
+    INDEPENDENT,
+    Ready,
+    doubts,
+    gaussian_budget,
+    gaussian_events,
+    promised,
+    record,
+)
+from discreet.methods.values import VALUES_SHARE, value_plan
+from discreet.noise.laws import GUMBEL
+from discreet.privacy.rounds import effective
+from discreet.report.release import FdrPromise, Release
+from discreet.selection.contest.contest import best, check_scale, contenders, ranked
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from discreet.evidence.core.evidence import Evidence
+    from discreet.evidence.core.null import Null
+    from discreet.methods.aware.shortfall import Steps
+    from discreet.noise.laws import Law
+    from discreet.parameters import Parameters
+    from discreet.selection.contest.drawn import Drawn
+
+# Scores in noise scales: selection clips them at 2**40, and the constants of the proof need the digits below.
+_FINEST = 2.0**34
+SEARCH_SHARE = {"proved": 0.22, "calibrated": 0.18}
+
+
+def _split(rho: float, guarantee: str) -> tuple[float, float]:
+    """Return what the search for the count may spend, and what is left for the selection."""
+    search = SEARCH_SHARE[guarantee] * rho
+    return search, (rho - search) * (1 - 2.0**-50)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Public:
+    """All of an aware release that does not depend on the data."""
+
+    plan: aware.Aware
+    shape: aware.Shape
+    sigma_steps: float
+    step: float
+
+
+@lru_cache(maxsize=128)
+def public_constants(
+    null: Null, m: int, q: float, sup: float, spread: float, rho: float, guarantee: str, dependence: str
+) -> Public:
+    """Return the public constants of an aware release; they take up to a second, so they are kept."""
+    search, select = _split(rho, guarantee)
+    check_scale(sup)
+    if null.ceiling * count.STEPS / sup > count.MOST_STEPS:
+        raise InputError(f"the sensitivity {sup:g} is too small for scores up to {null.ceiling:g}: give more")
+    if m > MOST:
+        raise InputError(
+            f"noise-aware BH takes up to {MOST:,} hypotheses; there are {m:,}: test fewer at once"
+        )
+    unit = min(spread, 2 * sup) / math.sqrt(8 * select) * (1 + 2.0**-40)
+    if null.ceiling / unit > _FINEST:
+        raise InputError(
+            "epsilon is too large for these scores: the noise would be lost in rounding; give less"
+        )
+    for most in (1, m):
+        check_scale(unit * math.sqrt(float(effective(most))))
+    step = count.step_of(sup)
+
+    def scale(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+        return unit * np.sqrt(effective(counts))
+
+    shape = aware.shape(null, m, q, scale, sup / math.sqrt(2 * search))
+    if shape.beta < LEAST_BETA:
+        raise InputError(f"q = {q:g} is too small for noise-aware BH: give 1e-9 or more")
+    sigma_steps = count.STEPS * math.sqrt(shape.depth / (2 * search)) * (1 + 2.0**-40)
+    sigma = sigma_steps * step
+    if guarantee == "proved":
+        plan = aware.proved(null, m, q, shape, sigma, step, dependence)
+    else:
+        plan = aware.calibrated(null, m, q, shape, sigma)
+    count.check_steps(sigma_steps, plan.scale, plan.level, step)
+    return Public(plan, shape, sigma_steps, step)
+
+
+def private_count(scores: Steps, public: Public, *, proved: bool) -> int:
+    """Return the position among the candidate counts that the private search ends at, or -1 for none."""
+    plan = public.plan
+    return count.search(
+        scores,
+        plan.counts,
+        plan.scale,
+        plan.level,
+        depth=public.shape.depth,
+        sigma_steps=public.sigma_steps,
+        step=public.step,
+        beta=public.shape.beta if proved else None,
+    )
+
+
+def _counted(score: NDArray[np.float64], _: int, sup: float, ceiling: float) -> Steps:
+    """Return a block of scores in steps, ascending."""
+    return count.in_steps(score, sup, ceiling)
+
+
+def _contend(score: NDArray[np.float64], first: int, scale: float, k: int, law: Law) -> Drawn:
+    """Draw the noise of a block of scores; return who may be the best k."""
+    return contenders(score, scale, k, law, first)
+
+
+def ready_aware(evidence: Evidence | Sharded, asked: Parameters) -> Ready:
+    """Count privately, then select that many; docs/proofs/aware-privacy.md and aware-fdr.md."""
+    certificate, guarantee = evidence.certificate, str(asked.guarantee)
+    whole = gaussian_budget(asked.epsilon, asked.delta)
+    rho = whole * (1 - VALUES_SHARE) if asked.values else whole
+    public = public_constants(
+        evidence.null,
+        len(evidence),
+        asked.q,
+        certificate.sup,
+        certificate.spread,
+        rho,
+        guarantee,
+        asked.dependence or "positive",
+    )
+    plan, sup, proved = public.plan, certificate.sup, guarantee == "proved"
+    spent = _split(rho, guarantee)
+    last = None
+    if asked.values:
+        if isinstance(evidence, Sharded):
+            raise InputError("values need all scores in one place: leave them out")
+        last = value_plan(evidence, (whole - rho) * (1 - 2.0**-50), int(plan.counts[-1]))
+        spent = (*spent, last.rho)
+    events = gaussian_events(spent)
+
+    def draw() -> Release:
+        counted = partial(_counted, sup=sup, ceiling=evidence.null.ceiling)
+        found = private_count(evidence.reduce(counted, count.merged), public, proved=proved)
+        indices = np.zeros(0, dtype=np.int64)
+        if found >= 0:
+            scale, k = float(plan.scale[found]), int(plan.counts[found])
+            contend = partial(_contend, scale=scale, k=k, law=GUMBEL)
+            drawn = evidence.reduce(contend, partial(best, scale=scale, k=k, law=GUMBEL))
+            indices = ranked(drawn, scale, k, GUMBEL)
+        values = None if last is None or isinstance(evidence, Sharded) else last.draw(evidence, indices)
+        privacy = promised(asked, events, certificate)
+        parameters = {"guarantee": guarantee, "certificate": str(certificate)}
+        if asked.dependence is not None:
+            parameters["dependence"] = asked.dependence
+        fdr = _aware_promise(asked, evidence.null)
+        return record("noise-aware BH", evidence, asked.q, indices, privacy, fdr, parameters, values)
+
+    return Ready(events, draw)
+
+
+def _aware_promise(asked: Parameters, null: Null) -> FdrPromise:
+    if asked.guarantee != "proved":
+        words = "the null scores are independent or nearly so, as in the simulations"
+        return FdrPromise(asked.q, "simulated", words, "discreet bench power")
+    unproved, scope = doubts(null)
+    law = f"null scores have the stated law or are smaller{unproved}"
+    if asked.dependence == "any":
+        words = f"{law}, whatever their dependence"
+    else:
+        words = (
+            f"{law}, and are independent of one another and of the rest, or positively dependent (PRDS); "
+            "columns measured on the same people are rarely independent"
+        )
+        if null.law == "folded normal":
+            words += ", and scores of two-sided tests that are not are rarely PRDS"
+            scope = INDEPENDENT + scope
+    return FdrPromise(asked.q, "proved", words, "docs/proofs/aware-fdr.md", scope)

@@ -1,0 +1,1 @@
+"""The paper's Algorithm 4 and its fast form, whole."""
