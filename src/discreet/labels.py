@@ -81,8 +81,10 @@ def plain(entry: Any) -> Any:
 
 
 def spelled(entry: Any) -> str:
-    """Return an entry as text; a whole number has no point, and what is missing is empty."""
+    """Return an entry as text; yes is 1, a whole number has no point, and what is missing is empty."""
     entry = plain(entry)
+    if isinstance(entry, bool):  # in a column of yes and no it is a number, and the column is not asked
+        entry = int(entry)
     if isinstance(entry, float):
         entry = int(entry) if entry.is_integer() else None if entry != entry else entry  # noqa: PLR0124
     try:

@@ -101,7 +101,7 @@ def _key(person: Any) -> str | None:
             "person: identifiers of 2**53 and more are rounded when read as numbers, and two people would "
             "become one: write them as text"
         )
-    text = spelled(int(entry) if isinstance(entry, bool) else entry)
+    text = spelled(entry)
     whole = _WHOLE.fullmatch(text)
     return whole.group(1) if whole else text
 
