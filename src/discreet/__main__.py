@@ -2,6 +2,9 @@
 
 import atexit
 import gc
+import os
+import sys
+from pathlib import Path
 
 
 def main() -> None:
@@ -10,6 +13,8 @@ def main() -> None:
     At the end, Python would look for garbage among all modules once more: a seventh of a short run.
     """
     atexit.register(gc.freeze)
+    if sys.stderr is None:  # closed before the program began, which some libraries do not expect
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 (until the end)
     from discreet.cli import app
 
     app(prog_name="discreet")
