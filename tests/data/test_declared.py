@@ -43,8 +43,8 @@ def of_lazy(folder):
 def of_arrow(folder):
     """Return what polars hands to Arrow: the schema holds the categories, but for early versions."""
     table = of_polars(folder).to_arrow()
-    if not table.schema.field("sex").metadata:
-        pytest.skip("this version of polars writes no categories into Arrow's schema")
+    if b"_PL_ENUM_VALUES2" not in (table.schema.field("sex").metadata or {}):
+        pytest.skip("this version of polars writes categories into Arrow's schema in another way")
     return table
 
 
