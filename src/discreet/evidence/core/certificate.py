@@ -41,6 +41,16 @@ class Certificate:
     assumption : str
         What the bounds stand on that nothing checked, in a sentence; never empty when they are declared.
 
+    Notes
+    -----
+    Tests make their own, with a proof page each (docs/proofs); `Evidence.from_p` and `Evidence.from_z` hold
+    the caller's.
+
+    References
+    ----------
+    Dwork, Su & Zhang (2015), Private False Discovery Rate Control, arXiv:1511.03803: Definitions
+    2.1 and 2.3.
+
     Examples
     --------
     >>> import numpy as np, discreet
