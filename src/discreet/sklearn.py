@@ -128,6 +128,9 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
     """
 
     n_features_in_: int
+    method: Method
+    guarantee: Guarantee | None
+    dependence: Dependence | None
 
     def __init__(
         self,

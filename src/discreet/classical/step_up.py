@@ -93,7 +93,7 @@ def benjamini_yekutieli(p: ArrayLike, q: float, *, names: Iterable[object] | Non
     References
     ----------
     Benjamini & Yekutieli (2001), The Control of the False Discovery Rate in Multiple Testing under
-    Dependency, Annals of Statistics 29(4), Theorem 1.3.
+    Dependency, Annals of Statistics 29(4).
 
     Examples
     --------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from discreet.evidence.core.accumulate import Test
-    from discreet.parameters import Cutoffs, Dependence, Planned
+    from discreet.parameters import Cutoffs, Dependence, Method, Planned
 
 _EFFECTS = (0.05, 0.1, 0.2)
 _QUICK, _USUAL, _SEARCH = 20, 40, 12  # invented studies
@@ -219,7 +219,7 @@ def _asked(method: str, options: dict[str, Any], m: int, signals: int, budget: d
         taken["k"] = min(m, 2 * signals)
     if method == "calibrated":
         taken["guarantee"] = method
-    return Parameters(**budget, method=row.partition(",")[0], **taken)
+    return Parameters(**budget, method=cast("Method", row.partition(",")[0]), **taken)
 
 
 def _setting(test: Any, sensitivity: float | None, n: int, share: float | None, sd: float | None) -> Setting:

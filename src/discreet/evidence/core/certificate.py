@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import get_args
 
 from discreet import check
 from discreet.errors import InputError
+from discreet.parameters import Adjacency
 
-ADJACENCIES = ("replace", "add-remove")
+ADJACENCIES: tuple[str, ...] = get_args(Adjacency)
 _MOVES = (2.0**-200, 2.0**200)  # far beyond any score; squares and quotients are still numbers
 
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from discreet.parameters import Adjacency
     from discreet.typing import ArrayLike
 
 T = TypeVar("T")
@@ -104,7 +103,7 @@ class Evidence:
         eta: float,
         nu: float,
         spread: float | None = None,
-        adjacency: Adjacency = "add-remove",
+        adjacency: str = "add-remove",
         names: Iterable[object] | None = None,
     ) -> Self:
         """Hold p-values the way the paper does: score = -log max(p, nu), null Exp(1), certificate declared.

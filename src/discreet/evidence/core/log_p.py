@@ -65,28 +65,8 @@ def truncated_sensitivity(sup: float, nu: float, *, sides: int = 1) -> float:
     One-sided, p = Phi_bar(z):   eta = log(Phi_bar(z_nu - sup) / nu), z_nu the upper nu point.
     Two-sided, p = 2 Phi_bar(|z|): eta = log(2 Phi_bar(max(0, z_{nu/2} - sup)) / nu).
 
-    Parameters
-    ----------
-    sup : float
-        One person moves every z score by at most this.
-    nu : float
-        Where p-values are truncated, strictly between 0 and 1.
-    sides : {1, 2}
-        One-sided or two-sided p-values.
-
-    Returns
-    -------
-    float
-        The eta of `private_bh` and `Evidence.from_p`.
-
-    Notes
-    -----
     log Phi_bar is concave, so the ratio is largest where truncation stops it. The paper's approximation is
     eta ~ B sqrt(2 log(1/nu) / n) / sigma. Proof: docs/proofs/log-p.md.
-
-    References
-    ----------
-    Dwork, Su & Zhang (2015), Private False Discovery Rate Control, arXiv:1511.03803: section 4.
 
     Examples
     --------
