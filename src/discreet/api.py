@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, get_args
 
 from discreet import check
 from discreet.errors import InputError
@@ -15,7 +15,7 @@ from discreet.measure import check_engine, check_test, measuring
 from discreet.methods.aware.method import ready_aware
 from discreet.methods.common import Ready
 from discreet.named import described, plain, recognised
-from discreet.parameters import Parameters
+from discreet.parameters import Frame, Parameters
 from discreet.request import about, about_evidence
 from discreet.spending import spending
 
@@ -24,10 +24,11 @@ if TYPE_CHECKING:
 
     from discreet.data.tables.person import Person
     from discreet.evidence.core.accumulate import Test
+    from discreet.parameters import Cutoffs, Dependence, Engine, Guarantee, Method
     from discreet.report.release import Release
     from discreet.spending import Purse, Spending
+    from discreet.typing import ArrayLike, Columns, SchedulerLike, TableLike
 
-FRAMES = ("pandas", "polars", "pyarrow")
 _LAX = 10.0  # an epsilon beyond this is warned about
 
 
@@ -37,11 +38,11 @@ def release(
     q: float,
     epsilon: float,
     delta: float,
-    method: str = "aware",
-    guarantee: str | None = None,
-    dependence: str | None = None,
+    method: Method = "aware",
+    guarantee: Guarantee | None = None,
+    dependence: Dependence | None = None,
     k: int | None = None,
-    cutoffs: str | None = None,
+    cutoffs: Cutoffs | None = None,
     values: bool = False,
     ledger: Purse = None,
     dataset: str | None = None,
@@ -54,37 +55,70 @@ def release(
     evidence : Evidence
         Scores with a null law and a certificate, from `measure`, `Evidence.from_p` or `Evidence.from_z`.
     q : float
-        The false discovery rate to allow.
-    epsilon, delta : float
-        The privacy budget.
+        The false discovery rate to allow, strictly between 0 and 1.
+    epsilon : float
+        The privacy budget: no outcome becomes more than e^epsilon times as likely by one person's data.
+    delta : float
+        The probability, at most, with which that may fail; far below 1/people. "aware" and "mirror" need
+        delta > 0.
     method : {"aware", "peel", "oneshot", "mirror"}
         "aware": noise-aware BH; needs no k, and FDR <= q is proved. "peel": the paper's Algorithm 4.
         "oneshot": its fast form. "mirror": one-sided z scores from `Evidence.from_z` only; FDR <= q exactly
         when null scores are symmetric and their signs independent.
     guarantee : {"proved", "calibrated"}, optional
-        "aware" only; "proved" when absent. "calibrated" finds more and its FDR is verified by simulation
-        alone.
+        "aware" only. If None, "proved". "calibrated" finds more; its FDR is verified by simulation alone.
     dependence : {"positive", "any"}, optional
-        "aware" and "proved" only. "positive", when absent: scores of nulls independent, or positively
-        dependent (PRDS). "any": no assumption, at a price.
+        "aware" and "proved" only. If None, "positive": scores of true nulls are independent or positively
+        dependent (PRDS). "any" assumes nothing and finds less.
     k : int, optional
-        "peel" and "oneshot": the most discoveries to look for; by doubling from 16 when absent, which splits
-        the budget over as many rounds as m allows. "mirror": how many to look at; chosen privately if absent.
+        "peel" and "oneshot": the most discoveries to look for. If None, tries k = 16, 32, ...; each round is
+        charged. "mirror": how many scores to look at. If None, chosen privately.
     cutoffs : {"plain", "paper", "conservative"}, optional
-        "peel" and "oneshot": which cutoffs, "plain" when absent; the release states the FDR level each earns.
+        "peel" and "oneshot" only: which cutoffs to use. If None, "plain". The release states the FDR level
+        that each earns.
     values : bool
         Also release one noisy number for each discovery: its effect where the test has one (a difference of
-        means, of rates, ...), else its score. "aware" pays a fifth of the budget for them; the other methods
+        means, of rates, ...), else its score. "aware" spends a fifth of the budget on them; the other methods
         have them already. Effects of discoveries look larger than they are, since the large were chosen.
     ledger : path or Ledger, optional
-        A file that keeps the budget (`discreet budget create`): what would exceed the total of `dataset` is
-        refused, and charge and result are on disk before the release is returned.
+        A file that keeps the budget (`discreet budget create`). A release that would exceed the total of
+        `dataset` is refused; charge and result are on disk before the release is returned.
     dataset : str, optional
-        The data set's name in the ledger.
+        The data set's name in the ledger; required with `ledger`.
     release_id : str, optional
-        A name for this release: asked again with the same parameters, of the same data, the stored result is
-        returned and nothing is spent; with others it is refused. Files are known by name and columns, other
-        tables by their columns, functions by module and name; the key of `Vote` is not compared.
+        A name for this release in the ledger. Asked again with the same parameters, of the same data, the
+        stored result is returned and nothing is spent; with others it is refused. Files are known by name and
+        columns, other tables by their columns, functions by module and name; the key of `Vote` is not
+        compared.
+
+    Returns
+    -------
+    Release
+        The discoveries, what they cost in privacy and what is promised about false ones; in words when
+        printed.
+
+    Raises
+    ------
+    InputError
+        An argument is out of range, or would do nothing with this method. Nothing was spent.
+    BudgetError
+        The release would cost more than its data set has left. Nothing was spent.
+
+    Notes
+    -----
+    Privacy holds for the neighbours named by the evidence's certificate, and if what it declares is true.
+    The false discovery rate that is promised, and under which assumption, is `Release.fdr`. Proofs:
+    docs/proofs/aware-privacy.md and docs/proofs/aware-fdr.md for "aware", docs/proofs/algorithm-4.md for
+    "peel" and "oneshot", docs/proofs/mirror.md for "mirror".
+
+    References
+    ----------
+    - Dwork, Su & Zhang (2015), Private False Discovery Rate Control, arXiv:1511.03803: Algorithm 4 and
+      Theorem 6, as corrected in docs/errata.md.
+    - Benjamini & Hochberg (1995), Controlling the False Discovery Rate, JRSS B 57(1).
+    - Barber & Candes (2015), Controlling the False Discovery Rate via Knockoffs, Annals of Statistics 43(5):
+      the rule behind "mirror".
+    - `Release.cite` lists the references behind one release.
 
     Examples
     --------
@@ -175,22 +209,22 @@ def ready(evidence: Evidence | Sharded, asked: Parameters) -> Ready:
 
 
 def discover(
-    data: Any,
+    data: TableLike,
     test: Test,
     *,
     q: float,
     epsilon: float,
     delta: float,
-    method: str = "aware",
-    guarantee: str | None = None,
-    dependence: str | None = None,
+    method: Method = "aware",
+    guarantee: Guarantee | None = None,
+    dependence: Dependence | None = None,
     k: int | None = None,
-    cutoffs: str | None = None,
+    cutoffs: Cutoffs | None = None,
     values: bool = False,
     person: str | Person | None = None,
-    columns: Any = None,
-    engine: str = "local",
-    scheduler: Any = None,
+    columns: Columns | None = None,
+    engine: Engine = "local",
+    scheduler: SchedulerLike = None,
     ledger: Purse = None,
     dataset: str | None = None,
     release_id: str | None = None,
@@ -203,17 +237,67 @@ def discover(
     Parameters
     ----------
     data : path, array or table
-        A row for each person, a column for each measure; or PLINK files.
+        A row for each person, a column for each measure; or PLINK files. Formats: see `measure`.
     test : Mean, Proportion, TwoGroups, ...
         What to test, with its public arguments.
+    q : float
+        The false discovery rate to allow, strictly between 0 and 1.
+    epsilon, delta : float
+        The privacy budget of this release.
+    method : {"aware", "peel", "oneshot", "mirror"}
+        How to choose the discoveries; see `release`. "mirror" needs z scores of your own, which a test does
+        not give.
+    guarantee : {"proved", "calibrated"}, optional
+        "aware" only. If None, "proved".
+    dependence : {"positive", "any"}, optional
+        "aware" and "proved" only: what is assumed about scores of true nulls. If None, "positive".
+    k : int, optional
+        "peel" and "oneshot": the most discoveries to look for. If None, tries k = 16, 32, ...; each round is
+        charged.
+    cutoffs : {"plain", "paper", "conservative"}, optional
+        "peel" and "oneshot" only. If None, "plain".
+    values : bool
+        Also release a noisy effect, or score, for each discovery.
     person : str or Person, optional
-        The column that says whose row it is, where people have several.
-    columns : optional
-        What to test: names, a pattern, a type, or a mapping from column to levels. All numbers when absent.
-    engine, scheduler
-        Where to count. These and the above: more in `measure`.
-    q, epsilon, delta, method, guarantee, dependence, k, cutoffs, values, ledger, dataset, release_id
-        As in `release`.
+        The column that says whose row it is, where people have several. If None, each row is a person.
+    columns : str, type, sequence or mapping, optional
+        What to test: names, a pattern, a type, or a mapping from column to levels. If None, all numbers; see
+        `measure`.
+    engine : {"local", "dask"}
+        Where to count: in this process, or on a Dask cluster.
+    scheduler : str or distributed.Client, optional
+        "dask" only: the cluster. If None, the current client, or a cluster of this machine for this call.
+    ledger : path or Ledger, optional
+        A file that keeps the budget of `dataset`, and refuses to overspend it.
+    dataset : str, optional
+        The data set's name in the ledger; required with `ledger`.
+    release_id : str, optional
+        A name for this release in the ledger: asked again, it is returned and nothing is spent; see
+        `release`.
+
+    Returns
+    -------
+    Release
+        The discoveries, what they cost in privacy and what is promised about false ones; in words when
+        printed.
+
+    Raises
+    ------
+    InputError
+        An argument or the data cannot be used as they are. Nothing was spent.
+    BudgetError
+        The release would cost more than its data set has left. Nothing was spent.
+
+    Notes
+    -----
+    What a person adds to the scores is a function of that person's own rows and of public things
+    (docs/proofs/reading.md, docs/proofs/sources.md); how far it moves them is on the proof page of the test.
+    What is promised of the release is said in `release`.
+
+    References
+    ----------
+    Dwork, Su & Zhang (2015), Private False Discovery Rate Control, arXiv:1511.03803. `Release.cite` lists the
+    references behind one release.
 
     Examples
     --------
@@ -258,28 +342,76 @@ def discover(
         return _make(evidence, asked, purse, told, _frame(data))
 
 
-def _frame(data: Any) -> str | None:
+def _frame(data: TableLike) -> str | None:
     """Return which data frames the caller uses, so that results come back in the same."""
     library = type(data).__module__.partition(".")[0]
-    return library if library in FRAMES else None
+    return library if library in get_args(Frame) else None
 
 
 def private_bh(
-    p: Any,
+    p: ArrayLike,
     *,
     eta: float,
     nu: float,
     q: float,
     epsilon: float,
     delta: float,
+    method: Method = "aware",
+    guarantee: Guarantee | None = None,
+    dependence: Dependence | None = None,
     k: int | None = None,
-    method: str = "aware",
-    **options: Any,
+    cutoffs: Cutoffs | None = None,
+    values: bool = False,
+    ledger: Purse = None,
+    dataset: str | None = None,
+    release_id: str | None = None,
 ) -> Release:
     """Release discoveries from p-values that one person moves by a factor e^eta at most, truncated at nu.
 
-    The paper's input: p-values that are (eta, nu)-sensitive, eta > 0 and 0 < nu < 1 declared by you.
-    Everything else as in `release`.
+    The paper's input: p-values that are (eta, nu)-sensitive, with eta and nu declared by you.
+
+    Parameters
+    ----------
+    p : array-like, shape (m,)
+        p-values in [0, 1], or a mapping from name to p-value; no NaN: set missing p-values to 1 yourself.
+    eta : float
+        Your promise: one person moves every log max(p_i, nu) by at most eta > 0.
+    nu : float
+        p-values under nu count as nu; 0 < nu < 1, and best just below q/m.
+    q : float
+        The false discovery rate to allow, strictly between 0 and 1.
+    epsilon, delta : float
+        The privacy budget of this release.
+    method : {"aware", "peel", "oneshot", "mirror"}
+        How to choose the discoveries; see `release`. "mirror" needs signed z scores and refuses p-values.
+    guarantee : {"proved", "calibrated"}, optional
+        "aware" only. If None, "proved".
+    dependence : {"positive", "any"}, optional
+        "aware" and "proved" only: what is assumed about p-values of true nulls. If None, "positive".
+    k : int, optional
+        "peel" and "oneshot": the most discoveries to look for. If None, tries k = 16, 32, ...; each round is
+        charged.
+    cutoffs : {"plain", "paper", "conservative"}, optional
+        "peel" and "oneshot" only. If None, "plain".
+    values : bool
+        Also release a noisy -log p for each discovery.
+    ledger, dataset, release_id : optional
+        Where the budget is kept, and under which names; see `release`.
+
+    Returns
+    -------
+    Release
+        The discoveries, what they cost in privacy and what is promised about false ones.
+
+    Notes
+    -----
+    The promise of privacy stands on eta: nothing checks it. `truncated_sensitivity` computes it for normal
+    scores. Proofs: docs/proofs/log-p.md, docs/proofs/algorithm-4.md; for "aware" docs/proofs/aware-fdr.md.
+
+    References
+    ----------
+    Dwork, Su & Zhang (2015), Private False Discovery Rate Control, arXiv:1511.03803: Definition 4.1,
+    Algorithm 4 and Theorem 6, as corrected in docs/errata.md.
 
     Examples
     --------
@@ -290,5 +422,17 @@ def private_bh(
     ['diet', 'height']
     """
     return release(
-        Evidence.from_p(p, eta=eta, nu=nu), q=q, epsilon=epsilon, delta=delta, k=k, method=method, **options
+        Evidence.from_p(p, eta=eta, nu=nu),
+        q=q,
+        epsilon=epsilon,
+        delta=delta,
+        method=method,
+        guarantee=guarantee,
+        dependence=dependence,
+        k=k,
+        cutoffs=cutoffs,
+        values=values,
+        ledger=ledger,
+        dataset=dataset,
+        release_id=release_id,
     )

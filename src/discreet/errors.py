@@ -14,6 +14,13 @@ if TYPE_CHECKING:
 class DiscreetError(Exception):
     """Anything this library refuses to do, with the reason and the remedy.
 
+    Its kinds are in `discreet.errors`: InputError, BudgetError, LedgerError, ClusterError and
+    MissingExtraError.
+
+    Notes
+    -----
+    A message names public things only: arguments, columns, limits; never a score, a row or a count of people.
+
     Examples
     --------
     >>> import discreet

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from discreet import check
 from discreet.errors import InputError
 from discreet.report.genome import WINDOW, Located
 from discreet.report.release import Release
 
+if TYPE_CHECKING:
+    from discreet.typing import TableLike
 
-def located(release: Release, data: Any, *, window: int = WINDOW) -> Located:
+
+def located(release: Release, data: TableLike, *, window: int = WINDOW) -> Located:
     """Return a release's variants with their positions, gathered into loci.
 
     Parameters
@@ -27,6 +30,19 @@ def located(release: Release, data: Any, *, window: int = WINDOW) -> Located:
     Located
         `loci`, `to_tsv()` with GWAS-SSF's column names, `manhattan()` as SVG, `report()` as HTML,
         `save(folder)`; in words when printed. Holds released and public things only.
+
+    Raises
+    ------
+    InputError
+        `data` is no PLINK file, or holds another number of variants than the release.
+
+    Notes
+    -----
+    Positions are public and names are released: nothing more is spent.
+
+    References
+    ----------
+    Hayhurst et al. (2022), A community driven GWAS summary statistics standard, bioRxiv: GWAS-SSF.
 
     Examples
     --------

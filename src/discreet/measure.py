@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from discreet.errors import InputError
 from discreet.evidence.core.evidence import Evidence
 from discreet.evidence.core.sharded import Part, joined
 from discreet.evidence.p_values import PValues
+from discreet.parameters import Engine
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -26,19 +27,19 @@ if TYPE_CHECKING:
     from discreet.data.tables.table import Table
     from discreet.evidence.core.accumulate import Accumulator, Test
     from discreet.evidence.core.sharded import Sharded
+    from discreet.typing import Columns, SchedulerLike, TableLike
 
 _WORKERS = min(4, os.cpu_count() or 1)
-ENGINES = ("local", "dask")
 
 
 def measure(
-    data: Any,
+    data: TableLike,
     test: Test,
     *,
     person: str | Person | None = None,
-    columns: Any = None,
-    engine: str = "local",
-    scheduler: Any = None,
+    columns: Columns | None = None,
+    engine: Engine = "local",
+    scheduler: SchedulerLike = None,
 ) -> Evidence:
     """Test every hypothesis in a table of people; the evidence is private and carries its certificate.
 
@@ -51,23 +52,41 @@ def measure(
     test : Mean, Proportion, TwoGroups, ...
         What to test, with its public arguments.
     person : str or Person, optional
-        The column that says whose row it is; Person(column, reduce="mean") when people have several rows.
-    columns : optional
+        The column that says whose row it is; Person(column, reduce="mean") when people have several rows. If
+        None, each row is a person.
+    columns : str, type, sequence or mapping, optional
         What to test: a list of names, a pattern such as "lab_*", a type (bool, int, float), or a mapping from
         column to its declared levels (None for numbers); all other levels together are "other", unless one
-        alone is declared. When absent, all number and yes/no columns but a first one without a name; of CSV,
+        alone is declared. If None, all number and yes/no columns but a first one without a name; of CSV,
         which declares no types, all columns, and text among them is refused.
     engine : {"local", "dask"}
         Where to count. "dask": on a cluster, from Parquet or PLINK files that its workers can read, a dask
         array (n, m) or a dask data frame. The evidence is the same, bit for bit.
     scheduler : str or distributed.Client, optional
-        "dask" only: the cluster's address. The current client when absent, or else a cluster of this machine
-        for this call.
+        "dask" only: the cluster. If None, the current client, or a cluster of this machine for this call.
 
     Returns
     -------
     Evidence
         One score for each hypothesis. Never print or ship its scores: hand it to a release.
+
+    Raises
+    ------
+    InputError
+        An argument or the data cannot be used as they are; the message names public things only.
+    MissingExtraError
+        A package that reads this kind of data is not installed.
+
+    Notes
+    -----
+    What a person adds to the scores is a function of that person's own rows and of public things, from the
+    first byte read: docs/proofs/reading.md and docs/proofs/sources.md. How far one person moves the scores is
+    in `Evidence.certificate`, which names its proof. No noise is drawn and nothing is spent.
+
+    References
+    ----------
+    Dwork, Su & Zhang (2015), Private False Discovery Rate Control, arXiv:1511.03803, Definition 4.1: how far
+    one person moves the p-values of many tests.
 
     Examples
     --------
@@ -138,7 +157,7 @@ def _assuming(taken: str, evidence: Evidence | Sharded) -> Evidence | Sharded:
 
 def check_engine(engine: str, scheduler: Any) -> None:
     """Refuse an engine that does not exist, and a scheduler without one."""
-    if check.choice(engine, "engine", ENGINES) == "local" and scheduler is not None:
+    if check.choice(engine, "engine", get_args(Engine)) == "local" and scheduler is not None:
         raise InputError('scheduler belongs to engine="dask": give that too')
 
 

@@ -3,14 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 from discreet import check
 from discreet.errors import InputError
 
-METHODS = ("aware", "peel", "oneshot", "mirror")
-CUTOFFS = ("plain", "paper", "conservative")
-GUARANTEES = ("proved", "calibrated")
+Method: TypeAlias = Literal["aware", "peel", "oneshot", "mirror"]
+"""How a release chooses its discoveries."""
+Guarantee: TypeAlias = Literal["proved", "calibrated"]
+"""Whether the false discovery rate of "aware" is proved, or verified by simulation."""
+Dependence: TypeAlias = Literal["positive", "any"]
+"""What "aware" assumes about the scores of true nulls."""
+Cutoffs: TypeAlias = Literal["plain", "paper", "conservative"]
+"""Which cutoffs "peel" and "oneshot" use."""
+Engine: TypeAlias = Literal["local", "dask"]
+"""Where people are counted."""
+Adjacency: TypeAlias = Literal["replace", "add-remove"]
+"""Which two tables are neighbours."""
+Planned: TypeAlias = Literal["bh", "aware", "calibrated", "mirror", "peel", "oneshot"]
+"""What a plan compares: the methods, "aware" under both guarantees, and BH without privacy."""
+TopK: TypeAlias = Literal["gumbel", "peel", "oneshot"]
+"""How `top_k` chooses."""
+Reduction: TypeAlias = Literal["mean", "first", "any"]
+"""How several rows of one person become one."""
+Frame: TypeAlias = Literal["pandas", "polars", "pyarrow"]
+"""Which library a data frame is made with."""
+
+METHODS: tuple[str, ...] = get_args(Method)
+CUTOFFS: tuple[str, ...] = get_args(Cutoffs)
+GUARANTEES: tuple[str, ...] = get_args(Guarantee)
 
 TAKES = {
     "aware": ("guarantee", "dependence"),
@@ -35,11 +56,11 @@ class Parameters:
     q: float
     epsilon: float
     delta: float
-    method: str = "aware"
-    guarantee: str | None = None
-    dependence: str | None = None
+    method: Method = "aware"
+    guarantee: Guarantee | None = None
+    dependence: Dependence | None = None
     k: int | None = None
-    cutoffs: str | None = None
+    cutoffs: Cutoffs | None = None
     values: bool = False
 
     def __post_init__(self) -> None:
@@ -51,7 +72,7 @@ class Parameters:
             method=check.choice(self.method, "method", METHODS),
             values=check.flag(self.values, "values"),
         )
-        choices = {"guarantee": GUARANTEES, "dependence": ("positive", "any"), "cutoffs": CUTOFFS}
+        choices = {"guarantee": GUARANTEES, "dependence": get_args(Dependence), "cutoffs": CUTOFFS}
         for name, among in choices.items():
             if getattr(self, name) is not None:
                 check.choice(getattr(self, name), name, among)

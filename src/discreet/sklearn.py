@@ -24,9 +24,14 @@ except ImportError:
     raise missing_extra("sklearn", "PrivateSelectFdr") from None
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
+
+    from discreet.evidence.core.accumulate import Test
+    from discreet.parameters import Dependence, Guarantee, Method
+    from discreet.spending import Purse
+    from discreet.typing import ArrayLike, Bounds
 
 _TARGET = "y"
 _SIDES, _FLOOR = 2, 0.2
@@ -62,24 +67,34 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
     epsilon, delta : float
         The privacy budget of one fit. Neighbours: one person's row replaced by another.
     y_bounds : (low, high), optional
-        Absent: y holds two classes; features are tested by `TwoGroups`, y is *public* and not protected.
+        If None, y holds two classes; features are tested by `TwoGroups`, y is *public* and not protected.
         Given: y is a number within these public bounds; features are tested by `Correlation` with
         method="product", and y is protected like the features.
     floor : float, optional
         With y_bounds: the smallest standard deviation of features and y, as a share of the width of their
-        bounds, at which the test is sharp; 0.2 when absent. Public; twice the floor is a quarter of the
-        noise.
+        bounds, down to which the test has its full power. If None, 0.2. Public; twice the floor is a quarter
+        of the noise.
     test : a test of discreet, optional
         Instead of bounds, y_bounds, floor and sides: any test with its own public arguments; its group or
         partner column, whatever its name, is y.
     sides : {2, 1}, optional
         2, when absent: any difference, like SelectFdr. 1: only features that are larger in the second class,
         or rise with y.
-    method, guarantee, dependence, k
-        As in `discreet.release`.
-    ledger, dataset, release_id : optional
-        As in `discreet.discover`: where the budget is kept, the name of the data set in it, and of this
-        release.
+    method : {"aware", "peel", "oneshot"}
+        How to choose the features, as in `discreet.release`.
+    guarantee : {"proved", "calibrated"}, optional
+        "aware" only. If None, "proved".
+    dependence : {"positive", "any"}, optional
+        "aware" and "proved" only: what is assumed of features that do not differ. If None, "positive".
+    k : int, optional
+        "peel" and "oneshot": the most features to keep. If None, tries k = 16, 32, ...; each round is
+        charged.
+    ledger : path or Ledger, optional
+        A file that keeps the budget of `dataset`, and refuses to overspend it.
+    dataset : str, optional
+        The data set's name in the ledger.
+    release_id : str, optional
+        A name for this release in the ledger, as in `discreet.release`.
 
     Attributes
     ----------
@@ -93,7 +108,13 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
     Notes
     -----
     Missing and infinite values are accepted: an error would speak of the data. y must have none. Noise is
-    never seeded, so two fits differ, and there is no random_state.
+    never seeded, so two fits differ, and there is no random_state. Proofs: docs/proofs/two-groups.md,
+    docs/proofs/correlation.md, docs/proofs/aware-fdr.md.
+
+    References
+    ----------
+    - Dwork, Su & Zhang (2015), Private False Discovery Rate Control, arXiv:1511.03803.
+    - Benjamini & Hochberg (1995), Controlling the False Discovery Rate, JRSS B 57(1).
 
     Examples
     --------
@@ -107,23 +128,26 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
     """
 
     n_features_in_: int
+    method: Method
+    guarantee: Guarantee | None
+    dependence: Dependence | None
 
     def __init__(
         self,
-        test: Any = None,
+        test: Test | None = None,
         *,
-        bounds: Any = None,
+        bounds: Bounds | None = None,
         alpha: float = 0.05,
         epsilon: float = 1.0,
         delta: float = 1e-6,
-        y_bounds: Any = None,
+        y_bounds: Sequence[float] | None = None,
         floor: float | None = None,
         sides: int | None = None,
-        method: str = "aware",
-        guarantee: str | None = None,
-        dependence: str | None = None,
+        method: Method = "aware",
+        guarantee: Guarantee | None = None,
+        dependence: Dependence | None = None,
         k: int | None = None,
-        ledger: Any = None,
+        ledger: Purse = None,
         dataset: str | None = None,
         release_id: str | None = None,
     ) -> None:
@@ -143,7 +167,7 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
         self.dataset = dataset
         self.release_id = release_id
 
-    def fit(self, X: Any, y: Any = None) -> PrivateSelectFdr:  # noqa: N803 (scikit-learn's name)
+    def fit(self, X: ArrayLike, y: ArrayLike = None) -> PrivateSelectFdr:  # noqa: N803 (scikit-learn's name)
         """Select features privately. Spends epsilon and delta, again at every call.
 
         Parameters
@@ -152,6 +176,11 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
             One row for each person.
         y : array-like, shape (people,)
             Two classes, or numbers if `y_bounds` is given.
+
+        Returns
+        -------
+        PrivateSelectFdr
+            This object, fitted.
         """
         test = self._chosen_test()
         fits = getattr(self, "n_fits_", 0)

@@ -15,13 +15,16 @@ from discreet.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from discreet.typing import ArrayLike
 
-def is_adaptive(p: Any, rejected: Any, q: float | None = None, *, critical: Any = None) -> bool:
+
+def is_adaptive(
+    p: ArrayLike, rejected: Rejections | ArrayLike, q: float | None = None, *, critical: ArrayLike = None
+) -> bool:
     """Tell whether rejecting `rejected` is adaptive: nothing rejected, or every rejected p <= alpha_R.
 
     R is the number of rejections and alpha_j the critical values: q*j/m when `q` is given (the BHq values),
-    or any sequence of shape (m,) as `critical`. Rejected p-values need not be the smallest ones, which is why
-    private procedures can be adaptive too. What follows from it is `fdr_bound`.
+    or any sequence of shape (m,) as `critical`.
 
     Parameters
     ----------
@@ -29,8 +32,29 @@ def is_adaptive(p: Any, rejected: Any, q: float | None = None, *, critical: Any 
         p-values.
     rejected : Rejections, boolean mask of shape (m,), or sequence of positions
         The rejected hypotheses.
-    q, critical
-        Exactly one of them: the level of the BHq critical values, or the critical values themselves.
+    q : float, optional
+        The level of the BHq critical values; give this or `critical`.
+    critical : array-like, shape (m,), optional
+        The critical values themselves, one for each number of rejections from 1 on.
+
+    Returns
+    -------
+    bool
+        Whether all rejected p-values are at most the critical value of their number.
+
+    Raises
+    ------
+    InputError
+        Both q and critical are given, or neither.
+
+    Notes
+    -----
+    Rejected p-values need not be the smallest ones, which is why private procedures can be adaptive too. What
+    follows from it is `fdr_bound`. Proof: docs/proofs/adaptive.md.
+
+    References
+    ----------
+    Dwork, Su & Zhang (2015), Private False Discovery Rate Control, arXiv:1511.03803: Definition 1.1.
 
     Examples
     --------

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -32,6 +32,33 @@ _ASSUMPTION = (
 @dataclass(frozen=True, slots=True)
 class Bound:
     """An upper bound on a false discovery rate, with the assumption it stands on.
+
+    Attributes
+    ----------
+    quantity : str
+        What is bounded: "FDR", "FDR_k" or "FDR^k".
+    value : float
+        The bound, at most 1; also `float(bound)`.
+    q : float
+        The level of the critical values.
+    k : int or None
+        The k of FDR_k or FDR^k; None for FDR.
+    m : int or None
+        The number of hypotheses; None where the bound holds for every number.
+    version : str
+        Which bound: "exact", "simple" or "paper".
+    source : str
+        The theorem or formula, in words.
+    assumption : str
+        What it stands on, in words.
+
+    Notes
+    -----
+    Made by `fdr_bound`. Proof: docs/proofs/adaptive.md.
+
+    References
+    ----------
+    Dwork, Su & Zhang (2015), Private False Discovery Rate Control, arXiv:1511.03803: Theorems 1 and 5.
 
     Examples
     --------
@@ -61,7 +88,12 @@ class Bound:
 
 
 def fdr_bound(
-    q: float, k: int | None = None, *, version: str = "exact", given: str = "false", m: int | None = None
+    q: float,
+    k: int | None = None,
+    *,
+    version: Literal["exact", "simple", "paper"] = "exact",
+    given: Literal["false", "rejections"] = "false",
+    m: int | None = None,
 ) -> Bound:
     """Bound the FDR of every procedure adaptive to the BHq critical values q*j/m (see `is_adaptive`).
 
@@ -70,7 +102,7 @@ def fdr_bound(
     q : float
         The level of the critical values.
     k : int, optional
-        None bounds FDR = E[V/R]. With `given="false"`, bounds FDR_k = E[V/R; V >= k]: fewer than k false
+        If None, bounds FDR = E[V/R]. With `given="false"`, bounds FDR_k = E[V/R; V >= k]: fewer than k false
         discoveries are forgiven. With `given="rejections"`, bounds FDR^k = E[V/R; R >= k].
     version : {"exact", "simple", "paper"}
         "paper": q log(1/q) + 3q, FDR_2 <= 3q, and (1 + 2/sqrt(qk)) q for other k, as printed.
@@ -79,12 +111,24 @@ def fdr_bound(
     given : {"false", "rejections"}
         Which of FDR_k and FDR^k a given k means.
     m : int, optional
-        The number of hypotheses; only "exact" uses it. Without it the bound holds for every m.
+        The number of hypotheses; only "exact" uses it. If None, the bound holds for every m.
+
+    Returns
+    -------
+    Bound
+        The bound, what it bounds, and its assumption; `float(bound)` is its value.
 
     Notes
     -----
+    Holds when the p-values of the true nulls are independent of one another and super-uniform; they may
+    depend on the false nulls in any way. Proof: docs/proofs/adaptive.md.
+
     The printed proof gives C = 7.9 for FDR_2 and 10.1 for FDR, not C < 3 (docs/errata.md); the "exact"
     constants show that C < 3 is nevertheless true: FDR_2 <= 2.43 q.
+
+    References
+    ----------
+    Dwork, Su & Zhang (2015), Private False Discovery Rate Control, arXiv:1511.03803: Theorems 1 and 5.
 
     Examples
     --------
@@ -95,8 +139,8 @@ def fdr_bound(
     0.53
     """
     q = check.level(q, "q")
-    version = check.choice(version, "version", ("exact", "simple", "paper"))
-    given = check.choice(given, "given", ("false", "rejections"))
+    check.choice(version, "version", ("exact", "simple", "paper"))
+    check.choice(given, "given", ("false", "rejections"))
     if k is not None:
         k = check.whole(k, "k", 1, _MOST)
     if m is not None:

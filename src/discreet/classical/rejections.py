@@ -30,6 +30,14 @@ class Rejections:
     threshold : float
         The critical value at `count`; every rejected p-value is at most this. 0 when nothing is rejected.
 
+    Notes
+    -----
+    Returned by `step_up`, `step_down` and `benjamini_yekutieli`. Not private: it depends on every p-value.
+
+    References
+    ----------
+    Benjamini & Hochberg (1995), Controlling the False Discovery Rate, JRSS B 57(1).
+
     Examples
     --------
     >>> import discreet
@@ -53,7 +61,7 @@ class Rejections:
         return self._positions[np.argsort(self._p, kind="stable")]
 
     @property
-    def names(self) -> tuple[Any, ...]:
+    def names(self) -> tuple[object, ...]:
         """Names of the rejected hypotheses in the order of `indices`; their positions if none were given."""
         if self._names is None:
             return tuple(self.indices.tolist())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,15 +12,38 @@ from discreet.classical.pvalues import read_p
 from discreet.classical.step_up import reject, step_up_positions
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     from discreet.classical.rejections import Rejections
+    from discreet.typing import ArrayLike
 
 
-def step_down(p: Any, q: float, *, names: Any = None) -> Rejections:
+def step_down(p: ArrayLike, q: float, *, names: Iterable[object] | None = None) -> Rejections:
     """Reject from the smallest p-value on, halting at the first p_(j) > q*j/m: Algorithm 2. Not private.
 
-    Never rejects more than `step_up`; its FDR is at most q under the same assumptions. Parameters as there.
+    Parameters
+    ----------
+    p : array-like, shape (m,)
+        p-values: a list, array, Series, or a mapping from name to p-value.
+    q : float
+        The false discovery rate to allow, strictly between 0 and 1.
+    names : iterable, optional
+        One name for each hypothesis. If None, a mapping's keys or a pandas index, else positions.
+
+    Returns
+    -------
+    Rejections
+        The rejected hypotheses; in words when printed.
+
+    Notes
+    -----
+    Never rejects more than `step_up`; its FDR is at most q under the same assumptions.
+
+    References
+    ----------
+    Dwork, Su & Zhang (2015), Private False Discovery Rate Control, arXiv:1511.03803: Algorithm 2.
 
     Examples
     --------

@@ -12,14 +12,18 @@ from discreet.classical.pvalues import read_p
 from discreet.classical.rejections import Rejections
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
+
+    from discreet.typing import ArrayLike
 
 # Passes that count over everything, then over what is left under the line; after those, a sort.
 _COUNTING = 2
 _NARROWED = 8
 
 
-def step_up(p: Any, q: float, *, names: Any = None) -> Rejections:
+def step_up(p: ArrayLike, q: float, *, names: Iterable[object] | None = None) -> Rejections:
     """Reject the largest j hypotheses with p_(j) <= q*j/m: step-up BHq, Algorithm 1. Not private.
 
     Parameters
@@ -28,13 +32,28 @@ def step_up(p: Any, q: float, *, names: Any = None) -> Rejections:
         p-values: a list, array, Series, or a mapping from name to p-value.
     q : float
         The false discovery rate to allow, strictly between 0 and 1.
-    names : sequence, optional
-        One name for each hypothesis; taken from a mapping's keys or a pandas index when absent.
+    names : iterable, optional
+        One name for each hypothesis. If None, a mapping's keys or a pandas index, else positions.
+
+    Returns
+    -------
+    Rejections
+        The rejected hypotheses; in words when printed.
+
+    Raises
+    ------
+    InputError
+        p holds NaN or values outside [0, 1]: set missing p-values to 1 yourself.
 
     Notes
     -----
     FDR <= q when the null p-values are independent of each other and of the rest, or positively regression
     dependent (PRDS). For what holds when true and false nulls depend arbitrarily, see `fdr_bound`.
+
+    References
+    ----------
+    - Benjamini & Hochberg (1995), Controlling the False Discovery Rate, JRSS B 57(1).
+    - Dwork, Su & Zhang (2015), Private False Discovery Rate Control, arXiv:1511.03803: Algorithm 1.
 
     Examples
     --------
@@ -49,11 +68,32 @@ def step_up(p: Any, q: float, *, names: Any = None) -> Rejections:
     return reject("Step-up BHq", values, labels, positions, q)
 
 
-def benjamini_yekutieli(p: Any, q: float, *, names: Any = None) -> Rejections:
+def benjamini_yekutieli(p: ArrayLike, q: float, *, names: Iterable[object] | None = None) -> Rejections:
     """Step-up with critical values q*j/(m*(1 + 1/2 + ... + 1/m)). Not private.
 
-    FDR <= q whatever the dependence between the p-values; the no-assumption baseline the paper compares with,
-    at the price of a factor of about log m.
+    Parameters
+    ----------
+    p : array-like, shape (m,)
+        p-values: a list, array, Series, or a mapping from name to p-value.
+    q : float
+        The false discovery rate to allow, strictly between 0 and 1.
+    names : iterable, optional
+        One name for each hypothesis. If None, a mapping's keys or a pandas index, else positions.
+
+    Returns
+    -------
+    Rejections
+        The rejected hypotheses; in words when printed.
+
+    Notes
+    -----
+    FDR <= q whatever the dependence between the p-values, at the price of a factor of about log m: the
+    baseline without assumptions that the paper compares with.
+
+    References
+    ----------
+    Benjamini & Yekutieli (2001), The Control of the False Discovery Rate in Multiple Testing under
+    Dependency, Annals of Statistics 29(4).
 
     Examples
     --------

@@ -63,6 +63,7 @@ def plan(
     else:
         takes = [field.name for field in dataclasses.fields(kind_named(test))]
         refuse_idle(ctx, [name for name in ("sides", "null") if name not in takes], f"with --test {test}")
+    named: Any = method or None  # `plan` checks the words
     with progress("inventing studies", 2 * len(method or METHODS)) as tick:
         planned = run(
             n,
@@ -76,7 +77,7 @@ def plan(
             sensitivity=sensitivity,
             sd=sd,
             share=share if given(ctx, "share") else None,
-            methods=method or None,
+            methods=named,
             k=k,
             target=target if given(ctx, "target") else None,
             quick=quick,

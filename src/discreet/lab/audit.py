@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from discreet.parameters import TopK
+
 ALPHA = 1e-9
 """The chance that one sampled row says too much."""
 
@@ -69,7 +71,7 @@ def _code(indices: NDArray[np.int64], m: int) -> int:
     return code
 
 
-def _top(k: int, epsilon: float, delta: float, method: str) -> Callable[[NDArray[np.float64]], int]:
+def _top(k: int, epsilon: float, delta: float, method: TopK) -> Callable[[NDArray[np.float64]], int]:
     def run(x: NDArray[np.float64]) -> int:
         chosen = top_k(x, k, sensitivity=1, epsilon=epsilon, delta=delta, method=method, largest=True)
         return _code(np.sort(chosen.indices) if method == "oneshot" else chosen.indices, x.size)

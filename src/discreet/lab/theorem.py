@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.methods.paper.cutoffs import Cutoffs
+    from discreet.parameters import TopK
 
 M, K, Q, NU, ETA, EPSILON, DELTA = 400, 40, 0.2, 1e-6, 1e-4, 1.0, 1e-6
-SELECTIONS = ("peel", "oneshot")
+SELECTIONS: tuple[TopK, ...] = ("peel", "oneshot")
 _MISS = 0.01
 _FALSE = 20
 _COUNTS = (1, 2, 10)  # FDR, FDR_2, FDR_10
@@ -80,7 +81,7 @@ def theorem_6(
 
 
 def algorithm_4(
-    p: NDArray[np.float64], method: str, kinds: tuple[str, ...], rng: np.random.Generator
+    p: NDArray[np.float64], method: TopK, kinds: tuple[str, ...], rng: np.random.Generator
 ) -> dict[str, tuple[NDArray[np.int64], Cutoffs]]:
     """Select and release values once, decide with each kind of cutoffs: rejections and what is promised."""
     x = -np.log(np.maximum(p, NU))

@@ -69,6 +69,40 @@ class Point:
 class Plan:
     """What a release would find, and what it would take to find more. Nothing was read, nothing was spent.
 
+    Attributes
+    ----------
+    n, m : int
+        People and hypotheses.
+    q, epsilon, delta : float
+        The false discovery rate and the privacy budget.
+    effects : tuple of float
+        The sizes of the real effects, in `unit`.
+    signals : int
+        How many hypotheses are really false.
+    k : int
+        The k of "peel" and "oneshot".
+    unit : str
+        What effects are measured in, in words.
+    assumed : str
+        What was assumed of the people, in words.
+    certificate : str
+        How far one person moves the scores, in words.
+    target : float
+        The power that was searched for.
+    repetitions : int
+        How many studies were invented for each figure.
+    outlooks : tuple of Outlook
+        What each method would find; `plan[method]` is one of them.
+    curve : tuple of Point
+        Power against people, if it was asked for.
+    notes : tuple of str
+        What else there is to say.
+
+    Notes
+    -----
+    Figures are averages over invented studies, with the simulation error they state; they depend on public
+    things alone, so a plan costs no privacy.
+
     Examples
     --------
     >>> import discreet
@@ -95,7 +129,18 @@ class Plan:
     notes: tuple[str, ...] = ()
 
     def __getitem__(self, method: str) -> Outlook:
-        """Return the outlook of one method."""
+        """Return the outlook of one method.
+
+        Parameters
+        ----------
+        method : str
+            One of those planned, such as "aware" or "bh".
+
+        Returns
+        -------
+        Outlook
+            What it would find, and what it would take to find more.
+        """
         names = tuple(one.method for one in self.outlooks)
         return self.outlooks[names.index(check.choice(method, "method", names))]
 
@@ -112,7 +157,13 @@ class Plan:
         return json.dumps(asdict(self))
 
     def plot(self, path: Path | str) -> None:
-        """Write a picture of power against people to `path`; needs plan(..., curve=True)."""
+        """Write a picture of power against people; needs plan(..., curve=True) and the extra "plot".
+
+        Parameters
+        ----------
+        path : path
+            Where to; its suffix says the format (.svg, .png, .pdf).
+        """
         from discreet.planner.picture import picture
 
         picture(self, path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from discreet.planner.study import METHODS, ROWS, Study
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from discreet.evidence.core.accumulate import Test
+    from discreet.parameters import Cutoffs, Dependence, Method, Planned
 
 _EFFECTS = (0.05, 0.1, 0.2)
 _QUICK, _USUAL, _SEARCH = 20, 40, 12  # invented studies
@@ -38,14 +41,14 @@ def plan(
     q: float = 0.1,
     effects: float | Sequence[float] = _EFFECTS,
     signals: int | None = None,
-    test: Any = None,
+    test: Test | None = None,
     sensitivity: float | None = None,
     sd: float | None = None,
     share: float | None = None,
-    methods: str | Iterable[str] | None = None,
+    methods: Planned | Iterable[Planned] | None = None,
     k: int | None = None,
-    dependence: str | None = None,
-    cutoffs: str | None = None,
+    dependence: Dependence | None = None,
+    cutoffs: Cutoffs | None = None,
     target: float | None = None,
     quick: bool = False,
     curve: bool = False,
@@ -60,40 +63,69 @@ def plan(
 
     Parameters
     ----------
-    n, m : int
-        How many people, how many hypotheses.
-    epsilon, delta, q
-        The privacy budget and the false discovery rate, as for `discover`.
+    n : int
+        How many people.
+    m : int
+        How many hypotheses.
+    epsilon, delta : float
+        The privacy budget, as for `discover`.
+    q : float
+        The false discovery rate to allow.
     effects : float or sequence of float
         How large the real effects are: differences between two groups, or distances from the null value, in
         standard deviations of the column; for `Correlation`, the correlation itself.
     signals : int, optional
-        How many hypotheses are really false, shared equally among `effects`; a tenth of m when absent.
+        How many hypotheses are really false, shared equally among `effects`. If None, a tenth of m.
     test : TwoGroups, Mean, ..., optional
-        What `discover` will be given; its column names do not matter. Two groups when absent.
+        What `discover` will be given; its column names do not matter. If None, two groups.
     sensitivity : float, optional
         Instead of a test: how far one person moves your own z scores, at n people.
     sd : float, optional
-        Standard deviation of the columns as a share of the width of their bounds. When absent, what the test
+        Standard deviation of the columns as a share of the width of their bounds. If None, what the test
         declares, else the largest possible, 0.5: columns that vary less than the test allows for lose power.
     share : float, optional
-        The second group's share of the people; one half when absent.
+        The second group's share of the people. If None, one half.
     methods : str or sequence of str, optional
-        Among "bh" (no privacy, the textbook test), "aware", "calibrated", "mirror", "peel" and "oneshot"; all
-        that apply when absent.
+        Among "bh" (no privacy, the textbook test), "aware", "calibrated", "mirror", "peel" and "oneshot". If
+        None, all that apply.
     k : int, optional
-        For "peel", "oneshot" and "mirror"; when absent, twice `signals`, and chosen privately by "mirror".
-    dependence, cutoffs : optional
-        As for `release`: the first for "aware", the second for "peel" and "oneshot".
+        For "peel", "oneshot" and "mirror". If None, twice `signals`, and chosen privately by "mirror".
+    dependence : {"positive", "any"}, optional
+        For "aware", as in `release`.
+    cutoffs : {"plain", "paper", "conservative"}, optional
+        For "peel" and "oneshot", as in `release`.
     target : float, optional
-        The power that people, epsilon and effect are searched for; 0.8 when absent.
+        The power that people, epsilon and effect are searched for. If None, 0.8.
     quick : bool
         Only the power, without the searches.
-    repetitions : int, optional
-        How many studies to invent for each figure; 40, and 12 for each step of a search, when absent (fewer
-        for millions of hypotheses).
     curve : bool
         Also the power at a tenth to ten times n, for `Plan.plot`.
+    repetitions : int, optional
+        How many studies to invent for each figure. If None, 40, or 20 when `quick`, and 12 for each step of a
+        search (fewer for millions of hypotheses).
+    seed : int
+        Seeds the invented people. The noise of a release has no seed.
+    tick : callable, optional
+        Called with 1 after each step, for a progress bar.
+
+    Returns
+    -------
+    Plan
+        What each method would find and what it would take to find more; in words when printed.
+
+    Raises
+    ------
+    InputError
+        No study can be invented for this test, or an option would do nothing.
+
+    Notes
+    -----
+    Nothing here depends on data, so nothing is spent; and a plan promises nothing: real effects may differ.
+
+    References
+    ----------
+    Dwork, Su & Zhang (2015), Private False Discovery Rate Control, arXiv:1511.03803: Theorem 3 is
+    about the power of "peel".
 
     Examples
     --------
@@ -187,7 +219,7 @@ def _asked(method: str, options: dict[str, Any], m: int, signals: int, budget: d
         taken["k"] = min(m, 2 * signals)
     if method == "calibrated":
         taken["guarantee"] = method
-    return Parameters(**budget, method=row.partition(",")[0], **taken)
+    return Parameters(**budget, method=cast("Method", row.partition(",")[0]), **taken)
 
 
 def _setting(test: Any, sensitivity: float | None, n: int, share: float | None, sd: float | None) -> Setting:

@@ -40,13 +40,32 @@ def account(events: Iterable[Event], *, delta: float | None = None, epsilon: flo
     epsilon : float, optional
         At least 0. The answer is then delta; 1 where none below is certified.
 
+    Returns
+    -------
+    float
+        epsilon if `delta` is given, delta if `epsilon` is given; rounded outward.
+
+    Raises
+    ------
+    InputError
+        Both are given, or neither.
+
     Notes
     -----
     The best of the bounds that apply, each rounded outward: basic composition; zCDP with the tight conversion
     (never above advanced composition); exact composition of pure events (at most two different epsilons);
     the exact Gaussian curve, into which bounded-range and pure events fit too; the exact adaptive recursion
     for up to 5,000 equal bounded-range ones. Where pure events stand beside zCDP or Gaussian ones, also the
-    sum of the former on top of the curve of the latter. Proofs: docs/proofs/accounting, docs/proofs/rounds.
+    sum of the former on top of the curve of the latter. Proofs: docs/proofs/accounting.md,
+    docs/proofs/rounds.md.
+
+    References
+    ----------
+    - Kairouz, Oh & Viswanath (2015), The Composition Theorem for Differential Privacy: pure events.
+    - Bun & Steinke (2016), Concentrated Differential Privacy, and Canonne, Kamath & Steinke (2020), The
+      Discrete Gaussian for Differential Privacy: zCDP and its conversion.
+    - Dong, Roth & Su (2022), Gaussian Differential Privacy: Gaussian events.
+    - Cesar & Rogers (2021), Bounding, Concentrating, and Truncating: bounded range.
 
     Examples
     --------

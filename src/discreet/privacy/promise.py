@@ -23,10 +23,31 @@ _DECLARED = "A person is protected only if they change no more than that, as dec
 class Privacy:
     """(epsilon, delta)-differential privacy for `neighbours`, earned by `events`. Holds nothing private.
 
-    P(S) <= e^epsilon P'(S) + delta for every outcome set S and every two neighbouring inputs. `neighbours` is
-    "replace", "add-remove", or words that say which two inputs are neighbours. `public` says in words what
-    both share, and is therefore not protected: who is in which group, say. `assumption` is a sentence on what
-    the promise stands on that nothing checked; empty when there is nothing of the kind.
+    P(S) <= e^epsilon P'(S) + delta for every outcome set S and every two neighbouring inputs.
+
+    Attributes
+    ----------
+    epsilon : float
+        At least 0.
+    delta : float
+        In [0, 1).
+    events : tuple of events
+        What was spent, for `account`.
+    neighbours : str
+        "replace", "add-remove", or words that say which two inputs are neighbours.
+    public : str
+        What neighbours share, in words, and is therefore not protected: who is in which group, say.
+    assumption : str
+        What the promise stands on that nothing checked, in a sentence; empty if there is no such thing.
+
+    Notes
+    -----
+    That the events keep within (epsilon, delta): docs/proofs/accounting.md.
+
+    References
+    ----------
+    Dwork, McSherry, Nissim & Smith (2006), Calibrating Noise to Sensitivity in Private Data Analysis, TCC
+    2006.
 
     Examples
     --------

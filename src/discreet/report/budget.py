@@ -32,6 +32,14 @@ class BudgetLine:
         The largest epsilon that one more release may have at the total delta: more than what is not spent,
         for costs do not simply add up.
 
+    Notes
+    -----
+    Made by a release with a ledger. That the total is never exceeded: docs/proofs/ledger.md.
+
+    References
+    ----------
+    Rogers, Roth, Ullman & Vadhan (2016), Privacy Odometers and Filters, NeurIPS 2016.
+
     Examples
     --------
     >>> import discreet

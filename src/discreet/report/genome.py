@@ -36,7 +36,20 @@ class Variant(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Locus:
-    """Discoveries that lie close together; `members` are places among the discoveries, in their order.
+    """Discoveries that lie close together on one chromosome.
+
+    Attributes
+    ----------
+    chromosome : str
+        The chromosome, as the file names it.
+    start, end : int
+        The positions of its first and last discovery, in base pairs.
+    members : tuple of int
+        Places among the discoveries of the release, in their order.
+
+    Notes
+    -----
+    A function of released names and public positions alone: it costs nothing more.
 
     Examples
     --------
@@ -65,6 +78,11 @@ class Located:
         Discoveries on one chromosome belong to one locus when no gap between neighbours exceeds this.
     ends : mapping from chromosome to int
         Where each chromosome ends, in the file's order: the axis of the picture. Public.
+
+    Notes
+    -----
+    A function of the release and of public positions alone: it costs nothing more. A locus is made of
+    discoveries; their false discovery rate is the release's, that of loci is not promised.
 
     Examples
     --------
@@ -136,7 +154,18 @@ class Located:
         return page(self.release, map_section(self))
 
     def save(self, folder: str | Path) -> tuple[Path, ...]:
-        """Write variants.tsv, manhattan.svg and report.html into a folder (made if absent)."""
+        """Write variants.tsv, manhattan.svg and report.html into a folder.
+
+        Parameters
+        ----------
+        folder : path
+            Made if it does not exist.
+
+        Returns
+        -------
+        tuple of Path
+            The files, in this order.
+        """
         parts = {
             "variants.tsv": self.to_tsv(),
             "manhattan.svg": self.manhattan(),

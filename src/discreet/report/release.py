@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
 from discreet.version import __version__
 
@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from discreet.parameters import Frame
     from discreet.privacy.promise import Privacy
     from discreet.report.budget import BudgetLine
+    from discreet.typing import FrameLike
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,16 @@ class FdrPromise:
         The proof page or the command that shows it.
     scope : str
         What `assumption` makes of "proved", in a few words to follow it; empty if nothing.
+
+    Notes
+    -----
+    Proofs: docs/proofs/aware-fdr.md, docs/proofs/algorithm-4.md, docs/proofs/mirror.md; `source` says which.
+
+    References
+    ----------
+    - Benjamini & Hochberg (1995), Controlling the False Discovery Rate, JRSS B 57(1): the rate itself.
+    - Benjamini & Yekutieli (2001), The Control of the False Discovery Rate in Multiple Testing under
+      Dependency, Annals of Statistics 29(4): positive dependence (PRDS).
 
     Examples
     --------
@@ -81,6 +93,11 @@ class Values:
     noise : array of float, shape (number of discoveries,)
         Standard deviation of the noise on each, in the same units.
 
+    Notes
+    -----
+    Sampling error comes on top of the noise, and the strongest of many look stronger than they are. Proof of
+    their cost: docs/proofs/effects.md.
+
     Examples
     --------
     >>> import discreet
@@ -103,14 +120,24 @@ class Release:
 
     Attributes
     ----------
+    method : str
+        How the discoveries were chosen, in words.
+    m : int
+        How many hypotheses were tested.
+    q : float
+        The false discovery rate asked for.
+    indices : array of int, shape (number of discoveries,)
+        Positions of the discoveries among the hypotheses, in the order of `discoveries`.
     discoveries : tuple of str
         Names of the discoveries, strongest first where `ordered`.
-    indices : array of int, shape (number of discoveries,)
-        Their positions among the hypotheses, in the same order.
+    ordered : bool
+        Whether the order of the discoveries is part of the release.
     privacy : Privacy
         epsilon, delta, neighbours, events; in words when printed.
     fdr : FdrPromise
         Level, guarantee and assumptions; in words when printed.
+    parameters : mapping from str to object
+        What was asked: test, columns, options of the method. Public.
     values : Values or None
         A noisy number for each discovery, when they were asked for.
     frame : {"pandas", "polars", "pyarrow"} or None
@@ -119,6 +146,16 @@ class Release:
         Where this release leaves the data set's budget, when a ledger was kept.
     version : str
         The version of discreet that made the release.
+
+    Notes
+    -----
+    Everything in it is released or public: it may leave. `privacy` and `fdr` say what they stand on. Proofs:
+    docs/proofs/aware-privacy.md, docs/proofs/aware-fdr.md, docs/proofs/algorithm-4.md, docs/proofs/mirror.md.
+
+    References
+    ----------
+    Dwork, Su & Zhang (2015), Private False Discovery Rate Control, arXiv:1511.03803. `cite` lists
+    the references behind this release.
 
     Examples
     --------
@@ -144,23 +181,57 @@ class Release:
     version: str = __version__
 
     def to_json(self, indent: int | None = None) -> str:
-        """Return the whole record as JSON that `from_json` and `report/release.schema.json` understand."""
+        """Return the whole record as JSON that `from_json` and `report/release.schema.json` understand.
+
+        Parameters
+        ----------
+        indent : int, optional
+            Spaces at each level. If None, one line.
+
+        Returns
+        -------
+        str
+            JSON.
+        """
         from discreet.report.record import to_json
 
         return to_json(self, indent)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Release:
-        """Return the release that `to_json` wrote; anything else is an InputError."""
+        """Return the release that `to_json` wrote.
+
+        Parameters
+        ----------
+        text : str or bytes
+            JSON.
+
+        Returns
+        -------
+        Release
+            Equal to the one that was written.
+
+        Raises
+        ------
+        InputError
+            The text is anything else.
+        """
         from discreet.report.read import from_json
 
         return from_json(text)
 
-    def to_frame(self, kind: str | None = None) -> Any:
+    def to_frame(self, kind: Frame | None = None) -> FrameLike:
         """Return one row for each discovery: rank (when ordered), hypothesis, index, value, noise_sd.
 
-        The last two only when values were released. `kind` is "pandas", "polars" or "pyarrow"; by default
-        what the data came in, else the first of these that is installed.
+        Parameters
+        ----------
+        kind : {"pandas", "polars", "pyarrow"}, optional
+            If None, what the data came in, else the first of these that is installed.
+
+        Returns
+        -------
+        data frame
+            value and noise_sd only when values were released.
         """
         from discreet.report.table import to_frame
 
@@ -169,6 +240,18 @@ class Release:
     def save(self, path: str | PathLike[str]) -> Path:
         """Write the release as its suffix says (.html, .json, .csv, .tsv, .parquet) and return the path.
 
+        Parameters
+        ----------
+        path : path
+            Where to; a file of this name is replaced.
+
+        Returns
+        -------
+        Path
+            The path.
+
+        Notes
+        -----
         In .csv and .tsv a name that a spreadsheet would run as a formula gets a leading apostrophe; .json
         and .parquet keep every name as it is.
         """
@@ -176,8 +259,19 @@ class Release:
 
         return save(self, path)
 
-    def cite(self, style: str = "text") -> str:
-        """Return the references behind this release, as "text" or as "bibtex"."""
+    def cite(self, style: Literal["text", "bibtex"] = "text") -> str:
+        """Return the references behind this release.
+
+        Parameters
+        ----------
+        style : {"text", "bibtex"}
+            In words, or as BibTeX entries.
+
+        Returns
+        -------
+        str
+            The paper, the method and the accounting.
+        """
         from discreet.report.cite import cite
 
         return cite(self, style)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from discreet import check
 from discreet.errors import missing_extra
+from discreet.parameters import Frame
 
 if TYPE_CHECKING:
     from discreet.report.release import Release
 
-KINDS = ("pandas", "polars", "pyarrow")
+KINDS: tuple[str, ...] = get_args(Frame)
 _EXTRAS = {"pandas": "pandas", "polars": "polars", "pyarrow": "files"}
 
 

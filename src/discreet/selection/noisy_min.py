@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from discreet import check
 from discreet.noise.laws import LAPLACE
@@ -17,11 +17,33 @@ from discreet.selection.values import laplace_noise
 
 if TYPE_CHECKING:
     from discreet.privacy.events import Event
+    from discreet.typing import ArrayLike
 
 
 @dataclass(frozen=True, slots=True)
 class NoisyMin:
     """The position of the (privately) smallest value, and that value with fresh noise if it was asked for.
+
+    Attributes
+    ----------
+    index : int
+        The position of the smallest noisy value.
+    value : float or None
+        That value with fresh noise, if it was asked for.
+    scale : float
+        Scale of the Laplace noise of the selection, in the units of the values.
+    privacy : Privacy
+        epsilon, who the neighbours are, and the events charged.
+    value_scale : float or None
+        Scale of the Laplace noise in `value`.
+
+    Notes
+    -----
+    Returned by `noisy_min`; everything in it may leave. Proof: docs/proofs/noisy-min.md.
+
+    References
+    ----------
+    Dwork, Su & Zhang (2015), Private False Discovery Rate Control, arXiv:1511.03803: Algorithm 3.
 
     Examples
     --------
@@ -43,7 +65,7 @@ class NoisyMin:
 
 
 def noisy_min(
-    values: Any,
+    values: ArrayLike,
     *,
     sensitivity: float,
     epsilon: float,
@@ -65,17 +87,27 @@ def noisy_min(
     sensitivity : float
         One person moves each value by at most this.
     epsilon : float
-        The privacy budget.
+        The privacy budget; delta is 0.
     release_value : bool
         Whether to spend a third of the budget on the value itself.
     spread : float, optional
-        One person moves values up by u and down by v with u + v at most this; 2*sensitivity when not given.
+        One person moves values up by u and down by v with u + v at most this. If None, 2*sensitivity.
+
+    Returns
+    -------
+    NoisyMin
+        The position, the noisy value if it was asked for, and the promise.
 
     Notes
     -----
     Neighbours: any two inputs whose values differ by at most `sensitivity` each, within `spread` together.
     The value is clipped to 2**50 steps around 0, at least 2**39 sensitivities, before it gets its noise.
     Proof: docs/proofs/noisy-min.md.
+
+    References
+    ----------
+    Dwork, Su & Zhang (2015), Private False Discovery Rate Control, arXiv:1511.03803: Algorithm 3 and Lemma
+    2.6, as corrected in docs/errata.md.
 
     Examples
     --------

@@ -18,6 +18,12 @@ class Selection:
 
     Attributes
     ----------
+    method : {"gumbel", "peel", "oneshot"}
+        How they were chosen.
+    m : int
+        How many candidates there were.
+    k : int
+        How many were chosen.
     indices : array of int, shape (k,)
         Positions of the chosen, best first where `ordered`, else ascending.
     ordered : bool
@@ -31,6 +37,16 @@ class Selection:
         Scale (Laplace) or standard deviation (Gaussian) of the noise in `values`.
     privacy : Privacy
         epsilon, delta, who the neighbours are, and the events charged.
+
+    Notes
+    -----
+    Returned by `top_k`; everything in it may leave. Proofs: docs/proofs/gumbel.md, docs/proofs/peel.md,
+    docs/proofs/oneshot.md.
+
+    References
+    ----------
+    Dwork, Su & Zhang (2015), Private False Discovery Rate Control, arXiv:1511.03803: Theorem 4 and
+    Algorithm 5.
 
     Examples
     --------

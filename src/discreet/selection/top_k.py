@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
 from discreet import check
 from discreet.noise.laws import GUMBEL, LAPLACE
+from discreet.parameters import TopK
 from discreet.privacy.promise import Privacy
 from discreet.selection import scales as plans
 from discreet.selection.contest.contest import largest as noisy_largest
@@ -20,18 +21,19 @@ from discreet.selection.values import gaussian_noise, laplace_noise
 
 if TYPE_CHECKING:
     from discreet.selection.values import ValueNoise
+    from discreet.typing import ArrayLike
 
-METHODS = ("gumbel", "peel", "oneshot")
+METHODS: tuple[str, ...] = get_args(TopK)
 
 
 def top_k(
-    scores: Any,
+    scores: ArrayLike,
     k: int,
     *,
     sensitivity: float,
     epsilon: float,
     delta: float = 0.0,
-    method: str = "gumbel",
+    method: TopK = "gumbel",
     spread: float | None = None,
     largest: bool = False,
     values: bool = False,
@@ -55,13 +57,23 @@ def top_k(
         "peel": the paper's peeling, k rounds of Report Noisy Min with fresh Laplace noise.
         "oneshot": Algorithm 5, Laplace noise once; a set without order where that needs less noise.
     spread : float, optional
-        One person raises scores by at most u and lowers them by at most v with u + v <= spread. The default,
-        2*sensitivity, is always right; give `sensitivity` when one person moves all scores the same way, as
-        when people are added or removed and each adds to counts. It halves the noise of "gumbel".
+        One person raises scores by at most u and lowers them by at most v with u + v <= spread. If None,
+        2*sensitivity, which is always right. Give `sensitivity` when one person moves all scores the same
+        way, as when people are added or removed and each adds to counts: it halves the noise of "gumbel".
     largest : bool
         Choose the largest instead of the smallest.
     values : bool
         Also release the chosen scores with fresh noise; about half of the budget goes there.
+
+    Returns
+    -------
+    Selection
+        The chosen positions, their noisy scores if asked for, and the promise; in words when printed.
+
+    Raises
+    ------
+    InputError
+        An argument is out of range. Nothing was drawn.
 
     Notes
     -----
@@ -70,6 +82,14 @@ def top_k(
     from 0 are clipped for the selection. Released values are clipped, before they get their noise, to 2**50
     lattice steps from 0: 2**39 to 2**40 sensitivities. Proofs:
     docs/proofs/gumbel.md, docs/proofs/peel.md, docs/proofs/oneshot.md, docs/proofs/contest.md.
+
+    References
+    ----------
+    - McSherry & Talwar (2007), Mechanism Design via Differential Privacy, and Durfee & Rogers (2019),
+      Practical Differentially Private Top-k Selection: "gumbel".
+    - Dwork, Su & Zhang (2015), Private False Discovery Rate Control, arXiv:1511.03803: Theorem 4 ("peel") and
+      Algorithm 5 ("oneshot"), as corrected in docs/errata.md.
+    - Qiao, Su & Zhang (2021), Oneshot Differentially Private Top-k Selection: the scale of "oneshot".
 
     Examples
     --------
@@ -84,7 +104,8 @@ def top_k(
     sup = read_sensitivity(sensitivity)
     width = read_spread(spread, sup)
     epsilon, delta = check.epsilon(epsilon), check.delta(delta)
-    method, values = check.choice(method, "method", METHODS), check.flag(values, "values")
+    check.choice(method, "method", METHODS)
+    values = check.flag(values, "values")
     # Everything public is settled, or refused, before anything is drawn.
     if method == "gumbel":
         plan = plans.gumbel_plan(k, epsilon, delta, width, values)

@@ -45,26 +45,42 @@ class Plink:
     ----------
     path : path
         A .bed file with its .bim and .fam, or a .pgen file (extra "pgen") with its .pvar and .psam.
-    pheno, pheno_name : path, str, optional
-        A phenotype file, FID IID value..., and the name of its column; the .fam file's phenotype if absent.
-        For cases and controls, 1 is a control and 2 a case, unless the test's `levels` say otherwise. Missing
-        are -9, NA and every other word that is no finite number, and everyone the file leaves out. Each is
-        read by itself. A file without FID, its header beginning with IID, goes by IID.
-    keep, extract : path, optional
-        Lists of people (FID IID) and of variant names; only those are used. Public: choose them without
-        looking at genotypes or phenotypes.
+    pheno : path, optional
+        A phenotype file, FID IID value... If None, the phenotype of the .fam or .psam file. For cases and
+        controls, 1 is a control and 2 a case, unless the test's `levels` say otherwise. Missing are -9, NA
+        and every other word that is no finite number, and everyone the file leaves out. Each is read by
+        itself. A file without FID, its header beginning with IID, goes by IID.
+    pheno_name : str, optional
+        The column of `pheno` to use. If None, the first.
+    keep : path, optional
+        A list of people (FID IID); only those are used. Public: choose them without looking at genotypes or
+        phenotypes.
+    extract : path, optional
+        A list of variant names; only those are tested. Public likewise.
     within : path, optional
         Public strata, FID IID stratum: the column "stratum" of the cohort.
-    freq, maf : path, float, optional
-        Public allele frequencies of another cohort (.afreq or .frq), and the smallest minor allele frequency
-        there: rarer variants, and those it does not list, are not tested. Never frequencies of these people.
+    freq : path, optional
+        Public allele frequencies of another cohort (.afreq or .frq). Never frequencies of these people.
+    maf : float, optional
+        The smallest minor allele frequency in `freq`: rarer variants, and those it does not list, are not
+        tested. Goes with `freq`.
     threads : int, optional
-        As many as there are processors if absent.
+        How many threads count. If None, as many as there are processors.
+
+    Raises
+    ------
+    InputError
+        The name does not end in .bed or .pgen, or options that go together do not.
 
     Notes
     -----
     How many people there are is public, and so is every variant's name, place and alleles. Genotypes are
-    protected; whether phenotypes are is up to the test (its `protect`).
+    protected; whether phenotypes are is up to the test (its `protect`). Proofs: docs/proofs/sources.md,
+    docs/proofs/association.md.
+
+    References
+    ----------
+    Chang et al. (2015), Second-generation PLINK, GigaScience 4(7): the file formats.
 
     Examples
     --------
@@ -103,7 +119,13 @@ class Plink:
             raise InputError("pheno_name is a column of pheno: give the file too")
 
     def check_used(self, labels: Sequence[str]) -> None:
-        """Refuse a file that is given and that a test which reads these labels would not look at."""
+        """Refuse a file that is given and that a test which reads these labels would not look at.
+
+        Parameters
+        ----------
+        labels : sequence of str
+            The columns that the test reads beside the genotypes.
+        """
         for option, label in (("pheno", PHENOTYPE), ("within", STRATUM)):
             if getattr(self, option) is not None and label not in labels:
                 raise InputError(

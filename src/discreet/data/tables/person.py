@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
@@ -16,13 +16,14 @@ from discreet import check
 from discreet.data.tables.source import is_missing
 from discreet.errors import InputError
 from discreet.labels import plain, spelled
+from discreet.parameters import Reduction
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-REDUCTIONS = ("mean", "first", "any")
+REDUCTIONS: tuple[str, ...] = get_args(Reduction)
 _WHOLE = re.compile(r"([+-]?\d+)\.0+", re.ASCII)
 _TOLD_APART = 2.0**53  # from here on two whole numbers may be the same float
 
@@ -37,7 +38,17 @@ class Person:
         The identifier. Rows without one are left out: nobody could say whose they are.
     reduce : {"mean", "first", "any"}, optional
         The mean of the values present, the first row's values, or whether any value present is above 0; of
-        everyone's values, also of those with one row. When absent, each person must have one row.
+        everyone's values, also of those with one row. If None, each person must have one row.
+
+    Raises
+    ------
+    InputError
+        `reduce` is none of these. Several rows of one person without `reduce` are refused when data is read.
+
+    Notes
+    -----
+    Privacy is per person, however many rows they have: a person's row is a function of that person's own rows
+    and of public things. Proof: docs/proofs/reading.md.
 
     Examples
     --------
@@ -51,7 +62,7 @@ class Person:
     """
 
     column: str
-    reduce: str | None = None
+    reduce: Reduction | None = None
 
     def __post_init__(self) -> None:
         check.text(self.column, "person")

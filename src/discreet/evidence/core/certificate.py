@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import get_args
 
 from discreet import check
 from discreet.errors import InputError
+from discreet.parameters import Adjacency
 
-ADJACENCIES = ("replace", "add-remove")
+ADJACENCIES: tuple[str, ...] = get_args(Adjacency)
 _MOVES = (2.0**-200, 2.0**200)  # far beyond any score; squares and quotients are still numbers
 
 
@@ -40,6 +42,16 @@ class Certificate:
         How many people there are, where that is public: under "replace", when `measure` has seen them.
     assumption : str
         What the bounds stand on that nothing checked, in a sentence; never empty when they are declared.
+
+    Notes
+    -----
+    Tests make their own, with a proof page each (docs/proofs); `Evidence.from_p` and `Evidence.from_z` hold
+    the caller's.
+
+    References
+    ----------
+    Dwork, Su & Zhang (2015), Private False Discovery Rate Control, arXiv:1511.03803: Definitions
+    2.1 and 2.3.
 
     Examples
     --------

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from discreet.typing import ArrayLike
+
 T = TypeVar("T")
 
 
@@ -42,6 +44,15 @@ class Evidence:
         one person moves each by at most `sup`. Only the mirror method uses them.
     effect : Effect or None
         How large each finding is, in units a reader knows; private, with its own sensitivity.
+
+    Notes
+    -----
+    Made by `measure`, `from_p` or `from_z`. Nothing in it is noisy: what `release` promises stands on the
+    certificate. Proofs: docs/proofs/sources.md and the page of each test.
+
+    References
+    ----------
+    Dwork, Su & Zhang (2015), Private False Discovery Rate Control, arXiv:1511.03803: Definition 4.1.
 
     Examples
     --------
@@ -87,13 +98,13 @@ class Evidence:
     @classmethod
     def from_p(
         cls,
-        p: Any,
+        p: ArrayLike,
         *,
         eta: float,
         nu: float,
         spread: float | None = None,
         adjacency: str = "add-remove",
-        names: Iterable[Any] | None = None,
+        names: Iterable[object] | None = None,
     ) -> Self:
         """Hold p-values the way the paper does: score = -log max(p, nu), null Exp(1), certificate declared.
 
@@ -107,9 +118,20 @@ class Evidence:
         nu : float
             p-values under nu count as nu.
         spread : float, optional
-            A tighter promise on max(d, 0) - min(d, 0); 2*eta when absent.
+            A tighter promise on max(d, 0) - min(d, 0), where d are the moves. If None, 2*eta.
         adjacency : {"replace", "add-remove"}
             What your promise is about; the paper's definition adds or removes a person.
+        names : iterable, optional
+            One name for each hypothesis. If None, a mapping's keys or a pandas index, else positions.
+
+        Returns
+        -------
+        Evidence
+            Scores whose certificate is declared: nothing checks it, and a release says so.
+
+        Notes
+        -----
+        (eta, nu)-neighbours are within eta after truncation: docs/proofs/log-p.md.
         """
         nu = check.level(nu, "nu")
         values, found = _vector(p, "p")
@@ -126,14 +148,14 @@ class Evidence:
     @classmethod
     def from_z(
         cls,
-        z: Any,
+        z: ArrayLike,
         *,
         sup: float,
         spread: float | None = None,
         adjacency: str,
         sides: int = 1,
         ceiling: float = MOST,
-        names: Iterable[Any] | None = None,
+        names: Iterable[object] | None = None,
     ) -> Self:
         """Hold z scores: z (or |z| with sides=2) clipped to [0, ceiling], null normal, certificate declared.
 
@@ -160,7 +182,20 @@ class Evidence:
         return cls(_names(names, found, score.size), score, null, certificate, signed)
 
     def reduce(self, work: Callable[[NDArray[np.float64], int], T], merge: Callable[[Sequence[T]], T]) -> T:
-        """Return merge([work(scores, place of the first), ...]) over all blocks of scores; here it is one."""
+        """Return merge([work(scores, place of the first), ...]) over all blocks of scores; here it is one.
+
+        Parameters
+        ----------
+        work : callable
+            A function of some scores and of the place of the first of them.
+        merge : callable
+            A function of the results of `work`, in order.
+
+        Returns
+        -------
+        what `merge` returns
+            Private, like the scores.
+        """
         return merge([work(self.score, 0)])
 
     def __len__(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy
@@ -10,15 +10,38 @@ import scipy
 from discreet import check
 from discreet.errors import InputError
 
+if TYPE_CHECKING:
+    from discreet.typing import ArrayLike
 
-def are_neighbours(p: Any, p2: Any, eta: float, nu: float) -> bool:
+
+def are_neighbours(p: ArrayLike, p2: ArrayLike, eta: float, nu: float) -> bool:
     """Say whether two tuples of p-values are (eta, nu)-neighbours, the paper's Definition.
 
     For every i: both p_i and p2_i are below nu, or exp(-eta) p_i <= p2_i <= exp(eta) p_i.
 
+    Parameters
+    ----------
+    p, p2 : array-like, same shape
+        p-values of the same hypotheses on two tables.
+    eta : float
+        The most that log p moves, above 0.
+    nu : float
+        Where p-values are truncated, strictly between 0 and 1.
+
+    Returns
+    -------
+    bool
+        Whether the definition holds for every hypothesis.
+
+    Notes
+    -----
     This is not the same as |log max(p, nu) - log max(p2, nu)| <= eta, which is what privacy needs and what
     `truncated_sensitivity` bounds: neighbours imply it, it does not imply neighbours (p = nu and p2 far
-    below nu are not neighbours, and are the same after truncation).
+    below nu are not neighbours, and are the same after truncation). Proof: docs/proofs/log-p.md.
+
+    References
+    ----------
+    Dwork, Su & Zhang (2015), Private False Discovery Rate Control, arXiv:1511.03803: Definition 4.1.
 
     Examples
     --------

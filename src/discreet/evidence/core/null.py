@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy
@@ -12,6 +12,8 @@ from discreet import check
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from discreet.typing import ArrayLike
 
 LAWS = ("normal", "folded normal", "exponential")
 BASES = ("proved", "checked", "approximate", "declared")
@@ -30,6 +32,11 @@ class Null:
     basis : {"proved", "checked", "approximate", "declared"}
         Why it holds: a proof; exact laws and simulations; the normal approximation; the caller's word.
 
+    Notes
+    -----
+    The p-value of a score is its survival, super-uniform under the null. Proof of the tests' own bounds:
+    docs/proofs/tails.md.
+
     Examples
     --------
     >>> import discreet
@@ -47,8 +54,19 @@ class Null:
         check.choice(self.basis, "basis", BASES)
         object.__setattr__(self, "ceiling", check.positive(self.ceiling, "ceiling"))
 
-    def log_survival(self, t: Any) -> NDArray[np.float64]:
-        """Return log P(score >= t), accurate far into the tail; same shape as t."""
+    def log_survival(self, t: ArrayLike) -> NDArray[np.float64]:
+        """Return the log of `survival`, accurate far into the tail.
+
+        Parameters
+        ----------
+        t : array-like
+            Scores.
+
+        Returns
+        -------
+        array of float, same shape as t
+            -inf above the ceiling.
+        """
         t = check.floats(t, "t")
         if self.law == "exponential":
             tail = -t
@@ -60,12 +78,34 @@ class Null:
         inside = np.minimum(np.where(t <= 0, 0.0, tail), 0.0)
         return np.where(t > self.ceiling, -np.inf, inside)
 
-    def survival(self, t: Any) -> NDArray[np.float64]:
-        """Return the bound on P(score >= t); same shape as t."""
+    def survival(self, t: ArrayLike) -> NDArray[np.float64]:
+        """Return the bound on P(score >= t).
+
+        Parameters
+        ----------
+        t : array-like
+            Scores.
+
+        Returns
+        -------
+        array of float, same shape as t
+            1 at and below 0, and 0 above the ceiling.
+        """
         return np.exp(self.log_survival(t))
 
     def cutoff(self, level: float) -> float:
-        """Return the smallest t with survival(t+) <= level: a score above it has a p-value under `level`."""
+        """Return the smallest t with survival(t+) <= level: a score above it has a p-value under `level`.
+
+        Parameters
+        ----------
+        level : float
+            A p-value, strictly between 0 and 1.
+
+        Returns
+        -------
+        float
+            Inside [0, ceiling].
+        """
         level = check.level(level, "level")
         if self.law == "exponential":
             t = -np.log(level)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import ndtr
@@ -46,9 +46,8 @@ def run(repetitions: int, tick: Callable[[int], None]) -> Rates:
 
 def _private(evidence: Evidence, method: str) -> NDArray[np.int64]:
     name, _, guarantee = method.partition(", ")
-    if guarantee:
-        return release(evidence, q=Q, epsilon=EPSILON, delta=DELTA, guarantee=guarantee).indices
-    return release(evidence, q=Q, epsilon=EPSILON, delta=DELTA, method=name, k=K).indices
+    asked: dict[str, Any] = {"guarantee": guarantee} if guarantee else {"method": name, "k": K}
+    return release(evidence, q=Q, epsilon=EPSILON, delta=DELTA, **asked).indices
 
 
 def _rates(indices: NDArray[np.int64]) -> tuple[float, float]:

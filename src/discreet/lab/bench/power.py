@@ -84,8 +84,9 @@ def _mirror(z: NDArray[np.float64], point: Point, method: str) -> NDArray[np.int
 def _private(p: NDArray[np.float64], point: Point, method: str) -> NDArray[np.int64]:
     name, _, guarantee = method.partition(", ")
     extra: dict[str, Any] = {"guarantee": guarantee} if guarantee else {"k": K}
+    extra["method"] = name
     extra |= {"eta": point.eta, "nu": 0.5 * Q / M, "epsilon": point.epsilon, "delta": point.delta}
-    return private_bh(p, q=Q, method=name, **extra).indices
+    return private_bh(p, q=Q, **extra).indices
 
 
 def _rates(indices: NDArray[np.int64]) -> tuple[float, float]:

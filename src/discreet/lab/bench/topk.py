@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from discreet.parameters import TopK
+
 SIZES = (10_000, 100_000, 1_000_000)
 COUNTS = (1, 10, 100, 1000)
 _EPSILON, _DELTA = 1.0, 1e-6
@@ -71,7 +73,7 @@ def _row(x: NDArray[np.float64], k: int) -> Row:
     )
 
 
-def _ours(x: NDArray[np.float64], k: int, method: str) -> Callable[[], object]:
+def _ours(x: NDArray[np.float64], k: int, method: TopK) -> Callable[[], object]:
     """Return our top-k at a sensitivity where the noise is comparable to the scores, already calibrated."""
 
     def job() -> object:

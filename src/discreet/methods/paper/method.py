@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from discreet.evidence.core.certificate import Certificate
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.null import Null
-    from discreet.parameters import Parameters
+    from discreet.parameters import Parameters, TopK
     from discreet.selection.scales import Plan
 
 _MISS = 0.01
@@ -30,7 +30,8 @@ def ready_paper(evidence: Evidence, asked: Parameters) -> Ready:
 
     Every round that doubling may need is charged, whether or not it is reached.
     """
-    m, certificate, method = len(evidence), evidence.certificate, asked.method
+    m, certificate = len(evidence), evidence.certificate
+    method: TopK = "peel" if asked.method == "peel" else "oneshot"
     sizes = [asked.k] if asked.k is not None else _doubling(m)
     share = 1 / len(sizes)
     budget = (asked.epsilon * share, asked.delta * share)

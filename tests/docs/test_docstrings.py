@@ -1,0 +1,137 @@
+"""Every public name says what it takes and what it returns, in numpydoc, and types options by their words."""
+
+import inspect
+import re
+
+import pytest
+
+import discreet
+from discreet.errors import DiscreetError
+from discreet.sklearn import PrivateSelectFdr
+
+EVIDENCE_TESTS = [
+    *("Allelic", "Correlation", "Genotypic", "Mean", "PValues", "Proportion", "RankSum", "Score", "Sign"),
+    *("SignedRank", "Stratified", "Trend", "TwoByTwo", "TwoGroups", "Vote", "truncated_sensitivity"),
+]
+
+PUBLIC = {name: getattr(discreet, name) for name in discreet.__all__ if name[0] != "_"}
+PUBLIC["PrivateSelectFdr"] = PrivateSelectFdr
+COMPLETE = [name for name in PUBLIC if name not in EVIDENCE_TESTS]
+METHODS = [
+    (name, attribute)
+    for name, thing in PUBLIC.items()
+    if inspect.isclass(thing) and not issubclass(thing, DiscreetError)
+    for attribute, member in vars(thing).items()
+    if not attribute.startswith("_") and isinstance(member, (classmethod, property, type(discreet.plan)))
+]
+
+
+def sections(thing):
+    """Return the sections of a docstring by their heads; what stands before the first is under ""."""
+    parts = re.split(r"^(\w+)\n-+\n", inspect.getdoc(thing) or "", flags=re.MULTILINE)
+    return {"": parts[0], **dict(zip(parts[1::2], parts[2::2], strict=True))}
+
+
+def entries(section):
+    """Return what a section describes: {name: type}; "epsilon, delta : float" are two."""
+    heads = re.findall(r"^(\S.*?)(?: : (.*))?$", section, re.MULTILINE)
+    return {name.strip(): kind for names, kind in heads for name in names.split(",")}
+
+
+def parameters(thing):
+    """Return the public parameters of a function or of a class's constructor: {name: annotation}."""
+    found = inspect.signature(thing).parameters.values()
+    return {p.name: str(p.annotation) for p in found if p.name not in {"self", "cls"} and p.name[0] != "_"}
+
+
+def faults(thing, *, always_returns=True):
+    """Return what the docstring and the signature of a public name lack, in words."""
+    said, taken = sections(thing), parameters(thing)
+    described = entries(said.get("Parameters", ""))
+    if inspect.isclass(thing) and not described:  # the fields of a record that users are given, not make
+        described = entries(said.get("Attributes", ""))
+        options = {}
+    else:
+        options = {name: kind for name, kind in described.items() if kind.startswith('{"')}
+    found = [f"{name} is not described" for name in taken if name not in described]
+    found += [f"{name} is described and not taken" for name in described if name not in taken]
+    found += [f"{name} is Any" for name, kind in taken.items() if re.search(r"\bAny\b", kind)]
+    found += [f"{name} is one of a few words, and typed str" for name in options if _text(taken.get(name))]
+    if not inspect.isclass(thing):
+        returned = str(inspect.signature(thing).return_annotation)
+        found += ["Returns is missing"] if always_returns and "Returns" not in said else []
+        found += ["returns Any"] if re.search(r"\bAny\b", returned) else []
+    if not re.match(r"\S.*[.:]", said[""]):
+        found.append("the first line is no sentence")
+    return found
+
+
+def _text(annotation):
+    return annotation is not None and re.search(r"\bstr\b", annotation) is not None
+
+
+@pytest.mark.parametrize("name", COMPLETE)
+def test_parameters_and_returns_are_described(name):
+    """All parameters, no more, and what comes back; no bare Any, and options are typed by their words."""
+    if PUBLIC[name] is not DiscreetError:
+        assert faults(PUBLIC[name]) == []
+
+
+@pytest.mark.skip(reason="not complete yet: delete this line when they are")
+@pytest.mark.parametrize("name", EVIDENCE_TESTS)
+def test_parameters_of_evidence_are_described(name):
+    """The same of the tests and of `truncated_sensitivity`."""
+    assert faults(PUBLIC[name]) == []
+
+
+@pytest.mark.parametrize("name", COMPLETE)
+def test_what_is_promised_has_a_reason(name):
+    """There is an example; functions say what they stand on and where it was published."""
+    said = sections(PUBLIC[name])
+    assert ">>> " in said["Examples"]
+    assert "Notes" in said
+    if inspect.isfunction(PUBLIC[name]):
+        assert "References" in said
+
+
+@pytest.mark.parametrize(("name", "attribute"), METHODS)
+def test_methods_of_public_classes_are_described(name, attribute):
+    """Methods and properties have a sentence; those with arguments describe them."""
+    thing = getattr(PUBLIC[name], attribute)
+    first = (inspect.getdoc(thing) or "").partition("\n")[0]
+    assert first.endswith((".", ")")) or ":" in first
+    if callable(thing) and parameters(thing) and name in COMPLETE and attribute != "from_z":
+        missing = [fault for fault in faults(thing, always_returns=False) if "typed str" not in fault]
+        assert missing == []
+
+
+def test_what_is_missing_is_noticed():
+    """Wrong twin: a function that leaves a parameter out, tells of another, or says Any, is caught."""
+
+    def wrong(p: "Any", method: "str", q: "float") -> "Any":  # noqa: F821
+        """Do it.
+
+        Parameters
+        ----------
+        p : array-like
+            Values.
+        method : {"a", "b"}
+            How.
+        level : float
+            Gone.
+        """
+
+    assert faults(wrong) == [
+        "q is not described",
+        "level is described and not taken",
+        "p is Any",
+        "method is one of a few words, and typed str",
+        "Returns is missing",
+        "returns Any",
+    ]
+
+
+def test_entries_of_several_names_and_long_types():
+    """One line may describe two parameters, and a type may hold colons and commas."""
+    section = 'a, b : float\n    Both.\nc : {"x", "y"}, optional\n    Which: x or y.\n\nd\n    No type.\n'
+    assert entries(section) == {"a": "float", "b": "float", "c": '{"x", "y"}, optional', "d": ""}
