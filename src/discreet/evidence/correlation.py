@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet import check
+from discreet.alternative import Alternative, toward
 from discreet.errors import InputError
 from discreet.evidence.core import tails
 from discreet.evidence.core.accumulate import Rows, Sums
@@ -77,7 +78,7 @@ class Correlation:
     bounds: Any = None
     partner_bounds: Any = None
     floor: float | None = None
-    sides: int = 1
+    alternative: Alternative = "two-sided"
     ceiling: float | None = None
     tail: str = "safe"
     adjacency: str = "replace"
@@ -128,7 +129,7 @@ class Correlation:
             float(np.sqrt(n * (n - 1) * (2 * n + 5) / 18)),
             2 * (n - 1),
             n,
-            sides=self.sides,
+            alternative=self.alternative,
             ceiling=self.ceiling,
             survival=self.survival(n),
             proof="docs/proofs/correlation.md",
@@ -153,11 +154,10 @@ class Correlation:
         influence = floor_influence(step, shrink, clip)
         survival = tails.normal if self.tail == "normal" else tails.bounded_sum(n, step, clip)
         steps = score_map(survival, influence, clip)
-        score = steps(raw) if self.sides == 1 else np.maximum(steps(raw), steps(-raw))
         return conclude(
             sums.names,
-            score,
-            sides=self.sides,
+            steps(toward(raw, self.alternative)),
+            alternative=self.alternative,
             top=steps.top,
             sup=steps.move(influence),
             proof="docs/proofs/correlation.md",

@@ -54,11 +54,6 @@ class Genotypic(CaseControl):
     'rs2'
     """
 
-    @property
-    def sides(self) -> int:
-        """Two: shares may differ either way."""
-        return 2
-
     def concluded(self, counts: Genotypes) -> Evidence:
         """Return the evidence of everyone counted."""
         design = self.design(counts)
@@ -101,7 +96,7 @@ class Genotypic(CaseControl):
         return conclude(
             counts.names,
             steps(raw),
-            sides=2,
+            alternative="two-sided",
             top=steps.top,
             sup=steps.move(step, shrink),
             proof="docs/proofs/association.md",

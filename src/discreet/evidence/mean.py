@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from discreet.alternative import Alternative, directions
 from discreet.errors import InputError
 from discreet.evidence.core.accumulate import Sums
 from discreet.evidence.core.arguments import settle, sharp_from
@@ -63,7 +64,7 @@ class Mean:
 
     bounds: Any
     null: Any
-    sides: int = 1
+    alternative: Alternative = "two-sided"
     sd: float | None = None
     adjacency: str = "replace"
     least: int | None = None
@@ -109,14 +110,13 @@ class Mean:
             columns = share == rate
             total = sums.total[0, columns] / FINE
             # Rounding can raise a mean by one part: the null moves by as much, against the finding.
-            up = side(float(rate) + 1 / FINE, self.sd, people, self.ceiling, self.tail)
-            used.append(up)
-            score[columns] = up.score(total, n)
-            if self.sides == 2:
-                down = side(1 - float(rate) + 1 / FINE, self.sd, people, self.ceiling, self.tail)
-                used.append(down)
-                score[columns] = np.maximum(score[columns], down.score(n - total, n))
+            for null, toward in directions(self.alternative, (rate, total), (1 - rate, n - total)):
+                one = side(float(null) + 1 / FINE, self.sd, people, self.ceiling, self.tail)
+                used.append(one)
+                score[columns] = np.maximum(score[columns], one.score(toward, n))
         excess = sums.total[0] / FINE - n * share
         found = mean_effect("mean above the null", excess, n, people, bounds_of(self.bounds, sums.names)[1])
         proof = "docs/proofs/mean.md"
-        return combine(sums.names, score, used, sides=self.sides, proof=proof, effect=found, tail=self.tail)
+        return combine(
+            sums.names, score, used, alternative=self.alternative, proof=proof, effect=found, tail=self.tail
+        )

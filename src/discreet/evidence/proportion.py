@@ -9,6 +9,7 @@ import numpy as np
 import scipy
 
 from discreet import check
+from discreet.alternative import Alternative, directions
 from discreet.evidence.core.accumulate import Sums
 from discreet.evidence.core.arguments import settle, sharp_from
 from discreet.evidence.core.bounded import combine, mean_effect, side, size
@@ -58,7 +59,7 @@ class Proportion:
     """
 
     null: float
-    sides: int = 1
+    alternative: Alternative = "two-sided"
     adjacency: str = "replace"
     least: int | None = None
     ceiling: float | None = None
@@ -81,26 +82,26 @@ class Proportion:
         names = sums.names
         yes, no = (sums.square[0] + sums.total[0]) / 2, (sums.square[0] - sums.total[0]) / 2
         n = float(sums.count[0])
+        counts = directions(self.alternative, (self.null, yes), (1 - self.null, no))
         found = mean_effect(
             "rate above the null", yes - n * self.null, n, size(self.adjacency, self.least, n)
         )
         if self.adjacency == "add-remove":
             people = size(self.adjacency, self.least, n)
-            up = side(self.null, None, people, self.ceiling, "safe")
-            down = side(1 - self.null, None, people, self.ceiling, "safe")
-            score = up.score(yes, n)
-            if self.sides == 2:
-                score = np.maximum(score, down.score(no, n))
-            used = [up, down][: self.sides]
-            return combine(names, score, used, sides=self.sides, proof="docs/proofs/mean.md", effect=found)
+            used = [side(rate, None, people, self.ceiling, "safe") for rate, _ in counts]
+            score = np.max(
+                [one.score(count, n) for one, (_, count) in zip(used, counts, strict=True)], axis=0
+            )
+            proof = "docs/proofs/mean.md"
+            return combine(names, score, used, alternative=self.alternative, proof=proof, effect=found)
         people = enough(n, 2, "people")
         clip = ceiling_for(self.ceiling, people)
-        steps = [binomial_score_map(people, rate, clip) for rate in (self.null, 1 - self.null)][: self.sides]
-        score = np.max([one(count) for one, count in zip(steps, (yes, no), strict=False)], axis=0)
+        steps = [binomial_score_map(people, rate, clip) for rate, _ in counts]
+        score = np.max([one(count) for one, (_, count) in zip(steps, counts, strict=True)], axis=0)
         return conclude(
             names,
             score,
-            sides=self.sides,
+            alternative=self.alternative,
             top=max(one.top for one in steps),
             sup=max(one.move(1.0) for one in steps),
             proof="enumerated",

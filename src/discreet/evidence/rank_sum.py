@@ -19,6 +19,7 @@ from discreet.labels import codes
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from discreet.alternative import Alternative
     from discreet.evidence.core.evidence import Evidence
 
 
@@ -61,7 +62,7 @@ class RankSum:
 
     group: str
     levels: tuple[Any, Any] = (0, 1)
-    sides: int = 1
+    alternative: Alternative = "two-sided"
     ceiling: float | None = None
     tail: str = "safe"
     adjacency: str = "replace"
@@ -102,7 +103,7 @@ class RankSum:
             float(np.sqrt(first * second * (people + 1) / 12)),
             max(first, second),
             people,
-            sides=self.sides,
+            alternative=self.alternative,
             ceiling=self.ceiling,
             survival=self.survival(first, second),
             proof="docs/proofs/ranks.md",

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from discreet.alternative import Alternative
     from discreet.block import Block, Genotyped
     from discreet.evidence.core.evidence import Evidence
 
@@ -73,7 +74,7 @@ class Score(Genetic):
     bounds: tuple[float, float]
     trait: str = "phenotype"
     sd_floor: float | None = None
-    sides: int = 2
+    alternative: Alternative = "two-sided"
 
     def __post_init__(self) -> None:
         Genetic.__post_init__(self)
@@ -204,7 +205,7 @@ class Traits:
             design,
             maf_floor=test.frequency_floor(design),
             alleles=False,
-            sides=test.sides,
+            alternative=test.alternative,
             ceiling=test.ceiling,
             survival=survival,
             basis=basis_of(test.tail, "checked"),

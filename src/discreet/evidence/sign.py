@@ -9,6 +9,7 @@ import numpy as np
 import scipy
 
 from discreet import check
+from discreet.alternative import Alternative, toward
 from discreet.evidence.core.accumulate import Sums
 from discreet.evidence.core.arguments import settle, sharp_from
 from discreet.evidence.core.bounded import combine, mean_effect, side, size
@@ -46,7 +47,7 @@ class Sign:
     """
 
     null: float = 0.0
-    sides: int = 1
+    alternative: Alternative = "two-sided"
     adjacency: str = "replace"
     least: int | None = None
     ceiling: float | None = None
@@ -67,7 +68,7 @@ class Sign:
 
     def _conclude(self, sums: Sums) -> Evidence:
         difference, n = sums.total[0], float(sums.count[0])
-        both = (difference, -difference)[: self.sides]
+        stronger = toward(difference, self.alternative)
         found = mean_effect(
             "share above less share below",
             difference / 2,
@@ -77,16 +78,15 @@ class Sign:
         )
         if self.adjacency == "add-remove":
             one = side(0.5, None, size(self.adjacency, self.least, n), self.ceiling, "safe")
-            score = np.max([one.score((v + n) / 2, n) for v in both], axis=0)
-            return combine(
-                sums.names, score, [one], sides=self.sides, proof="docs/proofs/mean.md", effect=found
-            )
+            score = one.score((stronger + n) / 2, n)
+            proof = "docs/proofs/mean.md"
+            return combine(sums.names, score, [one], alternative=self.alternative, proof=proof, effect=found)
         people = enough(n, 2, "people")
         steps = sign_score_map(people, ceiling_for(self.ceiling, people))
         return conclude(
             sums.names,
-            np.max([steps(v) for v in both], axis=0),
-            sides=self.sides,
+            steps(stronger),
+            alternative=self.alternative,
             top=steps.top,
             sup=steps.move(2.0),
             proof="enumerated",

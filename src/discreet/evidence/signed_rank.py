@@ -17,6 +17,7 @@ from discreet.evidence.core.ranks import middle_ranks, rank_evidence
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from discreet.alternative import Alternative
     from discreet.evidence.core.evidence import Evidence
 
 
@@ -44,7 +45,7 @@ class SignedRank:
     """
 
     null: float = 0.0
-    sides: int = 1
+    alternative: Alternative = "two-sided"
     ceiling: float | None = None
     tail: str = "safe"
     adjacency: str = "replace"
@@ -80,7 +81,7 @@ class SignedRank:
             float(np.sqrt(n * (n + 1) * (2 * n + 1) / 6)),
             2 * n,
             n,
-            sides=self.sides,
+            alternative=self.alternative,
             ceiling=self.ceiling,
             survival=self.survival(n),
             proof="docs/proofs/ranks.md",

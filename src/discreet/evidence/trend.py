@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from discreet.evidence.core.case_control import PROVABLE, CaseControl, conclude_counts
 
 if TYPE_CHECKING:
+    from discreet.alternative import Alternative
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.genotypes import Genotypes
 
@@ -41,9 +42,9 @@ class Trend(CaseControl):
     'rs2'
     """
 
-    sides: int = 2
+    alternative: Alternative = "two-sided"
     tails: ClassVar[tuple[str, ...]] = PROVABLE
 
     def concluded(self, counts: Genotypes) -> Evidence:
         """Return the evidence of everyone counted."""
-        return conclude_counts(self, counts, sides=self.sides, alleles=False)
+        return conclude_counts(self, counts, alternative=self.alternative, alleles=False)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet.alternative import Alternative, directions
 from discreet.evidence.core import tails
 from discreet.evidence.core.accumulate import Sums
 from discreet.evidence.core.arguments import only_replace, settle
@@ -65,7 +66,7 @@ class TwoByTwo:
     group: str
     levels: tuple[Any, Any] = (0, 1)
     floor: float = 0.05
-    sides: int = 1
+    alternative: Alternative = "two-sided"
     ceiling: float | None = None
     tail: str = "safe"
     adjacency: str = "replace"
@@ -87,7 +88,7 @@ class TwoByTwo:
         first, second = sizes(sums.count)
         clip = ceiling_for(self.ceiling, first + second)
         yes = sums.total.sum(axis=0)
-        groups = ((second, first, sums.total[1]), (first, second, sums.total[0]))[: self.sides]
+        groups = directions(self.alternative, (second, first, sums.total[1]), (first, second, sums.total[0]))
         sides = [Margins(own, other, self.floor) for own, other, _ in groups]
         used = [_steps(margins, clip, self.tail) for margins in sides]
         totals = [total for _, _, total in groups]
@@ -98,7 +99,7 @@ class TwoByTwo:
         return conclude(
             sums.names,
             np.max(scores, axis=0),
-            sides=self.sides,
+            alternative=self.alternative,
             top=max(one.top for one in used),
             sup=max(one.move for one in used),
             proof="docs/proofs/two-by-two.md",

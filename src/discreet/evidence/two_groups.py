@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet.alternative import Alternative, toward
 from discreet.errors import InputError
 from discreet.evidence.core import tails
 from discreet.evidence.core.accumulate import Sums
@@ -72,7 +73,7 @@ class TwoGroups:
     group: str
     bounds: Any
     levels: tuple[Any, Any] = (0, 1)
-    sides: int = 1
+    alternative: Alternative = "two-sided"
     sd: float | None = None
     floor: float | None = None
     ceiling: float | None = None
@@ -133,7 +134,7 @@ class Stratified:
     strata: tuple[Any, ...]
     bounds: Any
     levels: tuple[Any, Any] = (0, 1)
-    sides: int = 1
+    alternative: Alternative = "two-sided"
     sd: float | None = None
     floor: float | None = None
     ceiling: float | None = None
@@ -177,9 +178,11 @@ def _difference(test: TwoGroups | Stratified, sums: Sums) -> Evidence:
                 "them as the column has them, or leave that one out"
             )
     if test.floor is None:
-        return contrast_evidence(sums, test.sd, test.sides, test.ceiling, test.tail, test.bounds)
+        return contrast_evidence(sums, test.sd, test.alternative, test.ceiling, test.tail, test.bounds)
     proof = "docs/proofs/two-groups.md"
-    return pooled_evidence(sums, test.floor, test.sides, test.ceiling, test.tail, test.bounds, proof=proof)
+    return pooled_evidence(
+        sums, test.floor, test.alternative, test.ceiling, test.tail, test.bounds, proof=proof
+    )
 
 
 def check_deviation(sd: float | None, floor: float | None) -> None:
@@ -189,7 +192,7 @@ def check_deviation(sd: float | None, floor: float | None) -> None:
 
 
 def contrast_evidence(
-    sums: Sums, sd: float | None, sides: int, ceiling: float | None, tail: str, bounds: Any
+    sums: Sums, sd: float | None, alternative: Alternative, ceiling: float | None, tail: str, bounds: Any
 ) -> Evidence:
     """Return the evidence of the stratified difference of means with known sd; one stratum is `TwoGroups`."""
     strata = both_groups(sums.count)
@@ -200,12 +203,10 @@ def contrast_evidence(
     clip = ceiling_for(ceiling, people)
     survival = tails.normal if tail == "normal" else tails.bounded_sum(people, influence, clip)
     steps = score_map(survival, influence, clip)
-    raw = contrast / deviation
-    score = steps(raw) if sides == 1 else np.maximum(steps(raw), steps(-raw))
     return conclude(
         sums.names,
-        score,
-        sides=sides,
+        steps(toward(contrast / deviation, alternative)),
+        alternative=alternative,
         top=steps.top,
         sup=steps.move(influence),
         proof="docs/proofs/two-groups.md",

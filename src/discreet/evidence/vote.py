@@ -118,7 +118,7 @@ class Vote:
         return conclude(
             rows.names,
             steps(votes),
-            sides=1,
+            alternative="greater",
             top=steps.top,
             sup=steps.move(moved),
             adjacency=self.adjacency,
