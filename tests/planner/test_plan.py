@@ -160,7 +160,7 @@ def test_every_method_has_an_outlook():
     [
         (discreet.RankSum(group="g"), 0.3),
         (discreet.Proportion(null=0.2), 0.3),
-        (discreet.TwoByTwo(group="g", sides=2), 0.4),
+        (discreet.TwoByTwo(group="g", alternative="two-sided"), 0.4),
         (discreet.Correlation(partner="y"), 0.3),
         (discreet.PValues(eta=0.1, nu=1e-6), 0.3),
     ],

@@ -235,7 +235,7 @@ def _methods(methods: Any, *, signed: bool) -> tuple[tuple[str, ...], tuple[str,
     if "mirror" in wanted and not signed:
         if methods is not None:
             raise InputError(
-                'methods: "mirror" needs one-sided z scores of your own: give sensitivity and alternative, no test'
+                'methods: "mirror" needs one-sided z scores of your own: give sensitivity and alternative'
             )
         wanted.remove("mirror")
         notes = (
