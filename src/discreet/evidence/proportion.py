@@ -29,7 +29,7 @@ _RAREST = 1e-9  # no study could tell a smaller rate from 0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proportion:
-    """Test whether each yes/no column's rate exceeds `null` (differs from it, with sides=2).
+    """Test whether each yes/no column's rate differs from `null`, or lies above it, or below.
 
     The score is the z of the exact binomial tail of the number of yes. Its certificate is enumerated: the
     largest step between neighbouring counts, over all counts 0..n.
@@ -38,15 +38,27 @@ class Proportion:
     ----------
     null : float
         The null rate, public, strictly between 0 and 1.
-    sides, adjacency, least, ceiling
-        As for `Mean`. Under "add-remove" the number of people is private, the exact tail cannot be
-        enumerated, and the test is `Mean`'s with bounds (0, 1).
+    alternative : {"two-sided", "greater", "less"}
+        What to look for: any difference (default), a larger rate, or a smaller one.
+    adjacency : {"replace", "add-remove"}
+        Neighbouring tables differ in one person's values, "replace" (default), or in one person more or less.
+    least : int, optional
+        For "add-remove" only, and needed there: the number of people from which on the test is sharp.
+    ceiling : float, optional
+        Scores above it count as it; between 1 and 37. When absent, a third of the largest z that so many
+        people can reach, but at least 8 and at most 20.
 
     Notes
     -----
     A value of at least one half is a yes. A missing value is a no for the upper side and a yes for the lower:
-    never evidence. Null hypothesis: independent people, rate <= null (= null with sides=2). Proof:
-    docs/proofs/mean.md.
+    never evidence. Null hypothesis: independent people, rate = null ("greater": <=, "less": >=). Under
+    "add-remove" the number of people is private, the exact tail cannot be enumerated, and the test is
+    `Mean`'s with bounds (0, 1). Proof: docs/proofs/mean.md.
+
+    References
+    ----------
+    C. J. Clopper and E. S. Pearson (1934), The use of confidence or fiducial limits illustrated in the case
+    of the binomial, Biometrika 26, 404-413.
 
     Examples
     --------

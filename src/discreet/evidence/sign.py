@@ -27,16 +27,35 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sign:
-    """Test whether values exceed `null` more often than they fall below it (differ, with sides=2).
+    """Test whether values lie above `null` and below it unequally often, or more often above, or below.
 
     With v = #above - #below, P(v >= t) <= max(P(S_n >= t), P(S_{n-1} >= t)), S_k a sum of k fair signs; the
     score is its z. One person replaced moves v by at most 2, so the certificate is enumerated over v = -n..n.
 
+    Parameters
+    ----------
+    null : float
+        The null median, public; 0 by default, for differences.
+    alternative : {"two-sided", "greater", "less"}
+        What to look for: either (default), more above, or more below.
+    adjacency : {"replace", "add-remove"}
+        Neighbouring tables differ in one person's values, "replace" (default), or in one person more or less.
+    least : int, optional
+        For "add-remove" only, and needed there: the number of people from which on the test is sharp.
+    ceiling : float, optional
+        Scores above it count as it; between 1 and 37. When absent, a third of the largest z that so many
+        people can reach, but at least 8 and at most 20.
+
     Notes
     -----
     No bounds are needed. Ties with `null` and missing values count as neither: no evidence. Null hypothesis:
-    independent people, each as likely above as below (at most as likely, with sides=1). Under "add-remove"
+    independent people, each as likely above as below ("greater": at most as likely). Under "add-remove"
     the number of people is private and the test is `Mean`'s on the signs. Proof: docs/proofs/sign.md.
+
+    References
+    ----------
+    W. J. Dixon and A. M. Mood (1946), The statistical sign test, Journal of the American Statistical
+    Association 41, 557-566.
 
     Examples
     --------

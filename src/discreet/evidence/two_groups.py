@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TwoGroups:
-    """Test whether the second group's mean exceeds the first's (differs from it, with sides=2).
+    """Test whether the means of two groups differ, or the second's is larger, or smaller.
 
     z = (mean2 - mean1) / (sd sqrt(1/n1 + 1/n2)). One person replaced, group kept, moves it by at most
     (width / n_min) / (sd sqrt(1/n1 + 1/n2)), which is 2 sqrt(n_max / (n_min N)) at the cap sd = width/2; the
@@ -41,15 +41,23 @@ class TwoGroups:
     bounds : (low, high), or a mapping from column to such a pair
         Public. Values outside are clipped silently; a missing value counts as the middle: no contribution.
     levels : (first, second)
-        The two public values of `group`; rows with any other value are left out.
+        The two public values of `group`, (0, 1) by default; rows with any other value are left out.
+    alternative : {"two-sided", "greater", "less"}
+        What to look for: any difference (default), a larger mean in the second group, or a smaller one.
     sd : float, optional
         Public upper bound on the standard deviation in both groups, as a share of the width; 0.5, the largest
         possible, when absent.
     floor : float, optional
         Instead of `sd`: estimate the standard deviation from both groups together, never below this share of
         the width. More power when columns vary little, at the price of a larger certificate.
+    ceiling : float, optional
+        Scores above it count as it; between 1 and 37. When absent, a third of the largest z that so many
+        people can reach, but at least 8 and at most 20.
     tail : {"safe", "normal"}
-        "safe" is valid at every n: proved with `sd`, checked by simulation with `floor`.
+        "safe" (default) is valid at every n: proved with `sd`, checked by simulation with `floor`. "normal"
+        is the textbook approximation.
+    adjacency : {"replace"}
+        Neighbouring tables differ in one person's values; the number of people is public.
 
     Notes
     -----
@@ -97,7 +105,7 @@ class TwoGroups:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stratified:
-    """Test whether the second group's mean exceeds the first's within public strata, all strata together.
+    """Test whether the means of two groups differ within public strata, all strata together.
 
     z = sum_h (T2_h - f_h S_h) / (sd sqrt(sum_h n1_h n2_h / N_h)), T2_h the second group's sum in stratum h,
     S_h everyone's, f_h the second group's share: the statistic of Cochran, Mantel and Haenszel with a known,
@@ -106,15 +114,44 @@ class Stratified:
 
     Parameters
     ----------
-    stratum, strata : str, tuple
-        The column of strata and its public values; rows in other strata are left out. Not protected.
-    group, bounds, levels, sides, sd, floor, ceiling, tail
-        As for `TwoGroups`; `floor` is about the mean variance of the strata.
+    group : str
+        The column that says who is in which group. Public: it is not protected, and neither are group sizes.
+    stratum : str
+        The column of strata. Public and not protected, like the groups.
+    strata : tuple
+        Its public values, compared exactly; rows in other strata are left out.
+    bounds : (low, high), or a mapping from column to such a pair
+        Public. Values outside are clipped silently; a missing value counts as the middle: no contribution.
+    levels : (first, second)
+        The two public values of `group`, (0, 1) by default; rows with any other value are left out.
+    alternative : {"two-sided", "greater", "less"}
+        What to look for: any difference (default), larger means in the second group, or smaller ones.
+    sd : float, optional
+        Public upper bound on the standard deviation in both groups, as a share of the width; 0.5, the largest
+        possible, when absent.
+    floor : float, optional
+        Instead of `sd`: estimate the mean variance of the strata from both groups together, never below the
+        square of this share of the width. More power when columns vary little, at the price of a larger
+        certificate.
+    ceiling : float, optional
+        Scores above it count as it; between 1 and 37. When absent, a third of the largest z that so many
+        people can reach, but at least 8 and at most 20.
+    tail : {"safe", "normal"}
+        "safe" (default) is valid at every n: proved with `sd`, checked by simulation with `floor`. "normal"
+        is the textbook approximation.
+    adjacency : {"replace"}
+        Neighbouring tables differ in one person's values; the number of people is public.
 
     Notes
     -----
     Null hypothesis: people are independent with equal means of both groups in each stratum (with `floor`: the
     same law of both groups). Strata with only one group say nothing. Proof: docs/proofs/two-groups.md.
+
+    References
+    ----------
+    W. G. Cochran (1954), Some methods for strengthening the common chi-squared tests, Biometrics 10, 417-451.
+    N. Mantel and W. Haenszel (1959), Statistical aspects of the analysis of data from retrospective studies
+    of disease, Journal of the National Cancer Institute 22, 719-748.
 
     Examples
     --------
