@@ -15,7 +15,7 @@ from discreet.sklearn import PrivateSelectFdr
 
 ASK = {"q": 0.1, "epsilon": 1.0, "delta": 1e-6}
 GIVEN = {"guarantee": "proved", "dependence": "positive", "k": 1, "cutoffs": "plain"}
-EVIDENCE = discreet.Evidence.from_z([12.0, 0.3], sup=0.01, adjacency="replace")
+EVIDENCE = discreet.Evidence.from_z([12.0, 0.3], sup=0.01, adjacency="replace", alternative="greater")
 TABLE = np.random.default_rng(1).random((60, 3))
 
 

@@ -96,9 +96,7 @@ def test_bounds_and_nulls_can_differ_between_columns():
 
 def test_tests_print_their_public_arguments_only():
     """A test's printed form is its constructor call; it holds no data."""
-    assert repr(discreet.Sign(null=0.5, alternative="greater")).startswith(
-        "Sign(null=0.5, alternative='two-sided'"
-    )
+    assert repr(discreet.Sign(null=0.5)).startswith("Sign(null=0.5, alternative='two-sided'")
     assert "key" not in repr(discreet.Vote(test=np.mean))
 
 

@@ -26,6 +26,13 @@ STRATA = {"g": np.array([0, 1, 0, 1, 1, 0, 1, 1]), "s": np.array(list("aabbbccc"
 CASES = {
     "mean": (discreet.Mean(bounds=(0, 1), null=0.5, alternative="greater"), [-9, 0, 0.5, 1, NAN], 6, None),
     "mean two-sided": (discreet.Mean(bounds=(0, 1), null=0.2, alternative="two-sided"), [0, 0.3, 1], 8, None),
+    "mean less": (discreet.Mean(bounds=(0, 1), null=0.5, alternative="less"), [-9, 0, 0.5, 1, NAN], 6, None),
+    "mean less, known sd": (
+        discreet.Mean(bounds=(0, 1), null=0.7, sd=0.2, alternative="less"),
+        [0, 1, NAN],
+        8,
+        None,
+    ),
     "mean known sd": (
         discreet.Mean(bounds=(0, 1), null=0.3, sd=0.2, alternative="greater"),
         [0, 1, NAN],
@@ -40,7 +47,28 @@ CASES = {
     ),
     "proportion": (discreet.Proportion(null=0.3, alternative="greater"), [0, 1, NAN], 8, None),
     "proportion two-sided": (discreet.Proportion(null=0.3, alternative="two-sided"), [0, 1, NAN], 8, None),
+    "proportion less": (discreet.Proportion(null=0.3, alternative="less"), [0, 1, NAN], 8, None),
     "sign": (discreet.Sign(alternative="greater"), [-1, 0, 1, NAN], 7, None),
+    "sign less": (discreet.Sign(alternative="less"), [-1, 0, 1, NAN], 7, None),
+    "two groups less": (
+        discreet.TwoGroups(group="g", bounds=(0, 1), alternative="less"),
+        [0, 1, NAN],
+        8,
+        groups(2, 6),
+    ),
+    "two by two less": (
+        discreet.TwoByTwo(group="g", floor=0.2, tail="normal", alternative="less"),
+        [0, 1, NAN],
+        8,
+        groups(2, 6),
+    ),
+    "rank sum less": (
+        discreet.RankSum(group="g", tail="normal", alternative="less"),
+        [0, 1, 2, NAN],
+        6,
+        groups(3, 3),
+    ),
+    "signed rank less": (discreet.SignedRank(tail="normal", alternative="less"), [-2, -1, 1, 2], 6, None),
     "sign two-sided": (discreet.Sign(alternative="two-sided"), [-1, 1], 14, None),
     "two groups": (
         discreet.TwoGroups(group="g", bounds=(0, 1), alternative="greater"),
@@ -176,16 +204,27 @@ def test_a_certificate_shrunk_by_a_tenth_is_refused(name):
 
 
 ADDING = {
-    "mean": (discreet.Mean, {"bounds": (0, 1), "null": 0.2}, [0, 0.5, 1, NAN]),
-    "mean known sd": (discreet.Mean, {"bounds": (0, 1), "null": 0.6, "sd": 0.3}, [0, 1, NAN]),
+    "mean": (discreet.Mean, {"bounds": (0, 1), "null": 0.2, "alternative": "greater"}, [0, 0.5, 1, NAN]),
+    "mean known sd": (
+        discreet.Mean,
+        {"bounds": (0, 1), "null": 0.6, "sd": 0.3, "alternative": "greater"},
+        [0, 1, NAN],
+    ),
     "mean two-sided": (
         discreet.Mean,
         {"bounds": (0, 1), "null": 0.5, "alternative": "two-sided"},
         [0, 1, NAN],
     ),
-    "mean normal": (discreet.Mean, {"bounds": (0, 1), "null": 0.3, "tail": "normal"}, [0, 1]),
+    "mean normal": (
+        discreet.Mean,
+        {"bounds": (0, 1), "null": 0.3, "tail": "normal", "alternative": "greater"},
+        [0, 1],
+    ),
     "proportion": (discreet.Proportion, {"null": 0.2, "alternative": "two-sided"}, [0, 1, NAN]),
-    "sign": (discreet.Sign, {}, [-1, 0, 1]),
+    "mean less": (discreet.Mean, {"bounds": (0, 1), "null": 0.2, "alternative": "less"}, [0, 0.5, 1, NAN]),
+    "proportion less": (discreet.Proportion, {"null": 0.2, "alternative": "less"}, [0, 1, NAN]),
+    "sign": (discreet.Sign, {"alternative": "greater"}, [-1, 0, 1]),
+    "sign less": (discreet.Sign, {"alternative": "less"}, [-1, 0, 1]),
 }
 
 
@@ -220,6 +259,7 @@ def test_adding_reaches_its_certificate():
 
 CORRELATIONS = {
     "kendall": (discreet.Correlation(partner="y", alternative="two-sided"), [0, 1]),
+    "kendall less": (discreet.Correlation(partner="y", alternative="less"), [0, 1]),
     "kendall missing": (discreet.Correlation(partner="y", alternative="greater"), [0, NAN]),
     "product": (
         discreet.Correlation(
