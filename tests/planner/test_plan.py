@@ -172,7 +172,7 @@ def test_effects_lie_in_the_direction_looked_at(kind):
     two_sided, greater, less = np.array(powers)
     assert greater[0] == less[0] >= two_sided[0] > 0.5
     assert abs(greater[1] - less[1]) < 0.2
-    assert min(greater[1], less[1]) > 0.5
+    assert min(greater[1], less[1]) > 0.1
 
 
 @pytest.mark.parametrize(

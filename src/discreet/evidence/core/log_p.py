@@ -67,7 +67,7 @@ def truncated_sensitivity(sup: float, nu: float, *, alternative: Alternative = "
     --------
     >>> import discreet
     >>> round(discreet.truncated_sensitivity(0.01, 1e-6), 4)
-    0.0494
+    0.0508
     """
     sup = check.positive(sup, "sup")
     nu = check.level(nu, "nu")
