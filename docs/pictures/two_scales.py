@@ -9,13 +9,13 @@ rng = np.random.default_rng(11)
 influences = [0.01, 0.03, 0.1, 0.3]
 found = {"from z": [], "from log p": []}
 for influence in influences:
-    eta = discreet.truncated_sensitivity(influence, nu)
+    eta = discreet.truncated_sensitivity(influence, nu, alternative="greater")
     share = []
     for _ in range(5):
         z = rng.standard_normal(2_000)
         z[:50] += rng.uniform(3, 12, 50)
         both = (
-            discreet.Evidence.from_z(z, sup=influence, adjacency="replace"),
+            discreet.Evidence.from_z(z, sup=influence, adjacency="replace", alternative="greater"),
             discreet.Evidence.from_p(ndtr(-z), eta=eta, nu=nu, adjacency="replace"),
         )
         released = [discreet.release(one, q=q, epsilon=epsilon, delta=delta) for one in both]

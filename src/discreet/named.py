@@ -89,7 +89,8 @@ def described(test: Test) -> dict[str, Any]:
     shown = {
         field.name: plain(getattr(test, field.name))
         for field in dataclasses.fields(test)
-        if plain(getattr(test, field.name)) != plain(field.default)
+        # The default alternative was another before: a record says which was meant.
+        if field.name == "alternative" or plain(getattr(test, field.name)) != plain(field.default)
     }
     return {"name": name, **shown}
 

@@ -11,7 +11,7 @@ import numpy as np
 from discreet.api import discover
 from discreet.data.tables.source import entries
 from discreet.errors import InputError, missing_extra
-from discreet.evidence.core.arguments import pair
+from discreet.evidence.core.arguments import alternative_of, pair
 from discreet.evidence.correlation import Correlation
 from discreet.evidence.two_groups import TwoGroups
 from discreet.measure import check_test
@@ -28,13 +28,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from discreet.alternative import Alternative
     from discreet.evidence.core.accumulate import Test
     from discreet.parameters import Dependence, Guarantee, Method
     from discreet.spending import Purse
     from discreet.typing import ArrayLike, Bounds
 
 _TARGET = "y"
-_SIDES, _FLOOR = 2, 0.2
+_FLOOR = 0.2
 # How refusals of scikit-learn begin that speak of shapes and kinds alone.
 _SAFE = (
     "Expected 2D",
@@ -75,11 +76,11 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
         bounds, down to which the test has its full power. If None, 0.2. Public; twice the floor is a quarter
         of the noise.
     test : a test of discreet, optional
-        Instead of bounds, y_bounds, floor and sides: any test with its own public arguments; its group or
-        partner column, whatever its name, is y.
-    sides : {2, 1}, optional
-        2, when absent: any difference, like SelectFdr. 1: only features that are larger in the second class,
-        or rise with y.
+        Instead of bounds, y_bounds, floor and alternative: any test with its own public arguments; its group
+        or partner column, whatever its name, is y.
+    alternative : {"two-sided", "greater", "less"}, optional
+        "two-sided" when absent: any difference, like SelectFdr. "greater": only features that are larger in
+        the second class, or rise with y; "less": smaller, or fall with y.
     method : {"aware", "peel", "oneshot"}
         How to choose the features, as in `discreet.release`.
     guarantee : {"proved", "calibrated"}, optional
@@ -142,7 +143,7 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
         delta: float = 1e-6,
         y_bounds: Sequence[float] | None = None,
         floor: float | None = None,
-        sides: int | None = None,
+        alternative: Alternative | None = None,
         method: Method = "aware",
         guarantee: Guarantee | None = None,
         dependence: Dependence | None = None,
@@ -158,7 +159,7 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
         self.delta = delta
         self.y_bounds = y_bounds
         self.floor = floor
-        self.sides = sides
+        self.alternative = alternative
         self.method = method
         self.guarantee = guarantee
         self.dependence = dependence
@@ -238,7 +239,7 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
         """Return the test, from public parameters alone."""
         if self.test is not None:
             check_test(self.test)
-            for name in ("bounds", "y_bounds", "floor", "sides"):
+            for name in ("bounds", "y_bounds", "floor", "alternative"):
                 if getattr(self, name) is not None:
                     raise InputError(f"{name} would do nothing: `test` has its own; leave one of them out")
             if len(self.test.labels) > 1:
@@ -246,11 +247,11 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
             return self.test
         if self.bounds is None:
             raise InputError("bounds must be given, (low, high), and public: choose them without the data")
-        sides = _SIDES if self.sides is None else self.sides
+        alternative = alternative_of("two-sided" if self.alternative is None else self.alternative)
         if self.y_bounds is None:
             if self.floor is not None:
                 raise InputError("floor would do nothing without y_bounds: leave it out, or give both")
-            return TwoGroups(group=_TARGET, bounds=self.bounds, sides=sides)
+            return TwoGroups(group=_TARGET, bounds=self.bounds, alternative=alternative)
         pair(self.y_bounds, "y_bounds")
         return Correlation(
             partner=_TARGET,
@@ -258,7 +259,7 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
             bounds=self.bounds,
             partner_bounds=self.y_bounds,
             floor=_FLOOR if self.floor is None else self.floor,
-            sides=sides,
+            alternative=alternative,
         )
 
     def _names(self) -> tuple[str, ...]:

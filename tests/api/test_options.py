@@ -15,7 +15,7 @@ from discreet.sklearn import PrivateSelectFdr
 
 ASK = {"q": 0.1, "epsilon": 1.0, "delta": 1e-6}
 GIVEN = {"guarantee": "proved", "dependence": "positive", "k": 1, "cutoffs": "plain"}
-EVIDENCE = discreet.Evidence.from_z([12.0, 0.3], sup=0.01, adjacency="replace")
+EVIDENCE = discreet.Evidence.from_z([12.0, 0.3], sup=0.01, adjacency="replace", alternative="greater")
 TABLE = np.random.default_rng(1).random((60, 3))
 
 
@@ -108,7 +108,7 @@ def test_the_estimator_refuses_what_stands_beside_a_test():
     """Bounds beside a test, a floor without y_bounds."""
     y = np.arange(60) % 2
     sign = discreet.TwoGroups(group="y", bounds=(0, 1))
-    for options in ({"bounds": (0, 1)}, {"sides": 2}, {"floor": 0.2}, {"y_bounds": (0, 1)}):
+    for options in ({"bounds": (0, 1)}, {"alternative": "two-sided"}, {"floor": 0.2}, {"y_bounds": (0, 1)}):
         with pytest.raises(discreet.DiscreetError, match="would do nothing"):
             PrivateSelectFdr(sign, **options).fit(TABLE, y)
     with pytest.raises(discreet.DiscreetError, match="floor would do nothing"):

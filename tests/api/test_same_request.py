@@ -65,6 +65,28 @@ def test_a_named_function_keeps_its_release_id(ledger):
     assert recognised({"a": [bool, np.float32(1)]})
 
 
+@pytest.mark.parametrize(
+    ("test", "record"),
+    [
+        (discreet.Mean(bounds=(0, 1), null=0.5, alternative="greater"), {}),
+        (discreet.Mean(bounds=(0, 1), null=0.5, alternative="two-sided"), {"sides": 2}),
+    ],
+    ids=["default", "two sides"],
+)
+def test_a_request_that_said_sides_is_known_again(ledger, test, record, monkeypatch):
+    """Earlier versions wrote `sides`, or nothing for one; another alternative is another request."""
+    then = {"name": "mean", "bounds": [0.0, 1.0], "null": 0.5, **record}
+    with monkeypatch.context() as earlier:
+        earlier.setattr("discreet.api.described", lambda _: then)
+        first = discreet.discover(TABLE, test, ledger=ledger, **ASK)
+    assert first.parameters["test"] == then
+    assert discreet.discover(TABLE, test, ledger=ledger, **ASK) == first
+    for alternative in {"two-sided", "greater", "less"} - {test.alternative}:
+        with pytest.raises(InputError, match=r"other parameters \(test\)"):
+            discreet.discover(TABLE, replace(test, alternative=alternative), ledger=ledger, **ASK)
+    assert ledger.budget("people").releases == 1
+
+
 @pytest.mark.parametrize("change", [{"nu": 1e-2}, {"names": list("abcdefghij")}], ids=["null law", "names"])
 def test_other_evidence_is_another_request(ledger, change):
     """The same number of hypotheses and the same certificate do not make the same evidence."""

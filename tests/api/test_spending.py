@@ -145,7 +145,7 @@ def test_a_ledger_needs_a_data_set_and_the_other_way_round(ledger, people):
 def test_a_release_says_what_was_asked(people):
     """The record holds the test and its public arguments."""
     r = discreet.discover(people, TEST, columns=["3", "4"], **ASK)
-    assert r.parameters["test"] == {"name": "proportion", "null": 0.5}
+    assert r.parameters["test"] == {"name": "proportion", "null": 0.5, "alternative": "two-sided"}
     assert r.parameters["columns"] == ["3", "4"]
 
 

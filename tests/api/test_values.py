@@ -61,7 +61,7 @@ def test_the_noise_is_the_smallest_that_the_charge_allows():
 def test_events_with_values_fit_the_budget(method):
     """The accountant, told of every event, finds no more than was asked for."""
     z = np.concatenate([np.full(20, 30.0), np.zeros(180)])
-    evidence = discreet.Evidence.from_z(z, sup=1e-3, adjacency="replace")
+    evidence = discreet.Evidence.from_z(z, sup=1e-3, adjacency="replace", alternative="greater")
     most = {} if method == "aware" else {"k": 20}
     r = discreet.release(evidence, q=0.1, method=method, **most, values=True, **BUDGET)
     assert account(r.privacy.events, delta=BUDGET["delta"]) <= BUDGET["epsilon"]

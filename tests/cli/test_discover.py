@@ -394,7 +394,7 @@ def test_a_misspelt_word_of_a_plan_is_found(people, tmp_path):
     done = run("discover", people, "--config", plan)
     assert done.exit_code == 2
     assert "did you mean 'epsilon'?" in done.output
-    plan.write_text('sides = 2\n[test]\nname = "sign"\n')
+    plan.write_text('alternative = "greater"\n[test]\nname = "sign"\n')
     assert run("discover", people, "--config", plan).exit_code == 0
 
 

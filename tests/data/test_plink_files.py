@@ -45,7 +45,7 @@ TESTS = [
     discreet.Genotypic(),
     discreet.Score(bounds=(0, 3)),
     discreet.Score(bounds=(1, 2), protect="genotypes"),
-    discreet.TwoGroups(group="phenotype", levels=(1, 2), bounds=(0, 2), sides=2),
+    discreet.TwoGroups(group="phenotype", levels=(1, 2), bounds=(0, 2), alternative="two-sided"),
 ]
 
 

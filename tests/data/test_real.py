@@ -54,7 +54,9 @@ def test_hospital_records_are_reduced_to_patients():
 
 def test_a_health_survey_full_of_missing_values():
     """Mixed types and many gaps: no NaN score; height differs by sex, pregnancies are asked of women only."""
-    evidence = discreet.measure(NHANES, discreet.RankSum(group="Sex", levels=("female", "male"), sides=2))
+    evidence = discreet.measure(
+        NHANES, discreet.RankSum(group="Sex", levels=("female", "male"), alternative="two-sided")
+    )
     score = dict(zip(evidence.names, evidence.score, strict=True))
     assert np.isfinite(evidence.score).all()
     assert score["Height"] > 15

@@ -38,7 +38,7 @@ def frame():
     )
 
 
-TEST = discreet.TwoGroups(group="treated", bounds=(0, 9), sides=2)
+TEST = discreet.TwoGroups(group="treated", bounds=(0, 9), alternative="two-sided")
 NUMBERS = ["score", "count", "gaps", "yes"]
 
 
@@ -114,7 +114,7 @@ def test_arrays_are_read_by_position_or_field(frame, expected):
     """A plain array names its columns 0, 1, ...; a structured one by its fields."""
     names = ["treated", "score", "count", "gaps", "yes"]
     plain = frame[names].to_numpy(dtype=np.float64)
-    test = discreet.TwoGroups(group="0", bounds=(0, 9), sides=2)
+    test = discreet.TwoGroups(group="0", bounds=(0, 9), alternative="two-sided")
     evidence = discreet.measure(plain, test)
     assert evidence.names == ("1", "2", "3", "4")
     assert np.allclose(evidence.score, expected.score, atol=1e-3)

@@ -1,12 +1,15 @@
 """The reference knows every public name, each with an example; the site fetches nothing from elsewhere."""
 
+import dataclasses
 import importlib.util
+import inspect
 import re
 from pathlib import Path
 
 import pytest
 
 import discreet
+from discreet.named import TESTS
 
 DOCS = Path(__file__).parents[2] / "docs"
 NAMES = [name for name in discreet.__all__ if name[0] != "_"]
@@ -27,6 +30,15 @@ def test_public_names_have_an_example_and_a_place(name):
     pages = "".join(page.read_text() for page in (DOCS / "reference").glob("*.md"))
     listed = re.findall(r"^\.\. auto(?:class|function|exception):: discreet\.(\w+)$", pages, re.MULTILINE)
     assert listed.count(name) == 1
+
+
+@pytest.mark.parametrize("name", sorted(TESTS.values()))
+def test_every_parameter_of_a_test_is_documented(name):
+    """Its docstring has each argument by its own name under Parameters, and no other."""
+    doc = inspect.getdoc(getattr(discreet, name))
+    section = doc.split("Parameters\n----------\n")[1].split("\n\n")[0]
+    listed = re.findall(r"^(\w+) : ", section, re.MULTILINE)
+    assert sorted(listed) == sorted(field.name for field in dataclasses.fields(getattr(discreet, name)))
 
 
 def test_the_reference_lists_only_what_exists():

@@ -26,25 +26,29 @@ def first_column_low(values):
 
 
 TESTS = [
-    discreet.Mean(bounds=BOUNDS, null=0.4, sides=2),
-    discreet.Mean(bounds=BOUNDS, null=0.4, adjacency="add-remove", least=20),
-    discreet.Proportion(null=0.4, sides=2),
-    discreet.Sign(null=0.5),
-    discreet.SignedRank(null=0.5),
-    discreet.TwoGroups(group="g", bounds=BOUNDS),
-    discreet.TwoGroups(group="g", bounds=BOUNDS, floor=0.1),
-    discreet.TwoByTwo(group="g"),
+    discreet.Mean(bounds=BOUNDS, null=0.4, alternative="two-sided"),
+    discreet.Mean(bounds=BOUNDS, null=0.4, adjacency="add-remove", least=20, alternative="greater"),
+    discreet.Proportion(null=0.4, alternative="two-sided"),
+    discreet.Sign(null=0.5, alternative="greater"),
+    discreet.SignedRank(null=0.5, alternative="greater"),
+    discreet.TwoGroups(group="g", bounds=BOUNDS, alternative="greater"),
+    discreet.TwoGroups(group="g", bounds=BOUNDS, floor=0.1, alternative="greater"),
+    discreet.TwoByTwo(group="g", alternative="greater"),
     discreet.Allelic(group="g", levels=(0, 1)),
     discreet.Trend(group="g", levels=(0, 1), protect="genotypes"),
     discreet.Trend(group="g", levels=(0, 1), stratum="s", strata=(0, 1, 2)),
     discreet.Genotypic(group="g", levels=(0, 1)),
     discreet.Score(trait="y", bounds=BOUNDS),
     discreet.Score(trait="y", bounds=BOUNDS, protect="genotypes"),
-    discreet.RankSum(group="g"),
-    discreet.Stratified(group="g", stratum="s", strata=(0, 1, 2), bounds=BOUNDS),
-    discreet.Stratified(group="g", stratum="s", strata=(0, 1, 2), bounds=BOUNDS, floor=0.1),
-    discreet.Correlation(partner="y"),
-    discreet.Correlation(partner="y", method="product", bounds=BOUNDS, partner_bounds=BOUNDS),
+    discreet.RankSum(group="g", alternative="greater"),
+    discreet.Stratified(group="g", stratum="s", strata=(0, 1, 2), bounds=BOUNDS, alternative="greater"),
+    discreet.Stratified(
+        group="g", stratum="s", strata=(0, 1, 2), bounds=BOUNDS, floor=0.1, alternative="greater"
+    ),
+    discreet.Correlation(partner="y", alternative="greater"),
+    discreet.Correlation(
+        partner="y", method="product", bounds=BOUNDS, partner_bounds=BOUNDS, alternative="greater"
+    ),
     discreet.Vote(test=first_column_low, blocks=5, level=0.5),
 ]
 
@@ -124,7 +128,7 @@ def test_values_outside_the_bounds_count_as_the_bounds():
     values = np.random.default_rng(1).random((50, 3))
     wild = values.copy()
     values[:10], wild[:10] = 1.0, 5.0
-    test = discreet.Mean(bounds=BOUNDS, null=0.2)
+    test = discreet.Mean(bounds=BOUNDS, null=0.2, alternative="greater")
     assert np.array_equal(evidence_of(test, values).score, evidence_of(test, wild).score)
 
 
@@ -141,7 +145,7 @@ def test_labels_are_matched_as_numbers_or_as_text():
 def test_float32_columns_give_nearly_the_same_scores():
     """Single precision moves a mean's score by far less than one person does."""
     values = np.random.default_rng(2).random((500, 4))
-    test = discreet.Mean(bounds=BOUNDS, null=0.45)
+    test = discreet.Mean(bounds=BOUNDS, null=0.45, alternative="greater")
     single, double = evidence_of(test, values.astype(np.float32)), evidence_of(test, values)
     assert np.max(np.abs(single.score - double.score)) <= double.certificate.sup / 8
 
@@ -149,5 +153,5 @@ def test_float32_columns_give_nearly_the_same_scores():
 def test_float32_far_from_zero_keeps_its_precision():
     """Bounds far from 0 are not rounded to single precision: no shift of every contribution."""
     values = (2.0**20 + np.random.default_rng(3).integers(0, 17, (900, 4)) / 16).astype(np.float32)
-    test = discreet.Mean(bounds=(2**20 + 0.01, 2**20 + 1.01), null=2**20 + 0.47)
+    test = discreet.Mean(bounds=(2**20 + 0.01, 2**20 + 1.01), null=2**20 + 0.47, alternative="greater")
     assert np.array_equal(evidence_of(test, values).score, evidence_of(test, values.astype(np.float64)).score)

@@ -84,18 +84,34 @@ def test_no_margin_passes_more_often_than_the_null_law_says(kind, protect, tail)
     """Given margins, calls missing or not, the exact law of scores stays under Phi_bar everywhere."""
     for seed, (controls, cases) in enumerate([(150, 150), (225, 25)]):
         for floor in (None, 0.05):
-            test = kind(protect=protect, sides=1, maf_floor=floor, tail=tail)
+            test = kind(protect=protect, alternative="greater", maf_floor=floor, tail=tail)
             assert worst(test, controls, cases, seed, 60) <= 1
 
 
 # Cases, controls, and the carriers or alleles among them: where calls are missing C varies more than S says.
 FEW_CALLS = [
-    (discreet.Trend(sides=1, maf_floor=0.0005, case_floor=0.1, tail="proved"), 1000, carriers(1, 1, 0, 1)),
-    (discreet.Trend(sides=1, maf_floor=0.002, case_floor=0.1, tail="proved"), 1000, carriers(2, 1, 0, 1)),
-    (discreet.Trend(sides=1, maf_floor=0.05, case_floor=0.1, tail="safe"), 100, carriers(4, 3, 0, 1)),
-    (discreet.Allelic(sides=1, maf_floor=0.01, case_floor=0.1, tail="proved"), 100, alleles(3, 2, 1)),
     (
-        discreet.Trend(sides=1, maf_floor=0.01, protect="genotypes", tail="proved"),
+        discreet.Trend(alternative="greater", maf_floor=0.0005, case_floor=0.1, tail="proved"),
+        1000,
+        carriers(1, 1, 0, 1),
+    ),
+    (
+        discreet.Trend(alternative="greater", maf_floor=0.002, case_floor=0.1, tail="proved"),
+        1000,
+        carriers(2, 1, 0, 1),
+    ),
+    (
+        discreet.Trend(alternative="greater", maf_floor=0.05, case_floor=0.1, tail="safe"),
+        100,
+        carriers(4, 3, 0, 1),
+    ),
+    (
+        discreet.Allelic(alternative="greater", maf_floor=0.01, case_floor=0.1, tail="proved"),
+        100,
+        alleles(3, 2, 1),
+    ),
+    (
+        discreet.Trend(alternative="greater", maf_floor=0.01, protect="genotypes", tail="proved"),
         20,
         carriers(1, 1, 0, 1),
     ),
@@ -116,7 +132,7 @@ def test_a_handful_of_calls_passes_no_more_often_than_the_null_law_says(test, pe
 
 def test_the_normal_tail_would_be_seen():
     """With a normal tail the same margins pass too often: the check can fail."""
-    test = discreet.Allelic(protect="genotypes", sides=1, maf_floor=0.05, tail="normal")
+    test = discreet.Allelic(protect="genotypes", alternative="greater", maf_floor=0.05, tail="normal")
     assert worst(test, 225, 25, 1, 60) > 1.5
 
 

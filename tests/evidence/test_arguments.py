@@ -13,7 +13,7 @@ REFUSED = [
     (discreet.Mean, {"bounds": 3, "null": 0.5}, "pair"),
     (discreet.Mean, {"bounds": (0, np.inf), "null": 0.5}, "finite"),
     (discreet.Mean, {"bounds": (0, 1), "null": 0.5, "sd": 0.6}, "share of the width"),
-    (discreet.Mean, {"bounds": (0, 1), "null": 0.5, "sides": 3}, "sides"),
+    (discreet.Mean, {"bounds": (0, 1), "null": 0.5, "alternative": "upper"}, "alternative"),
     (discreet.Mean, {"bounds": (0, 1), "null": 0.5, "ceiling": 99}, "ceiling"),
     (discreet.Mean, {"bounds": (0, 1), "null": 0.5, "tail": "fat"}, "tail"),
     (discreet.Mean, {"bounds": (0, 1), "null": 0.5, "adjacency": "add-remove"}, "least"),
@@ -66,11 +66,11 @@ def test_public_facts_that_do_not_fit_the_table_are_refused():
     """A null outside the bounds, columns without bounds, an empty group: refused, nothing private said."""
     values, labels = np.zeros((10, 2)), {"g": np.zeros(10)}
     for test, reason in (
-        (discreet.Mean(bounds=(0, 1), null=1.5), "strictly inside"),
-        (discreet.Mean(bounds={"0": (0, 1)}, null=0.5), "'1' has none"),
-        (discreet.Mean(bounds=(0, 1), null={"0": 0.5}), "'1' has none"),
-        (discreet.TwoGroups(group="g", bounds=(0, 1)), "both groups"),
-        (discreet.TwoByTwo(group="g"), "both groups"),
+        (discreet.Mean(bounds=(0, 1), null=1.5, alternative="greater"), "strictly inside"),
+        (discreet.Mean(bounds={"0": (0, 1)}, null=0.5, alternative="greater"), "'1' has none"),
+        (discreet.Mean(bounds=(0, 1), null={"0": 0.5}, alternative="greater"), "'1' has none"),
+        (discreet.TwoGroups(group="g", bounds=(0, 1), alternative="greater"), "both groups"),
+        (discreet.TwoByTwo(group="g", alternative="greater"), "both groups"),
     ):
         with pytest.raises(discreet.DiscreetError, match=reason):
             evidence_of(test, values, labels)
@@ -78,7 +78,7 @@ def test_public_facts_that_do_not_fit_the_table_are_refused():
 
 def test_a_design_that_can_find_nothing_is_refused():
     """Too few people for any score above 0: said at once, from public sizes alone."""
-    test = discreet.TwoGroups(group="g", bounds=(0, 1), floor=0.01, ceiling=1)
+    test = discreet.TwoGroups(group="g", bounds=(0, 1), floor=0.01, ceiling=1, alternative="greater")
     with pytest.raises(discreet.DiscreetError, match="no table of this size"):
         evidence_of(test, np.zeros((4, 1)), {"g": np.arange(4) % 2})
 
@@ -87,14 +87,16 @@ def test_bounds_and_nulls_can_differ_between_columns():
     """A mapping gives each column its own; scaling a column and its bounds changes nothing."""
     values = np.random.default_rng(0).random((200, 2))
     values[:, 1] = 100 * values[:, 0] - 50
-    test = discreet.Mean(bounds={"0": (0, 1), "1": (-50, 50)}, null={"0": 0.4, "1": -10})
+    test = discreet.Mean(
+        bounds={"0": (0, 1), "1": (-50, 50)}, null={"0": 0.4, "1": -10}, alternative="greater"
+    )
     score = evidence_of(test, values).score
     assert np.isclose(score[0], score[1], atol=1e-2)
 
 
 def test_tests_print_their_public_arguments_only():
     """A test's printed form is its constructor call; it holds no data."""
-    assert repr(discreet.Sign(null=0.5)).startswith("Sign(null=0.5, sides=1")
+    assert repr(discreet.Sign(null=0.5)).startswith("Sign(null=0.5, alternative='two-sided'")
     assert "key" not in repr(discreet.Vote(test=np.mean))
 
 

@@ -16,22 +16,31 @@ GROUPED = {"group": "phenotype", "levels": (1, 2), "bounds": (0, 2)}
 @pytest.mark.parametrize(
     ("test", "basis"),
     [
-        (discreet.Mean(bounds=(0, 2), null=1), "proved"),
-        (discreet.Mean(bounds=(0, 2), null=1, tail="normal"), "approximate"),
+        (discreet.Mean(bounds=(0, 2), null=1, alternative="greater"), "proved"),
+        (discreet.Mean(bounds=(0, 2), null=1, tail="normal", alternative="greater"), "approximate"),
         (discreet.TwoGroups(**GROUPED), "proved"),
         (discreet.TwoGroups(**GROUPED, floor=0.1), "checked"),
-        (discreet.RankSum(group="phenotype", levels=(1, 2)), "proved"),
-        (discreet.RankSum(group="phenotype", levels=(1, 2), tail="normal"), "approximate"),
-        (discreet.Correlation(partner="phenotype"), "proved"),
+        (discreet.RankSum(group="phenotype", levels=(1, 2), alternative="greater"), "proved"),
         (
-            discreet.Correlation(partner="phenotype", method="product", bounds=(0, 2), partner_bounds=(1, 2)),
+            discreet.RankSum(group="phenotype", levels=(1, 2), tail="normal", alternative="greater"),
+            "approximate",
+        ),
+        (discreet.Correlation(partner="phenotype", alternative="greater"), "proved"),
+        (
+            discreet.Correlation(
+                partner="phenotype",
+                method="product",
+                bounds=(0, 2),
+                partner_bounds=(1, 2),
+                alternative="greater",
+            ),
             "checked",
         ),
         (discreet.Allelic(), "checked"),
         (discreet.Trend(tail="proved"), "proved"),
         (discreet.Genotypic(), "checked"),
         (discreet.Score(bounds=(1, 2), tail="normal"), "approximate"),
-        (discreet.Sign(null=1), "proved"),
+        (discreet.Sign(null=1, alternative="greater"), "proved"),
     ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
@@ -47,4 +56,7 @@ def test_every_test_says_why_its_null_law_holds(test, basis):
 def test_numbers_of_the_callers_own_are_declared():
     """Nobody has proved anything about p-values that were handed over."""
     assert discreet.Evidence.from_p([0.1], eta=0.01, nu=1e-4).null.basis == "declared"
-    assert discreet.Evidence.from_z([1.0], sup=0.1, adjacency="replace").null.basis == "declared"
+    assert (
+        discreet.Evidence.from_z([1.0], sup=0.1, adjacency="replace", alternative="greater").null.basis
+        == "declared"
+    )

@@ -24,74 +24,154 @@ def means(people):
 
 STRATA = {"g": np.array([0, 1, 0, 1, 1, 0, 1, 1]), "s": np.array(list("aabbbccc"))}
 CASES = {
-    "mean": (discreet.Mean(bounds=(0, 1), null=0.5), [-9, 0, 0.5, 1, NAN], 6, None),
-    "mean two-sided": (discreet.Mean(bounds=(0, 1), null=0.2, sides=2), [0, 0.3, 1], 8, None),
-    "mean known sd": (discreet.Mean(bounds=(0, 1), null=0.3, sd=0.2), [0, 1, NAN], 8, None),
-    "mean normal": (discreet.Mean(bounds=(0, 1), null=0.5, tail="normal"), [0, 1, NAN], 8, None),
-    "proportion": (discreet.Proportion(null=0.3), [0, 1, NAN], 8, None),
-    "proportion two-sided": (discreet.Proportion(null=0.3, sides=2), [0, 1, NAN], 8, None),
-    "sign": (discreet.Sign(), [-1, 0, 1, NAN], 7, None),
-    "sign two-sided": (discreet.Sign(sides=2), [-1, 1], 14, None),
-    "two groups": (discreet.TwoGroups(group="g", bounds=(0, 1)), [0, 1, NAN], 8, groups(2, 6)),
+    "mean": (discreet.Mean(bounds=(0, 1), null=0.5, alternative="greater"), [-9, 0, 0.5, 1, NAN], 6, None),
+    "mean two-sided": (discreet.Mean(bounds=(0, 1), null=0.2, alternative="two-sided"), [0, 0.3, 1], 8, None),
+    "mean less": (discreet.Mean(bounds=(0, 1), null=0.5, alternative="less"), [-9, 0, 0.5, 1, NAN], 6, None),
+    "mean less, known sd": (
+        discreet.Mean(bounds=(0, 1), null=0.7, sd=0.2, alternative="less"),
+        [0, 1, NAN],
+        8,
+        None,
+    ),
+    "mean known sd": (
+        discreet.Mean(bounds=(0, 1), null=0.3, sd=0.2, alternative="greater"),
+        [0, 1, NAN],
+        8,
+        None,
+    ),
+    "mean normal": (
+        discreet.Mean(bounds=(0, 1), null=0.5, tail="normal", alternative="greater"),
+        [0, 1, NAN],
+        8,
+        None,
+    ),
+    "proportion": (discreet.Proportion(null=0.3, alternative="greater"), [0, 1, NAN], 8, None),
+    "proportion two-sided": (discreet.Proportion(null=0.3, alternative="two-sided"), [0, 1, NAN], 8, None),
+    "proportion less": (discreet.Proportion(null=0.3, alternative="less"), [0, 1, NAN], 8, None),
+    "sign": (discreet.Sign(alternative="greater"), [-1, 0, 1, NAN], 7, None),
+    "sign less": (discreet.Sign(alternative="less"), [-1, 0, 1, NAN], 7, None),
+    "two groups less": (
+        discreet.TwoGroups(group="g", bounds=(0, 1), alternative="less"),
+        [0, 1, NAN],
+        8,
+        groups(2, 6),
+    ),
+    "two by two less": (
+        discreet.TwoByTwo(group="g", floor=0.2, tail="normal", alternative="less"),
+        [0, 1, NAN],
+        8,
+        groups(2, 6),
+    ),
+    "rank sum less": (
+        discreet.RankSum(group="g", tail="normal", alternative="less"),
+        [0, 1, 2, NAN],
+        6,
+        groups(3, 3),
+    ),
+    "signed rank less": (discreet.SignedRank(tail="normal", alternative="less"), [-2, -1, 1, 2], 6, None),
+    "sign two-sided": (discreet.Sign(alternative="two-sided"), [-1, 1], 14, None),
+    "two groups": (
+        discreet.TwoGroups(group="g", bounds=(0, 1), alternative="greater"),
+        [0, 1, NAN],
+        8,
+        groups(2, 6),
+    ),
     "two groups two-sided": (
-        discreet.TwoGroups(group="g", bounds=(0, 1), sd=0.2, sides=2),
+        discreet.TwoGroups(group="g", bounds=(0, 1), sd=0.2, alternative="two-sided"),
         [0, 0.4, 1, NAN],
         6,
         groups(3, 3),
     ),
     "two groups normal": (
-        discreet.TwoGroups(group="g", bounds=(0, 1), tail="normal"),
+        discreet.TwoGroups(group="g", bounds=(0, 1), tail="normal", alternative="greater"),
         [0, 1],
         14,
         groups(7, 7),
     ),
     "stratified": (
-        discreet.Stratified(group="g", stratum="s", strata=tuple("abc"), bounds=(0, 1)),
+        discreet.Stratified(
+            group="g", stratum="s", strata=tuple("abc"), bounds=(0, 1), alternative="greater"
+        ),
         [0, 1, NAN],
         8,
         STRATA,
     ),
     "two groups floor, normal": (
-        discreet.TwoGroups(group="g", bounds=(0, 2), floor=0.3, ceiling=2, tail="normal"),
+        discreet.TwoGroups(
+            group="g", bounds=(0, 2), floor=0.3, ceiling=2, tail="normal", alternative="greater"
+        ),
         [0, 1, 2, NAN],
         8,
         groups(2, 6),
     ),
-    "two by two": (discreet.TwoByTwo(group="g", floor=0.2, tail="normal"), [0, 1], 14, groups(7, 7)),
+    "two by two": (
+        discreet.TwoByTwo(group="g", floor=0.2, tail="normal", alternative="greater"),
+        [0, 1],
+        14,
+        groups(7, 7),
+    ),
     "two by two unequal": (
-        discreet.TwoByTwo(group="g", floor=0.2, tail="normal", sides=2),
+        discreet.TwoByTwo(group="g", floor=0.2, tail="normal", alternative="two-sided"),
         [0, 1, NAN],
         8,
         groups(2, 6),
     ),
-    "rank sum": (discreet.RankSum(group="g", tail="normal"), [0, 1, 2, NAN], 6, groups(3, 3)),
-    "signed rank": (discreet.SignedRank(tail="normal"), [-2, -1, 1, 2], 6, None),
-    "signed rank zeros": (discreet.SignedRank(sides=2, tail="normal"), [-2, -1, 0, 1, NAN], 5, None),
+    "rank sum": (
+        discreet.RankSum(group="g", tail="normal", alternative="greater"),
+        [0, 1, 2, NAN],
+        6,
+        groups(3, 3),
+    ),
+    "signed rank": (discreet.SignedRank(tail="normal", alternative="greater"), [-2, -1, 1, 2], 6, None),
+    "signed rank zeros": (
+        discreet.SignedRank(alternative="two-sided", tail="normal"),
+        [-2, -1, 0, 1, NAN],
+        5,
+        None,
+    ),
     "vote": (discreet.Vote(test=means, blocks=4, level=0.3), [0, 0.25, 0.9, NAN], 6, None),
 }
 # Here the certificate is far from reached on so few people; test_neighbours.py shows a close pair for each.
 LOOSE = {
     "two groups floor": (
-        discreet.TwoGroups(group="g", bounds=(0, 1), floor=0.3, ceiling=3, sides=2),
+        discreet.TwoGroups(group="g", bounds=(0, 1), floor=0.3, ceiling=3, alternative="two-sided"),
         [0, 0.6, 1],
         8,
         groups(2, 6),
     ),
-    "two by two safe": (discreet.TwoByTwo(group="g", floor=0.2, sides=2), [0, 1], 14, groups(7, 7)),
-    "two by two small": (discreet.TwoByTwo(group="g", floor=0.1), [0, 1, NAN], 8, groups(6, 2)),
-    "rank sum safe": (discreet.RankSum(group="g", sides=2), [0, 1, 2], 7, groups(4, 3)),
-    "signed rank safe, no zeros": (discreet.SignedRank(), [-2, -1, 1, 2], 6, None),
+    "two by two safe": (
+        discreet.TwoByTwo(group="g", floor=0.2, alternative="two-sided"),
+        [0, 1],
+        14,
+        groups(7, 7),
+    ),
+    "two by two small": (
+        discreet.TwoByTwo(group="g", floor=0.1, alternative="greater"),
+        [0, 1, NAN],
+        8,
+        groups(6, 2),
+    ),
+    "rank sum safe": (discreet.RankSum(group="g", alternative="two-sided"), [0, 1, 2], 7, groups(4, 3)),
+    "signed rank safe, no zeros": (discreet.SignedRank(alternative="greater"), [-2, -1, 1, 2], 6, None),
     "stratified floor": (
         discreet.Stratified(
-            group="g", stratum="s", strata=tuple("abc"), bounds=(0, 1), floor=0.3, ceiling=2, sides=2
+            group="g",
+            stratum="s",
+            strata=tuple("abc"),
+            bounds=(0, 1),
+            floor=0.3,
+            ceiling=2,
+            alternative="two-sided",
         ),
         [0, 0.6, 1],
         8,
         STRATA,
     ),
-    "signed rank safe": (discreet.SignedRank(sides=2), [-2, -1, 0, 1, 2, NAN], 5, None),
+    "signed rank safe": (discreet.SignedRank(alternative="two-sided"), [-2, -1, 0, 1, 2, NAN], 5, None),
     "two groups floor, two-sided": (
-        discreet.TwoGroups(group="g", bounds=(0, 2), floor=0.3, ceiling=2, tail="normal", sides=2),
+        discreet.TwoGroups(
+            group="g", bounds=(0, 2), floor=0.3, ceiling=2, tail="normal", alternative="two-sided"
+        ),
         [0, 1, 2],
         8,
         groups(4, 4),
@@ -124,12 +204,27 @@ def test_a_certificate_shrunk_by_a_tenth_is_refused(name):
 
 
 ADDING = {
-    "mean": (discreet.Mean, {"bounds": (0, 1), "null": 0.2}, [0, 0.5, 1, NAN]),
-    "mean known sd": (discreet.Mean, {"bounds": (0, 1), "null": 0.6, "sd": 0.3}, [0, 1, NAN]),
-    "mean two-sided": (discreet.Mean, {"bounds": (0, 1), "null": 0.5, "sides": 2}, [0, 1, NAN]),
-    "mean normal": (discreet.Mean, {"bounds": (0, 1), "null": 0.3, "tail": "normal"}, [0, 1]),
-    "proportion": (discreet.Proportion, {"null": 0.2, "sides": 2}, [0, 1, NAN]),
-    "sign": (discreet.Sign, {}, [-1, 0, 1]),
+    "mean": (discreet.Mean, {"bounds": (0, 1), "null": 0.2, "alternative": "greater"}, [0, 0.5, 1, NAN]),
+    "mean known sd": (
+        discreet.Mean,
+        {"bounds": (0, 1), "null": 0.6, "sd": 0.3, "alternative": "greater"},
+        [0, 1, NAN],
+    ),
+    "mean two-sided": (
+        discreet.Mean,
+        {"bounds": (0, 1), "null": 0.5, "alternative": "two-sided"},
+        [0, 1, NAN],
+    ),
+    "mean normal": (
+        discreet.Mean,
+        {"bounds": (0, 1), "null": 0.3, "tail": "normal", "alternative": "greater"},
+        [0, 1],
+    ),
+    "proportion": (discreet.Proportion, {"null": 0.2, "alternative": "two-sided"}, [0, 1, NAN]),
+    "mean less": (discreet.Mean, {"bounds": (0, 1), "null": 0.2, "alternative": "less"}, [0, 0.5, 1, NAN]),
+    "proportion less": (discreet.Proportion, {"null": 0.2, "alternative": "less"}, [0, 1, NAN]),
+    "sign": (discreet.Sign, {"alternative": "greater"}, [-1, 0, 1]),
+    "sign less": (discreet.Sign, {"alternative": "less"}, [-1, 0, 1]),
 }
 
 
@@ -151,7 +246,9 @@ def test_nobody_joining_or_leaving_exceeds_the_certificate(name, least):
 def test_adding_reaches_its_certificate():
     """With `least` at the number of people, sup and spread are reached within 10%: shrunk, they fail."""
     n = 400
-    test = discreet.Mean(bounds=(0, 1), null=0.2, adjacency="add-remove", least=n, tail="normal")
+    test = discreet.Mean(
+        bounds=(0, 1), null=0.2, adjacency="add-remove", least=n, tail="normal", alternative="greater"
+    )
     values = (np.arange(n)[:, None] < np.arange(n + 1)).astype(float)  # every number of yes
     before = evidence_of(test, values)
     rise = np.max(evidence_of(test, np.vstack([values, np.ones(n + 1)])).score - before.score)
@@ -161,11 +258,18 @@ def test_adding_reaches_its_certificate():
 
 
 CORRELATIONS = {
-    "kendall": (discreet.Correlation(partner="y", sides=2), [0, 1]),
-    "kendall missing": (discreet.Correlation(partner="y"), [0, NAN]),
+    "kendall": (discreet.Correlation(partner="y", alternative="two-sided"), [0, 1]),
+    "kendall less": (discreet.Correlation(partner="y", alternative="less"), [0, 1]),
+    "kendall missing": (discreet.Correlation(partner="y", alternative="greater"), [0, NAN]),
     "product": (
         discreet.Correlation(
-            partner="y", method="product", bounds=(0, 1), partner_bounds=(0, 1), floor=0.4, ceiling=2
+            partner="y",
+            method="product",
+            bounds=(0, 1),
+            partner_bounds=(0, 1),
+            floor=0.4,
+            ceiling=2,
+            alternative="greater",
         ),
         [0, 0.5, 1],
     ),

@@ -27,7 +27,9 @@ def moves(test, values, changed, labels, moved):
     return np.abs(after.effect.share - before.effect.share) / before.effect.sup
 
 
-@pytest.mark.parametrize("test", WITH_EFFECT, ids=lambda test: f"{type(test).__name__}-{test.sides}")
+@pytest.mark.parametrize(
+    "test", WITH_EFFECT, ids=lambda test: f"{type(test).__name__}-{getattr(test, 'alternative', '')}"
+)
 @settings(max_examples=20, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),
@@ -46,11 +48,13 @@ def test_one_person_moves_no_effect_beyond_its_certificate(test, seed, n, new, p
     assert moves(test, values, changed, labels, moved).max() <= 1
 
 
-@pytest.mark.parametrize("test", WITH_EFFECT, ids=lambda test: f"{type(test).__name__}-{test.sides}")
+@pytest.mark.parametrize(
+    "test", WITH_EFFECT, ids=lambda test: f"{type(test).__name__}-{getattr(test, 'alternative', '')}"
+)
 def test_a_certificate_of_an_effect_is_attained(test):
     """Somebody of the smaller group goes from one end to the other: a certificate a tenth smaller fails."""
     if isinstance(test, discreet.Stratified):
-        test = discreet.Stratified(group="g", stratum="s", strata=(0,), bounds=BOUNDS)
+        test = discreet.Stratified(group="g", stratum="s", strata=(0,), bounds=BOUNDS, alternative="greater")
     rank = np.linspace(0.1, 0.9, PEOPLE)
     low, high = rank.copy(), rank.copy()
     person = int(np.flatnonzero(FIRST)[-1]) if not isinstance(test, discreet.Correlation) else PEOPLE - 1
@@ -66,9 +70,9 @@ def test_a_certificate_of_an_effect_is_attained(test):
 @pytest.mark.parametrize(
     "test",
     [
-        discreet.Mean(bounds=(-1, 3), null=1.2, adjacency="add-remove", least=20),
-        discreet.Proportion(null=0.2, adjacency="add-remove", least=20),
-        discreet.Sign(null=0.5, adjacency="add-remove", least=20),
+        discreet.Mean(bounds=(-1, 3), null=1.2, adjacency="add-remove", least=20, alternative="greater"),
+        discreet.Proportion(null=0.2, adjacency="add-remove", least=20, alternative="greater"),
+        discreet.Sign(null=0.5, adjacency="add-remove", least=20, alternative="greater"),
     ],
     ids=lambda test: type(test).__name__,
 )
@@ -95,25 +99,33 @@ def test_effects_are_the_textbook_numbers():
 
     bounds = (-1.0, 3.0)
     close = {"atol": 1e-5, "rtol": 0}
-    assert np.allclose(found(discreet.Mean(bounds=bounds, null=0.5)), x.mean(axis=0) - 0.5, **close)
-    assert np.allclose(found(discreet.Proportion(null=0.3)), (x >= 0.5).mean(axis=0) - 0.3, **close)
+    assert np.allclose(
+        found(discreet.Mean(bounds=bounds, null=0.5, alternative="greater")), x.mean(axis=0) - 0.5, **close
+    )
+    assert np.allclose(
+        found(discreet.Proportion(null=0.3, alternative="greater")), (x >= 0.5).mean(axis=0) - 0.3, **close
+    )
     difference = two.mean(axis=0) - one.mean(axis=0)
-    assert np.allclose(found(discreet.TwoGroups(group="g", bounds=bounds)), difference, **close)
-    coarse = found(discreet.TwoGroups(group="g", bounds=bounds, floor=0.1))
+    assert np.allclose(
+        found(discreet.TwoGroups(group="g", bounds=bounds, alternative="greater")), difference, **close
+    )
+    coarse = found(discreet.TwoGroups(group="g", bounds=bounds, floor=0.1, alternative="greater"))
     assert np.allclose(coarse, difference, atol=4 / 2**10)
     rates = (two >= 0.5).mean(axis=0) - (one >= 0.5).mean(axis=0)
-    assert np.allclose(found(discreet.TwoByTwo(group="g")), rates, **close)
+    assert np.allclose(found(discreet.TwoByTwo(group="g", alternative="greater")), rates, **close)
     signs = np.sign(x - 0.5).mean(axis=0)
-    assert np.allclose(found(discreet.Sign(null=0.5)), signs, **close)
+    assert np.allclose(found(discreet.Sign(null=0.5, alternative="greater")), signs, **close)
     u = stats.mannwhitneyu(two, one).statistic
-    assert np.allclose(found(discreet.RankSum(group="g")), 2 * u / (10 * 30) - 1, **close)
+    assert np.allclose(
+        found(discreet.RankSum(group="g", alternative="greater")), 2 * u / (10 * 30) - 1, **close
+    )
     tau = [stats.kendalltau(column, LABELS["y"]).statistic for column in x.T]
-    assert np.allclose(found(discreet.Correlation(partner="y")), tau, **close)
+    assert np.allclose(found(discreet.Correlation(partner="y", alternative="greater")), tau, **close)
 
 
 def test_an_effect_shows_and_pickles_nothing():
     """Printing gives the name alone; pickling is refused."""
-    effect = evidence_of(discreet.Sign(null=0.5), np.ones((PEOPLE, 2)), LABELS).effect
+    effect = evidence_of(discreet.Sign(null=0.5, alternative="greater"), np.ones((PEOPLE, 2)), LABELS).effect
     assert repr(effect) == "Effect(share above less share below, private)"
     with pytest.raises(TypeError, match="private"):
         pickle.dumps(effect)

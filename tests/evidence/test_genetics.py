@@ -54,11 +54,11 @@ def binary_evidence(test, counts):
 SHARP = {"maf_floor": 0.3, "case_floor": 0.3, "ceiling": 2}
 BOTH = [
     discreet.Allelic(**SHARP, tail="normal"),
-    discreet.Allelic(**SHARP, sides=1),
+    discreet.Allelic(**SHARP, alternative="greater"),
     discreet.Allelic(maf_floor=0.5, case_floor=0.5, tail="normal"),
     discreet.Trend(**SHARP, tail="normal"),
     discreet.Trend(**SHARP),
-    discreet.Trend(maf_floor=0.5, case_floor=0.5, ceiling=1, tail="normal", sides=1),
+    discreet.Trend(maf_floor=0.5, case_floor=0.5, ceiling=1, tail="normal", alternative="greater"),
     discreet.Genotypic(**SHARP, tail="normal"),
     discreet.Genotypic(maf_floor=0.5, case_floor=0.5, ceiling=8),
 ]
@@ -66,7 +66,7 @@ BOTH = [
 
 def name_of(test):
     """Return a short name of a test."""
-    return f"{type(test).__name__}-{test.sides}-{test.tail}-{test.maf_floor}"
+    return f"{type(test).__name__}-{getattr(test, 'alternative', '')}-{test.tail}-{test.maf_floor}"
 
 
 @pytest.mark.parametrize("test", BOTH, ids=name_of)
@@ -93,7 +93,7 @@ def public_evidence(test, controls, cases):
 
 PUBLIC = [
     discreet.Allelic(protect="genotypes", maf_floor=0.3, ceiling=2, tail="normal"),
-    discreet.Allelic(protect="genotypes", maf_floor=0.5, ceiling=2, sides=1),
+    discreet.Allelic(protect="genotypes", maf_floor=0.5, ceiling=2, alternative="greater"),
     discreet.Trend(protect="genotypes", maf_floor=0.3, ceiling=2, tail="normal"),
     discreet.Trend(protect="genotypes", maf_floor=0.2, ceiling=2),
     discreet.Genotypic(protect="genotypes", maf_floor=0.3, ceiling=2, tail="normal"),
@@ -113,7 +113,7 @@ def test_a_genotype_replaced_stays_within_the_certificate(test, sizes):
 
 SCORES = [
     discreet.Score(bounds=(0, 1), maf_floor=0.3, sd_floor=0.3, ceiling=2, tail="normal"),
-    discreet.Score(bounds=(0, 1), maf_floor=0.5, sd_floor=0.5, ceiling=4, sides=1),
+    discreet.Score(bounds=(0, 1), maf_floor=0.5, sd_floor=0.5, ceiling=4, alternative="greater"),
 ]
 
 
@@ -140,7 +140,13 @@ STRATIFIED = [
     discreet.Genotypic(stratum="s", strata=(0, 1), maf_floor=0.2, ceiling=3, protect="genotypes"),
     discreet.Score(stratum="s", strata=(0, 1), maf_floor=0.2, ceiling=3, bounds=(1, 2)),
     discreet.Score(
-        stratum="s", strata=(0, 1), maf_floor=0.2, ceiling=3, bounds=(1, 2), protect="genotypes", sides=1
+        stratum="s",
+        strata=(0, 1),
+        maf_floor=0.2,
+        ceiling=3,
+        bounds=(1, 2),
+        protect="genotypes",
+        alternative="greater",
     ),
 ]
 
@@ -219,7 +225,7 @@ def control_doubles(m):
 
 CLOSE = [
     (discreet.Allelic(**LARGE, **HALF), control_turns_case),
-    (discreet.Trend(**LARGE, **HALF, sides=1), control_turns_case),
+    (discreet.Trend(**LARGE, **HALF, alternative="greater"), control_turns_case),
     (discreet.Genotypic(**LARGE, **HALF), control_doubles),
     (discreet.Allelic(**LARGE, protect="genotypes"), case_gets_alleles),
     (discreet.Trend(**LARGE, protect="genotypes"), case_gets_alleles),

@@ -38,17 +38,17 @@ def test_neighbours_are_judged_over_all_hypotheses():
         discreet.are_neighbours([0.1], [0.1, 0.2], 0.1, 1e-3)
 
 
-@pytest.mark.parametrize("sides", [1, 2])
+@pytest.mark.parametrize("looks", ["two-sided", "greater", "less"])
 @pytest.mark.parametrize(("sup", "nu"), [(0.02, 1e-6), (0.5, 1e-3), (2.0, 0.05), (6.0, 1e-4)])
-def test_truncated_sensitivity_is_the_largest_move_found(sides, sup, nu):
+def test_truncated_sensitivity_is_the_largest_move_found(looks, sup, nu):
     """Over all z, no move of `sup` changes -log max(p, nu) by more, and some pair comes within 1%."""
     z = np.linspace(-10, 10, 40_001)
-    p = norm.sf if sides == 1 else (lambda z: 2 * norm.sf(np.abs(z)))
+    p = {"greater": norm.sf, "less": norm.cdf, "two-sided": lambda z: 2 * norm.sf(np.abs(z))}[looks]
     shifts = [sup, sup / 2, sup / 7]
     found = max(
         np.max(np.abs(np.log(np.maximum(p(z + s), nu)) - np.log(np.maximum(p(z), nu)))) for s in shifts
     )
-    eta = truncated_sensitivity(sup, nu, sides=sides)
+    eta = truncated_sensitivity(sup, nu, alternative=looks)
     assert 0.99 * eta < found <= eta * (1 + 1e-9)
     assert found > 0.9 * eta  # a certificate shrunk by a tenth would be refused
 
@@ -60,13 +60,15 @@ def test_the_neighbour_predicate_needs_more():
     z = np.linspace(-8, 8, 20_001)
     assert discreet.are_neighbours(norm.sf(z), norm.sf(z + sup), eta * (1 + 1e-9), nu)
     assert not discreet.are_neighbours(norm.sf(z), norm.sf(z + sup), 0.99 * eta, nu)
-    assert eta > truncated_sensitivity(sup, nu)
+    assert eta > truncated_sensitivity(sup, nu, alternative="greater")
 
 
 def test_the_papers_approximation_is_near_and_is_not_a_bound():
     """The formula B sqrt(2 log(1/nu)/n)/sigma is close to the exact value for a move of B/(sigma sqrt n)."""
     n, nu = 10_000, 1e-6
-    exact = truncated_sensitivity(1 / np.sqrt(n), nu)
+    exact = truncated_sensitivity(1 / np.sqrt(n), nu, alternative="greater")
     paper = np.sqrt(2 * np.log(1 / nu) / n)
     assert 0.9 < exact / paper < 1.1
-    assert truncated_sensitivity(2 / np.sqrt(n), nu) > 1.5 * paper  # replacing moves by 2B, not B
+    assert (
+        truncated_sensitivity(2 / np.sqrt(n), nu, alternative="greater") > 1.5 * paper
+    )  # replacing moves by 2B, not B

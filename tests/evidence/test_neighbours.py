@@ -13,28 +13,37 @@ import discreet
 ROOM = 1 + 1e-9
 BOUNDS = (0.0, 1.0)
 TESTS = [
-    discreet.Mean(bounds=BOUNDS, null=0.1, sides=2),
-    discreet.Mean(bounds=BOUNDS, null=0.7, sd=0.3),
-    discreet.Proportion(null=0.05, sides=2),
-    discreet.Sign(null=0.5, sides=2),
-    discreet.SignedRank(null=0.5, sides=2),
-    discreet.TwoGroups(group="g", bounds=BOUNDS, sides=2),
-    discreet.TwoGroups(group="g", bounds=BOUNDS, floor=0.1, sides=2),
-    discreet.TwoGroups(group="g", bounds=BOUNDS, floor=0.05, sides=2, tail="normal"),
-    discreet.TwoByTwo(group="g", floor=0.05, sides=2),
-    discreet.TwoByTwo(group="g", floor=0.02, tail="normal"),
-    discreet.RankSum(group="g", sides=2),
-    discreet.Stratified(group="g", stratum="s", strata=(0, 1, 2), bounds=BOUNDS, sides=2),
-    discreet.Stratified(group="g", stratum="s", strata=(0, 1, 2), bounds=BOUNDS, sides=2, floor=0.1),
-    discreet.Correlation(partner="y", sides=2),
+    discreet.Mean(bounds=BOUNDS, null=0.1, alternative="two-sided"),
+    discreet.Mean(bounds=BOUNDS, null=0.7, sd=0.3, alternative="greater"),
+    discreet.Proportion(null=0.05, alternative="two-sided"),
+    discreet.Sign(null=0.5, alternative="two-sided"),
+    discreet.SignedRank(null=0.5, alternative="two-sided"),
+    discreet.TwoGroups(group="g", bounds=BOUNDS, alternative="two-sided"),
+    discreet.TwoGroups(group="g", bounds=BOUNDS, floor=0.1, alternative="two-sided"),
+    discreet.TwoGroups(group="g", bounds=BOUNDS, floor=0.05, alternative="two-sided", tail="normal"),
+    discreet.TwoByTwo(group="g", floor=0.05, alternative="two-sided"),
+    discreet.TwoByTwo(group="g", floor=0.02, tail="normal", alternative="greater"),
+    discreet.RankSum(group="g", alternative="two-sided"),
+    discreet.Stratified(group="g", stratum="s", strata=(0, 1, 2), bounds=BOUNDS, alternative="two-sided"),
+    discreet.Stratified(
+        group="g", stratum="s", strata=(0, 1, 2), bounds=BOUNDS, alternative="two-sided", floor=0.1
+    ),
+    discreet.Correlation(partner="y", alternative="two-sided"),
     discreet.Correlation(
-        partner="y", method="product", bounds=BOUNDS, partner_bounds=BOUNDS, floor=0.05, sides=2
+        partner="y",
+        method="product",
+        bounds=BOUNDS,
+        partner_bounds=BOUNDS,
+        floor=0.05,
+        alternative="two-sided",
     ),
 ]
 ENTRIES = st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0, -np.inf, np.inf, 1e300, np.nan])
 
 
-@pytest.mark.parametrize("test", TESTS, ids=lambda test: f"{type(test).__name__}-{test.sides}")
+@pytest.mark.parametrize(
+    "test", TESTS, ids=lambda test: f"{type(test).__name__}-{getattr(test, 'alternative', '')}"
+)
 @settings(max_examples=30, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),
@@ -83,10 +92,12 @@ def close_pairs(test, *, people, share, rate):
 
 
 FLOORED = [
-    discreet.TwoGroups(group="g", bounds=BOUNDS, floor=0.3, ceiling=4),
-    discreet.TwoGroups(group="g", bounds=BOUNDS, floor=0.3, ceiling=4, tail="normal"),
-    discreet.TwoByTwo(group="g", floor=0.1, ceiling=4),
-    discreet.Stratified(group="g", stratum="s", strata=(0, 1), bounds=BOUNDS, floor=0.3, ceiling=4),
+    discreet.TwoGroups(group="g", bounds=BOUNDS, floor=0.3, ceiling=4, alternative="greater"),
+    discreet.TwoGroups(group="g", bounds=BOUNDS, floor=0.3, ceiling=4, tail="normal", alternative="greater"),
+    discreet.TwoByTwo(group="g", floor=0.1, ceiling=4, alternative="greater"),
+    discreet.Stratified(
+        group="g", stratum="s", strata=(0, 1), bounds=BOUNDS, floor=0.3, ceiling=4, alternative="greater"
+    ),
 ]
 
 
@@ -108,6 +119,7 @@ def test_product_correlation_comes_within_a_tenth():
         floor=0.3,
         ceiling=2,
         tail="normal",
+        alternative="greater",
     )
     yes = round(n * rate)
     row, overlap = np.arange(n)[:, None], np.arange(380, 500, 6)
@@ -126,7 +138,9 @@ def test_kendall_comes_within_a_tenth():
         {"y": np.arange(n, dtype=float)},
     )
     values[: n // 2, 1] = values[: n // 2, 1][::-1]
-    moves = pair_moves(discreet.Correlation(partner="y", tail="normal"), values, n - 1, -1.0, labels)
+    moves = pair_moves(
+        discreet.Correlation(partner="y", tail="normal", alternative="greater"), values, n - 1, -1.0, labels
+    )
     assert 0.9 < moves.max() <= ROOM
 
 
@@ -139,7 +153,9 @@ def test_kendall_with_the_safe_tail_comes_within_a_tenth():
         [order[np.argsort(order + rng.normal(0, noise, n))] for noise in np.linspace(50, 900, 80)]
     ).T
     values[-1] = n
-    moves = pair_moves(discreet.Correlation(partner="y"), values, n - 1, -1.0, {"y": order})
+    moves = pair_moves(
+        discreet.Correlation(partner="y", alternative="greater"), values, n - 1, -1.0, {"y": order}
+    )
     assert 0.9 < moves.max() <= ROOM
 
 
@@ -149,7 +165,7 @@ def test_signed_rank_with_the_safe_tail_comes_within_a_tenth():
     rng = np.random.default_rng(7)
     values = rng.normal(0, 1, (n, 200)) + np.linspace(0, 1, 200)
     values[0] = 1e6
-    moves = pair_moves(discreet.SignedRank(), values, 0, -1e6, None)
+    moves = pair_moves(discreet.SignedRank(alternative="greater"), values, 0, -1e6, None)
     assert 0.9 < moves.max() <= ROOM
 
 
@@ -162,5 +178,5 @@ def test_rank_sum_with_the_safe_tail_comes_within_a_tenth():
     for column in range(200):
         values[:, column] = rng.permutation(n) + 1.0 + 0.3 * column * labels["g"]
     values[0] = -1.0
-    moves = pair_moves(discreet.RankSum(group="g"), values, 0, 1e6, labels)
+    moves = pair_moves(discreet.RankSum(group="g", alternative="greater"), values, 0, 1e6, labels)
     assert 0.9 < moves.max() <= ROOM

@@ -45,10 +45,10 @@ def test_a_certificate_says_what_is_not_protected():
     """Tests with public groups say so in their certificate; others have nothing to say."""
     values, labels = np.zeros((12, 1)), {"g": np.arange(12) % 2, "s": np.arange(12) // 6}
     for test in (
-        discreet.TwoGroups(group="g", bounds=(0, 1)),
-        discreet.TwoGroups(group="g", bounds=(0, 1), floor=0.1),
-        discreet.TwoByTwo(group="g"),
-        discreet.RankSum(group="g"),
+        discreet.TwoGroups(group="g", bounds=(0, 1), alternative="greater"),
+        discreet.TwoGroups(group="g", bounds=(0, 1), floor=0.1, alternative="greater"),
+        discreet.TwoByTwo(group="g", alternative="greater"),
+        discreet.RankSum(group="g", alternative="greater"),
     ):
         certificate = evidence_of(test, values, labels).certificate
         assert str(certificate).endswith("Not protected: who is in which group.")
@@ -56,9 +56,9 @@ def test_a_certificate_says_what_is_not_protected():
     assert str(evidence_of(trend, values, labels).certificate).endswith(
         "Not protected: everyone's phenotype."
     )
-    strata = discreet.Stratified(group="g", stratum="s", strata=(0, 1), bounds=(0, 1))
+    strata = discreet.Stratified(group="g", stratum="s", strata=(0, 1), bounds=(0, 1), alternative="greater")
     assert "stratum" in str(evidence_of(strata, values, labels).certificate)
-    assert "Not protected" not in str(evidence_of(discreet.Sign(), values).certificate)
+    assert "Not protected" not in str(evidence_of(discreet.Sign(alternative="greater"), values).certificate)
 
 
 def test_null_laws_are_survival_functions_with_an_atom_at_zero():
@@ -93,8 +93,10 @@ def test_p_values_become_the_papers_scores():
 
 def test_z_scores_are_clipped_where_there_is_no_evidence():
     """One-sided at 0 and the ceiling; two-sided by absolute value."""
-    one = Evidence.from_z([-3.0, 2.0, 99.0], sup=0.1, adjacency="replace", ceiling=10)
-    two = Evidence.from_z([-3.0, 2.0, 99.0], sup=0.1, adjacency="replace", ceiling=10, sides=2)
+    one = Evidence.from_z([-3.0, 2.0, 99.0], sup=0.1, adjacency="replace", ceiling=10, alternative="greater")
+    two = Evidence.from_z(
+        [-3.0, 2.0, 99.0], sup=0.1, adjacency="replace", ceiling=10, alternative="two-sided"
+    )
     assert np.array_equal(one.score, [0, 2, 10])
     assert np.array_equal(two.score, [3, 2, 10])
     assert (one.null.law, two.null.law) == ("normal", "folded normal")
@@ -124,9 +126,9 @@ def test_spread_with_its_zeros_survives_clipping(z, d, low, high):
         lambda: Evidence.from_p([[0.1]], eta=1, nu=1e-3),
         lambda: Evidence.from_p(["a"], eta=1, nu=1e-3),
         lambda: Evidence.from_p([0.1], eta=1, nu=1e-3, names=["a", "b"]),
-        lambda: Evidence.from_z([np.nan], sup=1, adjacency="replace"),
-        lambda: Evidence.from_z([1.0], sup=1, adjacency="replace", sides=3),
-        lambda: Evidence.from_z([1.0], sup=1, spread=3, adjacency="replace"),
+        lambda: Evidence.from_z([np.nan], sup=1, adjacency="replace", alternative="greater"),
+        lambda: Evidence.from_z([1.0], sup=1, adjacency="replace", alternative="both"),
+        lambda: Evidence.from_z([1.0], sup=1, spread=3, adjacency="replace", alternative="greater"),
         lambda: Evidence(("a",), np.array([np.nan]), Null("normal", 1), Certificate(1, 1, "replace", "x")),
         lambda: Evidence(("a",), np.array([2.0]), Null("normal", 1), Certificate(1, 1, "replace", "x")),
     ],
@@ -141,12 +143,12 @@ def test_evidence_that_cannot_be_is_refused(make):
 def test_nothing_printed_or_pickled_shows_a_score_or_a_count_of_people():
     """Printed forms of evidence, accumulators and blocks hold no data; evidence is not pickled."""
     values = np.full((41, 2), SECRET)
-    test = discreet.Mean(bounds=(0, 10), null=1.0)
+    test = discreet.Mean(bounds=(0, 10), null=1.0, alternative="greater")
     accumulator = test.start(["a", "b"])
     accumulator.update(block := discreet.block.Block(values))
-    ranked = discreet.SignedRank().start(["a", "b"])
+    ranked = discreet.SignedRank(alternative="greater").start(["a", "b"])
     ranked.update(block)
-    evidence = Evidence.from_z([SECRET, 1.0], sup=0.1, adjacency="replace")
+    evidence = Evidence.from_z([SECRET, 1.0], sup=0.1, adjacency="replace", alternative="greater")
     for thing in (evidence, accumulator, ranked, block, evidence_of(test, values)):
         for text in (repr(thing), str(thing), f"{thing}"):
             assert "3.14" not in text
@@ -159,7 +161,7 @@ def test_nothing_printed_or_pickled_shows_a_score_or_a_count_of_people():
 def test_scores_cannot_be_changed_behind_the_certificate():
     """The score array is a read-only copy."""
     z = np.array([1.0, 2.0])
-    evidence = Evidence.from_z(z, sup=0.1, adjacency="replace")
+    evidence = Evidence.from_z(z, sup=0.1, adjacency="replace", alternative="greater")
     z[0] = 9
     assert evidence.score[0] == 1.0
     with pytest.raises(ValueError, match="read-only"):

@@ -15,18 +15,26 @@ from discreet.errors import InputError
 
 BOUNDS = (0.0, 1.0)
 TESTS = [
-    discreet.Mean(bounds=BOUNDS, null=0.4),
-    discreet.Mean(bounds=(1e6, 1e6 + 1), null=1e6 + 0.4),
-    discreet.Mean(bounds=(-1e-40, 1e-40), null=1e-42),
-    discreet.Mean(bounds={"0": (-2, 3), "1": (0, 1e30), "2": (5, 9)}, null={"0": 0, "1": 1e29, "2": 6}),
-    discreet.Proportion(null=0.4),
-    discreet.Sign(null=0.0),
-    discreet.Sign(null=0.3),
-    discreet.TwoGroups(group="g", bounds=BOUNDS),
-    discreet.TwoGroups(group="g", bounds=BOUNDS, floor=0.1),
-    discreet.TwoByTwo(group="g"),
-    discreet.Stratified(group="g", stratum="s", strata=(0, 1, 2), bounds=BOUNDS, floor=0.1),
-    discreet.Correlation(partner="y", method="product", bounds=BOUNDS, partner_bounds=BOUNDS),
+    discreet.Mean(bounds=BOUNDS, null=0.4, alternative="greater"),
+    discreet.Mean(bounds=(1e6, 1e6 + 1), null=1e6 + 0.4, alternative="greater"),
+    discreet.Mean(bounds=(-1e-40, 1e-40), null=1e-42, alternative="greater"),
+    discreet.Mean(
+        bounds={"0": (-2, 3), "1": (0, 1e30), "2": (5, 9)},
+        null={"0": 0, "1": 1e29, "2": 6},
+        alternative="greater",
+    ),
+    discreet.Proportion(null=0.4, alternative="greater"),
+    discreet.Sign(null=0.0, alternative="greater"),
+    discreet.Sign(null=0.3, alternative="greater"),
+    discreet.TwoGroups(group="g", bounds=BOUNDS, alternative="greater"),
+    discreet.TwoGroups(group="g", bounds=BOUNDS, floor=0.1, alternative="greater"),
+    discreet.TwoByTwo(group="g", alternative="greater"),
+    discreet.Stratified(
+        group="g", stratum="s", strata=(0, 1, 2), bounds=BOUNDS, floor=0.1, alternative="greater"
+    ),
+    discreet.Correlation(
+        partner="y", method="product", bounds=BOUNDS, partner_bounds=BOUNDS, alternative="greater"
+    ),
 ]
 ODD = [0.0, -0.0, 0.3, 0.5, 1.0, np.nan, np.inf, -np.inf, 1e-40, -1e-45, 1e38, -1e300, 2**-21, 1e6 + 0.5]
 needs_kernels = pytest.mark.skipif(kernels.compiled is None, reason="the kernels were not built")
@@ -99,7 +107,7 @@ def test_a_number_counts_the_same_in_either_precision(test, compiled, monkeypatc
 def test_a_null_ties_with_what_is_written_alike():
     """0.3 in single precision is neither above nor below 0.3."""
     for kind in (np.float32, np.float64):
-        accumulator = discreet.Sign(null=0.3).start(["0"])
+        accumulator = discreet.Sign(null=0.3, alternative="greater").start(["0"])
         accumulator.update(Block([np.full(9, 0.3, dtype=kind)]))
         assert accumulator.total.tolist() == [[0.0]]
 

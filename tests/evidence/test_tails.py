@@ -70,7 +70,7 @@ def test_mean_is_valid_for_every_two_point_law(rate):
         weight = binom.pmf(ones, n, p)
         deviation = float(np.sqrt(p * (1 - p)) * (1 - low))
         for sd in (None, min(0.5, deviation)):
-            test = discreet.Mean(bounds=(0, 1), null=rate, sd=sd)
+            test = discreet.Mean(bounds=(0, 1), null=rate, sd=sd, alternative="greater")
             assert excess(evidence_of(test, values).score, weight) <= ROOM
 
 
@@ -79,13 +79,13 @@ def test_proportion_and_sign_are_exact():
     n = 200
     values = (np.arange(n)[:, None] < np.arange(n + 1)).astype(float)
     for rate in (0.5, 0.1):
-        score = evidence_of(discreet.Proportion(null=rate), values).score
+        score = evidence_of(discreet.Proportion(null=rate, alternative="greater"), values).score
         assert 0.8 < excess(score, binom.pmf(np.arange(n + 1), n, rate)) <= ROOM
     for zeros in (0, 1, 2, 50):
         signs = 2 * values - 1
         signs[:zeros] = 0
         k = n - zeros
-        score = evidence_of(discreet.Sign(), signs[:, zeros:]).score
+        score = evidence_of(discreet.Sign(alternative="greater"), signs[:, zeros:]).score
         assert 0.5 < excess(score, binom.pmf(np.arange(k + 1), k, 0.5)) <= ROOM
 
 
@@ -99,9 +99,11 @@ def test_two_groups_with_a_known_sd_are_valid_for_independent_coins(first, secon
     labels = {"g": np.array([0] * first + [1] * second)}
     weight = binom.pmf(yes, first, rate) * binom.pmf(more, second, rate)
     for sd in (float(np.sqrt(rate * (1 - rate))), None):
-        test = discreet.TwoGroups(group="g", bounds=(0, 1), sd=sd)
+        test = discreet.TwoGroups(group="g", bounds=(0, 1), sd=sd, alternative="greater")
         assert excess(evidence_of(test, values, labels).score, weight) <= ROOM
-    wrong = discreet.TwoGroups(group="g", bounds=(0, 1), sd=float(np.sqrt(rate * (1 - rate))) / 5)
+    wrong = discreet.TwoGroups(
+        group="g", bounds=(0, 1), sd=float(np.sqrt(rate * (1 - rate))) / 5, alternative="greater"
+    )
     assert excess(evidence_of(wrong, values, labels).score, weight) > 1  # the twin: a sd that is a lie
 
 
@@ -109,7 +111,7 @@ def test_two_groups_with_a_known_sd_are_valid_for_independent_coins(first, secon
 def test_two_by_two_is_valid_at_every_margin(own, other, floor):
     """Fisher's null, every number of yes: P(score >= s) <= normal tail; close where rates are common."""
     labels = {"g": np.array([1] * own + [0] * other)}
-    test = discreet.TwoByTwo(group="g", floor=floor)
+    test = discreet.TwoByTwo(group="g", floor=floor, alternative="greater")
     people = own + other
     worst = []
     for yes in np.unique(np.linspace(1, people - 1, 25).astype(int)):
@@ -154,13 +156,13 @@ def test_group_tests_are_valid_under_permutation(first, second):
     size = first + second
     labels = {"g": np.array([0] * first + [1] * second)}
     tests = [
-        discreet.TwoGroups(group="g", bounds=(0, 1)),
-        discreet.TwoGroups(group="g", bounds=(0, 1), floor=0.1),
-        discreet.TwoGroups(group="g", bounds=(0, 1), floor=0.4),
-        discreet.Trend(group="g", levels=(0, 1), protect="genotypes", maf_floor=0.2, sides=1),
-        discreet.Trend(group="g", levels=(0, 1), maf_floor=0.5, case_floor=0.25, sides=1),
-        discreet.TwoByTwo(group="g", floor=0.2),
-        discreet.RankSum(group="g"),
+        discreet.TwoGroups(group="g", bounds=(0, 1), alternative="greater"),
+        discreet.TwoGroups(group="g", bounds=(0, 1), floor=0.1, alternative="greater"),
+        discreet.TwoGroups(group="g", bounds=(0, 1), floor=0.4, alternative="greater"),
+        discreet.Trend(group="g", levels=(0, 1), protect="genotypes", maf_floor=0.2, alternative="greater"),
+        discreet.Trend(group="g", levels=(0, 1), maf_floor=0.5, case_floor=0.25, alternative="greater"),
+        discreet.TwoByTwo(group="g", floor=0.2, alternative="greater"),
+        discreet.RankSum(group="g", alternative="greater"),
     ]
     draws = [list(draw) for draw in itertools.combinations(range(size), second)]
     for table in tables_to_permute(size, 1):
@@ -175,12 +177,22 @@ def test_correlations_are_valid_under_permutation():
     for table, partner in itertools.product(tables_to_permute(6, 2), tables_to_permute(6, 3)[:4]):
         for floor in (0.1, 0.4):
             test = discreet.Correlation(
-                partner="y", method="product", bounds=(0, 1), partner_bounds=(0, 1), floor=floor
+                partner="y",
+                method="product",
+                bounds=(0, 1),
+                partner_bounds=(0, 1),
+                floor=floor,
+                alternative="greater",
             )
             assert excess(evidence_of(test, table[orders], {"y": partner}).score) <= ROOM
         every_third = table[orders[:, ::3]]
         assert (
-            excess(evidence_of(discreet.Correlation(partner="y"), every_third, {"y": partner}).score) <= 1.1
+            excess(
+                evidence_of(
+                    discreet.Correlation(partner="y", alternative="greater"), every_third, {"y": partner}
+                ).score
+            )
+            <= 1.1
         )
 
 
@@ -188,7 +200,10 @@ def test_signed_rank_is_valid_for_symmetric_values():
     """Over all signs of fixed sizes, tied, zero or missing, it scores no more often than its p-value says."""
     signs = all_tables([-1, 1], 10)
     for sizes in tables_to_permute(10, 4):
-        assert excess(evidence_of(discreet.SignedRank(), signs * sizes[:, None]).score) <= ROOM
+        assert (
+            excess(evidence_of(discreet.SignedRank(alternative="greater"), signs * sizes[:, None]).score)
+            <= ROOM
+        )
 
 
 def signed_rank_law(n):
@@ -242,7 +257,7 @@ def test_rank_sums_are_dominated_in_cubes_and_covered(first, second):
     assert 1 < wide < 1.03
     assert np.all(cubes((z / wide, mass), H) <= NORMAL_CUBES + 1e-12)
     assert not np.all(cubes((1.15 * z, mass), H) <= NORMAL_CUBES + 1e-12)
-    tail = discreet.RankSum(group="g").survival(first, second)(z[z > 0])
+    tail = discreet.RankSum(group="g", alternative="greater").survival(first, second)(z[z > 0])
     assert np.all(np.cumsum(mass[::-1])[::-1][z > 0] <= tail * ROOM)
 
 
@@ -283,8 +298,8 @@ def test_signed_ranks_and_kendall_are_dominated_in_cubes(n):
 def test_the_tails_of_signed_ranks_and_kendall_cover_exact_ones(n):
     """P(Y >= t) lies under the safe tail at every t, and by no more than the price of the power."""
     for law, survival in (
-        (signed_rank_law(n), discreet.SignedRank().survival(n)),
-        (kendall_law(n), discreet.Correlation(partner="y").survival(n)),
+        (signed_rank_law(n), discreet.SignedRank(alternative="greater").survival(n)),
+        (kendall_law(n), discreet.Correlation(partner="y", alternative="greater").survival(n)),
     ):
         z, mass = law
         exact = np.cumsum(mass[::-1])[::-1]

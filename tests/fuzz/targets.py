@@ -97,7 +97,9 @@ def _procedures():
         "are_neighbours", discreet.are_neighbours, {"p": [0.1], "p2": [0.11], "eta": 0.1, "nu": 1e-6}
     )
     yield Target(
-        "truncated_sensitivity", discreet.truncated_sensitivity, {"sup": 0.01, "nu": 1e-6, "sides": 1}
+        "truncated_sensitivity",
+        discreet.truncated_sensitivity,
+        {"sup": 0.01, "nu": 1e-6, "alternative": "greater"},
     )
     events = [Pure(0.1), BoundedRange(0.1), ZCDP(0.01)]
     yield Target("account", discreet.account, {"events": events, "delta": 1e-6, "epsilon": None})

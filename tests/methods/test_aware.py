@@ -146,17 +146,17 @@ def test_any_dependence_has_power_at_little_noise():
     rng = np.random.default_rng(5)
     z = rng.standard_normal(1000)
     z[:20] = 10.0
-    evidence = Evidence.from_z(z, sup=1e-4, adjacency="replace")
+    evidence = Evidence.from_z(z, sup=1e-4, adjacency="replace", alternative="greater")
     assert len(discreet.release(evidence, q=0.1, epsilon=1, delta=1e-6, dependence="any")) >= 18
 
 
 def test_public_limits_of_the_release():
     """A sensitivity too small for the lattice is refused; cutoffs beyond the ceiling find nothing."""
-    evidence = Evidence.from_z(np.ones(10), sup=1e-12, adjacency="replace")
+    evidence = Evidence.from_z(np.ones(10), sup=1e-12, adjacency="replace", alternative="greater")
     with pytest.raises(DiscreetError, match="too small"):
         discreet.release(evidence, q=0.1, epsilon=1, delta=1e-6)
     # Selection clips scores at 2^40 noise scales: beyond that nulls and signals would be drawn alike.
-    evidence = Evidence.from_z(np.ones(10), sup=1e-8, adjacency="replace")
+    evidence = Evidence.from_z(np.ones(10), sup=1e-8, adjacency="replace", alternative="greater")
     with (
         pytest.warns(UserWarning, match="hardly protects"),
         pytest.raises(DiscreetError, match="epsilon is too large"),
@@ -189,7 +189,7 @@ def test_proved_fdr_under_positive_and_any_dependence():
             z = np.sqrt(0.5) * shared + np.sqrt(0.5) * rng.standard_normal(100)
             if dependence == "any":
                 z[:] = shared
-            evidence = Evidence.from_z(z, sup=0.01, adjacency="replace")
+            evidence = Evidence.from_z(z, sup=0.01, adjacency="replace", alternative="greater")
             found = discreet.release(evidence, q=0.2, epsilon=1, delta=1e-3, dependence=dependence)
             false.append(float(len(found) > 0))
         assert_mean_at_most(false, 0.2)
@@ -201,7 +201,7 @@ def test_it_finds_what_is_there(guarantee, least):
     rng = np.random.default_rng(8)
     z = rng.standard_normal(2000)
     z[:40] = rng.uniform(6, 12, 40)
-    evidence = Evidence.from_z(z, sup=0.005, adjacency="replace")
+    evidence = Evidence.from_z(z, sup=0.005, adjacency="replace", alternative="greater")
     found = discreet.release(evidence, q=0.1, epsilon=1, delta=1e-6, guarantee=guarantee)
     assert np.count_nonzero(found.indices < 40) >= least * 40
     assert z[found.indices[0]] > z[found.indices[-1]]
@@ -291,9 +291,9 @@ def test_a_large_epsilon_is_warned_about():
     table = np.tile([[0.0, 1.0], [1.0, 0.0]], (1000, 1))
     call = {"q": 0.1, "delta": 1e-6}
     with pytest.warns(UserWarning, match="epsilon = 50 hardly protects anyone") as found:
-        discreet.discover(table, discreet.Proportion(null=0.5), epsilon=50, **call)
+        discreet.discover(table, discreet.Proportion(null=0.5, alternative="greater"), epsilon=50, **call)
     assert found[0].filename == __file__
-    evidence = Evidence.from_z(np.zeros(9), sup=0.1, adjacency="replace")
+    evidence = Evidence.from_z(np.zeros(9), sup=0.1, adjacency="replace", alternative="greater")
     with pytest.warns(UserWarning, match="epsilon = 10.5"):
         discreet.release(evidence, epsilon=10.5, **call)
     discreet.release(evidence, epsilon=10, **call)
@@ -305,9 +305,12 @@ def test_delta_above_one_in_the_number_of_people_is_warned_about():
     table = np.tile([[0.0, 1.0], [1.0, 0.0]], (1000, 1))
     call = {"q": 0.1, "epsilon": 1, "delta": 1e-3}
     with pytest.warns(UserWarning, match="one person in 1000, and there are 2,000"):
-        discreet.discover(table, discreet.Proportion(null=0.5), **call)
-    assert discreet.measure(table, discreet.Proportion(null=0.5)).certificate.people == 2000
-    private = discreet.Mean(bounds=(0, 1), null=0.5, adjacency="add-remove", least=100)
+        discreet.discover(table, discreet.Proportion(null=0.5, alternative="greater"), **call)
+    assert (
+        discreet.measure(table, discreet.Proportion(null=0.5, alternative="greater")).certificate.people
+        == 2000
+    )
+    private = discreet.Mean(bounds=(0, 1), null=0.5, adjacency="add-remove", least=100, alternative="greater")
     assert discreet.measure(table, private).certificate.people is None
     discreet.discover(table, private, **call)
 
@@ -327,7 +330,7 @@ def test_delta_above_one_in_the_number_of_people_is_warned_about():
 def test_discover_checks_before_it_reads(change, names):
     """A bad public parameter is refused before the missing file is noticed; a good one is not."""
     call = {"q": 0.1, "epsilon": 1, "delta": 1e-6}
-    test = discreet.Proportion(null=0.5)
+    test = discreet.Proportion(null=0.5, alternative="greater")
     with pytest.raises(DiscreetError, match=names):
         discreet.discover("nowhere.csv", test, **(call | change))
     with pytest.raises(DiscreetError, match="nowhere"):
@@ -338,7 +341,9 @@ def test_discover_is_measure_then_release():
     """Ten shifted columns of sixty are found from the raw table."""
     rng = np.random.default_rng(10)
     table = (rng.random((40_000, 60)) < np.where(np.arange(60) < 10, 0.55, 0.5)).astype(float)
-    found = discreet.discover(table, discreet.Proportion(null=0.5), q=0.1, epsilon=1, delta=1e-6)
+    found = discreet.discover(
+        table, discreet.Proportion(null=0.5, alternative="greater"), q=0.1, epsilon=1, delta=1e-6
+    )
     assert np.count_nonzero(found.indices < 10) >= 8
 
 
@@ -346,8 +351,13 @@ def test_two_sided_scores_say_that_dependence_is_not_covered():
     """A two-sided release warns that dependent scores are rarely PRDS; a one-sided one does not."""
     z = np.zeros(50)
     asked = {"q": 0.1, "epsilon": 1.0, "delta": 1e-6}
-    for sides, dependence, warned in ((1, "positive", False), (2, "positive", True), (2, "any", False)):
-        evidence = discreet.Evidence.from_z(z, sup=0.1, adjacency="replace", sides=sides)
+    for looks, dependence, warned in (
+        ("greater", "positive", False),
+        ("less", "positive", False),
+        ("two-sided", "positive", True),
+        ("two-sided", "any", False),
+    ):
+        evidence = discreet.Evidence.from_z(z, sup=0.1, adjacency="replace", alternative=looks)
         fdr = discreet.release(evidence, dependence=dependence, **asked).fdr
         assert ("two-sided" in fdr.assumption) is warned
 

@@ -50,7 +50,7 @@ def test_fdr_end_to_end(k):
         z = rng.standard_normal(400)
         z[:30] += 5
         found = discreet.release(
-            Evidence.from_z(z, sup=0.01, adjacency="replace"),
+            Evidence.from_z(z, sup=0.01, adjacency="replace", alternative="greater"),
             q=0.2,
             epsilon=1,
             delta=1e-6,
@@ -70,23 +70,32 @@ def test_what_the_proof_does_not_cover_is_refused():
     with pytest.raises(DiscreetError, match="mirror"):
         discreet.private_bh(np.full(10, 0.5), eta=0.1, nu=1e-3, **call)
     with pytest.raises(DiscreetError, match="mirror"):
-        discreet.release(Evidence.from_z(np.ones(10), sup=0.1, adjacency="replace", sides=2), **call)
+        discreet.release(
+            Evidence.from_z(np.ones(10), sup=0.1, adjacency="replace", alternative="two-sided"), **call
+        )
     with pytest.raises(DiscreetError, match="mirror"):
-        discreet.release(discreet.measure(np.ones((9, 3)), discreet.Proportion(null=0.5)), **call)
+        discreet.release(
+            discreet.measure(np.ones((9, 3)), discreet.Proportion(null=0.5, alternative="greater")), **call
+        )
     with pytest.raises(DiscreetError, match="delta"):
-        discreet.release(Evidence.from_z(np.ones(10), sup=0.1, adjacency="replace"), **(call | {"delta": 0}))
+        discreet.release(
+            Evidence.from_z(np.ones(10), sup=0.1, adjacency="replace", alternative="greater"),
+            **(call | {"delta": 0}),
+        )
 
 
 @pytest.mark.parametrize("signed", [[1.0, np.nan], [1.0, 99.0], [1.0]])
 def test_signed_scores_that_could_jump_are_refused(signed):
     """NaN, scores beyond the ceiling and a wrong number of them are refused where evidence is made."""
-    right = Evidence.from_z([1.0, -1.0], sup=0.1, adjacency="replace", ceiling=9.0)
+    right = Evidence.from_z([1.0, -1.0], sup=0.1, adjacency="replace", ceiling=9.0, alternative="greater")
     with pytest.raises(DiscreetError, match="signed"):
         Evidence(right.names, right.score, right.null, right.certificate, np.array(signed))
 
 
 def test_signed_scores_are_as_private_as_scores():
     """Neither repr nor str shows them, and they are clipped."""
-    evidence = Evidence.from_z(np.array([-99.0, 1.2345, 99.0]), sup=0.1, adjacency="replace", ceiling=9.0)
+    evidence = Evidence.from_z(
+        np.array([-99.0, 1.2345, 99.0]), sup=0.1, adjacency="replace", ceiling=9.0, alternative="greater"
+    )
     assert evidence.signed.tolist() == [-9.0, 1.2345, 9.0]
     assert "1.2345" not in repr(evidence) + str(evidence)

@@ -69,7 +69,7 @@ def test_a_search_without_a_margin_is_caught_at_the_edge():
 
     rng = np.random.default_rng(2)
     sup = 0.02
-    evidence = discreet.Evidence.from_z([0.0], sup=sup, adjacency="replace")
+    evidence = discreet.Evidence.from_z([0.0], sup=sup, adjacency="replace", alternative="greater")
     public = public_constants(
         evidence.null, 200, Q, sup, 2 * sup, gaussian_budget(0.1, 1e-3), "calibrated", "positive"
     )

@@ -142,7 +142,7 @@ def ask(rng: np.random.Generator, name: str) -> tuple[Any, frozenset[str]]:
         test = getattr(discreet, name)(group="phenotype", levels=(1, 2), **bounds)
         return test, frozenset(["phenotype"])
     if name == "Mean":
-        return discreet.Mean(bounds=(0.0, 2.0), null=0.5, sides=2), frozenset()
+        return discreet.Mean(bounds=(0.0, 2.0), null=0.5, alternative="two-sided"), frozenset()
     if name == "Correlation":
         return discreet.Correlation(partner="phenotype"), frozenset()
     from questions import coin_of

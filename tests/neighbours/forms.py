@@ -279,10 +279,10 @@ def _estimator(test: Any) -> Any:
     """Return the estimator that asks a test's question by its own parameters, or else by the test."""
     inner = test.test
     if isinstance(inner, discreet.TwoGroups) and inner.sd is None and inner.floor is None:
-        return selector.PrivateSelectFdr(bounds=inner.bounds, sides=inner.sides)
+        return selector.PrivateSelectFdr(bounds=inner.bounds, alternative=inner.alternative)
     if isinstance(inner, discreet.Correlation) and inner.method == "product":
         ends = {"bounds": inner.bounds, "y_bounds": inner.partner_bounds}
-        return selector.PrivateSelectFdr(**ends, floor=inner.floor, sides=inner.sides)
+        return selector.PrivateSelectFdr(**ends, floor=inner.floor, alternative=inner.alternative)
     return selector.PrivateSelectFdr(test)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import discreet
+from discreet.alternative import ALTERNATIVES
 
 if TYPE_CHECKING:
     from nasty import Study
@@ -41,8 +42,8 @@ def coin_of(values: np.ndarray, labels: dict[str, np.ndarray] | None = None) -> 
 
 def ask(rng: np.random.Generator, study: Study, name: str) -> tuple[Any, frozenset[str]]:
     """Return a test by name, and the label columns it does not protect."""
-    sides, strata = int(rng.integers(1, 3)), {"stratum": "s", "strata": study.levels["s"]}
-    group: dict[str, Any] = {"group": "g", "levels": study.levels["g"], "sides": sides}
+    looks, strata = str(rng.choice(ALTERNATIVES)), {"stratum": "s", "strata": study.levels["s"]}
+    group: dict[str, Any] = {"group": "g", "levels": study.levels["g"], "alternative": looks}
     if name in GENETIC:
         return _genetic(rng, name, group, strata if rng.random() < 0.3 else {})
     bounds = BOUNDS[rng.integers(len(BOUNDS))]
@@ -51,15 +52,15 @@ def ask(rng: np.random.Generator, study: Study, name: str) -> tuple[Any, frozens
     product = {"method": "product", "bounds": bounds, "partner_bounds": (0.0, 1.0)}
     votes = {"test": coin_of, "blocks": int(rng.integers(2, 9)), "level": 0.5}
     options: dict[str, dict[str, Any]] = {
-        "Mean": {"bounds": bounds, "null": bounds[0] + 0.4 * (bounds[1] - bounds[0]), "sides": sides},
-        "Proportion": {"null": 0.3, "sides": sides},
-        "Sign": {"null": middle, "sides": sides},
-        "SignedRank": {"null": middle, "sides": sides},
+        "Mean": {"bounds": bounds, "null": bounds[0] + 0.4 * (bounds[1] - bounds[0]), "alternative": looks},
+        "Proportion": {"null": 0.3, "alternative": looks},
+        "Sign": {"null": middle, "alternative": looks},
+        "SignedRank": {"null": middle, "alternative": looks},
         "TwoGroups": group | {"bounds": bounds} | deviation,
         "TwoByTwo": group,
         "RankSum": group,
         "Stratified": group | strata | {"bounds": bounds} | deviation,
-        "Correlation": {"partner": "y", "sides": sides} | (product if rng.random() < 0.5 else {}),
+        "Correlation": {"partner": "y", "alternative": looks} | (product if rng.random() < 0.5 else {}),
         "Vote": votes | ({"reads": ("g",)} if rng.random() < 0.5 else {}),
     }
     test = getattr(discreet, name)(**options[name])
@@ -73,7 +74,7 @@ def _genetic(
     public = frozenset("s") if strata else frozenset()
     common = {"protect": protect, "tail": "normal", **strata}  # the other tails take a second each
     if name == "Score":
-        test = discreet.Score(trait="y", bounds=(0.0, 3.0), sides=group["sides"], **common)
+        test = discreet.Score(trait="y", bounds=(0.0, 3.0), alternative=group["alternative"], **common)
         return test, public | ({"y"} if protect == "genotypes" else set())
     known = group if name != "Genotypic" else {key: group[key] for key in ("group", "levels")}
     return getattr(discreet, name)(**known, **common), public | ({"g"} if protect == "genotypes" else set())

@@ -100,7 +100,7 @@ def test_corollary_for_binary_data(method):
     n, m = 100_000, 60
     rates = np.where(np.arange(m) < 10, 0.53, 0.5)
     table = (rng.random((n, m)) < rates).astype(float)
-    evidence = discreet.measure(table, discreet.Proportion(null=0.5))
+    evidence = discreet.measure(table, discreet.Proportion(null=0.5, alternative="greater"))
     k = None if method == "aware" else 15
     found = discreet.release(evidence, q=0.1, epsilon=1, delta=1e-6, method=method, k=k)
     assert account(found.privacy.events, delta=1e-6) <= 1.0

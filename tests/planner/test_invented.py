@@ -10,22 +10,24 @@ from discreet.errors import DiscreetError
 from discreet.planner.invent import Setting
 
 N = 60
-TWO_BY_TWO = discreet.TwoByTwo(group="g")
+TWO_BY_TWO = discreet.TwoByTwo(group="g", alternative="greater")
 TESTS = [
-    discreet.TwoGroups(group="g", bounds=(0, 1)),
-    discreet.TwoGroups(group="g", bounds={"x": (0, 1)}, sd=0.3, sides=2),
-    discreet.TwoGroups(group="g", bounds=(0, 1), floor=0.1),
+    discreet.TwoGroups(group="g", bounds=(0, 1), alternative="greater"),
+    discreet.TwoGroups(group="g", bounds={"x": (0, 1)}, sd=0.3, alternative="two-sided"),
+    discreet.TwoGroups(group="g", bounds=(0, 1), floor=0.1, alternative="greater"),
     discreet.Stratified(group="g", stratum="s", strata=(0, 1), bounds=(0, 1)),
     discreet.Trend(group="g", levels=(0, 1)),
-    discreet.Allelic(group="g", levels=(0, 1), protect="genotypes", sides=1),
+    discreet.Allelic(group="g", levels=(0, 1), protect="genotypes", alternative="greater"),
     discreet.Trend(group="g", levels=(0, 1), stratum="s", strata=(0, 1)),
     TWO_BY_TWO,
-    discreet.RankSum(group="g"),
-    discreet.Mean(bounds=(0, 1), null=0.4),
-    discreet.Mean(bounds=(0, 1), null={"x": 0.4}, sd=0.3, sides=2, adjacency="add-remove", least=50),
-    discreet.Proportion(null=0.3, sides=2),
-    discreet.Sign(null=0.5),
-    discreet.SignedRank(null=0.5, sides=2),
+    discreet.RankSum(group="g", alternative="greater"),
+    discreet.Mean(bounds=(0, 1), null=0.4, alternative="greater"),
+    discreet.Mean(
+        bounds=(0, 1), null={"x": 0.4}, sd=0.3, alternative="two-sided", adjacency="add-remove", least=50
+    ),
+    discreet.Proportion(null=0.3, alternative="two-sided"),
+    discreet.Sign(null=0.5, alternative="greater"),
+    discreet.SignedRank(null=0.5, alternative="two-sided"),
     discreet.Correlation(partner="y"),
     discreet.Correlation(partner="y", method="product", bounds=(0, 1), partner_bounds=(0, 1)),
 ]
@@ -79,10 +81,10 @@ def test_scores_rise_with_z(test):
     """Larger z scores give larger scores, from none to the ceiling."""
     large = dataclasses.replace(Setting(test, 5000), sd=None)
     score = large.evidence(np.linspace(-3, 60, 40), 5000).score
-    one_sided = score if test.sides == 1 else score[3:]
+    one_sided = score if test.alternative == "greater" else score[3:]
     assert (np.diff(one_sided) >= -1e-6).all()  # weights of score maps round at the ceiling
     assert score[-1] > 5
-    assert score[0] == 0 if test.sides == 1 else score[0] > 0
+    assert score[0] == 0 if test.alternative == "greater" else score[0] > 0
 
 
 def test_a_known_contrast_is_scored_as_by_measure():

@@ -139,8 +139,9 @@ def test_hopeless_studies_say_so():
 
 
 def test_every_method_has_an_outlook():
-    """Declared z scores have six methods, the mirror among them; each states power, noise and promise."""
-    planned = discreet.plan(3_000, 50, effects=(0.3, 0.5), signals=10, sensitivity=0.05, quick=True)
+    """One-sided declared z scores have six methods, the mirror too; each states power, noise and promise."""
+    ask = {"effects": (0.3, 0.5), "signals": 10, "sensitivity": 0.05, "quick": True}
+    planned = discreet.plan(3_000, 50, alternative="greater", **ask)
     assert [one.method for one in planned.outlooks] == [
         "bh",
         "aware",
@@ -153,6 +154,25 @@ def test_every_method_has_an_outlook():
     assert planned["aware"].noise < planned["peel"].noise < planned["oneshot"].noise
     assert planned["aware"].promised == 0.1
     assert planned["bh"].power >= planned["oneshot"].power
+    two_sided = discreet.plan(3_000, 50, **ask)
+    assert "mirror" not in [one.method for one in two_sided.outlooks]
+    assert "one-sided z scores of your own" in two_sided.notes[0]
+
+
+@pytest.mark.parametrize("kind", [discreet.Sign, discreet.SignedRank, None])
+def test_effects_lie_in_the_direction_looked_at(kind):
+    """To look for less finds what is less, as often as to look for greater finds what is greater."""
+    ask = {"effects": 0.25, "signals": 10, "methods": ["bh", "calibrated"], "quick": True}
+    powers = []
+    for alternative in ("two-sided", "greater", "less"):
+        which = {"sensitivity": 0.01} if kind is None else {"test": kind(alternative=alternative)}
+        looking = {"alternative": alternative} if kind is None else {}
+        planned = discreet.plan(1_500, 50, **which, **looking, **ask)
+        powers.append([one.power for one in planned.outlooks])
+    two_sided, greater, less = np.array(powers)
+    assert greater[0] == less[0] >= two_sided[0] > 0.5
+    assert abs(greater[1] - less[1]) < 0.2
+    assert min(greater[1], less[1]) > 0.1
 
 
 @pytest.mark.parametrize(
@@ -160,7 +180,7 @@ def test_every_method_has_an_outlook():
     [
         (discreet.RankSum(group="g"), 0.3),
         (discreet.Proportion(null=0.2), 0.3),
-        (discreet.TwoByTwo(group="g", sides=2), 0.4),
+        (discreet.TwoByTwo(group="g", alternative="two-sided"), 0.4),
         (discreet.Correlation(partner="y"), 0.3),
         (discreet.PValues(eta=0.1, nu=1e-6), 0.3),
     ],
@@ -196,6 +216,10 @@ BAD = [
     {"sd": 0.7},
     {"sensitivity": -1.0},
     {"sensitivity": 0.1, "test": discreet.Sign()},
+    {"sensitivity": 0.1, "methods": "mirror"},
+    {"alternative": "both", "sensitivity": 0.1},
+    {"alternative": ["less"], "sensitivity": 0.1},
+    {"alternative": "less"},
     {"test": "two-groups"},
     {"dependence": "none"},
     {"cutoffs": "mild"},

@@ -96,16 +96,21 @@ def test_people_known_by_name_are_not_taken_from_rows(tmp_path):
 @pytest.mark.parametrize(
     ("test", "options", "words"),
     [
-        (discreet.Proportion(null=0.5), {}, "proved"),
-        (discreet.Proportion(null=0.5, sides=2), {}, "proved for independent columns"),
-        (discreet.Proportion(null=0.5, sides=2), {"dependence": "any"}, "proved"),
-        (discreet.TwoByTwo(group="0"), {}, "proved; p-values checked, not proved"),
+        (discreet.Proportion(null=0.5, alternative="greater"), {}, "proved"),
+        (discreet.Proportion(null=0.5, alternative="less"), {}, "proved"),
+        (discreet.Proportion(null=0.5, alternative="two-sided"), {}, "proved for independent columns"),
+        (discreet.Proportion(null=0.5, alternative="two-sided"), {"dependence": "any"}, "proved"),
+        (discreet.TwoByTwo(group="0", alternative="greater"), {}, "proved; p-values checked, not proved"),
         (
-            discreet.TwoByTwo(group="0", sides=2),
+            discreet.TwoByTwo(group="0", alternative="two-sided"),
             {},
             "proved for independent columns; p-values checked, not proved",
         ),
-        (discreet.TwoByTwo(group="0", tail="normal"), {}, "proved; p-values approximate"),
+        (
+            discreet.TwoByTwo(group="0", tail="normal", alternative="greater"),
+            {},
+            "proved; p-values approximate",
+        ),
         (discreet.Proportion(null=0.5), {"guarantee": "calibrated"}, "verified by simulation, not proved"),
         (discreet.Proportion(null=0.5), {"method": "peel", "k": 1}, "proved for independent columns"),
     ],

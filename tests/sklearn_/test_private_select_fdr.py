@@ -74,7 +74,9 @@ def test_regression_protects_y():
     chosen = PrivateSelectFdr(**QUICK | {"epsilon": 200.0}, y_bounds=(0, 1)).fit(x, y)
     assert chosen.get_support().tolist() == TRUE
     assert "Not protected" not in chosen.release_.parameters["certificate"]
-    one_sided = PrivateSelectFdr(**QUICK | {"epsilon": 200.0}, y_bounds=(0, 1), sides=1).fit(x, y)
+    one_sided = PrivateSelectFdr(**QUICK | {"epsilon": 200.0}, y_bounds=(0, 1), alternative="greater").fit(
+        x, y
+    )
     assert not one_sided.get_support().any()
 
 

@@ -77,7 +77,9 @@ def discover(
         None, help="The range of every column; values outside are clipped.", rich_help_panel=_TEST
     ),
     null: float | None = typer.Option(None, help="The null value.", rich_help_panel=_TEST),
-    sides: int | None = typer.Option(None, help="1 or 2.", rich_help_panel=_TEST),
+    alternative: str | None = typer.Option(
+        None, help="two-sided (if absent), greater or less.", rich_help_panel=_TEST
+    ),
     sd: float | None = typer.Option(
         None,
         help="Known bound on the standard deviation, as a share of the bounds' width; at most 0.5.",

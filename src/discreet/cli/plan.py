@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path  # noqa: TC003 (typer reads the annotations)
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import typer
 
 from discreet.cli.app import app, given, refuse_idle
 from discreet.named import kind_named, test_named
+
+if TYPE_CHECKING:
+    from discreet.alternative import Alternative
 
 
 @app.command()
@@ -28,7 +31,7 @@ def plan(
     sd: float | None = typer.Option(
         None, help="Standard deviation of the columns as a share of the width of their bounds, at most 0.5."
     ),
-    sides: int | None = typer.Option(None, help="1: larger only. 2: different. The test's own by default."),
+    alternative: str | None = typer.Option(None, help="two-sided (if absent), greater or less."),
     share: float = typer.Option(0.5, help="The second group's share of the people."),
     null: float = typer.Option(
         0.5, help="The null rate of proportion; the null mean, in parts of the bounds."
@@ -59,10 +62,12 @@ def plan(
     if plot is not None:
         check_picture(plot)
     if sensitivity is not None:
-        refuse_idle(ctx, ["test", "sides", "null"], "with --sensitivity, which stands in place of a test")
+        refuse_idle(ctx, ["test", "null"], "with --sensitivity, which stands in place of a test")
     else:
         takes = [field.name for field in dataclasses.fields(kind_named(test))]
-        refuse_idle(ctx, [name for name in ("sides", "null") if name not in takes], f"with --test {test}")
+        refuse_idle(
+            ctx, [name for name in ("alternative", "null") if name not in takes], f"with --test {test}"
+        )
     named: Any = method or None  # `plan` checks the words
     with progress("inventing studies", 2 * len(method or METHODS)) as tick:
         planned = run(
@@ -73,8 +78,9 @@ def plan(
             q=q,
             effects=effect,
             signals=signals,
-            test=None if sensitivity is not None else _test(test, sd, sides, null),
+            test=None if sensitivity is not None else _test(test, sd, alternative, null),
             sensitivity=sensitivity,
+            alternative=None if sensitivity is None else cast("Alternative | None", alternative),
             sd=sd,
             share=share if given(ctx, "share") else None,
             methods=named,
@@ -91,12 +97,13 @@ def plan(
     typer.echo(planned.to_json() if as_json else str(planned))
 
 
-def _test(name: str, sd: float | None, sides: int | None, null: float) -> Any:
+def _test(name: str, sd: float | None, alternative: str | None, null: float) -> Any:
     """Return the test of that name; where columns are and what they are called does not matter here."""
     kind = kind_named(name)
     needed = {"group": "group", "partner": "partner", "stratum": "stratum", "strata": (0, 1)}
     needed |= {"bounds": (0.0, 1.0), "null": null}
-    stated = {option: value for option, value in {"sides": sides, "sd": sd}.items() if value is not None}
+    options_given = {"alternative": alternative, "sd": sd}
+    stated = {option: value for option, value in options_given.items() if value is not None}
     options: dict[str, Any] = {}
     for field in dataclasses.fields(kind):
         if field.name in stated:

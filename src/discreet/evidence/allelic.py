@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, ClassVar
 from discreet.evidence.core.case_control import PROVABLE, CaseControl, conclude_counts
 
 if TYPE_CHECKING:
+    from discreet.alternative import Alternative
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.genotypes import Genotypes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Allelic(CaseControl):
-    """Test whether the effect allele's frequency differs between cases and controls (sides=1: is higher).
+    """Test whether the effect allele's frequency differs between cases and controls.
 
     z = C / sqrt(2 n p (1 - p) f (1 - f)): C = A - f G with A alleles in cases and G in all, p the allele's
     frequency, f the share of cases, all among people with a call; z^2 is the chi-square of plink1.9 --assoc.
@@ -23,33 +24,47 @@ class Allelic(CaseControl):
     Parameters
     ----------
     protect : {"both", "genotypes"}
-        What of a person is replaced between neighbours. "both": genotypes and phenotype. "genotypes": who is
-        a case is public and not protected; up to half the noise when cases and controls are equally many.
+        What of a person is replaced between neighbours. "both" (default): genotypes and phenotype.
+        "genotypes": who is a case is public and not protected; up to half the noise when cases and controls
+        are equally many.
     maf_floor : float, optional
         Public: the smallest minor allele frequency at which the test is sharp; rarer variants score lower,
-        never higher. 0.5 gives the least noise, and counts mere differences of allele counts. When absent,
-        as low as the number of people allows, from 0.05 up: one person then moves z by 1/16 at most.
+        never higher. 0.5 gives the least noise, and counts mere differences of allele counts. When absent, as
+        low as the number of people allows, from 0.05 up: one person then moves z by 1/16 at most.
     case_floor : float, optional
         Public, protect="both" only: the same for the share of cases, or of controls where they are fewer.
         Declare it from the study's design; nothing breaks if it is wrong, the test is only less sharp. When
         absent, as low as the number of people allows, from 0.1 up.
-    group, levels : str, (control, case)
-        The column that says who is a case, and its two values. Anything else is a missing phenotype: with
-        protect="both" no contribution, with protect="genotypes" left out.
-    stratum, strata : str, tuple, optional
-        A column of public strata and its values: cases are compared with controls of the same stratum.
-    sides, ceiling
-        As for `TwoGroups`; two sides by default.
+    group : str
+        The column that says who is a case; "phenotype" by default, as PLINK files have it.
+    levels : (control, case)
+        Its two values, (1, 2) by default. Anything else is a missing phenotype: with protect="both" no
+        contribution, with protect="genotypes" left out.
+    stratum : str, optional
+        A column of public strata: cases are compared with controls of the same stratum.
+    strata : tuple
+        Its values; needed with `stratum`.
+    alternative : {"two-sided", "greater", "less"}
+        What to look for: any difference (default), alleles more frequent in cases, or in controls.
+    ceiling : float, optional
+        Scores above it count as it; between 1 and 37. When absent, a third of the largest z that so many
+        people can reach, but at least 8 and at most 20.
     tail : {"safe", "proved", "normal"}
-        "safe" is read off exact laws of the allele count in cases drawn by lot; not proved between the laws
-        tried. "proved" holds for every study, and asks for more. "normal" is the usual
+        "safe" (default) is read off exact laws of the allele count in cases drawn by lot; not proved between
+        the laws tried. "proved" holds for every study, and asks for more. "normal" is the usual
         approximation.
+    adjacency : {"replace"}
+        Neighbouring tables differ in one person's data, as `protect` says; the number of people is public.
 
     Notes
     -----
     A missing call contributes nothing. Null hypothesis: among those with a call, the allele is independent of
     the phenotype, and a person's two alleles of one another (Hardy-Weinberg); `Trend` does not need the
     latter. Proof of the certificate: docs/proofs/association.md.
+
+    References
+    ----------
+    P. D. Sasieni (1997), From genotypes to genes: doubling the sample size, Biometrics 53, 1253-1261.
 
     Examples
     --------
@@ -62,9 +77,9 @@ class Allelic(CaseControl):
     'rs2'
     """
 
-    sides: int = 2
+    alternative: Alternative = "two-sided"
     tails: ClassVar[tuple[str, ...]] = PROVABLE
 
     def concluded(self, counts: Genotypes) -> Evidence:
         """Return the evidence of everyone counted."""
-        return conclude_counts(self, counts, sides=self.sides, alleles=True)
+        return conclude_counts(self, counts, alternative=self.alternative, alleles=True)

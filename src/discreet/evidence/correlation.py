@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet import check
+from discreet.alternative import Alternative, toward
 from discreet.errors import InputError
 from discreet.evidence.core import tails
 from discreet.evidence.core.accumulate import Rows, Sums
@@ -34,7 +35,7 @@ _FLOOR = 0.1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Correlation:
-    """Test whether each column rises with `partner` (or falls, with sides=2). The partner is protected too.
+    """Test whether each column rises or falls with `partner`. The partner is protected too.
 
     method="kendall": z = K / sqrt(n (n - 1)(2n + 5) / 18), K concordant minus discordant pairs. One person
     replaced, partner value and all, moves K by at most 2 (n - 1): z by 6 sqrt(2 (n - 1) / (n (2n + 5))).
@@ -46,20 +47,33 @@ class Correlation:
     partner : str
         The column to compare every other with.
     method : {"kendall", "product"}
-        Ranks (no bounds needed, O(n log^2 n) a column, all values in memory) or products (streams).
-    bounds, partner_bounds : (low, high)
-        For "product": public bounds, values outside are clipped silently.
+        Ranks (default: no bounds needed, O(n log^2 n) a column, all values in memory) or products (streams).
+    bounds : (low, high), or a mapping from column to such a pair
+        For "product": public; values outside are clipped silently.
+    partner_bounds : (low, high)
+        For "product": the same for the partner.
     floor : float, optional
         For "product": the smallest standard deviation, as a share of the width, at which the test is sharp;
         0.1 when absent.
+    alternative : {"two-sided", "greater", "less"}
+        What to look for: either (default), columns that rise with the partner, or that fall.
+    ceiling : float, optional
+        Scores above it count as it; between 1 and 37. When absent, a third of the largest z that so many
+        people can reach, but at least 8 and at most 20.
     tail : {"safe", "normal"}
-        "safe" is proved at every n for "kendall", whatever the ties; for "product" it is checked over
-        permutations and by simulation, not proved.
+        "safe" (default) is proved at every n for "kendall", whatever the ties; for "product" it is checked
+        over permutations and by simulation, not proved. "normal" is the textbook approximation.
+    adjacency : {"replace"}
+        Neighbouring tables differ in one person's values; the number of people is public.
 
     Notes
     -----
     A missing value counts as tied with everyone ("kendall") or as the middle of the bounds ("product").
     Null hypothesis: the column is independent of the partner. Proof: docs/proofs/correlation.md.
+
+    References
+    ----------
+    M. G. Kendall (1938), A new measure of rank correlation, Biometrika 30, 81-93.
 
     Examples
     --------
@@ -77,7 +91,7 @@ class Correlation:
     bounds: Any = None
     partner_bounds: Any = None
     floor: float | None = None
-    sides: int = 1
+    alternative: Alternative = "two-sided"
     ceiling: float | None = None
     tail: str = "safe"
     adjacency: str = "replace"
@@ -128,7 +142,7 @@ class Correlation:
             float(np.sqrt(n * (n - 1) * (2 * n + 5) / 18)),
             2 * (n - 1),
             n,
-            sides=self.sides,
+            alternative=self.alternative,
             ceiling=self.ceiling,
             survival=self.survival(n),
             proof="docs/proofs/correlation.md",
@@ -153,11 +167,10 @@ class Correlation:
         influence = floor_influence(step, shrink, clip)
         survival = tails.normal if self.tail == "normal" else tails.bounded_sum(n, step, clip)
         steps = score_map(survival, influence, clip)
-        score = steps(raw) if self.sides == 1 else np.maximum(steps(raw), steps(-raw))
         return conclude(
             sums.names,
-            score,
-            sides=self.sides,
+            steps(toward(raw, self.alternative)),
+            alternative=self.alternative,
             top=steps.top,
             sup=steps.move(influence),
             proof="docs/proofs/correlation.md",

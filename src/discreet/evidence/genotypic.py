@@ -29,19 +29,50 @@ class Genotypic(CaseControl):
     t^2 = sum over genotypes g of C_g^2 / (f (1 - f) n_g), C_g = cases with g - f n_g: the chi-square with two
     degrees of freedom of plink1.9 --model GENO. n_g is at least N 2 r (1 - r), r = maf_floor: a rarer
     genotype counts less, never more. With strata both C_g and f (1 - f) n_g are summed over them. The score
-    is the two-sided z of t's tail.
+    is the two-sided z of t's tail: it has no direction, hence no `alternative`.
 
     Parameters
     ----------
-    protect, maf_floor, case_floor, group, levels, stratum, strata, ceiling, tail
-        As for `Allelic`. The tail "safe" tries many directions and asks more than "normal"; it is checked by
-        simulation, not proved. Prefer `Trend` unless you look for dominant or recessive variants.
+    protect : {"both", "genotypes"}
+        What of a person is replaced between neighbours. "both" (default): genotypes and phenotype.
+        "genotypes": who is a case is public and not protected; up to half the noise when cases and controls
+        are equally many.
+    maf_floor : float, optional
+        Public: the smallest minor allele frequency at which the test is sharp; rarer variants score lower,
+        never higher. 0.5 gives the least noise, and counts mere differences of allele counts. When absent, as
+        low as the number of people allows, from 0.05 up: one person then moves z by 1/16 at most.
+    case_floor : float, optional
+        Public, protect="both" only: the same for the share of cases, or of controls where they are fewer.
+        Declare it from the study's design; nothing breaks if it is wrong, the test is only less sharp. When
+        absent, as low as the number of people allows, from 0.1 up.
+    group : str
+        The column that says who is a case; "phenotype" by default, as PLINK files have it.
+    levels : (control, case)
+        Its two values, (1, 2) by default. Anything else is a missing phenotype: with protect="both" no
+        contribution, with protect="genotypes" left out.
+    stratum : str, optional
+        A column of public strata: cases are compared with controls of the same stratum.
+    strata : tuple
+        Its values; needed with `stratum`.
+    ceiling : float, optional
+        Scores above it count as it; between 1 and 37. When absent, a third of the largest z that so many
+        people can reach, but at least 8 and at most 20.
+    tail : {"safe", "normal"}
+        "safe" (default) tries many directions and asks more than "normal"; it is checked by simulation, not
+        proved. Prefer `Trend` unless you look for dominant or recessive variants.
+    adjacency : {"replace"}
+        Neighbouring tables differ in one person's data, as `protect` says; the number of people is public.
 
     Notes
     -----
     A missing call contributes nothing. Null hypothesis: among those with a call, genotype and phenotype are
     independent (within strata). The effect released with values is `Trend`'s: it says whether the allele goes
     with cases, not how a dominant or recessive one does. Proof: docs/proofs/association.md.
+
+    References
+    ----------
+    S. Purcell et al. (2007), PLINK: a tool set for whole-genome association and population-based linkage
+    analyses, American Journal of Human Genetics 81, 559-575.
 
     Examples
     --------
@@ -53,11 +84,6 @@ class Genotypic(CaseControl):
     >>> discreet.discover(table, test, q=0.1, epsilon=2, delta=1e-6).discoveries[0]
     'rs2'
     """
-
-    @property
-    def sides(self) -> int:
-        """Two: shares may differ either way."""
-        return 2
 
     def concluded(self, counts: Genotypes) -> Evidence:
         """Return the evidence of everyone counted."""
@@ -101,7 +127,7 @@ class Genotypic(CaseControl):
         return conclude(
             counts.names,
             steps(raw),
-            sides=2,
+            alternative="two-sided",
             top=steps.top,
             sup=steps.move(step, shrink),
             proof="docs/proofs/association.md",

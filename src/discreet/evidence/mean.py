@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from discreet.alternative import Alternative, directions
 from discreet.errors import InputError
 from discreet.evidence.core.accumulate import Sums
 from discreet.evidence.core.arguments import settle, sharp_from
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mean:
-    """Test whether each column's mean exceeds `null` (differs from it, with sides=2).
+    """Test whether each column's mean differs from `null`, or lies above it, or below.
 
     The statistic is z = sum(t - null) / (sqrt(n) s), t the value clipped to the bounds. One person replaced
     moves z by at most (high - low) / (sqrt(n) s), and the score by at most 1.15 times that.
@@ -36,20 +37,32 @@ class Mean:
         Public. Values outside are clipped silently, since an exception would speak of the data.
     null : float, or a mapping from column to float
         Public, strictly inside the bounds. A missing value counts as `null`: no evidence.
+    alternative : {"two-sided", "greater", "less"}
+        What to look for: any difference (default), a larger mean, or a smaller one.
     sd : float, optional
         Public upper bound on the root mean square of value - null under the null, as a share of the width
         high - low. When absent, the largest possible, sqrt((null - low)(high - null)): nothing is assumed.
+    adjacency : {"replace", "add-remove"}
+        Neighbouring tables differ in one person's values, "replace" (default), or in one person more or less.
     least : int, optional
-        For add-remove only: the number of people from which on the test is sharp.
+        For "add-remove" only, and needed there: the number of people from which on the test is sharp.
+    ceiling : float, optional
+        Scores above it count as it; between 1 and 37. When absent, a third of the largest z that so many
+        people can reach, but at least 8 and at most 20.
     tail : {"safe", "normal"}
-        "safe" is valid at every n for independent people; "normal" is the textbook approximation.
+        "safe" (default) is valid at every n for independent people; "normal" is the textbook approximation.
 
     Notes
     -----
-    Null hypothesis: people are independent and the mean is at most `null` (equal to it, with sides=2).
+    Null hypothesis: people are independent and the mean is `null` ("greater": at most
+    `null`; "less": at least).
     Under "replace" the number of people is public; under "add-remove" it is not, and the sum is divided by
     s sqrt(max(n, least)). Values are rounded to 2^-20 of the width and the null moves by as much against the
     finding. Proof: docs/proofs/mean.md, docs/proofs/tails.md.
+
+    References
+    ----------
+    V. Bentkus (2004), On Hoeffding's inequalities, Annals of Probability 32, 1650-1673.
 
     Examples
     --------
@@ -63,7 +76,7 @@ class Mean:
 
     bounds: Any
     null: Any
-    sides: int = 1
+    alternative: Alternative = "two-sided"
     sd: float | None = None
     adjacency: str = "replace"
     least: int | None = None
@@ -109,14 +122,13 @@ class Mean:
             columns = share == rate
             total = sums.total[0, columns] / FINE
             # Rounding can raise a mean by one part: the null moves by as much, against the finding.
-            up = side(float(rate) + 1 / FINE, self.sd, people, self.ceiling, self.tail)
-            used.append(up)
-            score[columns] = up.score(total, n)
-            if self.sides == 2:
-                down = side(1 - float(rate) + 1 / FINE, self.sd, people, self.ceiling, self.tail)
-                used.append(down)
-                score[columns] = np.maximum(score[columns], down.score(n - total, n))
+            for null, toward in directions(self.alternative, (rate, total), (1 - rate, n - total)):
+                one = side(float(null) + 1 / FINE, self.sd, people, self.ceiling, self.tail)
+                used.append(one)
+                score[columns] = np.maximum(score[columns], one.score(toward, n))
         excess = sums.total[0] / FINE - n * share
         found = mean_effect("mean above the null", excess, n, people, bounds_of(self.bounds, sums.names)[1])
         proof = "docs/proofs/mean.md"
-        return combine(sums.names, score, used, sides=self.sides, proof=proof, effect=found, tail=self.tail)
+        return combine(
+            sums.names, score, used, alternative=self.alternative, proof=proof, effect=found, tail=self.tail
+        )

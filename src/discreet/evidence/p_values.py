@@ -27,10 +27,16 @@ class PValues:
 
     Parameters
     ----------
-    eta, nu : float
-        Your promise, and the smallest p-value that counts as such.
-    column, names : str, optional
-        The columns of a table that hold the p-values and what the hypotheses are called.
+    eta : float
+        Your promise: one person moves every log max(p, nu) by at most eta.
+    nu : float
+        The smallest p-value that counts as such.
+    adjacency : {"add-remove", "replace"}
+        What your promise is about: one person more or less (default, the paper's), or one person's values.
+    column : str, optional
+        The column of a table with a row for each hypothesis that holds the p-values.
+    names : str, optional
+        With `column`: the column that says what the hypotheses are called; their numbers when absent.
 
     Examples
     --------

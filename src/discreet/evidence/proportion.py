@@ -9,6 +9,7 @@ import numpy as np
 import scipy
 
 from discreet import check
+from discreet.alternative import Alternative, directions
 from discreet.evidence.core.accumulate import Sums
 from discreet.evidence.core.arguments import settle, sharp_from
 from discreet.evidence.core.bounded import combine, mean_effect, side, size
@@ -28,7 +29,7 @@ _RAREST = 1e-9  # no study could tell a smaller rate from 0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proportion:
-    """Test whether each yes/no column's rate exceeds `null` (differs from it, with sides=2).
+    """Test whether each yes/no column's rate differs from `null`, or lies above it, or below.
 
     The score is the z of the exact binomial tail of the number of yes. Its certificate is enumerated: the
     largest step between neighbouring counts, over all counts 0..n.
@@ -37,15 +38,27 @@ class Proportion:
     ----------
     null : float
         The null rate, public, strictly between 0 and 1.
-    sides, adjacency, least, ceiling
-        As for `Mean`. Under "add-remove" the number of people is private, the exact tail cannot be
-        enumerated, and the test is `Mean`'s with bounds (0, 1).
+    alternative : {"two-sided", "greater", "less"}
+        What to look for: any difference (default), a larger rate, or a smaller one.
+    adjacency : {"replace", "add-remove"}
+        Neighbouring tables differ in one person's values, "replace" (default), or in one person more or less.
+    least : int, optional
+        For "add-remove" only, and needed there: the number of people from which on the test is sharp.
+    ceiling : float, optional
+        Scores above it count as it; between 1 and 37. When absent, a third of the largest z that so many
+        people can reach, but at least 8 and at most 20.
 
     Notes
     -----
     A value of at least one half is a yes. A missing value is a no for the upper side and a yes for the lower:
-    never evidence. Null hypothesis: independent people, rate <= null (= null with sides=2). Proof:
-    docs/proofs/mean.md.
+    never evidence. Null hypothesis: independent people, rate = null ("greater": <=, "less": >=). Under
+    "add-remove" the number of people is private, the exact tail cannot be enumerated, and the test is
+    `Mean`'s with bounds (0, 1). Proof: docs/proofs/mean.md.
+
+    References
+    ----------
+    C. J. Clopper and E. S. Pearson (1934), The use of confidence or fiducial limits illustrated in the case
+    of the binomial, Biometrika 26, 404-413.
 
     Examples
     --------
@@ -58,7 +71,7 @@ class Proportion:
     """
 
     null: float
-    sides: int = 1
+    alternative: Alternative = "two-sided"
     adjacency: str = "replace"
     least: int | None = None
     ceiling: float | None = None
@@ -81,26 +94,26 @@ class Proportion:
         names = sums.names
         yes, no = (sums.square[0] + sums.total[0]) / 2, (sums.square[0] - sums.total[0]) / 2
         n = float(sums.count[0])
+        counts = directions(self.alternative, (self.null, yes), (1 - self.null, no))
         found = mean_effect(
             "rate above the null", yes - n * self.null, n, size(self.adjacency, self.least, n)
         )
         if self.adjacency == "add-remove":
             people = size(self.adjacency, self.least, n)
-            up = side(self.null, None, people, self.ceiling, "safe")
-            down = side(1 - self.null, None, people, self.ceiling, "safe")
-            score = up.score(yes, n)
-            if self.sides == 2:
-                score = np.maximum(score, down.score(no, n))
-            used = [up, down][: self.sides]
-            return combine(names, score, used, sides=self.sides, proof="docs/proofs/mean.md", effect=found)
+            used = [side(rate, None, people, self.ceiling, "safe") for rate, _ in counts]
+            score = np.max(
+                [one.score(count, n) for one, (_, count) in zip(used, counts, strict=True)], axis=0
+            )
+            proof = "docs/proofs/mean.md"
+            return combine(names, score, used, alternative=self.alternative, proof=proof, effect=found)
         people = enough(n, 2, "people")
         clip = ceiling_for(self.ceiling, people)
-        steps = [binomial_score_map(people, rate, clip) for rate in (self.null, 1 - self.null)][: self.sides]
-        score = np.max([one(count) for one, count in zip(steps, (yes, no), strict=False)], axis=0)
+        steps = [binomial_score_map(people, rate, clip) for rate, _ in counts]
+        score = np.max([one(count) for one, (_, count) in zip(steps, counts, strict=True)], axis=0)
         return conclude(
             names,
             score,
-            sides=self.sides,
+            alternative=self.alternative,
             top=max(one.top for one in steps),
             sup=max(one.move(1.0) for one in steps),
             proof="enumerated",

@@ -19,12 +19,13 @@ from discreet.labels import codes
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from discreet.alternative import Alternative
     from discreet.evidence.core.evidence import Evidence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankSum:
-    """Test whether values of the second group tend to exceed the first's (differ, with sides=2).
+    """Test whether one of two groups tends to larger values, or the second one, or the first.
 
     z = (U - n1 n2 / 2) / sqrt(n1 n2 (N + 1) / 12), U the pairs in which the second group is larger, ties
     one half. One person replaced, group kept, moves U by at most n_max, so z by at most sqrt(12 n_max /
@@ -34,17 +35,30 @@ class RankSum:
     ----------
     group : str
         The column that says who is in which group. Public: it is not protected, and neither are group sizes.
+    levels : (first, second)
+        The two public values of `group`, (0, 1) by default; rows with any other value are left out.
+    alternative : {"two-sided", "greater", "less"}
+        What to look for: any difference (default), larger values in the second group, or smaller ones.
+    ceiling : float, optional
+        Scores above it count as it; between 1 and 37. When absent, a third of the largest z that so many
+        people can reach, but at least 8 and at most 20.
     tail : {"safe", "normal"}
-        "safe" is proved at every size, whatever the ties. "normal" is for columns without ties or missing
-        values.
-    levels, sides, ceiling
-        As for `TwoGroups`.
+        "safe" (default) is proved at every size, whatever the ties. "normal" is for columns without ties or
+        missing values.
+    adjacency : {"replace"}
+        Neighbouring tables differ in one person's values; the number of people is public.
 
     Notes
     -----
     No bounds are needed: ranks do not care. A pair with a missing value counts one half: no evidence. Null
     hypothesis: groups are as good as drawn by lot. All values are kept in memory until the end, and every
     column is sorted. Proof: docs/proofs/ranks.md.
+
+    References
+    ----------
+    F. Wilcoxon (1945), Individual comparisons by ranking methods, Biometrics Bulletin 1, 80-83. H. B. Mann
+    and D. R. Whitney (1947), On a test of whether one of two random variables is stochastically larger than
+    the other, Annals of Mathematical Statistics 18, 50-60.
 
     Examples
     --------
@@ -61,7 +75,7 @@ class RankSum:
 
     group: str
     levels: tuple[Any, Any] = (0, 1)
-    sides: int = 1
+    alternative: Alternative = "two-sided"
     ceiling: float | None = None
     tail: str = "safe"
     adjacency: str = "replace"
@@ -102,7 +116,7 @@ class RankSum:
             float(np.sqrt(first * second * (people + 1) / 12)),
             max(first, second),
             people,
-            sides=self.sides,
+            alternative=self.alternative,
             ceiling=self.ceiling,
             survival=self.survival(first, second),
             proof="docs/proofs/ranks.md",

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from discreet.alternative import Alternative
     from discreet.block import Block, Genotyped
     from discreet.evidence.core.evidence import Evidence
 
@@ -31,7 +32,7 @@ _LITTLE = 0.1  # the lowest floor of the trait's deviation that is taken unasked
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score(Genetic):
-    """Test whether a bounded trait changes with each variant's 0/1/2 genotype (sides=1: rises).
+    """Test whether a bounded trait changes with each variant's 0/1/2 genotype.
 
     z = C / sqrt(V s^2): C the sum of products of genotype and trait about their means, V the sum of squares
     of genotypes, s^2 the trait's variance, all among people with a call: n times the squared correlation is
@@ -43,14 +44,31 @@ class Score(Genetic):
     bounds : (low, high)
         Public. Traits outside are clipped silently.
     trait : str
-        The column that holds it.
+        The column that holds it; "phenotype" by default.
     sd_floor : float, optional
         Public, protect="both" only: the smallest standard deviation of the trait, as a share of the width
         high - low, at which the test is sharp. When absent, as low as the number of people allows, from 0.1
         up.
-    protect, maf_floor, stratum, strata, sides, ceiling, tail
-        As for `Allelic`; with protect="genotypes" the trait is public. The tail "safe" is checked by
-        simulation, not proved.
+    protect : {"both", "genotypes"}
+        What of a person is replaced between neighbours. "both" (default): genotypes and phenotype.
+        "genotypes": the trait is public and not protected, which needs less noise.
+    maf_floor : float, optional
+        Public: the smallest minor allele frequency at which the test is sharp; rarer variants score lower,
+        never higher. 0.5 gives the least noise, and counts mere differences of allele counts. When absent, as
+        low as the number of people allows, from 0.05 up: one person then moves z by 1/16 at most.
+    stratum : str, optional
+        A column of public strata: people are compared within them.
+    strata : tuple
+        Its values; needed with `stratum`.
+    alternative : {"two-sided", "greater", "less"}
+        What to look for: either (default), traits that rise with the number of alleles, or that fall.
+    ceiling : float, optional
+        Scores above it count as it; between 1 and 37. When absent, a third of the largest z that so many
+        people can reach, but at least 8 and at most 20.
+    tail : {"safe", "normal"}
+        "safe" (default) is checked by simulation, not proved; "normal" is the usual approximation.
+    adjacency : {"replace"}
+        Neighbouring tables differ in one person's data, as `protect` says; the number of people is public.
 
     Notes
     -----
@@ -58,6 +76,11 @@ class Score(Genetic):
     missing call or trait contributes nothing. Null hypothesis: genotype and trait independent (within
     strata). Covariates: take the trait's residuals, if they can be had from public data; or strata. Proof of
     the certificate: docs/proofs/association.md.
+
+    References
+    ----------
+    C. R. Rao (1948), Large sample tests of statistical hypotheses concerning several parameters with
+    applications to problems of estimation, Proceedings of the Cambridge Philosophical Society 44, 50-57.
 
     Examples
     --------
@@ -73,7 +96,7 @@ class Score(Genetic):
     bounds: tuple[float, float]
     trait: str = "phenotype"
     sd_floor: float | None = None
-    sides: int = 2
+    alternative: Alternative = "two-sided"
 
     def __post_init__(self) -> None:
         Genetic.__post_init__(self)
@@ -204,7 +227,7 @@ class Traits:
             design,
             maf_floor=test.frequency_floor(design),
             alleles=False,
-            sides=test.sides,
+            alternative=test.alternative,
             ceiling=test.ceiling,
             survival=survival,
             basis=basis_of(test.tail, "checked"),

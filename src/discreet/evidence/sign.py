@@ -9,6 +9,7 @@ import numpy as np
 import scipy
 
 from discreet import check
+from discreet.alternative import Alternative, toward
 from discreet.evidence.core.accumulate import Sums
 from discreet.evidence.core.arguments import settle, sharp_from
 from discreet.evidence.core.bounded import combine, mean_effect, side, size
@@ -26,16 +27,35 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sign:
-    """Test whether values exceed `null` more often than they fall below it (differ, with sides=2).
+    """Test whether values lie above `null` and below it unequally often, or more often above, or below.
 
     With v = #above - #below, P(v >= t) <= max(P(S_n >= t), P(S_{n-1} >= t)), S_k a sum of k fair signs; the
     score is its z. One person replaced moves v by at most 2, so the certificate is enumerated over v = -n..n.
 
+    Parameters
+    ----------
+    null : float
+        The null median, public; 0 by default, for differences.
+    alternative : {"two-sided", "greater", "less"}
+        What to look for: either (default), more above, or more below.
+    adjacency : {"replace", "add-remove"}
+        Neighbouring tables differ in one person's values, "replace" (default), or in one person more or less.
+    least : int, optional
+        For "add-remove" only, and needed there: the number of people from which on the test is sharp.
+    ceiling : float, optional
+        Scores above it count as it; between 1 and 37. When absent, a third of the largest z that so many
+        people can reach, but at least 8 and at most 20.
+
     Notes
     -----
     No bounds are needed. Ties with `null` and missing values count as neither: no evidence. Null hypothesis:
-    independent people, each as likely above as below (at most as likely, with sides=1). Under "add-remove"
+    independent people, each as likely above as below ("greater": at most as likely). Under "add-remove"
     the number of people is private and the test is `Mean`'s on the signs. Proof: docs/proofs/sign.md.
+
+    References
+    ----------
+    W. J. Dixon and A. M. Mood (1946), The statistical sign test, Journal of the American Statistical
+    Association 41, 557-566.
 
     Examples
     --------
@@ -46,7 +66,7 @@ class Sign:
     """
 
     null: float = 0.0
-    sides: int = 1
+    alternative: Alternative = "two-sided"
     adjacency: str = "replace"
     least: int | None = None
     ceiling: float | None = None
@@ -67,7 +87,7 @@ class Sign:
 
     def _conclude(self, sums: Sums) -> Evidence:
         difference, n = sums.total[0], float(sums.count[0])
-        both = (difference, -difference)[: self.sides]
+        stronger = toward(difference, self.alternative)
         found = mean_effect(
             "share above less share below",
             difference / 2,
@@ -77,16 +97,15 @@ class Sign:
         )
         if self.adjacency == "add-remove":
             one = side(0.5, None, size(self.adjacency, self.least, n), self.ceiling, "safe")
-            score = np.max([one.score((v + n) / 2, n) for v in both], axis=0)
-            return combine(
-                sums.names, score, [one], sides=self.sides, proof="docs/proofs/mean.md", effect=found
-            )
+            score = one.score((stronger + n) / 2, n)
+            proof = "docs/proofs/mean.md"
+            return combine(sums.names, score, [one], alternative=self.alternative, proof=proof, effect=found)
         people = enough(n, 2, "people")
         steps = sign_score_map(people, ceiling_for(self.ceiling, people))
         return conclude(
             sums.names,
-            np.max([steps(v) for v in both], axis=0),
-            sides=self.sides,
+            steps(stronger),
+            alternative=self.alternative,
             top=steps.top,
             sup=steps.move(2.0),
             proof="enumerated",

@@ -17,16 +17,32 @@ from discreet.evidence.core.ranks import middle_ranks, rank_evidence
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from discreet.alternative import Alternative
     from discreet.evidence.core.evidence import Evidence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignedRank:
-    """Test whether values lie above `null` rather than symmetrically about it (differ, with sides=2).
+    """Test whether values lie symmetrically about `null`, or rather above it, or below.
 
     z = W / sqrt(n (n + 1)(2n + 1) / 6), W = sum over pairs i <= j of sign(x_i + x_j), x = value - null: the
     sum of signed ranks. One person replaced moves n of the terms by at most 2, so z by at most 2n / sqrt(n
     (n + 1)(2n + 1) / 6).
+
+    Parameters
+    ----------
+    null : float
+        The null centre of symmetry, public; 0 by default, for differences.
+    alternative : {"two-sided", "greater", "less"}
+        What to look for: either (default), values above `null`, or below.
+    ceiling : float, optional
+        Scores above it count as it; between 1 and 37. When absent, a third of the largest z that so many
+        people can reach, but at least 8 and at most 20.
+    tail : {"safe", "normal"}
+        "safe" (default) is proved at every n, whatever the ties; "normal" is for columns without ties or
+        missing values.
+    adjacency : {"replace"}
+        Neighbouring tables differ in one person's values; the number of people is public.
 
     Notes
     -----
@@ -34,6 +50,12 @@ class SignedRank:
     each value symmetric about `null`. The safe tail is proved at every n, whatever the ties; "normal" is
     for columns without ties or missing values. Only "replace": the deviation holds the number of people. All
     values are kept in memory until the end. Proof: docs/proofs/ranks.md.
+
+    References
+    ----------
+    F. Wilcoxon (1945), Individual comparisons by ranking methods, Biometrics Bulletin 1, 80-83. Zeros are
+    kept as by J. W. Pratt (1959), Remarks on zeros and ties in the Wilcoxon signed rank procedures, Journal
+    of the American Statistical Association 54, 655-667.
 
     Examples
     --------
@@ -44,7 +66,7 @@ class SignedRank:
     """
 
     null: float = 0.0
-    sides: int = 1
+    alternative: Alternative = "two-sided"
     ceiling: float | None = None
     tail: str = "safe"
     adjacency: str = "replace"
@@ -80,7 +102,7 @@ class SignedRank:
             float(np.sqrt(n * (n + 1) * (2 * n + 1) / 6)),
             2 * n,
             n,
-            sides=self.sides,
+            alternative=self.alternative,
             ceiling=self.ceiling,
             survival=self.survival(n),
             proof="docs/proofs/ranks.md",

@@ -8,27 +8,63 @@ from typing import TYPE_CHECKING, ClassVar
 from discreet.evidence.core.case_control import PROVABLE, CaseControl, conclude_counts
 
 if TYPE_CHECKING:
+    from discreet.alternative import Alternative
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.genotypes import Genotypes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trend(CaseControl):
-    """Test whether cases and controls differ in their 0/1/2 genotypes (sides=1: cases have larger ones).
+    """Test whether cases and controls differ in their 0/1/2 genotypes.
 
     z = C / sqrt(V f (1 - f)), C as for `Allelic` and V the sum of squares of genotypes about their mean: z^2
     is the trend chi-square of plink1.9 --model. It does not assume that a person's alleles are independent.
 
     Parameters
     ----------
-    protect, maf_floor, case_floor, group, levels, stratum, strata, sides, ceiling, tail
-        As for `Allelic`.
+    protect : {"both", "genotypes"}
+        What of a person is replaced between neighbours. "both" (default): genotypes and phenotype.
+        "genotypes": who is a case is public and not protected; up to half the noise when cases and controls
+        are equally many.
+    maf_floor : float, optional
+        Public: the smallest minor allele frequency at which the test is sharp; rarer variants score lower,
+        never higher. 0.5 gives the least noise, and counts mere differences of allele counts. When absent, as
+        low as the number of people allows, from 0.05 up: one person then moves z by 1/16 at most.
+    case_floor : float, optional
+        Public, protect="both" only: the same for the share of cases, or of controls where they are fewer.
+        Declare it from the study's design; nothing breaks if it is wrong, the test is only less sharp. When
+        absent, as low as the number of people allows, from 0.1 up.
+    group : str
+        The column that says who is a case; "phenotype" by default, as PLINK files have it.
+    levels : (control, case)
+        Its two values, (1, 2) by default. Anything else is a missing phenotype: with protect="both" no
+        contribution, with protect="genotypes" left out.
+    stratum : str, optional
+        A column of public strata: cases are compared with controls of the same stratum.
+    strata : tuple
+        Its values; needed with `stratum`.
+    alternative : {"two-sided", "greater", "less"}
+        What to look for: any difference (default), more alleles in cases, or in controls.
+    ceiling : float, optional
+        Scores above it count as it; between 1 and 37. When absent, a third of the largest z that so many
+        people can reach, but at least 8 and at most 20.
+    tail : {"safe", "proved", "normal"}
+        "safe" (default) is read off exact laws of the allele count in cases drawn by lot; not proved between
+        the laws tried. "proved" holds for every study, and asks for more. "normal" is the usual
+        approximation.
+    adjacency : {"replace"}
+        Neighbouring tables differ in one person's data, as `protect` says; the number of people is public.
 
     Notes
     -----
     A missing call contributes nothing. Null hypothesis: among those with a call, genotype and phenotype are
     independent (within strata). For other bounded values than genotypes use `TwoGroups` with `floor`. Proof
     of the certificate: docs/proofs/association.md.
+
+    References
+    ----------
+    W. G. Cochran (1954), Some methods for strengthening the common chi-squared tests, Biometrics 10, 417-451.
+    P. Armitage (1955), Tests for linear trends in proportions and frequencies, Biometrics 11, 375-386.
 
     Examples
     --------
@@ -41,9 +77,9 @@ class Trend(CaseControl):
     'rs2'
     """
 
-    sides: int = 2
+    alternative: Alternative = "two-sided"
     tails: ClassVar[tuple[str, ...]] = PROVABLE
 
     def concluded(self, counts: Genotypes) -> Evidence:
         """Return the evidence of everyone counted."""
-        return conclude_counts(self, counts, sides=self.sides, alleles=False)
+        return conclude_counts(self, counts, alternative=self.alternative, alleles=False)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet.alternative import Alternative, directions
 from discreet.evidence.core import tails
 from discreet.evidence.core.accumulate import Sums
 from discreet.evidence.core.arguments import only_replace, settle
@@ -27,7 +28,7 @@ _YES = Steps(0.5, reached=True, signed=False)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TwoByTwo:
-    """Test whether yes is more frequent in the second group (differs, with sides=2), for yes/no columns.
+    """Test whether the rates of yes in two groups differ, or the second's is higher, or lower.
 
     z = (T - f S) / sqrt(f (1 - f) max(S (N - S), floor) / (N - 1)): T yes in the second group, S in both, f
     the second group's share of the N people, floor = N^2 r (1 - r) for a public smallest rate r. The
@@ -38,16 +39,31 @@ class TwoByTwo:
     ----------
     group : str
         The column that says who is in which group. Public: it is not protected, and neither are group sizes.
+    levels : (first, second)
+        The two public values of `group`, (0, 1) by default; rows with any other value are left out.
     floor : float
-        Public: the smallest overall rate of yes (or of no) the test is sharp at. Rarer columns score lower,
-        never higher. Without a floor one person could move z by sqrt(n_max/n_min) whatever N is.
-    levels, sides, ceiling, tail
-        As for `TwoGroups`.
+        Public: the smallest overall rate of yes (or of no) the test is sharp at, 0.05 by default. Rarer
+        columns score lower, never higher. Without a floor one person could move z by sqrt(n_max/n_min)
+        whatever N is.
+    alternative : {"two-sided", "greater", "less"}
+        What to look for: any difference (default), a higher rate in the second group, or a lower one.
+    ceiling : float, optional
+        Scores above it count as it; between 1 and 37. When absent, a third of the largest z that so many
+        people can reach, but at least 8 and at most 20.
+    tail : {"safe", "normal"}
+        "safe" (default) is read off the exact law at every number of people; "normal" is the textbook
+        approximation.
+    adjacency : {"replace"}
+        Neighbouring tables differ in one person's values; the number of people is public.
 
     Notes
     -----
     A value of at least one half is a yes; a missing value is a no, whatever the group. Null hypothesis: given
     who says yes, groups are as good as drawn by lot (Fisher's). Proof: docs/proofs/two-by-two.md.
+
+    References
+    ----------
+    R. A. Fisher (1935), The logic of inductive inference, Journal of the Royal Statistical Society 98, 39-82.
 
     Examples
     --------
@@ -65,7 +81,7 @@ class TwoByTwo:
     group: str
     levels: tuple[Any, Any] = (0, 1)
     floor: float = 0.05
-    sides: int = 1
+    alternative: Alternative = "two-sided"
     ceiling: float | None = None
     tail: str = "safe"
     adjacency: str = "replace"
@@ -87,7 +103,7 @@ class TwoByTwo:
         first, second = sizes(sums.count)
         clip = ceiling_for(self.ceiling, first + second)
         yes = sums.total.sum(axis=0)
-        groups = ((second, first, sums.total[1]), (first, second, sums.total[0]))[: self.sides]
+        groups = directions(self.alternative, (second, first, sums.total[1]), (first, second, sums.total[0]))
         sides = [Margins(own, other, self.floor) for own, other, _ in groups]
         used = [_steps(margins, clip, self.tail) for margins in sides]
         totals = [total for _, _, total in groups]
@@ -98,7 +114,7 @@ class TwoByTwo:
         return conclude(
             sums.names,
             np.max(scores, axis=0),
-            sides=self.sides,
+            alternative=self.alternative,
             top=max(one.top for one in used),
             sup=max(one.move for one in used),
             proof="docs/proofs/two-by-two.md",

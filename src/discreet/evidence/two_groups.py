@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet.alternative import Alternative, toward
 from discreet.errors import InputError
 from discreet.evidence.core import tails
 from discreet.evidence.core.accumulate import Sums
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TwoGroups:
-    """Test whether the second group's mean exceeds the first's (differs from it, with sides=2).
+    """Test whether the means of two groups differ, or the second's is larger, or smaller.
 
     z = (mean2 - mean1) / (sd sqrt(1/n1 + 1/n2)). One person replaced, group kept, moves it by at most
     (width / n_min) / (sd sqrt(1/n1 + 1/n2)), which is 2 sqrt(n_max / (n_min N)) at the cap sd = width/2; the
@@ -40,15 +41,23 @@ class TwoGroups:
     bounds : (low, high), or a mapping from column to such a pair
         Public. Values outside are clipped silently; a missing value counts as the middle: no contribution.
     levels : (first, second)
-        The two public values of `group`; rows with any other value are left out.
+        The two public values of `group`, (0, 1) by default; rows with any other value are left out.
+    alternative : {"two-sided", "greater", "less"}
+        What to look for: any difference (default), a larger mean in the second group, or a smaller one.
     sd : float, optional
         Public upper bound on the standard deviation in both groups, as a share of the width; 0.5, the largest
         possible, when absent.
     floor : float, optional
         Instead of `sd`: estimate the standard deviation from both groups together, never below this share of
         the width. More power when columns vary little, at the price of a larger certificate.
+    ceiling : float, optional
+        Scores above it count as it; between 1 and 37. When absent, a third of the largest z that so many
+        people can reach, but at least 8 and at most 20.
     tail : {"safe", "normal"}
-        "safe" is valid at every n: proved with `sd`, checked by simulation with `floor`.
+        "safe" (default) is valid at every n: proved with `sd`, checked by simulation with `floor`. "normal"
+        is the textbook approximation.
+    adjacency : {"replace"}
+        Neighbouring tables differ in one person's values; the number of people is public.
 
     Notes
     -----
@@ -72,7 +81,7 @@ class TwoGroups:
     group: str
     bounds: Any
     levels: tuple[Any, Any] = (0, 1)
-    sides: int = 1
+    alternative: Alternative = "two-sided"
     sd: float | None = None
     floor: float | None = None
     ceiling: float | None = None
@@ -96,7 +105,7 @@ class TwoGroups:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stratified:
-    """Test whether the second group's mean exceeds the first's within public strata, all strata together.
+    """Test whether the means of two groups differ within public strata, all strata together.
 
     z = sum_h (T2_h - f_h S_h) / (sd sqrt(sum_h n1_h n2_h / N_h)), T2_h the second group's sum in stratum h,
     S_h everyone's, f_h the second group's share: the statistic of Cochran, Mantel and Haenszel with a known,
@@ -105,15 +114,44 @@ class Stratified:
 
     Parameters
     ----------
-    stratum, strata : str, tuple
-        The column of strata and its public values; rows in other strata are left out. Not protected.
-    group, bounds, levels, sides, sd, floor, ceiling, tail
-        As for `TwoGroups`; `floor` is about the mean variance of the strata.
+    group : str
+        The column that says who is in which group. Public: it is not protected, and neither are group sizes.
+    stratum : str
+        The column of strata. Public and not protected, like the groups.
+    strata : tuple
+        Its public values, compared exactly; rows in other strata are left out.
+    bounds : (low, high), or a mapping from column to such a pair
+        Public. Values outside are clipped silently; a missing value counts as the middle: no contribution.
+    levels : (first, second)
+        The two public values of `group`, (0, 1) by default; rows with any other value are left out.
+    alternative : {"two-sided", "greater", "less"}
+        What to look for: any difference (default), larger means in the second group, or smaller ones.
+    sd : float, optional
+        Public upper bound on the standard deviation in both groups, as a share of the width; 0.5, the largest
+        possible, when absent.
+    floor : float, optional
+        Instead of `sd`: estimate the mean variance of the strata from both groups together, never below the
+        square of this share of the width. More power when columns vary little, at the price of a larger
+        certificate.
+    ceiling : float, optional
+        Scores above it count as it; between 1 and 37. When absent, a third of the largest z that so many
+        people can reach, but at least 8 and at most 20.
+    tail : {"safe", "normal"}
+        "safe" (default) is valid at every n: proved with `sd`, checked by simulation with `floor`. "normal"
+        is the textbook approximation.
+    adjacency : {"replace"}
+        Neighbouring tables differ in one person's values; the number of people is public.
 
     Notes
     -----
     Null hypothesis: people are independent with equal means of both groups in each stratum (with `floor`: the
     same law of both groups). Strata with only one group say nothing. Proof: docs/proofs/two-groups.md.
+
+    References
+    ----------
+    W. G. Cochran (1954), Some methods for strengthening the common chi-squared tests, Biometrics 10, 417-451.
+    N. Mantel and W. Haenszel (1959), Statistical aspects of the analysis of data from retrospective studies
+    of disease, Journal of the National Cancer Institute 22, 719-748.
 
     Examples
     --------
@@ -133,7 +171,7 @@ class Stratified:
     strata: tuple[Any, ...]
     bounds: Any
     levels: tuple[Any, Any] = (0, 1)
-    sides: int = 1
+    alternative: Alternative = "two-sided"
     sd: float | None = None
     floor: float | None = None
     ceiling: float | None = None
@@ -177,9 +215,11 @@ def _difference(test: TwoGroups | Stratified, sums: Sums) -> Evidence:
                 "them as the column has them, or leave that one out"
             )
     if test.floor is None:
-        return contrast_evidence(sums, test.sd, test.sides, test.ceiling, test.tail, test.bounds)
+        return contrast_evidence(sums, test.sd, test.alternative, test.ceiling, test.tail, test.bounds)
     proof = "docs/proofs/two-groups.md"
-    return pooled_evidence(sums, test.floor, test.sides, test.ceiling, test.tail, test.bounds, proof=proof)
+    return pooled_evidence(
+        sums, test.floor, test.alternative, test.ceiling, test.tail, test.bounds, proof=proof
+    )
 
 
 def check_deviation(sd: float | None, floor: float | None) -> None:
@@ -189,7 +229,7 @@ def check_deviation(sd: float | None, floor: float | None) -> None:
 
 
 def contrast_evidence(
-    sums: Sums, sd: float | None, sides: int, ceiling: float | None, tail: str, bounds: Any
+    sums: Sums, sd: float | None, alternative: Alternative, ceiling: float | None, tail: str, bounds: Any
 ) -> Evidence:
     """Return the evidence of the stratified difference of means with known sd; one stratum is `TwoGroups`."""
     strata = both_groups(sums.count)
@@ -200,12 +240,10 @@ def contrast_evidence(
     clip = ceiling_for(ceiling, people)
     survival = tails.normal if tail == "normal" else tails.bounded_sum(people, influence, clip)
     steps = score_map(survival, influence, clip)
-    raw = contrast / deviation
-    score = steps(raw) if sides == 1 else np.maximum(steps(raw), steps(-raw))
     return conclude(
         sums.names,
-        score,
-        sides=sides,
+        steps(toward(contrast / deviation, alternative)),
+        alternative=alternative,
         top=steps.top,
         sup=steps.move(influence),
         proof="docs/proofs/two-groups.md",

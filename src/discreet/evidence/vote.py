@@ -41,13 +41,16 @@ class Vote:
         test(values) -> p-values: values, double precision, of shape (rows, m), p of shape (m,). With `reads`,
         test(values, labels), labels a mapping from column to array. If it fails or returns no number, the
         block does not vote. It must depend on its block alone: a seeded generator or a cache that blocks
-        share would carry one person into other blocks, and void the certificate.
+        share would carry one person into other blocks, and void the certificate. Its direction is its own.
     blocks : int
-        How many blocks. More blocks: a smaller certificate, weaker votes.
+        How many blocks, 100 by default. More blocks: a smaller certificate, weaker votes.
     level : float
-        The level at which a block votes.
+        The level at which a block votes, 0.1 by default.
     reads : tuple of str
-        Columns to hand over beside the measurements; numbers where all of a block's entries are, else text.
+        Columns to hand over beside the measurements, none by default; numbers where all of a block's entries
+        are, else text.
+    adjacency : {"replace", "add-remove"}
+        Neighbouring tables differ in one person's values, "replace" (default), or in one person more or less.
     key : bytes
         Blocks are drawn by a keyed hash of the person's id; without ids by row number, and a key is refused.
 
@@ -57,6 +60,11 @@ class Vote:
     ids and "replace", two blocks can change and the certificate says so. Null hypothesis: in each block P(p
     <= level) <= level, and blocks are independent. All values are kept in memory; your function sees
     private data. Proof: docs/proofs/vote.md.
+
+    References
+    ----------
+    K. Nissim, S. Raskhodnikova and A. Smith (2007), Smooth sensitivity and sampling in private data analysis,
+    STOC, 75-84: sample and aggregate.
 
     Examples
     --------
@@ -118,7 +126,7 @@ class Vote:
         return conclude(
             rows.names,
             steps(votes),
-            sides=1,
+            alternative="greater",
             top=steps.top,
             sup=steps.move(moved),
             adjacency=self.adjacency,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _SEED = 2015
 _EFFECTS = 40
 _SHIFTS = (0.012, 0.04)  # of the width; the columns' deviation is 0.25
-_TEST = TwoGroups(group="treated", bounds=(0, 1), sd=0.3)
+_TEST = TwoGroups(group="treated", bounds=(0, 1), sd=0.3, alternative="greater")
 _PLAIN = "Without privacy, step-up BHq"
 _PRIVATE = "With privacy, epsilon = 1, delta = 1e-06"
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from discreet.alternative import Alternative
     from discreet.evidence.core.accumulate import Test
 
 RATES = (0.5, 0.02, 0.005)
@@ -55,7 +56,8 @@ class Case:
     @property
     def sides(self) -> int:
         """How many directions the test looks in."""
-        return getattr(self.test, "sides", 1)
+        either = isinstance(self.test, Genotypic) or getattr(self.test, "alternative", "") == "two-sided"
+        return 2 if either else 1
 
     @property
     def people(self) -> int:
@@ -63,8 +65,11 @@ class Case:
         return sum(self.sizes)
 
 
-def cases(rate: float, share: float) -> list[Case]:
-    """Return all tests on columns of one rate, the second group being one share of the people."""
+def cases(rate: float, share: float, looks: Alternative = "greater") -> list[Case]:
+    """Return all tests on columns of one rate, the second group being one share of the people.
+
+    One side, so that the other cannot hide an excess of it.
+    """
     coin = {0.0: 1 - rate, 1.0: rate}
     signs = {-1.0: rate / 2, 0.0: 1 - rate, 1.0: rate / 2}
     bounds = (0, 1)
@@ -73,30 +78,56 @@ def cases(rate: float, share: float) -> list[Case]:
     one = (_PEOPLE,)
     strata = 2 * _split(_PEOPLE // 2, share)
     both = {"g": np.array([0, 1, 0, 1]), "s": np.array([0, 0, 1, 1])}
-    layered = partial(Stratified, group="g", stratum="s", strata=(0, 1), bounds=bounds)
-    product = Correlation(partner="g", method="product", bounds=bounds, partner_bounds=bounds, floor=0.3)
+    layered = partial(Stratified, alternative=looks, group="g", stratum="s", strata=(0, 1), bounds=bounds)
+    product = Correlation(
+        partner="g", method="product", bounds=bounds, partner_bounds=bounds, floor=0.3, alternative=looks
+    )
     return [
-        Case("Proportion", Proportion(null=rate), coin, one),
-        Case("Mean", Mean(bounds=bounds, null=rate), coin, one),
+        Case("Proportion", Proportion(null=rate, alternative=looks), coin, one),
+        Case("Mean", Mean(bounds=bounds, null=rate, alternative=looks), coin, one),
         Case(
-            "Mean, least 2,500", Mean(bounds=bounds, null=rate, adjacency="add-remove", least=2500), coin, one
+            "Mean, least 2,500",
+            Mean(bounds=bounds, null=rate, alternative=looks, adjacency="add-remove", least=2500),
+            coin,
+            one,
         ),
-        Case("Sign", Sign(), signs, one),
-        Case("SignedRank", SignedRank(), signs, one),
-        Case("SignedRank, no ties", SignedRank(), None, (_FEW,), most=200_000),
-        Case("TwoGroups", TwoGroups(group="g", bounds=bounds), coin, groups, group),
-        Case("TwoGroups, floor .05", TwoGroups(group="g", bounds=bounds, floor=0.05), coin, groups, group),
-        *_genetic(rate, share),
-        Case("TwoByTwo, floor .005", TwoByTwo(group="g", floor=0.005), coin, groups, group),
-        Case("TwoByTwo, normal tail", TwoByTwo(group="g", floor=0.005, tail="normal"), coin, groups, group),
+        Case("Sign", Sign(alternative=looks), signs, one),
+        Case("SignedRank", SignedRank(alternative=looks), signs, one),
+        Case("SignedRank, no ties", SignedRank(alternative=looks), None, (_FEW,), most=200_000),
+        Case("TwoGroups", TwoGroups(group="g", alternative=looks, bounds=bounds), coin, groups, group),
+        Case(
+            "TwoGroups, floor .05",
+            TwoGroups(group="g", alternative=looks, bounds=bounds, floor=0.05),
+            coin,
+            groups,
+            group,
+        ),
+        *_genetic(rate, share, looks),
+        Case(
+            "TwoByTwo, floor .005", TwoByTwo(group="g", alternative=looks, floor=0.005), coin, groups, group
+        ),
+        Case(
+            "TwoByTwo, normal tail",
+            TwoByTwo(group="g", alternative=looks, floor=0.005, tail="normal"),
+            coin,
+            groups,
+            group,
+        ),
         Case("Stratified", layered(), coin, strata, both),
         Case("Stratified, floor .05", layered(floor=0.05), coin, strata, both),
-        Case("RankSum", RankSum(group="g"), coin, groups, group, most=500_000),
-        Case("RankSum, no ties", RankSum(group="g"), None, few, group, most=200_000),
-        Case("Correlation, Kendall", Correlation(partner="g"), coin, groups, group, most=25_000),
+        Case("RankSum", RankSum(group="g", alternative=looks), coin, groups, group, most=500_000),
+        Case("RankSum, no ties", RankSum(group="g", alternative=looks), None, few, group, most=200_000),
+        Case(
+            "Correlation, Kendall",
+            Correlation(partner="g", alternative=looks),
+            coin,
+            groups,
+            group,
+            most=25_000,
+        ),
         Case(
             "Correlation, Kendall, no ties",
-            Correlation(partner="y"),
+            Correlation(partner="y", alternative=looks),
             None,
             (1,) * _FEW,
             _ranks(),
@@ -107,17 +138,22 @@ def cases(rate: float, share: float) -> list[Case]:
     ]
 
 
-def _genetic(rate: float, share: float) -> list[Case]:
+def _genetic(rate: float, share: float, looks: Alternative) -> list[Case]:
     """Return the tests on genotypes with a floor for common alleles and one for rare ones.
 
     The latter also with a normal tail: a higher floor would hide what it does where carriers are few.
     """
     groups = _split(_PEOPLE, share)
     tests: list[tuple[str, Any, float, tuple[int, ...], dict[str, NDArray[Any]]]] = [
-        ("Trend", partial(Trend, protect="genotypes", sides=1), 0.005, groups, STATUS),
-        ("Allelic", partial(Allelic, case_floor=0.1, sides=1), 0.005, groups, STATUS),
+        ("Trend", partial(Trend, protect="genotypes", alternative=looks), 0.005, groups, STATUS),
+        ("Allelic", partial(Allelic, case_floor=0.1, alternative=looks), 0.005, groups, STATUS),
         ("Genotypic", partial(Genotypic, protect="genotypes"), 0.0005, groups, STATUS),
-        ("Score", partial(Score, protect="genotypes", sides=1, bounds=(0, 1)), 0.005, *_trait(share)),
+        (
+            "Score",
+            partial(Score, protect="genotypes", alternative=looks, bounds=(0, 1)),
+            0.005,
+            *_trait(share),
+        ),
     ]
     found: list[Case] = []
     for name, test, rare, sizes, labels in tests:

@@ -86,7 +86,7 @@ def aware_law(x: NDArray[np.float64]) -> outcomes.Law:
 
 def run_mirror(x: NDArray[np.float64]) -> int:
     """Release with the mirror; the discoveries, in order, as a number."""
-    evidence = Evidence.from_z(x, sup=1.0, adjacency="replace")
+    evidence = Evidence.from_z(x, sup=1.0, adjacency="replace", alternative="greater")
     found = release(evidence, q=_MIRROR_Q, epsilon=EPSILON, delta=DELTA, method="mirror", k=_MIRROR_K)
     return _code(found.indices, x.size)
 

@@ -30,6 +30,7 @@ from discreet.evidence.two_groups import Stratified, TwoGroups
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from discreet.alternative import Alternative
     from discreet.evidence.core.tails import Survival
 
     Vector = NDArray[np.float64]
@@ -53,12 +54,15 @@ class Setting:
     sd : float or None
         The columns' standard deviation as a share of the width of their bounds; what the test assumes, or the
         largest possible, when absent.
+    declared : Alternative
+        In which direction z scores of a declared sensitivity are looked at; a test says so itself.
     """
 
     test: Any
     people: int
     share: float = 0.5
     sd: float | None = None
+    declared: Alternative = "two-sided"
 
     def __post_init__(self) -> None:
         if not isinstance(self.test, (float, *_TESTS)):
@@ -66,6 +70,13 @@ class Setting:
                 f"no study can be invented for test {type(self.test).__name__}: state how far one person "
                 "moves a z score instead, sensitivity=..."
             )
+
+    @property
+    def alternative(self) -> Alternative:
+        """In which direction evidence lies."""
+        if isinstance(self.test, float):
+            return self.declared
+        return getattr(self.test, "alternative", "greater")  # p-values say nothing of a direction
 
     @property
     def uses_share(self) -> bool:
@@ -136,7 +147,7 @@ class Setting:
         """
         if isinstance(self.test, float):
             sup = self.test * float(np.sqrt(self.people / n))
-            return Evidence.from_z(z, sup=sup, adjacency="replace")
+            return Evidence.from_z(z, sup=sup, adjacency="replace", alternative=self.declared)
         if isinstance(self.test, PValues):
             moved = self.test.eta * float(np.sqrt(self.people / n))
             return Evidence.from_p(
@@ -254,7 +265,7 @@ def _ranked(
         deviation,
         pull,
         n,
-        sides=test.sides,
+        alternative=test.alternative,
         ceiling=test.ceiling,
         survival=survival,
         proof=f"docs/proofs/{'correlation' if isinstance(test, Correlation) else 'ranks'}.md",

@@ -10,6 +10,7 @@ import numpy as np
 
 from discreet import check
 from discreet.errors import InputError
+from discreet.evidence.core.arguments import alternative_of
 from discreet.evidence.core.arguments import share as in_half
 from discreet.evidence.two_groups import TwoGroups
 from discreet.parameters import TAKES, Parameters, refuse_idle
@@ -21,6 +22,7 @@ from discreet.planner.study import METHODS, ROWS, Study
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from discreet.alternative import Alternative
     from discreet.evidence.core.accumulate import Test
     from discreet.parameters import Cutoffs, Dependence, Method, Planned
 
@@ -43,6 +45,7 @@ def plan(
     signals: int | None = None,
     test: Test | None = None,
     sensitivity: float | None = None,
+    alternative: Alternative | None = None,
     sd: float | None = None,
     share: float | None = None,
     methods: Planned | Iterable[Planned] | None = None,
@@ -80,6 +83,9 @@ def plan(
         What `discover` will be given; its column names do not matter. If None, two groups.
     sensitivity : float, optional
         Instead of a test: how far one person moves your own z scores, at n people.
+    alternative : {"two-sided", "greater", "less"}, optional
+        With `sensitivity`: the direction your z scores are looked at in, "two-sided" when absent. The mirror
+        needs one side. A test says so itself.
     sd : float, optional
         Standard deviation of the columns as a share of the width of their bounds. If None, what the test
         declares, else the largest possible, 0.5: columns that vary less than the test allows for lose power.
@@ -136,7 +142,10 @@ def plan(
     """
     n, m = check.whole(n, "n", 20, 10**9), check.whole(m, "m", 1, 10**8)
     quick, curve = check.flag(quick, "quick"), check.flag(curve, "curve")
-    chosen, notes = _methods(methods, signed=sensitivity is not None)
+    if alternative is not None and sensitivity is None:
+        raise InputError("alternative is for z scores of your own (sensitivity): give it to the test")
+    looks = alternative_of("two-sided" if alternative is None else alternative)
+    chosen, notes = _methods(methods, signed=sensitivity is not None and looks != "two-sided")
     options = {"dependence": dependence, "cutoffs": cutoffs, "k": k}
     refuse_idle(options, [ROWS[method] for method in chosen])
     if target is not None and quick:
@@ -147,7 +156,7 @@ def plan(
     budget = {"q": q, "epsilon": epsilon, "delta": delta}
     asked = {method: _asked(method, options, m, signals, budget) for method in chosen}
     k = min(m, 2 * signals) if k is None else check.whole(k, "k", 1, m)
-    setting = _setting(test, sensitivity, n, share, sd)
+    setting = _setting(test, sensitivity, looks, n, share, sd)
     few = max(6, min(_SEARCH, 3_000_000 // m))  # each question of a search
     many = max(6, min(_QUICK if quick else _USUAL, 3_000_000 // m))
     if repetitions is not None:
@@ -222,14 +231,21 @@ def _asked(method: str, options: dict[str, Any], m: int, signals: int, budget: d
     return Parameters(**budget, method=cast("Method", row.partition(",")[0]), **taken)
 
 
-def _setting(test: Any, sensitivity: float | None, n: int, share: float | None, sd: float | None) -> Setting:
+def _setting(
+    test: Any,
+    sensitivity: float | None,
+    looks: Alternative,
+    n: int,
+    share: float | None,
+    sd: float | None,
+) -> Setting:
     """Return the study to invent; what it would not look at is refused."""
     part = _HALF if share is None else check.between(share, "share", 0.001, 0.999)
     varies = None if sd is None else in_half(sd, "sd")
     if sensitivity is not None:
         if test is not None:
             raise InputError("test and sensitivity exclude each other: a test knows its own sensitivity")
-        setting = Setting(check.positive(sensitivity, "sensitivity"), n, part, varies)
+        setting = Setting(check.positive(sensitivity, "sensitivity"), n, part, varies, looks)
     else:
         assumed = TwoGroups(group="group", bounds=(0.0, 1.0), sd=varies) if test is None else test
         setting = Setting(assumed, n, part, varies)
@@ -249,9 +265,11 @@ def _methods(methods: Any, *, signed: bool) -> tuple[tuple[str, ...], tuple[str,
     notes: tuple[str, ...] = ()
     if "mirror" in wanted and not signed:
         if methods is not None:
-            raise InputError('methods: "mirror" needs z scores of your own: give sensitivity, and no test')
+            raise InputError(
+                'methods: "mirror" needs one-sided z scores of your own: give sensitivity and alternative'
+            )
         wanted.remove("mirror")
         notes = (
-            "The mirror is left out: it needs z scores of your own with a symmetric null (sensitivity).",
+            "The mirror is left out: it needs one-sided z scores of your own (sensitivity, alternative).",
         )
     return tuple(method for method in METHODS if method in wanted), notes

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
+from discreet.alternative import toward
 from discreet.api import ready
 from discreet.classical.step_up import step_up_positions
 from discreet.evidence.core.evidence import Evidence, Numbered
@@ -95,18 +96,16 @@ class Study:
         """Return the z scores of every invented study, shape (repetitions, m)."""
         z = np.random.default_rng(self.seed).standard_normal((self.repetitions, self.m))
         z[:, : len(self.effects)] += self.setting.mean(np.array(self.effects), self.n)
-        return z
+        return -z if self.setting.alternative == "less" else z
 
     def _chosen(self, method: str) -> Iterator[tuple[NDArray[np.int64], float]]:
         """Yield what is reported of each study, and the false discovery rate promised."""
         z = self._scores()
         if method == "bh":
-            two = getattr(self.setting.test, "sides", 1) == 2
+            alternative = self.setting.alternative
+            sides = 2 if alternative == "two-sided" else 1
             for one in z:
-                p = np.asarray(
-                    2 * scipy.special.ndtr(-np.abs(one)) if two else scipy.special.ndtr(-one),
-                    dtype=np.float64,
-                )
+                p = sides * np.asarray(scipy.special.ndtr(-toward(one, alternative)), dtype=np.float64)
                 yield step_up_positions(p, self.asked[method].q), self.asked[method].q
             return
         # All studies as one wide table: the test's own constants are then computed once.

@@ -5,26 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
+from discreet.alternative import ALTERNATIVES, in_todays_words
 from discreet.report.markup import shown
 
-# What each test compares, and how many sides it looks at when its record does not say.
-_TESTS: dict[str, tuple[str, int | None]] = {
-    "mean": ("Means", 1),
-    "proportion": ("Shares of yes", 1),
-    "two-groups": ("Differences of means", 1),
-    "two-by-two": ("Differences of shares of yes", 1),
-    "stratified": ("Differences of means within strata", 1),
-    "rank-sum": ("Differences by rank", 1),
-    "signed-rank": ("Signed ranks", 1),
-    "sign": ("Signs", 1),
-    "correlation": ("Correlations", 1),
-    "allelic": ("Allele frequencies of cases against controls", 2),
-    "trend": ("Genotypes of cases against controls, by trend", 2),
-    "genotypic": ("Genotypes of cases against controls", None),
-    "score": ("A trait against genotypes", 2),
-    "vote": ("Votes of blocks of people", None),
-    "p-values": ("p-values computed elsewhere", None),
+# What each test compares.
+_TESTS = {
+    "mean": "Means",
+    "proportion": "Shares of yes",
+    "two-groups": "Differences of means",
+    "two-by-two": "Differences of shares of yes",
+    "stratified": "Differences of means within strata",
+    "rank-sum": "Differences by rank",
+    "signed-rank": "Signed ranks",
+    "sign": "Signs",
+    "correlation": "Correlations",
+    "allelic": "Allele frequencies of cases against controls",
+    "trend": "Genotypes of cases against controls, by trend",
+    "genotypic": "Genotypes of cases against controls",
+    "score": "A trait against genotypes",
+    "vote": "Votes of blocks of people",
+    "p-values": "p-values computed elsewhere",
 }
+_WORDS = {"two-sided": "two-sided", "greater": "one-sided (greater)", "less": "one-sided (less)"}
 _NAMED = {"partner": "with", "trait": "trait", "null": "against", "stratum": "by", "test": "with"}
 
 
@@ -33,15 +35,14 @@ def question(parameters: Mapping[str, object]) -> str:
     given = parameters.get("test")
     if not isinstance(given, Mapping):
         return ""
-    test = cast("Mapping[str, Any]", given)
+    test = in_todays_words(cast("Mapping[str, Any]", given))
     name = str(test.get("name"))
     if name not in _TESTS:
         return ""
-    what, sides = _TESTS[name]
-    parts = [what, *_group(test)]
+    parts = [_TESTS[name], *_group(test)]
     parts += [f"{word} {_short(test[key])}" for key, word in _NAMED.items() if test.get(key) is not None]
-    if sides is not None:
-        parts.append("two-sided" if test.get("sides", sides) == 2 else "one-sided")
+    if test.get("alternative") in ALTERNATIVES:
+        parts.append(_WORDS[test["alternative"]])
     return ", ".join(parts + _bounds(test))
 
 

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, cast
 
 from discreet import check
+from discreet.alternative import ALTERNATIVES, Alternative
 from discreet.errors import InputError
 from discreet.evidence.core.certificate import ADJACENCIES
 
@@ -46,6 +47,11 @@ def sharp_from(adjacency: str, least: int | None) -> None:
             raise InputError('adjacency "add-remove" keeps the number of people private: give `least`')
     elif least is not None:
         raise InputError('least is for adjacency "add-remove": leave it out, the number of people is public')
+
+
+def alternative_of(value: Any) -> Alternative:
+    """Return in which direction to look."""
+    return cast("Alternative", check.choice(value, "alternative", ALTERNATIVES))
 
 
 def share(value: Any, name: str, of: str = "the width") -> float:
@@ -110,7 +116,7 @@ _RULES: dict[str, Callable[[Any, str], Any]] = {
     "null": partial(by_column, check.real),
     "levels": two_levels,
     "strata": check.levels,
-    "sides": lambda value, name: check.whole(value, name, 1, 2),
+    "alternative": lambda value, _: alternative_of(value),
     "ceiling": _ceiling,
     "tail": check.text,
     "adjacency": lambda value, name: check.choice(value, name, ADJACENCIES),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet.alternative import Alternative, toward
 from discreet.errors import InputError
 from discreet.evidence.core.common import ceiling_for, conclude
 from discreet.evidence.core.effect import effect
@@ -211,7 +212,7 @@ def association(
     *,
     maf_floor: float,
     alleles: bool,
-    sides: int,
+    alternative: Alternative,
     ceiling: float | None,
     survival: Callable[[float, float], tails.Survival],
     basis: str,
@@ -236,11 +237,11 @@ def association(
         some = slice(first, first + _PART)
         part = moments.part(some)
         z, square = standardise(part, design, bounds, alleles=alleles)
-        score[some] = steps(np.abs(z) if sides == 2 else z, square / bounds.margin)
+        score[some] = steps(toward(z, alternative), square / bounds.margin)
     return conclude(
         names,
         score,
-        sides=sides,
+        alternative=alternative,
         top=steps.top,
         sup=steps.move,
         proof="docs/proofs/association.md",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from discreet.alternative import Alternative
     from discreet.evidence.core.effect import Effect
     from discreet.evidence.core.evidence import Evidence
 
@@ -104,7 +105,7 @@ def combine(
     score: NDArray[np.float64],
     used: Sequence[Side],
     *,
-    sides: int,
+    alternative: Alternative,
     proof: str,
     effect: Effect | None = None,
     tail: str = "safe",
@@ -114,7 +115,7 @@ def combine(
     return conclude(
         names,
         score,
-        sides=sides,
+        alternative=alternative,
         top=max(one.steps.top for one in used),
         sup=max(rise, fall),
         spread=rise + fall,

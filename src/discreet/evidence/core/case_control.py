@@ -19,6 +19,7 @@ from discreet.evidence.core.genotypes import Genotypes, not_protected
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from discreet.alternative import Alternative
     from discreet.evidence.core.evidence import Evidence
 
 PROVABLE = ("safe", "proved", "normal")
@@ -79,7 +80,9 @@ def allele_tails_of(test: CaseControl, counts: Genotypes, *, alleles: bool) -> A
     return AlleleTails(counts.slots.astype(np.float64), uneven, alleles)
 
 
-def conclude_counts(test: CaseControl, counts: Genotypes, *, sides: int, alleles: bool) -> Evidence:
+def conclude_counts(
+    test: CaseControl, counts: Genotypes, *, alternative: Alternative, alleles: bool
+) -> Evidence:
     """Return the evidence of genotype counts by group; allelic and trend tests differ in one variance."""
     alleles_in_cases = allele_tails_of(test, counts, alleles=alleles)
     design = test.design(counts)
@@ -89,7 +92,7 @@ def conclude_counts(test: CaseControl, counts: Genotypes, *, sides: int, alleles
         design,
         maf_floor=test.frequency_floor(design),
         alleles=alleles,
-        sides=sides,
+        alternative=alternative,
         ceiling=test.ceiling,
         survival=partial(_survival, test.tail, alleles_in_cases),
         basis=basis_of(test.tail, "checked"),

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from discreet.alternative import Alternative
     from discreet.evidence.core.effect import Effect
 
 
@@ -43,7 +44,7 @@ def conclude(
     names: Sequence[str],
     score: NDArray[np.float64],
     *,
-    sides: int,
+    alternative: Alternative,
     top: float,
     sup: float,
     proof: str,
@@ -56,7 +57,7 @@ def conclude(
     """Wrap scores into evidence; a spread that is not certified separately is 2*sup."""
     if not (top > 0 and sup > 0):
         raise InputError("no table of this size could give evidence: add people, or raise floor or ceiling")
-    null = Null("normal" if sides == 1 else "folded normal", top, basis)
+    null = Null("folded normal" if alternative == "two-sided" else "normal", top, basis)
     widest = 2 * sup if spread is None else min(max(spread, sup), 2 * sup)
     # A weighted mean can pass the top by one rounding; refusing it there would speak of the data.
     certificate = Certificate(sup, widest, adjacency, proof, public)

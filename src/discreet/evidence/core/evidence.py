@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar, overload
 import numpy as np
 
 from discreet import check
+from discreet.alternative import Alternative, toward
 from discreet.block import Names
 from discreet.errors import InputError
-from discreet.evidence.core.arguments import MOST
+from discreet.evidence.core.arguments import MOST, alternative_of
 from discreet.evidence.core.certificate import Certificate, only_if
 from discreet.evidence.core.effect import Effect
 from discreet.evidence.core.null import Null
@@ -40,8 +41,8 @@ class Evidence:
     certificate : Certificate
         How far one person can move `score`; public.
     signed : array of float64, shape (m,), or None
-        One-sided z scores with their signs, clipped to +-ceiling, where they exist; private like `score`, and
-        one person moves each by at most `sup`. Only the mirror method uses them.
+        One-sided z scores with their signs, larger is stronger, clipped to +-ceiling, where they exist;
+        private like `score`, and one person moves each by at most `sup`. Only the mirror method uses them.
     effect : Effect or None
         How large each finding is, in units a reader knows; private, with its own sensitivity.
 
@@ -153,11 +154,11 @@ class Evidence:
         sup: float,
         spread: float | None = None,
         adjacency: str,
-        sides: int = 1,
+        alternative: Alternative = "two-sided",
         ceiling: float = MOST,
         names: Iterable[object] | None = None,
     ) -> Self:
-        """Hold z scores: z (or |z| with sides=2) clipped to [0, ceiling], null normal, certificate declared.
+        """Hold z scores: |z|, z or -z clipped to [0, ceiling], null normal, certificate declared.
 
         Parameters
         ----------
@@ -167,17 +168,24 @@ class Evidence:
             Your promise: one person moves every z_i by at most sup.
         spread : float, optional
             A tighter promise on max(d, 0) - min(d, 0), zeros included so that it survives the clipping;
-            2*sup when absent. With sides=2 it must hold for |z|.
+            2*sup when absent. Two-sided, it must hold for |z|.
         adjacency : {"replace", "add-remove"}
             What your promise is about.
+        alternative : {"two-sided", "greater", "less"}
+            Whether |z|, z or -z is the evidence. One-sided scores keep their signs, which the mirror needs.
+        ceiling : float
+            Scores beyond it count as it; at most 37, which is the default.
+        names : iterable of str, optional
+            What the hypotheses are called; their numbers when absent.
         """
         values, found = _vector(z, "z")
-        sides = check.whole(sides, "sides", 1, 2)
-        null = Null("normal" if sides == 1 else "folded normal", ceiling)
+        two_sided = alternative_of(alternative) == "two-sided"
+        null = Null("folded normal" if two_sided else "normal", ceiling)
         if np.isnan(values).any():
             raise InputError("z has NaN: set scores that could not be computed to 0 (no evidence)")
-        score = np.clip(values if sides == 1 else np.abs(values), 0.0, null.ceiling)
-        signed = np.clip(values, -null.ceiling, null.ceiling) if sides == 1 else None
+        stronger = toward(values, alternative)
+        score = np.clip(stronger, 0.0, null.ceiling)
+        signed = None if two_sided else np.clip(stronger, -null.ceiling, null.ceiling)
         certificate = _declared(sup, spread, adjacency, "z score", "sup")
         return cls(_names(names, found, score.size), score, null, certificate, signed)
 

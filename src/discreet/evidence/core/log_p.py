@@ -9,8 +9,10 @@ import scipy
 
 from discreet import check
 from discreet.errors import InputError
+from discreet.evidence.core.arguments import alternative_of
 
 if TYPE_CHECKING:
+    from discreet.alternative import Alternative
     from discreet.typing import ArrayLike
 
 
@@ -59,7 +61,7 @@ def are_neighbours(p: ArrayLike, p2: ArrayLike, eta: float, nu: float) -> bool:
     return bool(np.all(below | close))
 
 
-def truncated_sensitivity(sup: float, nu: float, *, sides: int = 1) -> float:
+def truncated_sensitivity(sup: float, nu: float, *, alternative: Alternative = "two-sided") -> float:
     """Return how far -log max(p, nu) moves when a normal score moves by at most `sup`; exact.
 
     One-sided, p = Phi_bar(z):   eta = log(Phi_bar(z_nu - sup) / nu), z_nu the upper nu point.
@@ -68,15 +70,29 @@ def truncated_sensitivity(sup: float, nu: float, *, sides: int = 1) -> float:
     log Phi_bar is concave, so the ratio is largest where truncation stops it. The paper's approximation is
     eta ~ B sqrt(2 log(1/nu) / n) / sigma. Proof: docs/proofs/log-p.md.
 
+    Parameters
+    ----------
+    sup : float
+        One person moves every z score by at most this.
+    nu : float
+        p-values under nu count as nu.
+    alternative : {"two-sided", "greater", "less"}
+        How p follows from z; "greater" and "less" are the same by symmetry.
+
+    Returns
+    -------
+    float
+        eta: what `PValues` and `Evidence.from_p` ask for.
+
     Examples
     --------
     >>> import discreet
     >>> round(discreet.truncated_sensitivity(0.01, 1e-6), 4)
-    0.0494
+    0.0508
     """
     sup = check.positive(sup, "sup")
     nu = check.level(nu, "nu")
-    sides = check.whole(sides, "sides", 1, 2)
+    sides = 2 if alternative_of(alternative) == "two-sided" else 1
     start = float(-scipy.special.ndtri(nu / sides)) - sup
     if sides == 1:
         return float(scipy.special.log_ndtr(-start)) - float(np.log(nu))

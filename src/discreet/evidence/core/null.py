@@ -42,7 +42,7 @@ class Null:
     >>> import discreet
     >>> evidence = discreet.Evidence.from_z([1.96], sup=0.01, adjacency="replace")
     >>> evidence.null.survival(1.96).round(3)
-    np.float64(0.025)
+    np.float64(0.05)
     """
 
     law: str

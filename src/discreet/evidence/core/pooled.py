@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet.alternative import Alternative, toward
 from discreet.evidence.core import tails
 from discreet.evidence.core.common import basis_of, ceiling_for, conclude
 from discreet.evidence.core.contribution import COARSE, bounds_of
@@ -28,7 +29,14 @@ def floor_influence(step: float, shrink: float, clip: float) -> float:
 
 
 def pooled_evidence(
-    sums: Sums, floor: float, sides: int, ceiling: float | None, tail: str, bounds: Any, *, proof: str
+    sums: Sums,
+    floor: float,
+    alternative: Alternative,
+    ceiling: float | None,
+    tail: str,
+    bounds: Any,
+    *,
+    proof: str,
 ) -> Evidence:
     """Return the evidence of z = sum_h (T2_h - f_h S_h) / sqrt(max(W, least)), W = sum_h k_h V_h.
 
@@ -60,14 +68,11 @@ def pooled_evidence(
     pulls = [pull / float(np.sqrt(knot * margin)) for knot in (knots[0], *knots[:-1])]
     survivals = [tails.normal if tail == "normal" else tails.bounded_sum(size, one, clip) for one in pulls]
     steps = nuisance_score_map(knots, survivals, influence, clip)
-    score = steps(raw, variance / margin)
-    if sides == 2:
-        score = np.maximum(score, steps(-raw, variance / margin))
     width = bounds_of(bounds, sums.names)[1]
     return conclude(
         sums.names,
-        score,
-        sides=sides,
+        steps(toward(raw, alternative), variance / margin),
+        alternative=alternative,
         top=steps.top,
         sup=steps.move,
         proof=proof,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet.alternative import Alternative, toward
 from discreet.evidence.core import tails
 from discreet.evidence.core.common import basis_of, ceiling_for, conclude
 from discreet.evidence.core.effect import effect
@@ -33,7 +34,7 @@ def rank_evidence(
     pull: float,
     people: int,
     *,
-    sides: int,
+    alternative: Alternative,
     ceiling: float | None,
     survival: tails.Survival,
     proof: str,
@@ -52,12 +53,10 @@ def rank_evidence(
     influence = pull / deviation
     clip = ceiling_for(ceiling, people)
     steps = score_map(survival, influence, clip)
-    raw = statistic / deviation
-    score = steps(raw) if sides == 1 else np.maximum(steps(raw), steps(-raw))
     return conclude(
         names,
-        score,
-        sides=sides,
+        steps(toward(statistic / deviation, alternative)),
+        alternative=alternative,
         top=steps.top,
         sup=steps.move(influence),
         proof=proof,

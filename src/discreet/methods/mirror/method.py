@@ -36,7 +36,7 @@ def ready_mirror(evidence: Evidence, asked: Parameters) -> Ready:
     if evidence.signed is None:
         raise InputError(
             'method "mirror" needs one-sided z scores with their signs and a symmetric null: use '
-            'Evidence.from_z with sides=1, or method "aware"'
+            'Evidence.from_z with alternative="greater" or "less", or method "aware"'
         )
     signed, k, q = evidence.signed, asked.k, asked.q
     certificate, rho = evidence.certificate, gaussian_budget(asked.epsilon, asked.delta)

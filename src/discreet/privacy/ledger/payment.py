@@ -8,10 +8,12 @@ from __future__ import annotations
 import json
 import sqlite3
 import uuid
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from discreet import check
+from discreet.alternative import in_todays_words
 from discreet.errors import BudgetError, InputError, LedgerError
 from discreet.privacy import events as event_kinds
 from discreet.privacy.ledger import chain, file
@@ -23,7 +25,7 @@ from discreet.privacy.promise import NEIGHBOURS
 from discreet.privacy.sums import has_zcdp
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from discreet.privacy.events import Event
     from discreet.privacy.ledger.dataset import DataSet
@@ -197,6 +199,8 @@ def _differs(name: str, asked: Mapping[str, Any], before: Mapping[str, Any]) -> 
     A file that is gone has no columns any more, and earlier versions said nothing about the data.
     """
     one, other = asked.get(name), before.get(name)
+    if name == "test" and isinstance(other, Mapping):  # earlier versions wrote `sides`
+        other = in_todays_words(cast("Mapping[str, Any]", other))
     if name in _OPTIONS and one is None:  # of no effect; earlier versions wrote its default down
         return False
     if name == "data":
