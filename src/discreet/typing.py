@@ -7,7 +7,7 @@ come from many libraries, most of them not installed.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 ArrayLike: TypeAlias = Any
 """One number for each hypothesis: a list, an array, a Series, or a mapping from name to number."""
@@ -21,3 +21,9 @@ Columns: TypeAlias = str | type[bool] | type[int] | type[float] | Sequence[str] 
 """What to test: a name or pattern, a type, names or patterns, or a mapping from column to its levels."""
 Bounds: TypeAlias = Sequence[float] | Mapping[str, Any]
 """Public bounds: (low, high), or a mapping from column to such a pair."""
+PerColumn: TypeAlias = float | Mapping[str, float]
+"""One number for all columns, or a mapping from column to number."""
+Levels: TypeAlias = Sequence[Any]
+"""Public values of a column, in order: text, numbers, dates, True and False."""
+Tail: TypeAlias = Literal["safe", "normal", "proved"]
+"""Which bound on the tail of a null; "proved" where a test has a second safe one."""

@@ -77,7 +77,6 @@ def test_parameters_and_returns_are_described(name):
         assert faults(PUBLIC[name]) == []
 
 
-@pytest.mark.skip(reason="not complete yet: delete this line when they are")
 @pytest.mark.parametrize("name", EVIDENCE_TESTS)
 def test_parameters_of_evidence_are_described(name):
     """The same of the tests and of `truncated_sensitivity`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
     from discreet.block import Block
     from discreet.evidence.core.evidence import Evidence
+    from discreet.parameters import Adjacency
+    from discreet.typing import Bounds, Tail
 
 _FLOOR = 0.1
 
@@ -87,14 +89,14 @@ class Correlation:
     """
 
     partner: str
-    method: str = "kendall"
-    bounds: Any = None
-    partner_bounds: Any = None
+    method: Literal["kendall", "product"] = "kendall"
+    bounds: Bounds | None = None
+    partner_bounds: Bounds | None = None
     floor: float | None = None
     alternative: Alternative = "two-sided"
     ceiling: float | None = None
-    tail: str = "safe"
-    adjacency: str = "replace"
+    tail: Tail = "safe"
+    adjacency: Adjacency = "replace"
 
     def __post_init__(self) -> None:
         settle(self)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evidence.core.evidence import Evidence
+    from discreet.parameters import Adjacency
+    from discreet.typing import Bounds, PerColumn, Tail
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,14 +76,14 @@ class Mean:
     '3'
     """
 
-    bounds: Any
-    null: Any
+    bounds: Bounds
+    null: PerColumn
     alternative: Alternative = "two-sided"
     sd: float | None = None
-    adjacency: str = "replace"
+    adjacency: Adjacency = "replace"
     least: int | None = None
     ceiling: float | None = None
-    tail: str = "safe"
+    tail: Tail = "safe"
 
     def __post_init__(self) -> None:
         settle(self)
@@ -101,7 +103,7 @@ class Mean:
     def _share(self, names: Sequence[str]) -> NDArray[np.float64]:
         low, width = bounds_of(self.bounds, names)
         if isinstance(self.null, Mapping):
-            given = cast("Mapping[str, float]", self.null)
+            given = self.null
             absent = [name for name in names if name not in given]
             if absent:
                 raise InputError(f"null must cover every column tested; {absent[0]!r} has none")

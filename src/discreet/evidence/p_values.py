@@ -15,6 +15,8 @@ from discreet.evidence.core.evidence import Evidence
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from discreet.parameters import Adjacency
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PValues:
@@ -49,7 +51,7 @@ class PValues:
 
     eta: float
     nu: float
-    adjacency: str = "add-remove"
+    adjacency: Adjacency = "add-remove"
     column: str | None = None
     names: str | None = None
 

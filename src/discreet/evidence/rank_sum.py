@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from discreet.alternative import Alternative
     from discreet.evidence.core.evidence import Evidence
+    from discreet.parameters import Adjacency
+    from discreet.typing import Levels, Tail
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,11 +76,11 @@ class RankSum:
     """
 
     group: str
-    levels: tuple[Any, Any] = (0, 1)
+    levels: Levels = (0, 1)
     alternative: Alternative = "two-sided"
     ceiling: float | None = None
-    tail: str = "safe"
-    adjacency: str = "replace"
+    tail: Tail = "safe"
+    adjacency: Adjacency = "replace"
 
     def __post_init__(self) -> None:
         settle(self)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evidence.core.evidence import Evidence
+    from discreet.parameters import Adjacency
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +68,7 @@ class Sign:
 
     null: float = 0.0
     alternative: Alternative = "two-sided"
-    adjacency: str = "replace"
+    adjacency: Adjacency = "replace"
     least: int | None = None
     ceiling: float | None = None
 

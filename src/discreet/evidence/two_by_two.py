@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from discreet.evidence.core.evidence import Evidence
+    from discreet.parameters import Adjacency
+    from discreet.typing import Levels, Tail
 
 _YES = Steps(0.5, reached=True, signed=False)
 
@@ -79,12 +81,12 @@ class TwoByTwo:
     """
 
     group: str
-    levels: tuple[Any, Any] = (0, 1)
+    levels: Levels = (0, 1)
     floor: float = 0.05
     alternative: Alternative = "two-sided"
     ceiling: float | None = None
-    tail: str = "safe"
-    adjacency: str = "replace"
+    tail: Tail = "safe"
+    adjacency: Adjacency = "replace"
 
     def __post_init__(self) -> None:
         settle(self)

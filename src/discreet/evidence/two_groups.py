@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from discreet.evidence.core.evidence import Evidence
+    from discreet.parameters import Adjacency
+    from discreet.typing import Bounds, Levels, Tail
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,14 +81,14 @@ class TwoGroups:
     """
 
     group: str
-    bounds: Any
-    levels: tuple[Any, Any] = (0, 1)
+    bounds: Bounds
+    levels: Levels = (0, 1)
     alternative: Alternative = "two-sided"
     sd: float | None = None
     floor: float | None = None
     ceiling: float | None = None
-    tail: str = "safe"
-    adjacency: str = "replace"
+    tail: Tail = "safe"
+    adjacency: Adjacency = "replace"
 
     def __post_init__(self) -> None:
         settle(self)
@@ -168,15 +170,15 @@ class Stratified:
 
     group: str
     stratum: str
-    strata: tuple[Any, ...]
-    bounds: Any
-    levels: tuple[Any, Any] = (0, 1)
+    strata: Levels
+    bounds: Bounds
+    levels: Levels = (0, 1)
     alternative: Alternative = "two-sided"
     sd: float | None = None
     floor: float | None = None
     ceiling: float | None = None
-    tail: str = "safe"
-    adjacency: str = "replace"
+    tail: Tail = "safe"
+    adjacency: Adjacency = "replace"
 
     def __post_init__(self) -> None:
         settle(self)

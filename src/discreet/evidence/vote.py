@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evidence.core.evidence import Evidence
+    from discreet.parameters import Adjacency
 
 _KEY = b"discreet"
 _LONGEST_KEY = 64  # bytes, of the hash
@@ -79,11 +80,11 @@ class Vote:
     '1'
     """
 
-    test: Callable[..., Any] = field(repr=False)
+    test: Callable[..., object] = field(repr=False)
     blocks: int = 100
     level: float = 0.1
     reads: tuple[str, ...] = ()
-    adjacency: str = "replace"
+    adjacency: Adjacency = "replace"
     key: bytes = field(default=_KEY, repr=False)
 
     def __post_init__(self) -> None:

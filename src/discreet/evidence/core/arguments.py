@@ -6,12 +6,15 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import partial
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from discreet import check
 from discreet.alternative import ALTERNATIVES, Alternative
 from discreet.errors import InputError
 from discreet.evidence.core.certificate import ADJACENCIES
+
+if TYPE_CHECKING:
+    from discreet.typing import Levels
 
 TAILS = ("safe", "normal")
 MOST = 37.0
@@ -94,7 +97,7 @@ def two_levels(value: Any, name: str) -> tuple[Any, ...]:
     return found
 
 
-def check_strata(strata: tuple[Any, ...]) -> None:
+def check_strata(strata: Levels) -> None:
     """Refuse a stratified comparison without a stratum."""
     if not strata:
         raise InputError("strata must hold at least 1 value: those of `stratum`, which are public")

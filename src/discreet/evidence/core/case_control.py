@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from discreet.alternative import Alternative
     from discreet.evidence.core.evidence import Evidence
+    from discreet.typing import Levels
 
 PROVABLE = ("safe", "proved", "normal")
 _RARE_CASES = 0.1  # the lowest floor of the share of cases that is taken unasked
@@ -31,7 +32,7 @@ class CaseControl(Genetic):
     """The public arguments of every test of cases against controls; `Allelic` says what they mean."""
 
     group: str = "phenotype"
-    levels: tuple[Any, Any] = (1, 2)
+    levels: Levels = (1, 2)
     case_floor: float | None = None
 
     def __post_init__(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from discreet.evidence.core.arguments import TAILS, check_strata, only_replace, 
 
 if TYPE_CHECKING:
     from discreet.evidence.core.association import Design
+    from discreet.parameters import Adjacency
+    from discreet.typing import Levels, Tail
 
 PROTECT = ("both", "genotypes")
 RARE = 0.05  # the lowest floor of a frequency that is taken unasked
@@ -23,13 +25,13 @@ _STEP = 1 / 16  # floors are as low as they can be while one person moves z by n
 class Genetic:
     """The public arguments of every test on genotypes; `Allelic` says what they mean."""
 
-    protect: str = "both"
+    protect: Literal["both", "genotypes"] = "both"
     maf_floor: float | None = None
     stratum: str | None = None
-    strata: tuple[Any, ...] = ()
+    strata: Levels = ()
     ceiling: float | None = None
-    tail: str = "safe"
-    adjacency: str = "replace"
+    tail: Tail = "safe"
+    adjacency: Adjacency = "replace"
     tails: ClassVar[tuple[str, ...]] = TAILS  # those to choose from
 
     def __post_init__(self) -> None:

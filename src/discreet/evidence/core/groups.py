@@ -11,6 +11,8 @@ from discreet.errors import InputError
 from discreet.labels import codes
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from discreet.block import Block
@@ -27,9 +29,9 @@ class Groups:
     """The cells of a comparison: 2*stratum for the first group, 2*stratum + 1 for the second."""
 
     group: str
-    levels: tuple[Any, Any]
+    levels: Sequence[Any]
     stratum: str | None = None
-    strata: tuple[Any, ...] = (None,)
+    strata: Sequence[Any] = (None,)
 
     def weigh(self, block: Block) -> NDArray[np.float64]:
         """Return who is in which cell, (cells, rows); rows outside the declared levels are in none."""
