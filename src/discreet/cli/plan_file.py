@@ -111,7 +111,7 @@ def _read(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError:
         raise InputError(f"the plan file {path} cannot be read: check its path") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:  # not UTF-8, not TOML, or a number of thousands of digits
         raise InputError(f"the plan file {path} is not TOML: {error}") from None
 
 
