@@ -87,6 +87,19 @@ def test_scores_rise_with_z(test):
     assert score[0] == 0 if test.alternative == "greater" else score[0] > 0
 
 
+@pytest.mark.parametrize("test", TESTS, ids=repr)
+def test_scores_of_less_rise_as_z_falls(test):
+    """What is found by looking for less is what the z scores below 0 say, as strongly as two-sided."""
+    z = np.linspace(-8, 8, 33)
+    less, both = (
+        Setting(dataclasses.replace(test, alternative=looks), 5000).evidence(z, 5000).score
+        for looks in ("less", "two-sided")
+    )
+    assert np.array_equal(less[:10], both[:10])
+    assert less[0] > 4
+    assert np.all(less[17:] == 0)
+
+
 def test_a_known_contrast_is_scored_as_by_measure():
     """A yes/no table whose textbook z is known gets, invented, the score it gets when measured."""
     n, more = 10_000, 150

@@ -162,17 +162,15 @@ def test_every_method_has_an_outlook():
 @pytest.mark.parametrize("kind", [discreet.Sign, discreet.SignedRank, None])
 def test_effects_lie_in_the_direction_looked_at(kind):
     """To look for less finds what is less, as often as to look for greater finds what is greater."""
-    ask = {"effects": 0.25, "signals": 10, "methods": ["bh", "calibrated"], "quick": True}
+    ask = {"effects": 0.25, "signals": 10, "methods": "bh", "quick": True}
     powers = []
     for alternative in ("two-sided", "greater", "less"):
         which = {"sensitivity": 0.01} if kind is None else {"test": kind(alternative=alternative)}
         looking = {"alternative": alternative} if kind is None else {}
         planned = discreet.plan(1_500, 50, **which, **looking, **ask)
-        powers.append([one.power for one in planned.outlooks])
-    two_sided, greater, less = np.array(powers)
-    assert greater[0] == less[0] >= two_sided[0] > 0.5
-    assert abs(greater[1] - less[1]) < 0.2
-    assert min(greater[1], less[1]) > 0.1
+        powers.append(planned["bh"].power)
+    two_sided, greater, less = powers
+    assert greater == less >= two_sided > 0.5
 
 
 @pytest.mark.parametrize(
