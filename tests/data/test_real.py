@@ -33,7 +33,7 @@ def test_yes_no_columns_of_a_survey_against_diabetes():
 def test_bounds_differ_between_the_columns_of_a_survey():
     """Body mass, age and income on their own scales; richer people have less diabetes."""
     bounds = {"BMI": (10, 60), "Age": (1, 13), "Income": (1, 8)}
-    test = discreet.TwoGroups(group="Diabetes_binary", bounds=bounds, floor=0.1)
+    test = discreet.TwoGroups(group="Diabetes_binary", bounds=bounds, floor=0.1, alternative="greater")
     evidence = discreet.measure(SURVEY, test, columns=list(bounds))
     assert evidence.score[0] > 10
     assert evidence.score[1] > 10

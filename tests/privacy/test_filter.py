@@ -201,7 +201,9 @@ def test_one_release_may_take_everything(method):
     """A release at (epsilon, delta) fits an empty budget of (epsilon, delta); many of them do not."""
     rng = np.random.default_rng(1)
     if method == "mirror":
-        evidence = discreet.Evidence.from_z(rng.normal(size=200), sup=0.01, adjacency="replace")
+        evidence = discreet.Evidence.from_z(
+            rng.normal(size=200), sup=0.01, adjacency="replace", alternative="greater"
+        )
     else:
         evidence = discreet.Evidence.from_p(rng.uniform(size=200), eta=0.01, nu=1e-5)
     k = None if method == "aware" else 150

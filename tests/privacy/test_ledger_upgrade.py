@@ -64,10 +64,17 @@ def test_the_same_question_finds_its_old_answer(old):
     """What was asked before data had a name is compared without it."""
     asked = {"q": 0.1, "epsilon": 1.0, "delta": 1e-6, "ledger": old, "dataset": "people"}
     table = np.zeros((10, 3), dtype=bool)
-    again = discreet.discover(table, discreet.Proportion(null=0.5), release_id="first", **asked)
+    again = discreet.discover(
+        table, discreet.Proportion(null=0.5, alternative="greater"), release_id="first", **asked
+    )
     assert again.discoveries
     with pytest.raises(discreet.DiscreetError, match=r"other parameters \(q\)"):
-        discreet.discover(table, discreet.Proportion(null=0.5), release_id="first", **{**asked, "q": 0.2})
+        discreet.discover(
+            table,
+            discreet.Proportion(null=0.5, alternative="greater"),
+            release_id="first",
+            **{**asked, "q": 0.2},
+        )
 
 
 def test_a_broken_chain_is_not_upgraded(old):
