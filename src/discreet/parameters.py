@@ -26,6 +26,8 @@ TopK: TypeAlias = Literal["gumbel", "peel", "oneshot"]
 """How `top_k` chooses."""
 Reduction: TypeAlias = Literal["mean", "first", "any"]
 """How several rows of one person become one."""
+Protect: TypeAlias = Literal["everything", "columns"]
+"""Whether the group of a person is protected like all else, or public."""
 Frame: TypeAlias = Literal["pandas", "polars", "pyarrow"]
 """Which library a data frame is made with."""
 
