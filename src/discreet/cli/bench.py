@@ -86,14 +86,64 @@ def bench_power(
 
 
 @bench.command("people")
-def bench_people(repetitions: int = typer.Option(40, help="Simulated studies.")) -> None:
+def bench_people(
+    repetitions: int = typer.Option(40, help="Simulated studies, for --few five times as many."),
+    raw: bool = typer.Option(False, help="Instead: from raw data, columns of every kind; takes hours."),
+    few: bool = typer.Option(False, help="Instead: from raw data, one to thirty hypotheses."),
+    quick: bool = typer.Option(False, help="For --raw: two settings, roughly."),
+    epsilon: list[float] = typer.Option([1.0], help="For --raw and --few: budgets."),
+    hypotheses: list[int] = typer.Option([30, 100, 500, 5_000], help="For --raw: numbers of columns."),
+    kind: list[str] | None = typer.Option(None, help="For --raw: kinds of columns; all when absent."),
+    labels: list[str] = typer.Option(["public", "protected"], help="For --raw: who may know the groups."),
+) -> None:
     """Print power against the number of people, and how many each method needs."""
-    from discreet.lab.bench import people
     from discreet.lab.progress import progress
+
+    if raw:
+        from discreet.lab.bench import raw as from_raw
+
+        cells = from_raw.QUICK if quick else from_raw.cells(kind or from_raw.ALL, hypotheses, epsilon, labels)
+        with progress("settings", len(cells)) as tick:
+            found = from_raw.run(cells, tick, signals=100 if quick else 800)
+        typer.echo(from_raw.in_words(found))
+        return
+    if few:
+        from discreet.lab.bench import few as with_few
+
+        with progress("settings", len(epsilon) * len(with_few.SETTINGS)) as tick:
+            words = [with_few.in_words(with_few.run(5 * repetitions, e, tick), e) for e in epsilon]
+        typer.echo("\n\n".join(words))
+        return
+    from discreet.lab.bench import people
 
     with progress("studies", repetitions * len(people.PEOPLE)) as tick:
         rates = people.run(repetitions, tick)
     typer.echo(people.in_words(rates))
+
+
+@bench.command("tables")
+def bench_tables(
+    folder: Path = typer.Option(..., help="Where the public tables are, as Parquet files."),
+    quick: bool = typer.Option(False, help="Only 2,000 people, epsilon 1 and two releases."),
+    protected: bool = typer.Option(False, help="Protect who is in which group, too."),
+    releases: int = typer.Option(10, help="Releases that are averaged."),
+    checks: int = typer.Option(100, help="Releases that check the false discovery rate."),
+) -> None:
+    """Print which discoveries without privacy are found on public tables of people, beside noise by hand."""
+    from dataclasses import replace
+
+    from discreet.lab.bench import tables
+    from discreet.lab.progress import progress
+
+    names = tables.present(folder)
+    if not names:
+        typer.echo(f"skipped: none of the tables is in {folder}; they are {', '.join(tables.FILES)}")
+        return
+    how = tables.QUICK if quick else tables.How(releases=releases, checks=checks)
+    how = replace(how, protect="everything" if protected else "columns")
+    with progress("tables", len(names) * (len(how.people) + 1)) as tick:
+        found, checked = tables.run(folder, how, tick)
+    typer.echo(tables.in_words(found, checked, how))
 
 
 @bench.command("fdr")
