@@ -38,6 +38,7 @@ from .planner import plan as plan
 from .privacy.account import account as account
 from .privacy.promise import Privacy as Privacy
 from .report.budget import BudgetLine as BudgetLine
+from .report.estimates import Told as Told
 from .report.genome import Located as Located
 from .report.genome import Locus as Locus
 from .report.release import FdrPromise as FdrPromise

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet import check
-from discreet.classical.line import critical_value, under_line
+from discreet.classical.line import critical_value, harmonic, under_line
 from discreet.classical.pvalues import read_p
 from discreet.classical.rejections import Rejections
 
@@ -103,7 +103,7 @@ def benjamini_yekutieli(p: ArrayLike, q: float, *, names: Iterable[object] | Non
     """
     q = check.level(q, "q")
     values, labels = read_p(p, names)
-    line_q = q / float(np.sum(1.0 / np.arange(1, values.size + 1)))
+    line_q = q / harmonic(values.size)
     positions = step_up_positions(values, line_q)
     return reject("Benjamini-Yekutieli", values, labels, positions, q, line_q)
 

@@ -6,6 +6,7 @@ import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from discreet.errors import InputError
 from discreet.version import __version__
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from discreet.parameters import Frame
     from discreet.privacy.promise import Privacy
     from discreet.report.budget import BudgetLine
+    from discreet.report.estimates import Told
     from discreet.typing import FrameLike
 
 
@@ -146,6 +148,8 @@ class Release:
         Where this release leaves the data set's budget, when a ledger was kept.
     version : str
         The version of discreet that made the release.
+    told : Told or None
+        What was measured of hypotheses, discovered or not, by methods that tell it; see `estimates`.
 
     Notes
     -----
@@ -179,6 +183,62 @@ class Release:
     frame: str | None = None
     budget: BudgetLine | None = None
     version: str = __version__
+    told: Told | None = None
+
+    def __post_init__(self) -> None:
+        if self.told is not None:
+            told = {*zip(self.told.indices.tolist(), self.told.hypotheses, strict=True)}
+            if not told.issuperset(zip(self.indices.tolist(), self.discoveries, strict=True)):
+                raise InputError("told must have every discovery, under its name")
+
+    @property
+    def estimates(self) -> FrameLike:
+        """What is told of each hypothesis, as a data frame of the caller's library, in the data's order.
+
+        Columns: hypothesis, estimate, standard_error, low, high, p_value, q_value, discovered. The standard
+        error is of sampling and privacy noise together.
+
+        Intervals (low, high) of the R discoveries among m hypotheses are at level 1 - q*R/m each: then, for
+        independent estimates, at most a share q of them is expected to miss (docs/proofs/intervals.md). The
+        other intervals are at level 1 - q each, one by one. A q-value is the smallest level at which the
+        release's own procedure rejects; hypotheses that were not told count as p = 1.
+
+        Raises
+        ------
+        InputError
+            The method tells no estimates with their errors. Noisy `values` are not told here, for their
+            sampling error is not known.
+        """
+        from discreet.report.intervals import estimates
+
+        return estimates(self)
+
+    def confidence_interval(self, level: float = 0.95) -> FrameLike:
+        """Return hypothesis, low and high of a confidence interval at `level` for each hypothesis told.
+
+        Parameters
+        ----------
+        level : float
+            The chance, each, to hold the truth; strictly between 0 and 1.
+
+        Returns
+        -------
+        data frame
+            Of the caller's library, in the data's order.
+
+        Raises
+        ------
+        InputError
+            The method tells no estimates with their errors.
+
+        Notes
+        -----
+        One by one: of those chosen because they stood out, more may miss. `estimates` has intervals for
+        the discoveries that allow for it.
+        """
+        from discreet.report.intervals import confidence_interval
+
+        return confidence_interval(self, level)
 
     def to_json(self, indent: int | None = None) -> str:
         """Return the whole record as JSON that `from_json` and `report/release.schema.json` understand.
