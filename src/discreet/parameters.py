@@ -30,6 +30,10 @@ Protect: TypeAlias = Literal["everything", "columns"]
 """Whether the group of a person is protected like all else, or public."""
 Frame: TypeAlias = Literal["pandas", "polars", "pyarrow"]
 """Which library a data frame is made with."""
+Procedure: TypeAlias = Literal[
+    "bh", "adaptive-bh", "by", "holm", "bonferroni", "weighted-bh", "grouped-bh", "hierarchical-bh"
+]
+"""What `Release.decide` makes decisions with."""
 
 METHODS: tuple[str, ...] = get_args(Method)
 CUTOFFS: tuple[str, ...] = get_args(Cutoffs)

@@ -183,7 +183,7 @@ def told_with(name, value):
         ("indices", [0, 1, 2], "4 entries"),
         ("effect", ["a"], "4 entries"),
         ("effect", 3, "effect in the release must be a list"),
-        ("hypotheses", ["a", "b", "c", "d"], "every discovery, under its name"),
+        ("hypotheses", ["a", "b", "c", "d"], "every discovery under its name"),
         ("estimate", [0, 0, "1", 0], "estimate in the release must be a number"),
         ("standard_error", [0, 1, -1, 0], "standard_error must be at least 0"),
         ("degrees", [1, 1, 1, 0], "degrees must be above 0"),

@@ -14,7 +14,7 @@ def null_share(p: NDArray[np.float64], q: float, m: int) -> float:
     """Return (1 + #{p > q}) / (m*(1 - q)), an estimate of the share of true nulls among m hypotheses.
 
     The m - p.size hypotheses without a p-value count as p = 1. It may exceed 1, and must be left there: with
-    the share capped at 1, FDR rises to 1.056 q where all of 5 nulls are true (q = 0.1).
+    the share capped at 1, FDR rises to 1.062 q where all of 5 nulls are true (q = 0.1).
     """
     return (1 + m - int(np.count_nonzero(p <= q))) / (m * (1 - q))
 
@@ -28,7 +28,7 @@ def adaptive_bh(p: NDArray[np.float64], q: float, m: int | None = None) -> NDArr
     Notes
     -----
     No p above q is rejected, so pi0 does not depend on which p-value below q a hypothesis has: this is what
-    the theorem, and intervals for what is selected (docs/proofs/intervals.md), stand on.
+    the theorem (docs/proofs/adaptive-bh.md), and intervals for what is selected, stand on.
 
     References
     ----------

@@ -108,14 +108,14 @@ def benjamini_yekutieli(p: ArrayLike, q: float, *, names: Iterable[object] | Non
     return reject("Benjamini-Yekutieli", values, labels, positions, q, line_q)
 
 
-def step_up_positions(p: NDArray[np.float64], q: float) -> NDArray[np.int64]:
-    """Return the positions step-up rejects, ascending.
+def step_up_positions(p: NDArray[np.float64], q: float, m: int | None = None) -> NDArray[np.int64]:
+    """Return the positions step-up rejects, ascending; `m` counts hypotheses not in `p` too, as p = 1.
 
     With N(j) = #{p <= q*j/m}, step-up rejects R = max{j : N(j) >= j}. N is non-decreasing, so j <- N(j) from
     j = m falls to its largest fixed point, which is R. A staircase would fall by one each pass, so after a
     few passes the survivors, already few, are sorted.
     """
-    m = p.size
+    m = p.size if m is None else m
     count = m
     for _ in range(_COUNTING):
         count = int(np.count_nonzero(under_line(p, count, q, m)))
