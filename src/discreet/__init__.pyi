@@ -12,6 +12,7 @@ from .data.plink.plink import Plink as Plink
 from .data.tables.person import Person as Person
 from .errors import DiscreetError as DiscreetError
 from .evidence.allelic import Allelic as Allelic
+from .evidence.compare import Compare as Compare
 from .evidence.core.certificate import Certificate as Certificate
 from .evidence.core.evidence import Evidence as Evidence
 from .evidence.core.log_p import are_neighbours as are_neighbours
