@@ -1,4 +1,4 @@
-"""Tell all: one Gaussian release of every statistic, then BH on the p-values (docs/proofs/all-privacy.md)."""
+"""Tell all: noise on every statistic, then BH on the p-values (docs/proofs/all-privacy.md, all-fdr.md)."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.classical.adaptive_bh import adaptive_bh
-from discreet.methods.all.after import effects, results
-from discreet.methods.all.measure import measured
+from discreet.methods.all.after import effects
+from discreet.methods.all.measure import learn, measure
 from discreet.methods.all.shares import shares
+from discreet.methods.all.stages import staged
 from discreet.methods.common import Ready, gaussian_budget, gaussian_events
 from discreet.privacy.promise import Privacy
 from discreet.report.estimates import Told
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 def ready_all(people: People, asked: Parameters) -> Ready:
     """Settle the shares of the budget; the draw learns, measures and decides.
 
-    Guarantee: the composition of one Gaussian event for each step, together within (epsilon, delta).
+    Guarantee: the composition of one Gaussian event for each share, together within (epsilon, delta).
     """
     rho = gaussian_budget(asked.epsilon, asked.delta)
     budget = shares(people, rho).of(rho)
@@ -31,11 +32,23 @@ def ready_all(people: People, asked: Parameters) -> Ready:
 
     def draw() -> Release:
         with np.errstate(all="ignore"):  # a warning would speak of the data
-            told = measured(people, budget)
-        result = results(told, people)
-        places = adaptive_bh(result.p, asked.q)
-        strongest = places[np.argsort(-np.abs(result.z[places]), kind="stable")]
-        names = people.names
+            known = learn(people, budget, clip=True)
+            first = measure(people, known, budget)
+            contrast, found = staged(people, known, first, budget.stages)
+        p = np.where(contrast.left, found.p, 1.0)  # a column that was dropped is no discovery
+        places = adaptive_bh(p, asked.q)
+        strongest = places[np.argsort(-np.abs(found.z[places]), kind="stable")]
+        names = tuple(map(str, people.names))
+        told = Told(
+            np.arange(len(people), dtype=np.int64),
+            names,
+            effects(known),
+            found.estimate,
+            found.error,
+            found.degrees,
+            p,
+            "adaptive BH",
+        )
         return Release(
             "noise on every statistic",
             len(people),
@@ -44,26 +57,15 @@ def ready_all(people: People, asked: Parameters) -> Ready:
             tuple(names[place] for place in strongest.tolist()),
             True,
             Privacy(asked.epsilon, asked.delta, events, "replace", people.public, people.assumption),
-            _approximate(asked.q),
+            FdrPromise(asked.q, "simulated", _APPROXIMATE, "discreet bench people --raw"),
             {"guarantee": str(asked.guarantee), "protect": people.protect},
-            told=Told(
-                np.arange(len(people), dtype=np.int64),
-                tuple(names),
-                effects(told),
-                result.estimate,
-                result.error,
-                result.degrees,
-                result.p,
-                "adaptive BH",
-            ),
+            told=told,
         )
 
     return Ready(events, draw)
 
 
-def _approximate(q: float) -> FdrPromise:
-    words = (
-        "p-values are by a t law, which small groups and very rare answers can strain, and columns that do not "
-        "differ are independent of the rest, or nearly so"
-    )
-    return FdrPromise(q, "simulated", words, "discreet bench people --raw")
+_APPROXIMATE = (
+    "the t law of the z scores is near the truth, which very rare answers in small groups can strain, and "
+    "columns that do not differ are independent of the rest, or nearly so"
+)
