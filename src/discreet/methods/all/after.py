@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from discreet.methods.all.measure import Learned, Measured
 
 _LEAST = 1.0  # degrees of freedom
+_UNEVEN = 0.05  # how much more often entries may be missing in one group, unnoticed
 MEANS, RATES, LARGER = "difference of means", "difference of rates", "P(larger) - P(smaller)"
 
 
@@ -49,12 +50,11 @@ def results(
     off = groups.second / n - share
     off_variance = 0.5 * (groups.deviation / n) ** 2
     sums, present = told.sums.sums, np.minimum(np.maximum(known.means.present, 1.0), n)
-    missing = told.missing.sums[known.columns.question]
-    mean = sums / present
-    doubt = told.sums.deviation / present
-    # sum over those present of (y - f) is off * n - missing.
-    excess = off * n - missing
-    excess_variance = off_variance * n * n + told.missing.deviation**2
+    mean, doubt = sums / present, told.sums.deviation / present
+    missing = _missing(told, known)
+    # Among those present, sum (y - f) is this and not 0; it counts where their mean is not 0 either.
+    excess = off * n - missing.excess
+    excess_variance = off_variance * n * n + missing.variance
     contrast = contrasts - mean * excess
     extra = mean**2 * excess_variance + doubt**2 * (excess**2 + excess_variance)
     spread = np.maximum(told.squares.sums - sums * mean, 0.0)
@@ -66,6 +66,31 @@ def results(
     p = _p_value(toward(z, people.alternative), degrees, two_sided=people.alternative == "two-sided")
     unit = _unit(known) / (known.rows.scale * balance * present * known.weight)
     return Results(z, degrees, p, contrast * unit, np.sqrt(variance) * unit)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Missing:
+    """sum (y - f) over those without an entry, of each column, and what is not known of it, squared."""
+
+    excess: NDArray[np.float64]
+    variance: NDArray[np.float64]
+
+
+def _missing(told: Measured, known: Learned) -> _Missing:
+    """Return how unevenly entries are missing: as told where that stands out of the noise, else small.
+
+    Shrinking (James and Stein's positive part) keeps the noise of a correction from outweighing it. What may
+    be missed is taken to be as much as one in twenty entries missing in one group alone, and no more than are
+    missing at all.
+    """
+    question, share = known.columns.question, known.share
+    noise = told.missing.deviation**2
+    sums = told.missing.sums[question]
+    kept = np.maximum(0.0, 1 - noise / np.maximum(sums**2, noise))
+    people = known.groups.people
+    lacking = np.clip(1 - known.means.present / people, 0.0, _UNEVEN)
+    unseen = lacking * people * share * (1 - share)
+    return _Missing(kept * sums, kept * noise + unseen**2)
 
 
 def _p_value(stronger: NDArray[np.float64], degrees: NDArray[np.float64], *, two_sided: bool) -> NDArray[np.float64]:

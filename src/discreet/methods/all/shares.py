@@ -57,7 +57,7 @@ def shares(people: People, rho: float) -> Shares:
         """Return the share at which sums of this squared sensitivity are within `error` of the people."""
         return min(max(squared / (2 * rho * (error * n) ** 2), least), most)
 
-    groups = enough(2, 0.03, 0.002, 0.05) if people.protect == "everything" else 0.0
+    groups = enough(2, 0.01, 0.002, 0.05) if people.protect == "everything" else 0.0
     quartiles = enough(40 * m, 0.05, 0.02, 0.10) if (False, False) in kinds else 0.0
     narrow = enough(4 * m, 0.03, 0.01, 0.05) if (False, True) in kinds else 0.0
     centre = enough(m, 0.03, 0.005, 0.04)
@@ -66,8 +66,8 @@ def shares(people: People, rho: float) -> Shares:
     missing = 0.005
     # About the noise of one stage: columns of deviation 1, rows as long as their number, equal groups.
     noise = 4 * m / (2 * rho * n)
-    # For about 150 degrees of freedom; rare answers have large entries, hence large squares.
-    entry = 36 if any(answers for answers, _ in kinds) else 6
+    # For about 150 degrees of freedom; where there is little noise, rare answers are given large entries.
+    entry = 36 if noise < 1 and any(answers for answers, _ in kinds) else 6
     squares = min(max(150 * entry * (m + entry) / (2 * rho * (n * (1 + noise)) ** 2), 0.005), 0.06)
     rest = 1 - (groups + quartiles + narrow + centre + norms + 2 * recentre + missing + squares)
     rest *= 1 - 2.0**-45
