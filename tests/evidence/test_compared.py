@@ -65,7 +65,7 @@ def test_no_neighbouring_table_exceeds_the_certificate(answers, n, alphabet, pro
 
 
 def counted(levels, n):
-    """Return the numbers of people in each state, first group's levels, second's, absent: (tables, states)."""
+    """Return how many people are in each state: the first group's levels, the second's, absent."""
     states = 2 * levels + 1
     rows = [np.bincount(one, minlength=states) for one in combinations_with_replacement(range(states), n)]
     return np.array(rows, dtype=np.float64)

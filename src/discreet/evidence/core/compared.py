@@ -148,7 +148,7 @@ def count_pairs(people: People, answers: NDArray[np.bool_]) -> Pairs:
 def _rank_excess(
     column: NDArray[np.floating[Any]], second: NDArray[np.bool_], bounds: tuple[float, float] | None
 ) -> float:
-    """Return U - n1 n2 / 2 of the people present: the second group's centred ranks, a whole number of halves."""
+    """Return U - n1 n2 / 2 of the people present: the sum of the second group's centred ranks."""
     ranks = middle_ranks(column if bounds is None else np.clip(column, *bounds))
     present = np.count_nonzero(~np.isnan(ranks))
     return float(np.nansum(ranks[second] - (present + 1) / 2))
