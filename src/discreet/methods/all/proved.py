@@ -2,21 +2,23 @@
 
 A contrast is U = sum (y_i - f) v_i over the people who have an entry v_i; y_i is their label, f public. Given
 who they are, their labels and which entries occur, the null says that the entries are dealt to them at
-random. With d the drift of their share of ones from f, U = S d + sum (y_i - f - d)(v_i - S/n): the first term
-is bounded by what was measured of S and d, the second has a proved tail. Proof: docs/proofs/all-p-values.md.
+random. With d the drift of their share of ones from f, U = S d + sum (y_i - f - d)(v_i - S/n), S = sum v_i.
+The second term is all but a sum of independent ones, of a variance that Q = sum v_i^2 bounds. S and Q are
+measured with noise too: at a rate chosen beforehand it enters the exponent like any other noise.
+Proof: docs/proofs/all-p-values.md.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
-from operator import mul, truediv
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import ndtri
 
-from discreet.methods.all.tail import noisy_sum_tail
+from discreet.methods.all.tail import log_arranged, log_level, log_mean, log_noise
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,6 +29,11 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Interval = tuple[Floats, Floats]
+
+# Rates tried, in units of 1/deviation: fine where p-values matter, then coarser, to p-values of e^-800.
+_RATES = np.concatenate((np.arange(0.25, 10.0, 0.25), 10.0 * 1.1 ** np.arange(15)))
+_SLACK = 1e-9  # more than rounding takes off an exponent
+_TINY = 1e-300
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,12 +69,13 @@ def proved_p_values(
     contrast: Noisy,
     *,
     total: Noisy,
-    squares: Noisy | None,
+    squares: Noisy,
     labels: Noisy,
     present: Noisy,
     share: float,
     low: Floats | float,
     high: Floats | float,
+    expected: Floats | float,
     failure: float,
     two_valued: NDArray[np.bool_] | bool = False,
     alternative: Alternative = "two-sided",
@@ -83,8 +91,8 @@ def proved_p_values(
         U = sum (y_i - f) v_i.
     total : Noisy
         S = sum v_i.
-    squares : Noisy or None
-        Q = sum v_i^2. None where all columns are two-valued: S says it.
+    squares : Noisy
+        Q = sum v_i^2; of two-valued columns perhaps `two_valued_squares`.
     labels : Noisy
         D = sum (y_i - f). With missing entries, the sum over all people less that over the missing; exact
         if labels are public and none is missing.
@@ -94,8 +102,11 @@ def proved_p_values(
         The public number f, near the share of ones.
     low, high : array of float, shape (m,), or float
         Every entry lies between them.
+    expected : array of float, shape (m,), or float
+        What Q is expected to be, told before the noise of the above was drawn. If it is wrong, p-values are
+        larger than need be, and as valid.
     failure : float
-        The chance, for each column, that a bound on S, Q, D or n is wrong; it is added to the p-value.
+        The chance, for each column, that a bound on D, n or the mean is wrong; it is added to the p-value.
     two_valued : array of bool, shape (m,), or bool
         Whether every entry of the column is `low` or `high`.
     alternative : {"two-sided", "greater", "less"}
@@ -111,54 +122,83 @@ def proved_p_values(
     The null of a column: given who is present and their labels, every way to deal its entries to them is
     equally likely. It is so when people are alike and independent, and entry and label are independent
     among those present.
+
+    Where noise is shared between columns, in `labels` say, run BH at q less m times `failure`
+    (docs/proofs/all-fdr.md).
     """
-    measured = [total, labels, present] if squares is None else [total, labels, present, squares]
-    tails = 2 * sum(bool(np.any(np.greater(one.variance, 0))) for one in measured)
-    chance = failure / max(tails, 1)
+    chance = failure / 6
+    low, high, expected = (np.asarray(x, dtype=np.float64) for x in (low, high, expected))
     n = _within(present.interval(chance), 1.0, np.inf)
-    s = total.interval(chance)
-    drift = _within(_range(truediv, labels.interval(chance), n), -share, 1 - share)
-    mean = _within(_range(truediv, s, n), low, high)
-    rate = share + drift[0], share + drift[1]  # of ones
+    drift = _within(_range(np.divide, labels.interval(chance), n), -share, 1 - share)
+    mean = _within(_range(np.divide, total.interval(chance), n), low, high)
+    ones = share + drift[0], share + drift[1]  # the share of ones
     over, under = high - mean[0], mean[1] - low  # how far entries lie from their mean, at most
+    bound = np.maximum(over, under) * np.maximum(ones[1], 1 - ones[0])
+    cubes = (  # the sum of cubes about the mean, over that of squares
+        np.where(two_valued, low + high - 2 * mean[1], -under),
+        np.where(two_valued, low + high - 2 * mean[0], over),
+    )
+    third = _range(np.multiply, (1 - 2 * ones[1], 1 - 2 * ones[0]), cubes)
+    bias = drift[0] * total.value, drift[1] * total.value
+    farthest = np.maximum(-drift[0], drift[1])
+    half = np.clip(0.5, *ones)
+    size = n[0] * np.minimum(ones[0] * (1 - ones[0]), ones[1] * (1 - ones[1]))
+    noise = np.asarray(contrast.variance, dtype=np.float64)
 
-    centre = _nearest((np.asarray(low) + high) / 2, mean)
-    around = n[1] * (centre - low) * (high - centre)  # the sum of squares about the mean, at most
-    least = np.zeros_like(around)  # and a mean square, at least
-    if squares is not None:
-        q = squares.interval(chance)
-        around = np.minimum(around, np.maximum(q[1] - _nearest(0.0, s) ** 2 / n[1], 0.0))
-        least = np.maximum(q[0] - np.maximum(s[0] ** 2, s[1] ** 2) / n[0], 0.0) / n[1]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        cubes = (  # the sum of cubes about the mean, over that of squares
-            np.where(two_valued, low + high - 2 * mean[1], -np.fmax(under - least / under, 0.0)),
-            np.where(two_valued, low + high - 2 * mean[0], np.fmax(over - least / over, 0.0)),
-        )
-    half = _nearest(0.5, rate)
-    bound = np.maximum(over, under) * np.maximum(rate[1], 1 - rate[0])
-    third = _range(mul, (1 - 2 * rate[1], 1 - 2 * rate[0]), cubes)
-    arranged = n[0] * np.minimum(rate[0] * (1 - rate[0]), rate[1] * (1 - rate[1]))
-    bias = _range(mul, s, drift)
+    def exponent(sign: int, rate: Floats) -> Floats:
+        t = sign * contrast.value - np.maximum(sign * bias[0], sign * bias[1])
+        t = t - contrast.slack - farthest * total.slack
+        skew = np.maximum(sign * third[0], sign * third[1]) / np.maximum(bound, _TINY)
+        weight = half * (1 - half) * log_mean(rate, bound, np.clip(skew, -1, 1)) + rate**2 / (8 * n[0])
+        square = weight * (np.maximum(squares.value, 0.0) + squares.slack)
+        own = weight * np.sqrt(squares.variance) + rate * farthest * np.sqrt(total.variance)
+        fixed = log_arranged(rate, (high - low) ** 2 / 4, size)
+        return log_noise(rate, noise) + square + own**2 / 2 + fixed - rate * t
 
-    def tail(beyond: Floats, third: Floats) -> Floats:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            skew = np.where(bound > 0, np.clip(third / bound, -1.0, 1.0), 1.0)
-        return noisy_sum_tail(
-            beyond - contrast.slack,
-            noise=contrast.variance,
-            variance=around * half * (1 - half),
-            bound=bound,
-            skew=skew,
-            arranged=arranged,
-        )
+    variance, reach = share * (1 - share) * expected, np.maximum(high, -low) * max(share, 1 - share)
+    lean = np.clip((1 - 2 * share) * (low + high) / reach, -1, 1)
 
-    up = tail(contrast.value - bias[1], third[1])
-    down = tail(bias[0] - contrast.value, -third[0])
-    p = {"greater": up, "less": down, "two-sided": 2 * np.minimum(up, down)}[alternative]
-    return np.minimum(p + (failure if tails else 0.0), 1.0)
+    def planned(sign: int, rate: Floats) -> Floats:
+        return log_level(rate, noise=noise, variance=variance, bound=reach, skew=sign * lean)
+
+    p = [
+        _largest_kept(partial(exponent, sign), partial(planned, sign), 1 / np.sqrt(noise + variance))
+        for sign in {"two-sided": (1, -1), "greater": (1,), "less": (-1,)}[alternative]
+    ]
+    return np.minimum(len(p) * np.minimum.reduce(p) + failure, 1.0)
 
 
-def _range(of: Callable[[Floats, Floats], Floats], x: Interval, y: Interval) -> Interval:
+def two_valued_squares(total: Noisy, present: Noisy, low: Floats | float, high: Floats | float) -> Noisy:
+    """Return Q = sum v^2 from S = sum v and n, with independent noise, where every v is `low` or `high`."""
+    slope, level = np.add(low, high), np.multiply(low, high)
+    return Noisy(
+        slope * total.value - level * present.value,
+        slope**2 * total.variance + level**2 * present.variance,
+        np.abs(slope) * total.slack + np.abs(level) * present.slack,
+    )
+
+
+def _largest_kept(
+    exponent: Callable[[Floats], Floats], planned: Callable[[Floats], Floats], unit: Floats
+) -> Floats:
+    """Return the largest level whose test does not reject.
+
+    Each level has its rate, whatever was drawn: a rate serves the levels from the one planned for it up to
+    that of the rate before. The test of a level rejects if e^exponent is at most the level.
+    """
+    p = above = np.ones(())
+    undecided = np.ones((), dtype=np.bool_)
+    for scaled in _RATES:
+        rate = scaled * unit
+        level = np.minimum(np.exp(planned(rate)), above) if scaled < _RATES[-1] else np.zeros(())
+        seen = np.exp(np.minimum(exponent(rate) + _SLACK, 0.0))
+        stops = undecided & ~(seen <= level)
+        p = np.where(stops, np.minimum(seen, above), p)
+        undecided, above = undecided & ~stops, level
+    return p
+
+
+def _range(of: np.ufunc, x: Interval, y: Interval) -> Interval:
     """Return the least and the largest x y or x / y over two intervals; y is positive where it divides."""
     corners = [of(a, b) for a, b in product(x, y)]
     return np.minimum.reduce(corners), np.maximum.reduce(corners)
@@ -166,8 +206,3 @@ def _range(of: Callable[[Floats, Floats], Floats], x: Interval, y: Interval) -> 
 
 def _within(x: Interval, low: Floats | float, high: Floats | float) -> Interval:
     return np.clip(x[0], low, high), np.clip(x[1], low, high)
-
-
-def _nearest(point: Floats | float, x: Interval) -> Floats:
-    """Return the number of an interval that is nearest to a point."""
-    return np.clip(point, x[0], x[1])

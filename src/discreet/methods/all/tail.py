@@ -20,8 +20,10 @@ from scipy.special import i0e, log_ndtr
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    Floats = NDArray[np.float64]
+
 _STEEPEST = 64.0  # rates tried, in units of 1/deviation: enough for p-values down to e^-2048
-_STEPS = 8  # of Newton's method: the bound is then within 1% of the smallest
+_STEPS = 8  # of Newton's method: where it matters the bound is then within 1% of the smallest
 _SLACK = 1e-9  # more than rounding takes off an exponent
 _PEAK = 0.789952599052  # where sqrt(v) e^-v I0(v) is largest
 
@@ -34,14 +36,8 @@ _LOG_C = _Y * _HAZARD + _LOG_UPPER
 
 
 def noisy_sum_tail(
-    t: ArrayLike,
-    *,
-    noise: ArrayLike,
-    variance: ArrayLike,
-    bound: ArrayLike,
-    skew: ArrayLike = 1.0,
-    arranged: ArrayLike = math.inf,
-) -> NDArray[np.float64]:
+    t: ArrayLike, *, noise: ArrayLike, variance: ArrayLike, bound: ArrayLike, skew: ArrayLike = 1.0
+) -> Floats:
     """Return upper bounds on P(U + N >= t), N normal and U a sum of independent mean-zero terms.
 
     Parameters
@@ -56,65 +52,73 @@ def noisy_sum_tail(
         Every term of U lies within [-bound, bound].
     skew : array-like of float
         In [-1, 1]: the third moments of the terms sum to at most `skew * bound` times the variance of U.
-    arranged : array-like of float
-        Where U = sum (y_i - f) a_i with sum a_i = 0 and y an arrangement, at random, of f n ones and
-        (1 - f) n zeros: at most n f (1 - f), and the above hold as if the y_i were independent of mean f.
-        Infinite where they are.
 
     Returns
     -------
     array of float
-        Bounds, at most 1. As functions of t they lie above one that falls and bounds the tail, so
-        that of a random t they are p-values: P(noisy_sum_tail(U + N) <= alpha) <= alpha.
+        Bounds, at most 1. They lie above a function of t that falls and bounds the tail, so that of a random
+        t they are p-values: P(noisy_sum_tail(U + N) <= alpha) <= alpha.
     """
-    given = [np.asarray(x, dtype=np.float64) for x in (t, noise, variance, bound, skew, arranged)]
-    t, noise, variance, bound, skew, arranged = np.broadcast_arrays(*given)
-    up, down = (1 + skew) / 2, (1 - skew) / 2
+    given = [np.asarray(x, dtype=np.float64) for x in (t, noise, variance, bound, skew)]
+    t, noise, variance, bound, skew = np.broadcast_arrays(*given)
+    rate = best_rate(t, noise=noise, variance=variance, bound=bound, skew=skew)
+    exponent = log_noise(rate, noise) + variance * log_mean(rate, bound, skew) - rate * t
+    return np.exp(np.where(exponent < -_SLACK, exponent + _SLACK, 0.0))
+
+
+def log_noise(rate: Floats, noise: Floats | float) -> Floats:
+    """Return log C(rate) for noise of this variance: P(N >= x) <= C e^(-rate x), for all x."""
+    return np.interp(rate * np.sqrt(noise), _HAZARD, _LOG_C)
+
+
+def log_mean(rate: Floats, bound: Floats, skew: Floats | float) -> Floats:
+    """Return an upper bound on log E e^(rate U) for each unit of the variance of U."""
+    x = rate * bound
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        terms = (1 + skew) / 2 * _second(x) + (1 - skew) / 2 * _second(-x)
+        return np.where(bound > 0, terms / bound**2, rate**2 / 2)
+
+
+def log_arranged(rate: Floats, square: Floats, size: Floats) -> Floats:
+    """Return what is added to a bound on log E e^(rate U) when the numbers of ones and zeros are fixed.
+
+    U = sum (y_i - f) a_i with sum a_i = 0, y a random arrangement of n f ones and n (1 - f) zeros. To the
+    bound for independent y_i of mean f are added this and rate^2/8 times the mean of the a_i^2, which
+    is at most `square`; n f (1 - f) is at least `size`.
+    """
+    v = np.maximum(size * np.exp(-(rate**2) * square / 4), _PEAK)
+    return np.log(np.sqrt(2 * np.pi * v) * i0e(v)) + 1 / (12 * size)
+
+
+def log_level(rate: Floats, *, noise: Floats, variance: Floats, bound: Floats, skew: Floats) -> Floats:
+    """Return the log of the bound at the t where this rate gives the smallest one."""
+    x = rate * bound
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        slope = ((1 + skew) / 2 * np.expm1(x) - (1 - skew) / 2 * np.expm1(-x)) / bound
+        fall = log_mean(rate, bound, skew) - rate * np.where(bound > 0, slope, rate)
+    return np.interp(rate * np.sqrt(noise), _HAZARD, _LOG_UPPER) + variance * fall
+
+
+def best_rate(t: Floats, *, noise: Floats, variance: Floats, bound: Floats, skew: Floats) -> Floats:
+    """Return about the best rates, by Newton's method for their logarithms; every rate gives a bound."""
+    spread, up, down = noise + variance, (1 + skew) / 2, (1 - skew) / 2
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         per = np.where(bound > 0, variance / bound, 0.0)
-        rate = _rate(t, noise, variance, bound, per, up, down)
-        x = rate * bound
-        exponent = np.interp(rate * np.sqrt(noise), _HAZARD, _LOG_C) - rate * t
-        exponent += np.where(bound > 0, per / bound, 0.0) * (up * _second(x) + down * _second(-x))
-        exponent += _arranged(rate, variance, arranged) + _SLACK
-    return np.exp(np.where(exponent < 0, exponent, 0.0))
+        most = np.where(spread > 0, _STEEPEST / np.sqrt(spread), 0.0)
+        aim = t + np.sqrt(noise)
+        rate = np.fmin(np.fmin(aim / spread, np.log1p(aim / per) / bound), most)
+        for _ in range(_STEPS):
+            x = np.minimum(rate * bound, 600.0)
+            rise, fall = np.expm1(x), np.expm1(-x)
+            slope = noise * rate + per * (up * rise - down * fall)
+            curve = spread + variance * (up * rise + down * fall)
+            part = 3.0 * noise * rate  # about what the noise's own factor takes off the slope
+            step = ((t + part / (1 + part * rate)) / slope) ** (slope / (rate * curve))
+            rate = np.fmin(rate * np.clip(step, 0.5, 2.0), most)
+        return np.where(t > 0, rate, 0.0)
 
 
-def _rate(
-    t: NDArray[np.float64],
-    noise: NDArray[np.float64],
-    variance: NDArray[np.float64],
-    bound: NDArray[np.float64],
-    per: NDArray[np.float64],
-    up: NDArray[np.float64],
-    down: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    """Return about the best rates, by Newton's method for their logarithms; every rate gives a bound."""
-    spread = noise + variance
-    most = np.where(spread > 0, _STEEPEST / np.sqrt(spread), 0.0)
-    aim = t + np.sqrt(noise)
-    rate = np.fmin(np.fmin(aim / spread, np.log1p(aim / per) / bound), most)
-    for _ in range(_STEPS):
-        x = np.minimum(rate * bound, 600.0)
-        rise, fall = np.expm1(x), np.expm1(-x)
-        slope = noise * rate + per * (up * rise - down * fall)
-        curve = spread + variance * (up * rise + down * fall)
-        part = 3.0 * noise * rate  # about what the noise's own factor takes off the slope
-        step = ((t + part / (1 + part * rate)) / slope) ** (slope / (rate * curve))
-        rate = np.fmin(rate * np.clip(step, 0.5, 2.0), most)
-    return np.where(t > 0, rate, 0.0)
-
-
-def _second(x: NDArray[np.float64]) -> NDArray[np.float64]:
+def _second(x: Floats) -> Floats:
     """Return e^x - 1 - x, to full precision."""
-    return np.where(np.abs(x) < 1e-3, x * x / 2 * (1 + x / 3 * (1 + x / 4 * (1 + x / 5))), np.expm1(x) - x)
-
-
-def _arranged(
-    rate: NDArray[np.float64], variance: NDArray[np.float64], size: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return the log of what E e^(r U) gains, at most, when the numbers of ones and zeros are fixed."""
-    gain = rate**2 * variance / (8 * size)
-    v = np.maximum(size * np.exp(-2 * gain), _PEAK)
-    middle = np.where(np.isinf(v), 0.0, np.log(np.sqrt(2 * np.pi * v) * i0e(v)))
-    return gain + middle + 1 / (12 * size)
+    near = x * x / 2 * (1 + x / 3 * (1 + x / 4 * (1 + x / 5)))
+    return np.where(np.abs(x) < 1e-3, near, np.expm1(x) - x)
