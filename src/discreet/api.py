@@ -195,6 +195,12 @@ def _warn(asked: Parameters, people: int | None) -> None:
 
 def ready_people(people: People, asked: Parameters) -> Ready:
     """Settle everything public about a release that asks the data several times; nothing is drawn yet."""
+    if asked.k is not None:
+        check.whole(asked.k, "k", 1, len(people))
+    if asked.method == "focus":
+        from discreet.methods.focus.method import ready_focus
+
+        return ready_focus(people, asked)
     from discreet.methods.all.method import ready_all
 
     return ready_all(people, asked)
@@ -351,9 +357,9 @@ def discover(
         kept = purse.stored()
         if kept is not None:
             return kept
-    if asked.method == "all" and is_comparison(test):
+    if asked.method in {"all", "focus"} and is_comparison(test):
         if engine != "local":
-            raise InputError('method "all" counts in this process: leave engine out')
+            raise InputError(f'method "{asked.method}" counts in this process: leave engine out')
         people = gathered(data, test, person=person, columns=columns)
         return _make(people, asked, purse, told, _frame(data))
     # Scores may stay on a cluster where a method needs no more than their blocks can give.

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from discreet import check
 from discreet.errors import InputError
 
-Method: TypeAlias = Literal["aware", "all", "peel", "oneshot", "mirror"]
+Method: TypeAlias = Literal["aware", "all", "focus", "peel", "oneshot", "mirror"]
 """How a release chooses its discoveries."""
 Guarantee: TypeAlias = Literal["proved", "calibrated", "approximate"]
 """Whether the false discovery rate is proved, verified by simulation ("aware"), or as good as the t law ("all")."""
@@ -43,6 +43,7 @@ TAKES = {
     "aware": ("guarantee", "dependence"),
     "aware, calibrated": ("guarantee",),
     "all": ("guarantee",),
+    "focus": ("guarantee", "k"),
     "peel": ("k", "cutoffs"),
     "oneshot": ("k", "cutoffs"),
     "mirror": ("k",),
@@ -50,7 +51,7 @@ TAKES = {
 """What each method takes beside q, epsilon, delta and values. All else is refused: it would do nothing."""
 DEFAULTS = {"guarantee": "proved", "dependence": "positive", "cutoffs": "plain"}
 """What is meant where an option that a method takes is not given."""
-GUARANTEED = {"aware": ("proved", "calibrated"), "all": ("approximate", "proved")}
+GUARANTEED = {"aware": ("proved", "calibrated"), "all": ("approximate", "proved"), "focus": ("approximate",)}
 """Which guarantees a method gives, the default first."""
 
 
@@ -95,7 +96,7 @@ class Parameters:
                 check.settle(self, guarantee=given[0])
             check.choice(self.guarantee, f'guarantee of method "{self.method}"', given)
         check.settle(self, **{name: DEFAULTS[name] for name in taken if self._lacks(name)})
-        if self.delta == 0 and self.method in {"aware", "all", "mirror"}:
+        if self.delta == 0 and self.method in {"aware", "all", "focus", "mirror"}:
             raise InputError(
                 f'delta must be above 0 for method "{self.method}": its noise is Gaussian; try 1e-6'
             )

@@ -71,12 +71,12 @@ class Measured:
     missing: Noisy
 
 
-def learn(people: People, budget: Shares, *, clip: bool) -> Learned:
+def learn(people: People, budget: Shares, groups: Groups | None = None, *, clip: bool) -> Learned:
     """Learn the constants, each step with its part of the budget; rows are clipped to a ball if that pays.
 
     Guarantee: the composition of Gaussian(sqrt(2 part)) over the parts (docs/proofs/all-privacy.md).
     """
-    groups = learn_groups(people.group, budget.groups)
+    groups = learn_groups(people.group, budget.groups) if groups is None else groups
     share = round(groups.share * PARTS) / PARTS
     columns = Columns.of(people)
     learners = sample(people.values)

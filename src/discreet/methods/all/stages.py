@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.alternative import toward
-from discreet.evidence.core.people import People, Question
 from discreet.methods.all.after import results
 from discreet.methods.all.geometry import Ball, box_of, reach_of
 from discreet.methods.all.measure import measure_again
@@ -23,6 +22,7 @@ from discreet.methods.all.shares import LATER
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from discreet.evidence.core.people import People
     from discreet.methods.all.after import Results
     from discreet.methods.all.measure import Learned, Measured
 
@@ -59,7 +59,7 @@ def staged(people: People, known: Learned, first: Measured, rho: float) -> tuple
         contrast = replace(contrast, left=left)
         if not left.any():
             break
-        some = _only(people, left)
+        some = people.only(left)
         theirs = _known(some, known, left)
         again = measure_again(some, theirs, rho * share / whole)
         # All stages in the units of the first, whose clipping left other weights.
@@ -67,19 +67,6 @@ def staged(people: People, known: Learned, first: Measured, rho: float) -> tuple
         contrast = contrast.with_another(again.sums * unit, (again.deviation * unit) ** 2)
         found = results(people, known, first, contrast.sums, contrast.variance)
     return contrast, found
-
-
-def _only(people: People, left: NDArray[np.bool_]) -> People:
-    """Return people with the columns that are left."""
-    places = np.flatnonzero(left)
-    questions: list[Question] = []
-    for asked in people.questions:
-        count = int(np.count_nonzero(left[asked.places]))
-        if count:
-            start = questions[-1].places.stop if questions else 0
-            questions.append(replace(asked, places=slice(start, start + count)))
-    names = [people.names[place] for place in places.tolist()]
-    return replace(people, names=names, questions=tuple(questions), values=people.values[:, places])
 
 
 def _known(some: People, known: Learned, left: NDArray[np.bool_]) -> Learned:
