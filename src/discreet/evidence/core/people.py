@@ -74,6 +74,10 @@ class People:
 
     def only(self, left: NDArray[np.bool_]) -> People:
         """Return the same people with some of the hypotheses, shape (m,)."""
+        return replace(self.asked(left), values=self.values[:, left])
+
+    def asked(self, left: NDArray[np.bool_]) -> People:
+        """Return the same people asked some of the questions, without entries."""
         questions: list[Question] = []
         for asked in self.questions:
             count = int(np.count_nonzero(left[asked.places]))
@@ -82,7 +86,8 @@ class People:
                 questions.append(replace(asked, places=slice(start, start + count)))
         places = np.flatnonzero(left)
         names = [self.names[place] for place in places.tolist()]
-        return replace(self, names=names, questions=tuple(questions), values=self.values[:, places])
+        none = np.zeros((self.rows, 0))
+        return replace(self, names=names, questions=tuple(questions), values=none)
 
     def __len__(self) -> int:
         return len(self.names)

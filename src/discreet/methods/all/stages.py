@@ -15,7 +15,7 @@ import numpy as np
 from discreet.alternative import toward
 from discreet.methods.all.after import results
 from discreet.methods.all.geometry import Ball, box_of, reach_of
-from discreet.methods.all.measure import measure_again
+from discreet.methods.all.measure import measure_again, whole_rows
 from discreet.methods.all.reading import Columns
 from discreet.methods.all.shares import LATER
 
@@ -51,17 +51,18 @@ def staged(people: People, known: Learned, first: Measured, rho: float) -> tuple
         noisy.sums, np.full(len(people), noisy.deviation**2), np.ones(len(people), dtype=np.bool_)
     )
     found = results(people, known, first, contrast.sums, contrast.variance)
-    whole = sum(share for _, share in LATER)
     if rho == 0:
         return contrast, found
+    rows = whole_rows(people, known)
+    whole = sum(share for _, share in LATER)
     for least, share in LATER:
         left = contrast.left & (toward(found.z, people.alternative) >= least)
         contrast = replace(contrast, left=left)
         if not left.any():
             break
-        some = people.only(left)
+        some = people.asked(left)
         theirs = _known(some, known, left)
-        again = measure_again(some, theirs, rho * share / whole)
+        again = measure_again(some, theirs, rows[:, left], rho * share / whole)
         # All stages in the units of the first, whose clipping left other weights.
         unit = known.weight / theirs.weight
         contrast = contrast.with_another(again.sums * unit, (again.deviation * unit) ** 2)
