@@ -12,6 +12,7 @@ from .data.plink.plink import Plink as Plink
 from .data.tables.person import Person as Person
 from .errors import DiscreetError as DiscreetError
 from .evidence.allelic import Allelic as Allelic
+from .evidence.compare import Compare as Compare
 from .evidence.core.certificate import Certificate as Certificate
 from .evidence.core.evidence import Evidence as Evidence
 from .evidence.core.log_p import are_neighbours as are_neighbours
@@ -38,6 +39,7 @@ from .planner import plan as plan
 from .privacy.account import account as account
 from .privacy.promise import Privacy as Privacy
 from .report.budget import BudgetLine as BudgetLine
+from .report.estimates import Told as Told
 from .report.genome import Located as Located
 from .report.genome import Locus as Locus
 from .report.release import FdrPromise as FdrPromise

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, get_args
 from discreet import check
 from discreet.errors import InputError
 from discreet.evidence.core.evidence import Evidence
+from discreet.evidence.core.people import People
 from discreet.evidence.core.sharded import Sharded
+from discreet.gather import gathered, is_comparison
 from discreet.measure import check_engine, check_test, measuring
 from discreet.methods.aware.method import ready_aware
 from discreet.methods.common import Ready
@@ -152,15 +154,16 @@ def release(
 
 
 def _make(
-    evidence: Evidence | Sharded,
+    evidence: Evidence | Sharded | People,
     asked: Parameters,
     purse: Spending | None,
     described: Mapping[str, object] | None = None,
     frame: str | None = None,
 ) -> Release:
     """Settle, pay for, draw and describe a release."""
-    _warn(asked, evidence.certificate.people)
-    settled = ready(evidence, asked)
+    gathered = isinstance(evidence, People)
+    _warn(asked, evidence.rows if gathered else evidence.certificate.people)
+    settled = ready_people(evidence, asked) if gathered else ready(evidence, asked)
 
     def draw() -> Release:
         made = settled.draw()
@@ -168,7 +171,9 @@ def _make(
 
     if purse is None:
         return draw()
-    return purse.spend(Ready(settled.events, draw), evidence.certificate.adjacency)
+    return purse.spend(
+        Ready(settled.events, draw), "replace" if gathered else evidence.certificate.adjacency
+    )
 
 
 def _warn(asked: Parameters, people: int | None) -> None:
@@ -188,6 +193,19 @@ def _warn(asked: Parameters, people: int | None) -> None:
         )
 
 
+def ready_people(people: People, asked: Parameters) -> Ready:
+    """Settle everything public about a release that asks the data several times; nothing is drawn yet."""
+    if asked.k is not None:
+        check.whole(asked.k, "k", 1, len(people))
+    if asked.method == "focus":
+        from discreet.methods.focus.method import ready_focus
+
+        return ready_focus(people, asked)
+    from discreet.methods.all.method import ready_all
+
+    return ready_all(people, asked)
+
+
 def ready(evidence: Evidence | Sharded, asked: Parameters) -> Ready:
     """Settle everything public about a release of `evidence`; nothing is drawn yet."""
     if asked.k is not None:
@@ -199,6 +217,10 @@ def ready(evidence: Evidence | Sharded, asked: Parameters) -> Ready:
         return ready_aware(evidence, asked)
     if isinstance(evidence, Sharded):
         raise InputError(f'method "{asked.method}" needs all scores in one place: use "aware"')
+    if asked.method == "all":
+        from discreet.methods.all.scores import ready_scores
+
+        return ready_scores(evidence, asked)
     if asked.method == "mirror":
         from discreet.methods.mirror.method import ready_mirror
 
@@ -335,6 +357,11 @@ def discover(
         kept = purse.stored()
         if kept is not None:
             return kept
+    if asked.method in {"all", "focus"} and is_comparison(test):
+        if engine != "local":
+            raise InputError(f'method "{asked.method}" counts in this process: leave engine out')
+        people = gathered(data, test, person=person, columns=columns)
+        return _make(people, asked, purse, told, _frame(data))
     # Scores may stay on a cluster where a method needs no more than their blocks can give.
     gather = asked.method != "aware" or asked.values
     where = {"engine": engine, "scheduler": scheduler}

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from discreet.evidence.core.accumulate import Test
 
 TESTS = {
+    "compare": "Compare",
     "mean": "Mean",
     "proportion": "Proportion",
     "two-groups": "TwoGroups",

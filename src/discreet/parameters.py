@@ -8,10 +8,10 @@ from typing import Any, Literal, TypeAlias, get_args
 from discreet import check
 from discreet.errors import InputError
 
-Method: TypeAlias = Literal["aware", "peel", "oneshot", "mirror"]
+Method: TypeAlias = Literal["aware", "all", "focus", "peel", "oneshot", "mirror"]
 """How a release chooses its discoveries."""
-Guarantee: TypeAlias = Literal["proved", "calibrated"]
-"""Whether the false discovery rate of "aware" is proved, or verified by simulation."""
+Guarantee: TypeAlias = Literal["proved", "calibrated", "approximate"]
+"""Whether the false discovery rate is proved, verified by simulation ("aware"), or as good as the t law ("all")."""
 Dependence: TypeAlias = Literal["positive", "any"]
 """What "aware" assumes about the scores of true nulls."""
 Cutoffs: TypeAlias = Literal["plain", "paper", "conservative"]
@@ -30,6 +30,10 @@ Protect: TypeAlias = Literal["everything", "columns"]
 """Whether the group of a person is protected like all else, or public."""
 Frame: TypeAlias = Literal["pandas", "polars", "pyarrow"]
 """Which library a data frame is made with."""
+Procedure: TypeAlias = Literal[
+    "bh", "adaptive-bh", "by", "holm", "bonferroni", "weighted-bh", "grouped-bh", "hierarchical-bh"
+]
+"""What `Release.decide` makes decisions with."""
 
 METHODS: tuple[str, ...] = get_args(Method)
 CUTOFFS: tuple[str, ...] = get_args(Cutoffs)
@@ -38,6 +42,8 @@ GUARANTEES: tuple[str, ...] = get_args(Guarantee)
 TAKES = {
     "aware": ("guarantee", "dependence"),
     "aware, calibrated": ("guarantee",),
+    "all": ("guarantee",),
+    "focus": ("guarantee", "k"),
     "peel": ("k", "cutoffs"),
     "oneshot": ("k", "cutoffs"),
     "mirror": ("k",),
@@ -45,6 +51,8 @@ TAKES = {
 """What each method takes beside q, epsilon, delta and values. All else is refused: it would do nothing."""
 DEFAULTS = {"guarantee": "proved", "dependence": "positive", "cutoffs": "plain"}
 """What is meant where an option that a method takes is not given."""
+GUARANTEED = {"aware": ("proved", "calibrated"), "all": ("approximate", "proved"), "focus": ("approximate",)}
+"""Which guarantees a method gives, the default first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,8 +90,13 @@ class Parameters:
             check.settle(self, k=check.whole(self.k, "k"))
         taken = TAKES[self.row]
         refuse_idle({name: getattr(self, name) for name in OPTIONS}, [self.row])
+        if self.method in GUARANTEED:
+            given = GUARANTEED[self.method]
+            if self.guarantee is None:
+                check.settle(self, guarantee=given[0])
+            check.choice(self.guarantee, f'guarantee of method "{self.method}"', given)
         check.settle(self, **{name: DEFAULTS[name] for name in taken if self._lacks(name)})
-        if self.delta == 0 and self.method in {"aware", "mirror"}:
+        if self.delta == 0 and self.method in {"aware", "all", "focus", "mirror"}:
             raise InputError(
                 f'delta must be above 0 for method "{self.method}": its noise is Gaussian; try 1e-6'
             )

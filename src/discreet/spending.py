@@ -49,7 +49,7 @@ class Spending:
         """Refuse, before any data is read, what the budget clearly cannot pay; what is charged is paid."""
         if self.ledger.entry(self.dataset, self.release_id, self.request) is not None:
             return
-        if asked.method in {"aware", "mirror"}:
+        if asked.method in {"aware", "all", "focus", "mirror"}:
             rho = gaussian_budget(asked.epsilon, asked.delta) * (1 - 2.0**-40)
             self.ledger.affords(self.dataset, gaussian_events([rho]), neighbours)
 

@@ -17,7 +17,7 @@ from discreet.sklearn import PrivateSelectFdr
 RECORDS = (
     *(discreet.Bound, discreet.BudgetLine, discreet.FdrPromise, discreet.Locus, discreet.Located),
     *(discreet.NoisyMin, discreet.Plan, discreet.Privacy, discreet.Rejections, discreet.Release),
-    *(discreet.Selection, discreet.Values),
+    *(discreet.Selection, discreet.Told, discreet.Values),
 )
 """What the library returns: made by it alone, so that their constructors are not tried."""
 

@@ -4,8 +4,9 @@ import math
 
 import numpy as np
 from hypothesis import strategies as st
+from scipy.stats import norm
 
-from discreet import BudgetLine, FdrPromise, Privacy, Release, Values
+from discreet import BudgetLine, FdrPromise, Privacy, Release, Told, Values
 from discreet.privacy.events import ZCDP, Approximate, BoundedRange, Gaussian, Pure
 
 HOSTILE = (
@@ -46,6 +47,27 @@ def sample(count=5, *, m=400, names=None, values=True, budget=True, ordered=True
     return Release(**(fields | changes))
 
 
+def told(count=5, *, m=30, k=None, procedure="BH", **changes):
+    """Return a release that tells `k` of `m` hypotheses, the first `count` told discovered."""
+    k = m if k is None else k
+    rng = np.random.default_rng(count)
+    indices = np.sort(rng.choice(m, k, replace=False)).astype(np.int64)
+    estimate, error = rng.normal(0, 2, k), rng.uniform(0.5, 1.5, k)
+    estimate[:count] = 9 * error[:count]
+    record = Told(
+        indices=indices,
+        hypotheses=tuple(f"measure {i}" for i in indices),
+        effect=("difference of means",) * k,
+        estimate=estimate,
+        standard_error=error,
+        degrees=np.where(indices % 2, 40.0, np.inf),
+        p_value=2 * norm.sf(np.abs(estimate / error)),
+        procedure=procedure,
+    )
+    fields = {"indices": indices[:count], "names": record.hypotheses[:count], "told": record}
+    return sample(count, m=m, values=False, **(fields | changes))
+
+
 # Every character Python allows, halves included.
 texts = st.text(st.characters(exclude_categories=()), max_size=20) | st.sampled_from(HOSTILE)
 amounts = st.floats(0, 1e100)
@@ -68,6 +90,7 @@ def releases(draw):
     m = draw(st.integers(1, 2**63 - 1))
     indices = draw(st.lists(st.integers(0, m - 1), unique=True, max_size=5))
     count = len(indices)
+    names = tuple(draw(st.lists(texts, min_size=count, max_size=count)))
     noise = amounts | st.just(math.inf)
 
     def numbers(one):
@@ -78,7 +101,7 @@ def releases(draw):
         m=m,
         q=draw(levels),
         indices=np.asarray(indices, dtype=np.int64),
-        discoveries=tuple(draw(st.lists(texts, min_size=count, max_size=count))),
+        discoveries=names,
         ordered=draw(st.booleans()),
         privacy=Privacy(
             draw(noise),
@@ -98,4 +121,26 @@ def releases(draw):
             st.none() | st.builds(BudgetLine, texts, amounts, shares, amounts, texts, texts, amounts)
         ),
         version=draw(texts),
+        told=draw(st.none() | tellings(dict(zip(indices, names, strict=True)), m)),
+    )
+
+
+@st.composite
+def tellings(draw, found, m):
+    """Draw what may be told of `found`, a mapping from index to name, and of others."""
+    known = draw(st.dictionaries(st.integers(0, m - 1), texts, max_size=3)) | found
+    indices, count = sorted(known), len(known)
+
+    def numbers(one):
+        return np.asarray(draw(st.lists(one, min_size=count, max_size=count)), dtype=np.float64)
+
+    return Told(
+        indices=np.asarray(indices, dtype=np.int64),
+        hypotheses=tuple(known[i] for i in indices),
+        effect=tuple(draw(st.lists(texts, min_size=count, max_size=count))),
+        estimate=numbers(st.floats()),
+        standard_error=numbers(st.floats(min_value=0) | st.just(math.nan)),
+        degrees=numbers(st.floats(min_value=1e-3)),
+        p_value=numbers(st.floats(0, 1)),
+        procedure=draw(st.sampled_from(["adaptive BH", "BH", "BY"])),
     )

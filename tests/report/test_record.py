@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import cache
 from importlib.metadata import version
 
@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from sample_releases import releases, sample
+from sample_releases import releases, sample, told
 
 import discreet
 from discreet import DiscreetError, Release
@@ -78,6 +78,7 @@ def test_equality_sees_every_field():
         sample(privacy=discreet.Privacy(2.0, 0.0, (), "replace")),
         sample(privacy=replace(release.privacy, assumption="Each row was taken to be one person.")),
         sample(fdr=discreet.FdrPromise(math.inf, "none", "a", "b")),
+        told(),
     ]  # fmt: skip
     assert release == sample()
     assert all(release != other for other in others)
@@ -97,9 +98,9 @@ def test_the_version_is_the_package_s():
     assert json.loads(sample().to_json())["discreet_version"] == discreet.__version__ == version("discreet")
 
 
-def changed(*path_and_value):
+def changed(*path_and_value, record=None):
     *path, last, value = path_and_value
-    record = json.loads(sample().to_json())
+    record = json.loads(sample().to_json() if record is None else json.dumps(record))
     place = record
     for step in path:
         place = place[step]
@@ -123,7 +124,10 @@ def changed(*path_and_value):
         ('{"format": "other"}', "format"),
         ('{"format": "discreet-release", "format": "discreet-release"}', "twice"),
         ('{"format": NaN}', "not JSON"),
-        (changed("format_version", 2), "update discreet"),
+        (changed("format_version", 3), "update discreet"),
+        (changed("format_version", 0), "update discreet"),
+        (changed("format_version", 1), "more fields"),
+        (changed("format_version", 1.5), "update discreet"),
         (changed("format_version", True), "update discreet"),
         (changed("m", KeyError), "lacks m"),
         (changed("extra", 1), "more fields"),
@@ -164,6 +168,60 @@ def test_what_is_not_a_release_is_refused(text, words):
         Release.from_json(text)
 
 
+def told_with(name, value):
+    record = json.loads(told(2, m=4).to_json())
+    record["told"][name] = value
+    return json.dumps(record)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("procedure", "lasso", "procedure must be one of"),
+        ("indices", [0, 1, 2, 4], "indices must be between 0 and 3"),
+        ("indices", [0, 1, 3, 2], "ascend"),
+        ("indices", [0, 1, 2], "4 entries"),
+        ("effect", ["a"], "4 entries"),
+        ("effect", 3, "effect in the release must be a list"),
+        ("hypotheses", ["a", "b", "c", "d"], "every discovery under its name"),
+        ("estimate", [0, 0, "1", 0], "estimate in the release must be a number"),
+        ("standard_error", [0, 1, -1, 0], "standard_error must be at least 0"),
+        ("degrees", [1, 1, 1, 0], "degrees must be above 0"),
+        ("p_value", [0.5, 0.5, 0.5, 1.5], "p_value must lie in"),
+        ("p_value", [0.5, 0.5, 0.5, None], "p_value in the release must be a number"),
+    ],
+)
+def test_what_cannot_be_told_is_refused(name, value, words):
+    """Each field of what is told is checked, and the discoveries must be among them."""
+    with pytest.raises(InputError, match=words):
+        Release.from_json(told_with(name, value))
+
+
+def test_what_is_told_comes_back():
+    """Field by field; numbers that are not finite become null and come back."""
+    release = told(3, m=9, k=6)
+    again = Release.from_json(release.to_json()).told
+    for field in fields(release.told):
+        there, back = getattr(release.told, field.name), getattr(again, field.name)
+        assert list(there) == list(back)
+    text = told_with("estimate", [1, 2, 3, None])
+    one = Release.from_json(text).told
+    assert math.isnan(one.estimate[3])
+    assert math.isnan(one.standard_error[3])
+    assert one.degrees.tolist() == [math.inf, 40, math.inf, 40]
+
+
+def test_releases_of_version_1_are_read():
+    """They told nothing but discoveries, and are written again in version 2."""
+    record = json.loads(sample().to_json())
+    record["format_version"] = 1
+    del record["told"]
+    checker().validate(record)
+    assert Release.from_json(json.dumps(record)) == sample()
+    assert not checker().is_valid(record | {"told": None})
+    assert not checker().is_valid(record | {"format_version": 2})
+
+
 def test_an_index_counts_once():
     """One hypothesis cannot be discovered twice."""
     record = json.loads(sample().to_json())
@@ -179,7 +237,7 @@ def places(value, path=()):
             yield from places(value[key], (*path, key))
 
 
-RECORD = json.loads(sample().to_json())
+RECORDS = [json.loads(one.to_json()) for one in (sample(), told(2, m=4))]
 anything = st.recursive(
     st.none()
     | st.booleans()
@@ -191,10 +249,11 @@ anything = st.recursive(
 )
 
 
-@given(st.sampled_from([path for path in places(RECORD) if path]), anything)
-def test_any_one_change_is_refused_or_read(path, value):
+@given(st.sampled_from([(r, path) for r in RECORDS for path in places(r) if path]), anything)
+def test_any_one_change_is_refused_or_read(place, value):
     """A record with one part replaced is refused, or obeys the schema: the reader is as strict."""
-    text = changed(*path, value)
+    record, path = place
+    text = changed(*path, value, record=record)
     try:
         release = Release.from_json(text)
     except DiscreetError:

@@ -8,9 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, overload
 
+from scipy.special import digamma
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+_EULER = 0.5772156649015329
 
 
 @overload
@@ -25,3 +29,8 @@ def critical_value(j: int | NDArray[np.int64], q: float, m: int) -> float | NDAr
 def under_line(p: NDArray[np.float64], j: int | NDArray[np.int64], q: float, m: int) -> NDArray[np.bool_]:
     """Return `p <= q*j/m`, elementwise: equality rejects, as in Algorithms 1 and 2."""
     return p <= critical_value(j, q, m)
+
+
+def harmonic(m: int) -> float:
+    """Return 1 + 1/2 + ... + 1/m, the price of arbitrary dependence."""
+    return float(digamma(m + 1.0)) + _EULER

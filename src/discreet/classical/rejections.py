@@ -10,6 +10,8 @@ import numpy as np
 from discreet import check
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
 
@@ -28,11 +30,13 @@ class Rejections:
     count : int
         How many were rejected.
     threshold : float
-        The critical value at `count`; every rejected p-value is at most this. 0 when nothing is rejected.
+        The critical value at `count`, or the largest p-value rejected; every rejected p-value is at most
+        this. 0 when nothing is rejected.
 
     Notes
     -----
     Returned by `step_up`, `step_down` and `benjamini_yekutieli`. Not private: it depends on every p-value.
+    `Release.decide` returns it too, of p-values that were released already.
 
     References
     ----------
@@ -53,7 +57,7 @@ class Rejections:
     threshold: float
     _positions: NDArray[np.int64] = field(repr=False)
     _p: NDArray[np.float64] = field(repr=False)
-    _names: tuple[Any, ...] | None = field(repr=False)
+    _names: tuple[Any, ...] | Mapping[int, Any] | None = field(repr=False)
 
     @property
     def indices(self) -> NDArray[np.int64]:

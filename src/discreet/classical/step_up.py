@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet import check
-from discreet.classical.line import critical_value, under_line
+from discreet.classical.line import critical_value, harmonic, under_line
 from discreet.classical.pvalues import read_p
 from discreet.classical.rejections import Rejections
 
@@ -103,19 +103,19 @@ def benjamini_yekutieli(p: ArrayLike, q: float, *, names: Iterable[object] | Non
     """
     q = check.level(q, "q")
     values, labels = read_p(p, names)
-    line_q = q / float(np.sum(1.0 / np.arange(1, values.size + 1)))
+    line_q = q / harmonic(values.size)
     positions = step_up_positions(values, line_q)
     return reject("Benjamini-Yekutieli", values, labels, positions, q, line_q)
 
 
-def step_up_positions(p: NDArray[np.float64], q: float) -> NDArray[np.int64]:
-    """Return the positions step-up rejects, ascending.
+def step_up_positions(p: NDArray[np.float64], q: float, m: int | None = None) -> NDArray[np.int64]:
+    """Return the positions step-up rejects, ascending; `m` counts hypotheses not in `p` too, as p = 1.
 
     With N(j) = #{p <= q*j/m}, step-up rejects R = max{j : N(j) >= j}. N is non-decreasing, so j <- N(j) from
     j = m falls to its largest fixed point, which is R. A staircase would fall by one each pass, so after a
     few passes the survivors, already few, are sorted.
     """
-    m = p.size
+    m = p.size if m is None else m
     count = m
     for _ in range(_COUNTING):
         count = int(np.count_nonzero(under_line(p, count, q, m)))

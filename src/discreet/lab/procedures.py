@@ -9,6 +9,8 @@ import numpy as np
 from scipy.special import ndtri
 
 from discreet.api import release
+from discreet.classical.adaptive_bh import adaptive_bh
+from discreet.classical.familywise import bonferroni, holm
 from discreet.classical.step_down import step_down_positions
 from discreet.classical.step_up import benjamini_yekutieli, step_up_positions
 from discreet.evidence.core.evidence import Evidence
@@ -61,5 +63,8 @@ PROCEDURES: dict[str, Procedure] = {
     "step-up": lambda study, q, _: step_up_positions(study.p, q),
     "step-down": lambda study, q, _: step_down_positions(study.p, q),
     "benjamini-yekutieli": lambda study, q, _: np.flatnonzero(benjamini_yekutieli(study.p, q).mask),
+    "adaptive-bh": lambda study, q, _: adaptive_bh(study.p, q),
+    "holm": lambda study, q, _: holm(study.p, q),
+    "bonferroni": lambda study, q, _: bonferroni(study.p, q),
     **PRIVATE,
 }

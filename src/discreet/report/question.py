@@ -10,6 +10,7 @@ from discreet.report.markup import shown
 
 # What each test compares.
 _TESTS = {
+    "compare": "Differences between two groups",
     "mean": "Means",
     "proportion": "Shares of yes",
     "two-groups": "Differences of means",

@@ -13,13 +13,14 @@ from discreet.errors import InputError
 from discreet.privacy import events
 from discreet.privacy.promise import Privacy
 from discreet.report.budget import BudgetLine
+from discreet.report.estimates import NUMBERS, Told
 from discreet.report.record import FORMAT, VERSION, to_dict
 from discreet.report.release import FdrPromise, Release, Values
 from discreet.report.table import KINDS
 
 _TOP = [
     *("format", "format_version", "discreet_version", "method", "m", "q", "parameters", "ordered"),
-    *("discoveries", "values", "privacy", "fdr", "frame", "budget"),
+    *("discoveries", "values", "privacy", "fdr", "frame", "budget", "told"),
 ]
 _MOST = 2**63 - 1  # as many hypotheses as an index can tell apart
 
@@ -35,9 +36,11 @@ def from_json(text: str | bytes) -> Release:
     if not isinstance(fields, dict) or cast("Any", fields).get("format") != FORMAT:
         raise InputError(f'text is JSON, but not a release: "format" must be "{FORMAT}"')
     found = cast("Any", fields).get("format_version")
-    if isinstance(found, bool) or found != VERSION:
-        raise InputError(f'"format_version" must be {VERSION}: update discreet to read another')
-    release = _release(_object(fields, "the release", _TOP))
+    if isinstance(found, bool) or found not in range(1, VERSION + 1):
+        raise InputError(f'"format_version" must be at most {VERSION}: update discreet to read another')
+    # Releases of version 1 told nothing but discoveries.
+    record = _object(fields, "the release", _TOP[:-1] if found == 1 else _TOP)
+    release = _release(record)
     try:
         to_dict(release)
     except RecursionError:
@@ -68,6 +71,7 @@ def _release(record: dict[str, Any]) -> Release:
         frame=None if record["frame"] is None else check.choice(record["frame"], "frame", KINDS),
         budget=_budget(record["budget"]),
         version=_typed(record["discreet_version"], "discreet_version", str),
+        told=_told(record.get("told"), m),
     )
 
 
@@ -105,6 +109,25 @@ def _values(x: Any, found: list[dict[str, Any]]) -> Values | None:
     noisy = [_real(value, "value", null=math.nan) for value, _ in pairs]
     noise = [_amount(sd, "noise", null=math.inf) for _, sd in pairs]
     return Values(name, np.asarray(noisy, dtype=np.float64), np.asarray(noise, dtype=np.float64))
+
+
+def _told(x: Any, m: int) -> Told | None:
+    if x is None:
+        return None
+    fields = _object(x, "told", ["procedure", "indices", "hypotheses", "effect", *NUMBERS])
+    lists = {name: _typed(fields[name], name, list) for name in fields if name != "procedure"}
+    nulls = {"estimate": math.nan, "standard_error": math.nan, "degrees": math.inf}
+    numbers = {
+        name: np.asarray([_real(one, name, nulls.get(name)) for one in lists[name]], dtype=np.float64)
+        for name in NUMBERS
+    }
+    return Told(
+        indices=np.asarray([check.whole(one, "indices", 0, m - 1) for one in lists["indices"]], np.int64),
+        hypotheses=tuple(_typed(one, "hypotheses", str) for one in lists["hypotheses"]),
+        effect=tuple(_typed(one, "effect", str) for one in lists["effect"]),
+        procedure=_typed(fields["procedure"], "procedure", str),
+        **numbers,
+    )
 
 
 def _budget(x: Any) -> BudgetLine | None:

@@ -1,4 +1,4 @@
-"""A release as JSON: format "discreet-release", version 1, described by release.schema.json."""
+"""A release as JSON: format "discreet-release", version 2, described by release.schema.json."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ import numpy as np
 
 from discreet import check
 from discreet.privacy import events
+from discreet.report.estimates import NUMBERS
 
 if TYPE_CHECKING:
+    from discreet.report.estimates import Told
     from discreet.report.release import Release
 
 FORMAT = "discreet-release"
-VERSION = 1
+VERSION = 2
 
 
 def schema() -> dict[str, Any]:
@@ -69,6 +71,18 @@ def to_dict(release: Release) -> dict[str, Any]:
         },
         "frame": release.frame,
         "budget": release.budget and _plain(asdict(release.budget)),
+        "told": None if release.told is None else _told(release.told),
+    }
+
+
+def _told(told: Told) -> dict[str, Any]:
+    """Return a list a field: a release may tell of very many hypotheses."""
+    return {
+        "procedure": told.procedure,
+        "indices": told.indices.tolist(),
+        "hypotheses": [_text(name) for name in told.hypotheses],
+        "effect": [_text(name) for name in told.effect],
+        **{name: [_number(x) for x in getattr(told, name).tolist()] for name in NUMBERS},
     }
 
 

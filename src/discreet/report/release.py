@@ -6,6 +6,7 @@ import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from discreet.errors import InputError
 from discreet.version import __version__
 
 if TYPE_CHECKING:
@@ -16,10 +17,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from discreet.parameters import Frame
+    from discreet.classical.rejections import Rejections
+    from discreet.parameters import Frame, Procedure
     from discreet.privacy.promise import Privacy
     from discreet.report.budget import BudgetLine
-    from discreet.typing import FrameLike
+    from discreet.report.estimates import Told
+    from discreet.typing import ArrayLike, FrameLike
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +149,8 @@ class Release:
         Where this release leaves the data set's budget, when a ledger was kept.
     version : str
         The version of discreet that made the release.
+    told : Told or None
+        What was measured of hypotheses, discovered or not, by methods that tell it; see `estimates`.
 
     Notes
     -----
@@ -179,6 +184,116 @@ class Release:
     frame: str | None = None
     budget: BudgetLine | None = None
     version: str = __version__
+    told: Told | None = None
+
+    def __post_init__(self) -> None:
+        if self.told is not None:
+            names = self.told.hypotheses
+            if tuple(names[int(place)] for place in self.told.places(self.indices)) != self.discoveries:
+                raise InputError("told must have every discovery under its name")
+
+    @property
+    def estimates(self) -> FrameLike:
+        """What is told of each hypothesis, as a data frame of the caller's library, in the data's order.
+
+        Columns: hypothesis, estimate, standard_error, low, high, p_value, q_value, discovered. The standard
+        error is of sampling and privacy noise together.
+
+        Intervals (low, high) of the R discoveries among m hypotheses are at level 1 - q*R/m each: then, for
+        independent estimates, at most a share q of them is expected to miss (docs/proofs/intervals.md). The
+        other intervals are at level 1 - q each, one by one. A q-value is the smallest level at which the
+        release's own procedure rejects; hypotheses that were not told count as p = 1.
+
+        Raises
+        ------
+        InputError
+            The method tells no estimates with their errors. Noisy `values` are not told here, for their
+            sampling error is not known.
+        """
+        from discreet.report.intervals import estimates
+
+        return estimates(self)
+
+    def confidence_interval(self, level: float = 0.95) -> FrameLike:
+        """Return hypothesis, low and high of a confidence interval at `level` for each hypothesis told.
+
+        Parameters
+        ----------
+        level : float
+            The chance, each, to hold the truth; strictly between 0 and 1.
+
+        Returns
+        -------
+        data frame
+            Of the caller's library, in the data's order.
+
+        Raises
+        ------
+        InputError
+            The method tells no estimates with their errors.
+
+        Notes
+        -----
+        One by one: of those chosen because they stood out, more may miss. `estimates` has intervals for
+        the discoveries that allow for it.
+        """
+        from discreet.report.intervals import confidence_interval
+
+        return confidence_interval(self, level)
+
+    def decide(
+        self,
+        procedure: Procedure = "bh",
+        *,
+        q: float | None = None,
+        weights: ArrayLike = None,
+        groups: ArrayLike = None,
+    ) -> Rejections:
+        """Decide again, by another procedure or at another level, from the p-values that were told.
+
+        Costs no privacy, however often: it is computed from what was released.
+
+        Parameters
+        ----------
+        procedure : str
+            "bh"; "adaptive-bh", with the share of true nulls estimated; "by", for any dependence;
+            "holm" and "bonferroni", whose `q` is the chance of any false one; "weighted-bh", with
+            `weights`; with `groups`, "grouped-bh", which learns in which groups true nulls are rare, or
+            "hierarchical-bh", which finds groups and then members of them.
+        q : float, optional
+            The level; if None, that of the release.
+        weights : array-like, shape (m,), optional
+            How much each hypothesis counts, at least 0, scaled to a mean of 1: in the order of the
+            hypotheses, or a mapping from name if all of them are told.
+        groups : array-like, shape (m,), optional
+            The group of each hypothesis, as `weights`.
+
+        Returns
+        -------
+        Rejections
+            Names, indices and count of the rejected hypotheses; in words when printed.
+
+        Raises
+        ------
+        InputError
+            The method tells no p-values; or weights or groups are missing, or of no use.
+
+        Notes
+        -----
+        Hypotheses that were not told count as p = 1. What each procedure promises, it promises if it was
+        chosen, with its level, weights and groups, without a look at these p-values. Proofs:
+        docs/proofs/adaptive-bh.md.
+
+        References
+        ----------
+        - Genovese, Roeder & Wasserman (2006), False Discovery Control with p-value Weighting, Biometrika
+          93(3).
+        - Hu, Zhao & Zhou (2010), False Discovery Rate Control with Groups, JASA 105(491).
+        - Benjamini & Bogomolov (2014), Selective Inference on Multiple Families of Hypotheses, JRSS B 76(1).
+        """
+        from discreet.report.decide import decide
+
+        return decide(self, procedure, q, weights=weights, groups=groups)
 
     def to_json(self, indent: int | None = None) -> str:
         """Return the whole record as JSON that `from_json` and `report/release.schema.json` understand.

@@ -34,15 +34,19 @@ def columns(release: Release) -> dict[str, list[Any]]:
 
 def to_frame(release: Release, kind: str | None = None) -> Any:
     """Return the columns as a data frame of `kind`, else of the caller's, else of the first installed."""
+    if kind is not None and find_spec(check.choice(kind, "kind", KINDS)) is None:
+        raise missing_extra(_EXTRAS[kind], f'to_frame("{kind}")')
+    return frame_of(columns(release), release.frame if kind is None else kind)
+
+
+def frame_of(columns: dict[str, list[Any]], first: str | None) -> Any:
+    """Return columns as a data frame of the kind `first` where it is installed, else of another."""
     import narwhals as nw
 
-    backend: Any = _installed(release.frame) if kind is None else check.choice(kind, "kind", KINDS)
-    if find_spec(backend) is None:
-        raise missing_extra(_EXTRAS[backend], f'to_frame("{backend}")')
-    types = {"hypothesis": nw.String(), "value": nw.Float64(), "noise_sd": nw.Float64()}
-    found = columns(release)
-    schema = {name: types.get(name, nw.Int64()) for name in found}
-    return nw.from_dict(found, schema, backend=backend).to_native()
+    types = {"hypothesis": nw.String(), "rank": nw.Int64(), "index": nw.Int64(), "discovered": nw.Boolean()}
+    schema = {name: types.get(name, nw.Float64()) for name in columns}
+    backend: Any = _installed(first)
+    return nw.from_dict(columns, schema, backend=backend).to_native()
 
 
 def _installed(first: str | None) -> str:

@@ -42,6 +42,8 @@ class Certificate:
         How many people there are, where that is public: under "replace", when `measure` has seen them.
     assumption : str
         What the bounds stand on that nothing checked, in a sentence; never empty when they are declared.
+    norm : float or None
+        A third bound, on sqrt(sum d_i^2). If None, sqrt(m) sup.
 
     Notes
     -----
@@ -68,6 +70,7 @@ class Certificate:
     public: str = ""
     people: int | None = field(default=None, compare=False)
     assumption: str = field(default="", compare=False)
+    norm: float | None = None
 
     def __post_init__(self) -> None:
         sup = check.between(check.positive(self.sup, "sup"), "sup", *_MOVES)
@@ -81,6 +84,8 @@ class Certificate:
         check.text(self.assumption, "assumption")
         if self.people is not None:
             check.settle(self, people=check.whole(self.people, "people", 0, 2**63))
+        if self.norm is not None:
+            check.settle(self, norm=check.between(check.positive(self.norm, "norm"), "norm", *_MOVES))
         check.settle(self, sup=sup, spread=spread)
         if self.proof == "declared" and not self.assumption:
             object.__setattr__(self, "assumption", only_if(f"every score by at most {sup:g}"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -71,6 +71,23 @@ class People:
     def rows(self) -> int:
         """How many people, which neighbours share."""
         return len(self.group)
+
+    def only(self, left: NDArray[np.bool_]) -> People:
+        """Return the same people with some of the hypotheses, shape (m,)."""
+        return replace(self.asked(left), values=self.values[:, left])
+
+    def asked(self, left: NDArray[np.bool_]) -> People:
+        """Return the same people asked some of the questions, without entries."""
+        questions: list[Question] = []
+        for asked in self.questions:
+            count = int(np.count_nonzero(left[asked.places]))
+            if count:
+                start = questions[-1].places.stop if questions else 0
+                questions.append(replace(asked, places=slice(start, start + count)))
+        places = np.flatnonzero(left)
+        names = [self.names[place] for place in places.tolist()]
+        none = np.zeros((self.rows, 0))
+        return replace(self, names=names, questions=tuple(questions), values=none)
 
     def __len__(self) -> int:
         return len(self.names)

@@ -1,0 +1,96 @@
+"""In which columns do two groups of people differ? The question that most tables are asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, get_args
+
+from discreet import check
+from discreet.errors import InputError
+from discreet.evidence.core.arguments import only_replace, settle
+from discreet.parameters import Protect
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import NoReturn
+
+    from discreet.alternative import Alternative
+    from discreet.parameters import Adjacency
+    from discreet.typing import Bounds, Levels
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compare:
+    """Compare two groups in every column: numbers, yes/no columns and declared answers, in one release.
+
+    Nothing has to be known of the columns: how numbers are spread, how frequent answers are and how large the
+    groups are is learned privately, inside the budget. Missing entries are left out, column by column.
+
+    Parameters
+    ----------
+    group : str
+        The column that says who is in which group.
+    levels : (first, second)
+        The two values of `group` to compare, (0, 1) by default; people with any other are left out.
+    alternative : {"two-sided", "greater", "less"}
+        What to look for: any difference (default), larger values in the second group, or smaller ones.
+    protect : {"everything", "columns"}
+        "everything" (default): the group of a person is protected like all else. "columns": who is in which
+        group is public, as the arms of a trial may be; group sizes are then exact.
+    bounds : (low, high), or a mapping from column to (low, high), optional
+        Where the numbers lie, if you know. Columns with bounds are compared by their means, those without by
+        how often a person of the second group has the larger value.
+    adjacency : {"replace"}
+        Neighbouring tables differ in one person's row; the number of people is public.
+
+    Notes
+    -----
+    Null hypothesis of a column: its entries and the groups are independent among those who have an entry. If
+    whether an entry is missing depends on the group or on the value, nothing is found that is not there; if
+    it depends on both together, no test on those present can tell. Estimates are differences of means
+    (bounds), differences of rates (answers), and P(larger) - P(smaller) (numbers without bounds). Use it
+    with methods "all" (the default for it) and "focus". Proofs: docs/proofs/all-privacy.md,
+    docs/proofs/all-p-values.md, docs/proofs/all-fdr.md.
+
+    References
+    ----------
+    F. Wilcoxon (1945), Individual comparisons by ranking methods, Biometrics Bulletin 1, 80-83.
+    S. Biswas, Y. Dong, G. Kamath and J. Ullman (2020), CoinPress: practical private mean and covariance
+    estimation, NeurIPS 33: learning where data lies before measuring it.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd, discreet
+    >>> rng = np.random.default_rng(1)
+    >>> treated = rng.integers(0, 2, 10_000)
+    >>> table = pd.DataFrame(rng.lognormal(size=(10_000, 2)), columns=["a", "b"])
+    >>> table["b"] += 0.4 * treated
+    >>> table["treated"] = treated
+    >>> test = discreet.Compare(group="treated")
+    >>> discreet.discover(table, test, q=0.1, epsilon=1, delta=1e-6, method="all").discoveries[0]
+    'b'
+    """
+
+    group: str
+    levels: Levels = (0, 1)
+    alternative: Alternative = "two-sided"
+    protect: Protect = "everything"
+    bounds: Bounds | None = None
+    adjacency: Adjacency = "replace"
+
+    def __post_init__(self) -> None:
+        settle(self)
+        check.choice(self.protect, "protect", get_args(Protect))
+        only_replace(self.adjacency, "the number of people is public")
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The group column."""
+        return (self.group,)
+
+    def start(self, names: Sequence[str]) -> NoReturn:
+        """Refuse: there is no score of one pass over the data."""
+        raise InputError(
+            'Compare has no scores to hand on: use `discover` with method "all" or "focus", or the test RankSum, '
+            "TwoGroups or TwoByTwo"
+        )

@@ -1,0 +1,77 @@
+"""The influence cap: z = N/S, S never below one person's pull on N over a public number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.evidence.core.score_map import EVEN
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_MOST = 1.0  # a larger influence could find nothing, and the proof asks for this much
+
+
+@dataclass(frozen=True, slots=True)
+class Cap:
+    """What one person may do to z = N / max(S0, pull / influence): raise it by influence + grow * z at most.
+
+    All of it is public, made from about how many people are in the two groups: a wrong number costs power,
+    never privacy. Proof: docs/proofs/compare.md.
+
+    Attributes
+    ----------
+    influence : float
+        The most a score of 0 moves. A column whose own pull / S0 is smaller is left as it is.
+    grow : float
+        How much more per unit of z: S itself moves.
+    share : float
+        About the share of the larger group.
+    protected : bool
+        Whether the label of a person is protected: S must then move little when somebody changes the group.
+    """
+
+    influence: float
+    grow: float
+    share: float
+    protected: bool
+
+    def of_ranks(self, first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return S of U - n1 n2 / 2, for the people present in each group; shape (m,)."""
+        least = 4 / self.influence**2 if self.protected else 1.0
+        pull = np.maximum(np.maximum(first, second), least)
+        return np.maximum(np.sqrt(first * second * (first + second + 1) / 12), pull / self.influence)
+
+    def of_answers(
+        self, first: NDArray[np.float64], second: NDArray[np.float64], yes: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return S of T - X n2 / N, T of X yes being in the second group, N people present; shape (m,)."""
+        people = np.maximum(first + second, 1.0)
+        pull = np.maximum(np.maximum(first, second) / people, self.share)
+        if self.protected:
+            pull = np.maximum(pull, np.maximum(yes, people - yes) / people)
+            pull = np.maximum(pull, np.minimum(1.0, 4 / (self.influence**2 * people)))
+        known = first * second * yes * (people - yes) / (people**2 * np.maximum(people - 1, 1.0))
+        return np.maximum(np.sqrt(known), pull / self.influence)
+
+
+def caps(first: float, second: float, *, protected: bool) -> tuple[Cap, Cap]:
+    """Return the cap for numbers and that for answers, when about so many people are in the two groups.
+
+    Ranks of columns without missing values are left as they are. With public labels ranks move by no more
+    than the influence, rare answers by more: their cap is lower, so that both move a score of `EVEN` alike.
+    """
+    many = max(first, second)
+    share = many / (first + second)
+    influence = min(_MOST, many / sqrt(first * second * (first + second + 1) / 12))
+    if protected:
+        square = influence * influence
+        cap = Cap(influence, sqrt(1 + square / 2 + square * square / 2) - 1, share, protected=True)
+        return cap, cap
+    rare = (sqrt(1 + 2 * EVEN * influence) - 1) / EVEN  # rare + EVEN * rare^2 / 2 = influence
+    answers = Cap(rare, sqrt(1 + rare * rare) - 1, share, protected=False)
+    return Cap(influence, 0.0, share, protected=False), answers

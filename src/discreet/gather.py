@@ -1,0 +1,92 @@
+"""From a table to everyone's rows: for methods that ask the data several times."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.errors import InputError
+from discreet.evidence.compare import Compare
+from discreet.evidence.core.groups import MEMBERSHIP
+from discreet.evidence.core.people import People, Question
+from discreet.evidence.rank_sum import RankSum
+from discreet.evidence.two_by_two import TwoByTwo
+from discreet.evidence.two_groups import TwoGroups
+from discreet.labels import codes
+
+if TYPE_CHECKING:
+    from typing import TypeGuard
+
+    from discreet.data.tables.table import Table
+
+Comparison = Compare | TwoGroups | RankSum | TwoByTwo
+_ROWS = "Each row was taken to be one person."
+
+
+def is_comparison(test: Any) -> TypeGuard[Comparison]:
+    """Say whether a test compares two groups column by column, so that its rows can be gathered."""
+    return isinstance(test, (Compare, TwoGroups, RankSum, TwoByTwo))
+
+
+def gathered(data: Any, test: Comparison, *, person: Any, columns: Any) -> People:
+    """Return everyone's entries and groups. Those in neither group have no entries."""
+    from discreet.data.plink.plink import is_plink
+
+    if is_plink(data):
+        raise InputError(
+            f"{type(test).__name__} compares the columns of a table; for genotypes use Allelic, Trend or Score"
+        )
+    from discreet.data.tables.declared import asked_levels, check_levels
+    from discreet.data.tables.table import open_table
+
+    check_levels(data, asked_levels(test, columns))
+    table = open_table(data, columns=columns, labels=test.labels, person=person)
+    blocks = list(table.blocks())
+    if not blocks:
+        raise InputError("the data has no rows: there is nothing to test")
+    with np.errstate(all="ignore"):  # a warning would speak of the data
+        label = np.concatenate([codes(block.labels[test.group], test.levels) for block in blocks])
+        parts = [block.values for block in blocks]
+        values = parts[0] if len(parts) == 1 else np.concatenate(parts)
+        group = label.astype(np.int8)
+        if np.any(group < 0):
+            values = np.where((group < 0)[:, None], np.nan, values)
+    protect = test.protect if isinstance(test, Compare) else "columns"
+    return People(
+        table.names,
+        _questions(table, test),
+        test.alternative,
+        protect,
+        values,
+        group,
+        MEMBERSHIP if protect == "columns" else "",
+        _ROWS if person is None else "",
+    )
+
+
+def _questions(table: Table, test: Comparison) -> tuple[Question, ...]:
+    """Return how each column is read, by its declared type and by what the test says of it."""
+    questions: list[Question] = []
+    start = 0
+    for chosen in table.chosen:
+        places = slice(start, start + len(chosen.names))
+        start = places.stop
+        yes_or_no = chosen.column.kind == "bool" and chosen.column.declared
+        answers = chosen.levels is not None or yes_or_no or isinstance(test, TwoByTwo)
+        bounds = None if answers else _bounds(test, chosen.names[0])
+        questions.append(Question(chosen.column.name, places, answers, bounds))
+    return tuple(questions)
+
+
+def _bounds(test: Comparison, name: str) -> tuple[float, float] | None:
+    bounds: Any = getattr(test, "bounds", None)
+    if not isinstance(bounds, Mapping):
+        return bounds
+    found: Any = bounds.get(name)
+    if found is None and isinstance(test, TwoGroups):
+        raise InputError(
+            f"bounds must cover every column tested; {name!r} has none: add it, or choose columns"
+        )
+    return found

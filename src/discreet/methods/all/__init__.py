@@ -1,0 +1,1 @@
+"""Tell all: every statistic of every hypothesis with Gaussian noise; all the rest is post-processing."""

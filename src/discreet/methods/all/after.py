@@ -1,0 +1,116 @@
+"""After the draw: z scores, p-values and estimates, from what was told and from public numbers alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import stdtr
+
+from discreet.alternative import toward
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from discreet.evidence.core.people import People
+    from discreet.methods.all.measure import Learned, Measured
+
+_LEAST = 1.0  # degrees of freedom
+_UNEVEN = 0.05  # how much more often entries may be missing in one group, unnoticed
+MEANS, RATES, LARGER = "difference of means", "difference of rates", "P(larger) - P(smaller)"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Results:
+    """One z score for each hypothesis, noise in its variance, its degrees of freedom, and the estimates."""
+
+    z: NDArray[np.float64]
+    degrees: NDArray[np.float64]
+    p: NDArray[np.float64]
+    estimate: NDArray[np.float64]
+    error: NDArray[np.float64]
+
+
+def results(
+    people: People,
+    known: Learned,
+    told: Measured,
+    contrasts: NDArray[np.float64],
+    noise: NDArray[np.float64],
+) -> Results:
+    """Return the approximate tier: a t law for (contrast)/(estimated deviation), noise included.
+
+    The contrast is corrected for the second group's true share, and for missing entries that depend on the
+    group where the mean of the others is not 0. The variance of all corrections is in that of z.
+    """
+    groups, share = known.groups, known.share
+    n = groups.people
+    balance = share * (1 - share)
+    off = groups.second / n - share
+    off_variance = 0.5 * (groups.deviation / n) ** 2
+    sums, present = told.sums.sums, np.minimum(np.maximum(known.means.present, 1.0), n)
+    mean, doubt = sums / present, told.sums.deviation / present
+    missing = _missing(told, known)
+    # Among those present, sum (y - f) is this and not 0; it counts where their mean is not 0 either.
+    excess = off * n - missing.excess
+    excess_variance = off_variance * n * n + missing.variance
+    contrast = contrasts - mean * excess
+    extra = mean**2 * excess_variance + doubt**2 * (excess**2 + excess_variance)
+    spread = np.maximum(told.squares.sums - sums * mean, 0.0)
+    sampling = balance * spread
+    variance = sampling + noise + extra
+    degrees = 2 * (variance / (balance * told.squares.deviation)) ** 2
+    z = contrast / np.sqrt(variance)
+    degrees = np.maximum(degrees, _LEAST)
+    p = _p_value(toward(z, people.alternative), degrees, two_sided=people.alternative == "two-sided")
+    unit = _unit(known) / (known.rows.scale * balance * present * known.weight)
+    return Results(z, degrees, p, contrast * unit, np.sqrt(variance) * unit)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Missing:
+    """sum (y - f) over those without an entry, of each column, and what is not known of it, squared."""
+
+    excess: NDArray[np.float64]
+    variance: NDArray[np.float64]
+
+
+def _missing(told: Measured, known: Learned) -> _Missing:
+    """Return how unevenly entries are missing: as told where that stands out of the noise, else small.
+
+    Shrinking (James and Stein's positive part) keeps the noise of a correction from outweighing it. What may
+    be missed is taken to be as much as one in twenty entries missing in one group alone, and no more than are
+    missing at all.
+    """
+    question, share = known.columns.question, known.share
+    noise = told.missing.deviation**2
+    sums = told.missing.sums[question]
+    kept = np.maximum(0.0, 1 - noise / np.maximum(sums**2, noise))
+    people = known.groups.people
+    lacking = np.clip(1 - known.means.present / people, 0.0, _UNEVEN)
+    unseen = lacking * people * share * (1 - share)
+    return _Missing(kept * sums, kept * noise + unseen**2)
+
+
+def _p_value(stronger: NDArray[np.float64], degrees: NDArray[np.float64], *, two_sided: bool) -> NDArray[np.float64]:
+    tail = np.asarray(stdtr(degrees, -stronger), dtype=np.float64)
+    return np.minimum(2 * tail, 1.0) if two_sided else tail
+
+
+def _unit(known: Learned) -> NDArray[np.float64]:
+    """Return what one share is worth: an answer's rate, the range of a number, twice a probability."""
+    unit = np.ones(known.rows.scale.size)
+    unit[known.columns.bounded] = 2 * known.scaling.below[known.columns.bounded]
+    unit[known.columns.free] = 2.0
+    return unit
+
+
+def effects(known: Learned) -> tuple[str, ...]:
+    """Return what each estimate is."""
+    names = [RATES] * known.rows.scale.size
+    for place in known.columns.bounded:
+        names[place] = MEANS
+    for place in known.columns.free:
+        names[place] = LARGER
+    return tuple(names)

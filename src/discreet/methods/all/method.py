@@ -1,0 +1,106 @@
+"""Tell all: noise on every statistic, then BH on the p-values (docs/proofs/all-privacy.md, all-fdr.md)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.classical.adaptive_bh import adaptive_bh
+from discreet.methods.all.after import effects
+from discreet.methods.all.measure import learn, measure
+from discreet.methods.all.shares import shares
+from discreet.methods.all.stages import staged
+from discreet.methods.common import Ready, gaussian_budget, gaussian_events
+from discreet.privacy.promise import Privacy
+from discreet.report.estimates import Told
+from discreet.report.release import FdrPromise, Release
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from discreet.evidence.core.people import People
+    from discreet.methods.all.after import Results
+    from discreet.methods.all.learn import Groups
+    from discreet.methods.all.shares import Shares
+    from discreet.parameters import Parameters
+    from discreet.privacy.events import Event
+
+
+def ready_all(people: People, asked: Parameters) -> Ready:
+    """Settle the shares of the budget; the draw learns, measures and decides.
+
+    Guarantee: the composition of one Gaussian event for each share, together within (epsilon, delta).
+    """
+    rho = gaussian_budget(asked.epsilon, asked.delta)
+    budget = shares(people, rho).of(rho)
+    events = gaussian_events(budget.spent())
+
+    def draw() -> Release:
+        tested = test_all(people, budget)
+        places = adaptive_bh(tested.p, asked.q)
+        told = tested.told(np.arange(len(people)), "adaptive BH")
+        words = FdrPromise(asked.q, "simulated", APPROXIMATE, "discreet bench people --raw")
+        return released("noise on every statistic", people, asked, events, places, told, words)
+
+    return Ready(events, draw)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tested:
+    """What the columns of some people came to; public."""
+
+    names: tuple[str, ...]
+    effects: tuple[str, ...]
+    found: Results
+    p: NDArray[np.float64]
+
+    def told(self, places: NDArray[np.intp], procedure: str) -> Told:
+        """Return the record of it; `places` are those of the columns among all hypotheses."""
+        found = self.found
+        numbers = (found.estimate, found.error, found.degrees, self.p)
+        return Told(places.astype(np.int64), self.names, self.effects, *numbers, procedure)
+
+
+def test_all(people: People, budget: Shares, groups: Groups | None = None) -> Tested:
+    """Learn, measure, and turn into p-values, dropping columns on the way: they count as p = 1.
+
+    Guarantee: one Gaussian event for each part of the budget.
+    """
+    with np.errstate(all="ignore"):  # a warning would speak of the data
+        known = learn(people, budget, groups, clip=True)
+        first = measure(people, known, budget)
+        contrast, found = staged(people, known, first, budget.stages)
+    return Tested(tuple(map(str, people.names)), effects(known), found, np.where(contrast.left, found.p, 1.0))
+
+
+def released(
+    method: str,
+    people: People,
+    asked: Parameters,
+    events: tuple[Event, ...],
+    places: NDArray[np.intp],
+    told: Told,
+    fdr: FdrPromise,
+) -> Release:
+    """Return the record of a release; `places` are the discoveries among what was told."""
+    strongest = places[np.argsort(told.p_value[places], kind="stable")]
+    return Release(
+        method,
+        len(people),
+        asked.q,
+        told.indices[strongest],
+        tuple(told.hypotheses[place] for place in strongest.tolist()),
+        True,
+        Privacy(asked.epsilon, asked.delta, events, "replace", people.public, people.assumption),
+        fdr,
+        {"guarantee": str(asked.guarantee), "protect": people.protect},
+        told=told,
+    )
+
+
+APPROXIMATE = (
+    "the t law of the z scores is near the truth, which very rare answers in small groups can strain, and "
+    "columns that do not differ are independent of the rest, or nearly so"
+)

@@ -1,0 +1,36 @@
+"""Whole-number sums told with Gaussian noise: the only place of this method where noise is drawn."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.noise.gaussian import rounded_gaussian
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+_UP = 1 + 2.0**-40  # more than the rounding of a sensitivity and of a deviation
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Noisy:
+    """Sums with noise, and the standard deviation of that noise. Public once drawn."""
+
+    sums: NDArray[np.float64]
+    deviation: float
+
+
+def told(total: ArrayLike, sensitivity: float, rho: float, unit: float = 1.0) -> Noisy:
+    """Return `total`, whole numbers of which one person moves the vector by `sensitivity`, with noise.
+
+    Guarantee: Gaussian(sqrt(2 rho)), since the sum of a whole number and a rounded normal variable is the
+    rounding of their sum (docs/proofs/samplers.md). `unit` says what one whole number stands for.
+    """
+    exact = np.asarray(total)
+    deviation = max(sensitivity, 1.0) / math.sqrt(2 * rho) * _UP
+    noise = rounded_gaussian(deviation, exact.size).reshape(exact.shape)
+    return Noisy((exact.astype(np.int64) + noise) * unit, deviation * unit)

@@ -1,0 +1,141 @@
+"""From a person's entries to whole numbers, by public constants: what every sum of this method adds up."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.special import ndtr
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from discreet.evidence.core.people import People
+
+FINE = 2**10
+"""Whole numbers to one standard deviation."""
+_ENTRIES = (2.5, 3.0, 4.0, 6.0, 10.0, 15.0)  # the largest scaled entries that are considered
+_QUARTILE = 0.6744897501960817  # of the normal law
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Columns:
+    """Which columns hold answers, numbers with bounds, and numbers without; and those bounds. Public.
+
+    Attributes
+    ----------
+    answers, bounded, free : arrays of int
+        Places of the columns of each kind.
+    low, high : arrays of float64, shape (bounded columns,)
+        Bounds.
+    question : array of int, shape (m,)
+        The number of the question that each column belongs to.
+    """
+
+    answers: NDArray[np.intp]
+    bounded: NDArray[np.intp]
+    free: NDArray[np.intp]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    question: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, people: People) -> Columns:
+        """Return the columns of these people."""
+        kinds: dict[str, list[int]] = {"answers": [], "bounded": [], "free": []}
+        bounds: list[tuple[float, float]] = []
+        question = np.zeros(len(people), dtype=np.intp)
+        for number, asked in enumerate(people.questions):
+            places = range(len(people))[asked.places]
+            question[asked.places] = number
+            kind = "answers" if asked.answers else "free" if asked.bounds is None else "bounded"
+            kinds[kind] += places
+            if not asked.answers and asked.bounds is not None:
+                bounds += [asked.bounds] * len(places)
+        low, high = np.array(bounds, dtype=np.float64).reshape(-1, 2).T
+        answers, bounded, free = (np.array(kinds[kind], dtype=np.intp) for kind in kinds)
+        return cls(answers, bounded, free, low, high, question)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scaling:
+    """How numbers become shares of a range, in [0, 1]; learned privately, hence public.
+
+    Numbers with bounds: 1/2 + (x - centre)/(2 reach), clipped. Numbers without: the normal probability of
+    (x - centre)/reach in units of the distance to a quartile, which differs on the two sides of the centre:
+    about the share of people below x. `spread` is about the standard deviation of these shares.
+    """
+
+    centre: NDArray[np.float64]
+    below: NDArray[np.float64]
+    above: NDArray[np.float64]
+    spread: NDArray[np.float64]
+
+    def shares(self, values: NDArray[np.floating[Any]], columns: Columns) -> NDArray[np.float64]:
+        """Return everyone's entries as shares in [0, 1], NaN where missing; shape (n, m)."""
+        share = np.empty(values.shape)
+        share[:, columns.answers] = _yes(values[:, columns.answers])
+        at = columns.bounded
+        x = np.clip(values[:, at].astype(np.float64), columns.low, columns.high)
+        share[:, at] = np.clip(0.5 + (x - self.centre[at]) / (2 * self.below[at]), 0.0, 1.0)
+        at = columns.free
+        x = values[:, at].astype(np.float64) - self.centre[at]
+        share[:, at] = ndtr(_QUARTILE * x / np.where(x < 0, self.below[at], self.above[at]))
+        return share
+
+
+def _yes(values: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+    return np.where(np.isnan(values), np.nan, values >= 0.5)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """The centre and the scale of each column's shares, and where the scaled entries end. Public.
+
+    A person's row is (share - centre) * scale, clipped to [-most, most], in steps of 1/FINE, toward zero; 0
+    where missing. It is a function of that person's entries and of public numbers.
+    """
+
+    centre: NDArray[np.float64]
+    scale: NDArray[np.float64]
+    most: float
+
+    def whole(self, share: NDArray[np.float64]) -> NDArray[np.int16]:
+        """Return the rows of some people as whole numbers; shape (n, m)."""
+        end = self.most * FINE
+        steps = np.clip((share - self.centre) * (self.scale * FINE), -end, end)
+        return np.where(np.isnan(steps), 0.0, np.trunc(steps)).astype(np.int16)
+
+    def moved_by(self, mean: NDArray[np.float64]) -> Rows:
+        """Return the rows around other centres: those that are now at `mean`, in deviations."""
+        return replace(self, centre=np.clip(self.centre + mean / self.scale, 0.0, 1.0))
+
+
+def scaled_rows(
+    mean: NDArray[np.float64], scaling: Scaling, columns: Columns, people: float, share: float, rho: float
+) -> Rows:
+    """Return rows in which a deviation is 1, unless a rare answer would then outweigh all else.
+
+    The largest entry is the one that leaves the most signal over all columns, by about what noise there is.
+    """
+    doubt = 0.5 / math.sqrt(max(people, 4.0))
+    rate = np.clip(mean, doubt, 1 - doubt)[columns.answers]
+    deviation = scaling.spread.copy()
+    deviation[columns.answers] = np.sqrt(rate * (1 - rate))
+    noise = max(share, 1 - share) ** 2 / (2 * rho * people * share * (1 - share))
+    largest = np.maximum(mean, 1 - mean)[columns.answers]
+
+    def scale(most: float) -> NDArray[np.float64]:
+        scale = 1 / deviation
+        scale[columns.answers] = np.minimum(scale[columns.answers], most / largest)
+        return scale
+
+    def worth(most: float) -> float:
+        size = (scale(most) * deviation) ** 2
+        ball, box = 4.4 * size.sum() + 4 * most**2, np.sum(np.minimum(scale(most), 2 * most) ** 2)
+        return float(np.sum(1 / (1 + noise * min(ball, box) / size)))
+
+    most = max(_ENTRIES, key=worth)
+    return Rows(mean, scale(most), most)

@@ -1,0 +1,104 @@
+"""Tell all for scores of any test, or declared ones: noise on each, p-values from their null law with it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import log_ndtr, ndtr, owens_t
+
+from discreet.classical.adaptive_bh import adaptive_bh
+from discreet.classical.step_up import step_up_positions
+from discreet.methods.all.noisy import told
+from discreet.methods.common import (
+    INDEPENDENT,
+    Ready,
+    doubts,
+    gaussian_budget,
+    gaussian_events,
+    promised,
+    record,
+    score_name,
+)
+from discreet.report.estimates import Told
+from discreet.report.release import FdrPromise
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from discreet.evidence.core.evidence import Evidence
+    from discreet.evidence.core.null import Null
+    from discreet.parameters import Parameters
+    from discreet.report.release import Release
+
+_FINE = 20  # 2**20 steps to one sensitivity: the rounding of a million scores adds a thousandth to the noise
+
+
+def ready_scores(evidence: Evidence, asked: Parameters) -> Ready:
+    """Tell every score with Gaussian noise, then decide by BH; docs/proofs/all-scores.md.
+
+    Guarantee: Gaussian(mu) with the largest mu inside (epsilon, delta), for one person moves all scores
+    together by at most the certificate's norm, sqrt(m) sup unless it says less.
+    """
+    rho = gaussian_budget(asked.epsilon, asked.delta)
+    events = gaussian_events([rho])
+    certificate, m = evidence.certificate, len(evidence)
+    step = 2.0 ** (math.frexp(certificate.sup)[1] - 1 - _FINE)
+    each = math.sqrt(m) * math.ceil(certificate.sup / step)
+    moved = each if certificate.norm is None else min(each, certificate.norm / step + math.sqrt(m))
+    signed = evidence.signed
+    adaptive = asked.guarantee != "proved"
+
+    def draw() -> Release:
+        exact = evidence.score if signed is None else signed
+        noisy = told(np.floor(exact / step), moved, rho, step)
+        if signed is None:
+            p = noisy_tail(noisy.sums, noisy.deviation, evidence.null)
+        else:
+            p = np.asarray(ndtr(-noisy.sums / math.hypot(1.0, noisy.deviation)), dtype=np.float64)
+        places = adaptive_bh(p, asked.q) if adaptive else step_up_positions(p, asked.q)
+        strongest = places[np.argsort(-noisy.sums[places], kind="stable")].astype(np.int64)
+        of_p = evidence.null.law == "exponential"  # a p-value estimates nothing: the noise is all its error
+        error = np.full(m, noisy.deviation if of_p else math.hypot(1.0, noisy.deviation))
+        made = record(
+            "noise on every score",
+            evidence,
+            asked.q,
+            strongest,
+            promised(asked, events, certificate),
+            _promise(asked, evidence.null),
+            {"guarantee": str(asked.guarantee), "certificate": str(certificate)},
+        )
+        names = tuple(map(str, evidence.names))
+        words = (score_name(evidence),) * m
+        degrees = np.full(m, math.inf)
+        procedure = "adaptive BH" if adaptive else "BH"
+        told_all = Told(np.arange(m), names, words, noisy.sums, error, degrees, p, procedure)
+        return replace(made, told=told_all)
+
+    return Ready(events, draw)
+
+
+def noisy_tail(t: NDArray[np.float64], deviation: float, null: Null) -> NDArray[np.float64]:
+    """Return P(X + N >= t), X with the null law and N normal of this deviation: at least that of any null."""
+    if null.law == "exponential":
+        # P(N >= t) + e^(-t + s^2/2) P(N <= t - s^2): the second part is where X takes over.
+        over = -t + deviation**2 / 2 + log_ndtr(t / deviation - deviation)
+        return np.minimum(ndtr(-t / deviation) + np.exp(np.minimum(over, 0.0)), 1.0)
+    h = t / math.hypot(1.0, deviation)
+    # X = max(Z, 0), or |Z|: Z > 0 and Z + N >= t by Owen's T, and otherwise N alone.
+    joint = 0.5 * ndtr(-h) + owens_t(h, 1 / deviation)
+    if null.law == "folded normal":
+        return np.clip(2 * joint, 0.0, 1.0)
+    return np.clip(joint + 0.5 * ndtr(-t / deviation), 0.0, 1.0)
+
+
+def _promise(asked: Parameters, null: Null) -> FdrPromise:
+    unproved, scope = doubts(null)
+    words = f"null scores have the stated law or are smaller{unproved}, and are independent of one another and of the rest"
+    if asked.guarantee == "proved" and null.law != "folded normal":
+        words += ", or positively dependent (PRDS)"
+    return FdrPromise(asked.q, "proved", words, "docs/proofs/all-fdr.md", INDEPENDENT + scope)
+

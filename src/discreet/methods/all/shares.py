@@ -1,0 +1,87 @@
+"""How the budget of a release that tells all is divided: from public numbers alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from discreet.evidence.core.people import People
+
+FIRST = 0.4
+"""The share of the contrast's budget that the first stage spends, where there are several."""
+LATER = ((0.3, 0.12), (0.6, 0.12), (0.9, 0.12), (1.2, 0.12), (1.5, 0.12))
+"""Before each later stage columns with z scores below this are dropped; and its share."""
+_QUIET = 0.1  # where noise adds this little to the variance of a contrast, one stage will do
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """What each step may spend, as parts of the whole; a part that is not needed is 0.
+
+    `groups`: who is in which group. `quartiles`: of numbers without bounds. `range`: where numbers with
+    bounds really lie. `centre`: the mean of every column. `norms`: how long people's rows are. `recentre`:
+    the mean again, now that rows can be clipped. The rest: `contrast` of the groups, `squares` for its
+    variance, `sums` and `missing` to correct it; `stages`: the contrast of fewer columns again.
+    """
+
+    groups: float
+    quartiles: float
+    range: float
+    centre: float
+    norms: float
+    recentre: float
+    squares: float
+    sums: float
+    missing: float
+    contrast: float
+    stages: float
+
+    def of(self, rho: float) -> Shares:
+        """Return the budget of each step."""
+        return Shares(*(getattr(self, field.name) * rho for field in fields(self)))
+
+    def without_groups(self) -> Shares:
+        """Return the budget where the sizes of the groups are known already."""
+        return replace(self, groups=0.0, contrast=self.contrast + self.groups)
+
+    def spent(self) -> tuple[float, ...]:
+        """Return the parts in the order in which they are spent."""
+        return tuple(getattr(self, field.name) for field in fields(self))
+
+
+def shares(people: People, rho: float, m: int | None = None) -> Shares:
+    """Return the shares for these questions and this number of people; `m` of the hypotheses are measured.
+
+    Each step gets what it needs to be right within a few people of a hundred, or a tenth of a deviation, and
+    no more than a most: what is learned beyond that is worth less than a sharper contrast.
+    """
+    m, n = len(people) if m is None else m, people.rows
+    kinds = {(question.answers, question.bounds is not None) for question in people.questions}
+    enough = partial(_enough, rho, n)
+    groups = group_share(people, rho)
+    quartiles = enough(40 * m, 0.05, 0.02, 0.10) if (False, False) in kinds else 0.0
+    narrow = enough(4 * m, 0.03, 0.01, 0.05) if (False, True) in kinds else 0.0
+    centre = enough(m, 0.03, 0.005, 0.04)
+    norms = enough(2, 0.01, 0.002, 0.01)
+    recentre = enough(4 * m, 0.05, 0.003, 0.02)
+    missing = 0.005
+    # About the noise of one stage: columns of deviation 1, rows as long as their number, equal groups.
+    noise = 4 * m / (2 * rho * max(n, 1))
+    # For about 150 degrees of freedom; where there is little noise, rare answers are given large entries.
+    entry = 36 if noise < 1 and any(answers for answers, _ in kinds) else 6
+    squares = min(max(150 * entry * (m + entry) / (2 * rho * (max(n, 1) * (1 + noise)) ** 2), 0.005), 0.06)
+    rest = 1 - (groups + quartiles + narrow + centre + norms + 2 * recentre + missing + squares)
+    rest *= 1 - 2.0**-45
+    contrast = rest if noise < _QUIET else FIRST * rest
+    learning = (groups, quartiles, narrow, centre, norms, recentre)
+    return Shares(*learning, squares, recentre, missing, contrast, rest - contrast)
+
+
+def group_share(people: People, rho: float) -> float:
+    """Return the share that learns how large the groups are: none where that is public."""
+    return _enough(rho, people.rows, 2, 0.01, 0.002, 0.05) if people.protect == "everything" else 0.0
+
+
+def _enough(rho: float, n: int, squared: float, error: float, least: float, most: float) -> float:
+    """Return the share at which sums of this squared sensitivity are within `error` of the people."""
+    return min(max(squared / (2 * rho * (error * max(n, 1)) ** 2), least), most)

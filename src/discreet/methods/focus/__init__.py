@@ -1,0 +1,1 @@
+"""Focus: select the most promising hypotheses privately, then measure them afresh."""

@@ -1,0 +1,80 @@
+"""Select the K largest scores with Gumbel noise, measure those hypotheses afresh, then BH over all of them.
+
+Proofs: docs/proofs/rounds.md for the selection, all-privacy.md for the measuring, Theorem 3 of all-fdr.md.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.classical.step_up import step_up_positions
+from discreet.evidence.core.compared import compared
+from discreet.methods.all.learn import learn_groups
+from discreet.methods.all.method import APPROXIMATE, released, test_all
+from discreet.methods.all.shares import group_share, shares
+from discreet.methods.common import Ready, gaussian_budget, gaussian_events
+from discreet.noise.laws import GUMBEL
+from discreet.privacy.rounds import effective
+from discreet.report.release import FdrPromise, Release
+from discreet.selection.contest.contest import largest
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from discreet.evidence.core.evidence import Evidence
+    from discreet.evidence.core.people import People
+    from discreet.parameters import Parameters
+
+SELECTION = 0.5
+"""The share of the budget that the selection spends."""
+_DEFAULT = (8, 128)
+
+
+def looked_at(k: int | None, m: int) -> int:
+    """Return how many hypotheses are measured: `k`, or else one in fifty, at least 8 and at most 128."""
+    low, high = _DEFAULT
+    return min(m, max(low, min(m // 50, high)) if k is None else k)
+
+
+def ready_focus(people: People, asked: Parameters) -> Ready:
+    """Settle the shares of the budget; the draw selects, learns, measures and decides.
+
+    Guarantee: the composition of one Gaussian event for each share, together within (epsilon, delta).
+    """
+    rho = gaussian_budget(asked.epsilon, asked.delta)
+    count = looked_at(asked.k, len(people))
+    sizes = group_share(people, rho) * rho
+    select = SELECTION * rho - sizes
+    rest = (rho - SELECTION * rho) * (1 - 2.0**-45)
+    budget = shares(people, rest, count).of(rest).without_groups()
+    events = gaussian_events((sizes, select, *budget.spent()))
+
+    def draw() -> Release:
+        groups = learn_groups(people.group, sizes)
+        with np.errstate(all="ignore"):
+            evidence = compared(people, sizes=(groups.first, groups.second))
+        chosen = np.sort(select_largest(evidence, count, select))
+        mask = np.zeros(len(people), dtype=np.bool_)
+        mask[chosen] = True
+        tested = test_all(people.only(mask), budget, groups)
+        told = tested.told(chosen, "BH")
+        p = np.ones(len(people))
+        p[chosen] = told.p_value
+        found = np.searchsorted(chosen, step_up_positions(p, asked.q))
+        words = FdrPromise(asked.q, "simulated", APPROXIMATE, "discreet bench people --raw")
+        return released("selected, then measured afresh", people, asked, events, found, told, words)
+
+    return Ready(events, draw)
+
+
+def select_largest(evidence: Evidence, count: int, rho: float) -> NDArray[np.int64]:
+    """Return the places of the `count` largest noisy scores.
+
+    Guarantee: Gaussian(sqrt(2 rho)), as `count` rounds of the exponential mechanism (docs/proofs/rounds.md).
+    """
+    certificate = evidence.certificate
+    unit = min(certificate.spread, 2 * certificate.sup) / math.sqrt(8 * rho) * (1 + 2.0**-40)
+    return largest(evidence.score, unit * math.sqrt(float(effective(count))), count, GUMBEL)

@@ -1,0 +1,97 @@
+"""What a release tells of its hypotheses beside the discoveries: estimates, their errors, p-values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet import check
+from discreet.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+PROCEDURES = ("adaptive BH", "BH", "BY")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Told:
+    """What was measured of each hypothesis that was told, noise included; public once released.
+
+    Attributes
+    ----------
+    indices : array of int, shape (k,)
+        Places among the hypotheses, ascending.
+    hypotheses : tuple of str
+        Their names.
+    effect : tuple of str
+        What each estimate is: "difference of means", "difference of rates", "P(larger) - P(smaller)".
+    estimate : array of float, shape (k,)
+        In the column's own units; NaN where nothing could be measured.
+    standard_error : array of float, shape (k,)
+        Of the estimate, sampling and privacy noise together; NaN with the estimate.
+    degrees : array of float, shape (k,)
+        Degrees of freedom of the t distribution the estimate is referred to; infinite: normal.
+    p_value : array of float, shape (k,)
+        Two-sided or one-sided, as the test was.
+    procedure : {"adaptive BH", "BH", "BY"}
+        What made discoveries of p-values; hypotheses that were not told counted as p = 1.
+
+    Notes
+    -----
+    An estimate or error that is not finite was not measured: both become NaN.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discreet import Told
+    >>> one, what = np.ones(2), ("difference of means",) * 2
+    >>> told = Told(np.arange(2), ("age", "pay"), what, 3 * one, one, 30 * one, one / 2, "BH")
+    >>> len(told)
+    2
+    """
+
+    indices: NDArray[np.int64]
+    hypotheses: tuple[str, ...]
+    effect: tuple[str, ...]
+    estimate: NDArray[np.float64]
+    standard_error: NDArray[np.float64]
+    degrees: NDArray[np.float64]
+    p_value: NDArray[np.float64]
+    procedure: str
+
+    def __post_init__(self) -> None:
+        check.choice(self.procedure, "procedure", PROCEDURES)
+        numbers = {name: check.floats(getattr(self, name), name) for name in NUMBERS}
+        indices, count = check.array(self.indices, "indices").astype(np.int64), len(self.hypotheses)
+        shapes = {one.shape for one in (indices, *numbers.values())} | {(len(self.effect),)}
+        if shapes != {(count,)}:
+            raise InputError(f"indices, effect, {', '.join(NUMBERS)} must have {count} entries each")
+        if not (np.diff(indices, prepend=-1) > 0).all():
+            raise InputError("indices must ascend, from 0 on")
+        if not (numbers["degrees"] > 0).all():
+            raise InputError("degrees must be above 0")
+        if not ((numbers["p_value"] >= 0) & (numbers["p_value"] <= 1)).all():
+            raise InputError("p_value must lie in [0, 1]")
+        if (numbers["standard_error"] < 0).any():
+            raise InputError("standard_error must be at least 0")
+        measured = np.isfinite(numbers["estimate"]) & np.isfinite(numbers["standard_error"])
+        for name in ("estimate", "standard_error"):
+            numbers[name] = np.where(measured, numbers[name], np.nan)
+        check.settle(self, indices=indices, **numbers)
+
+    def __len__(self) -> int:
+        return len(self.hypotheses)
+
+    def places(self, indices: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return where in this record the hypotheses at `indices` stand; all of them must be told."""
+        places = np.searchsorted(self.indices, indices)
+        if places.max(initial=-1) >= len(self) or (self.indices[places] != indices).any():
+            raise InputError("a discovery is not among the hypotheses that were told")
+        return places
+
+
+NUMBERS = ("estimate", "standard_error", "degrees", "p_value")
+"""The fields of `Told` that hold a number for each hypothesis."""
