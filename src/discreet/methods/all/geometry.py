@@ -47,24 +47,24 @@ def box_of(people: People, rows: Rows) -> Box:
     end = rows.most * FINE
     low = np.clip(-rows.centre * rows.scale * FINE, -end, 0.0)
     high = np.clip((1 - rows.centre) * rows.scale * FINE, 0.0, end)
-    diameter = radius = squares = 0.0
+    ends = np.maximum(-low, high)
+    apart, length, fourth = (high - low) ** 2, ends**2, ends**4
+    diameter, radius, squares = (float(np.sum(part)) for part in (apart, length, fourth))
     for asked in people.questions:
+        if not asked.answers or asked.places.stop - asked.places.start == 1:
+            continue
+        # Of several answers a person gives one, or none: the corners of a simplex, and 0.
         below, above = low[asked.places], high[asked.places]
-        if asked.answers and below.size > 1:
-            corners = np.where(np.eye(below.size, dtype=np.bool_), above, below)
-            corners = np.vstack([corners, np.zeros(below.size)])
-            length = np.sum(corners**2, axis=1)
-            apart = length[:, None] + length - 2 * corners @ corners.T
-            diameter += float(apart.max())
-            radius += float(length.max())
-            squares += float(np.sum(corners**4, axis=1).max())
-        else:
-            ends = np.maximum(-below, above)
-            diameter += float(np.sum((above - below) ** 2))
-            radius += float(np.sum(ends**2))
-            squares += float(np.sum(ends**4))
-    entry = float(np.max(np.maximum(-low, high), initial=1.0))
-    return Box(*(max(1.0, math.sqrt(part)) * _UP for part in (diameter, radius, squares)), entry * _UP)
+        corners = np.where(np.eye(below.size, dtype=np.bool_), above, below)
+        corners = np.vstack([corners, np.zeros(below.size)])
+        sizes = np.sum(corners**2, axis=1)
+        distances = sizes[:, None] + sizes - 2 * corners @ corners.T
+        diameter += float(distances.max() - np.sum(apart[asked.places]))
+        radius += float(sizes.max() - np.sum(length[asked.places]))
+        squares += float(np.sum(corners**4, axis=1).max() - np.sum(fourth[asked.places]))
+    entry = float(np.max(ends, initial=1.0))
+    sizes = [max(1.0, math.sqrt(part)) * _UP for part in (diameter, radius, squares)]
+    return Box(sizes[0], sizes[1], sizes[2], entry * _UP)
 
 
 @dataclass(frozen=True, slots=True)
