@@ -35,7 +35,7 @@ class Drawn:
 
     def some(self, chosen: NDArray[np.int64], bounds: NDArray[np.float64]) -> Drawn:
         """Return the chosen ones; `bounds` are everyone's."""
-        some = (held.take(chosen) for held in (self.index, self.score, self.high, self.low))
+        some = self.index.take(chosen), self.score.take(chosen), self.high.take(chosen), self.low.take(chosen)
         return Drawn(*some, bounds.take(chosen, axis=1))
 
     def after(self, first: int) -> Drawn:
