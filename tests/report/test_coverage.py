@@ -59,7 +59,7 @@ def test_intervals_one_by_one():
     """Those of the others are at level 1 - q, each for itself, whatever was discovered; not at 1 - q/2."""
     rng = np.random.default_rng(12)
     inside = []
-    for _ in range(2000):
+    for _ in range(2500):
         release = release_of(TRUTH + rng.normal(size=30), np.ones(30), np.inf, "BH")
         low, high = limits(release.told, np.full(30, Q))
         told = columns(release)
