@@ -47,22 +47,21 @@ def to_frame(release: Release, kind: str | None = None) -> Any:
 
 def estimates(release: Release) -> Any:
     """Return the frame of `Release.estimates`."""
-    found = {name: column.tolist() for name, column in told_columns(release).items()}
-    return frame_of(_names(release) | found, release.frame)
+    return frame_of(_names(release) | told_columns(release), release.frame)
 
 
 def confidence_interval(release: Release, level: float) -> Any:
     """Return the frame of `Release.confidence_interval`."""
     told, miss = told_of(release), 1 - check.level(level, "level")
     low, high = limits(told, np.full(len(told), miss))
-    return frame_of(_names(release) | {"low": low.tolist(), "high": high.tolist()}, release.frame)
+    return frame_of(_names(release) | {"low": low, "high": high}, release.frame)
 
 
-def _names(release: Release) -> dict[str, list[Any]]:
+def _names(release: Release) -> dict[str, Any]:
     return {"hypothesis": [valid(name) for name in told_of(release).hypotheses]}
 
 
-def frame_of(columns: dict[str, list[Any]], first: str | None) -> Any:
+def frame_of(columns: dict[str, Any], first: str | None) -> Any:
     """Return columns as a data frame of the kind `first` where it is installed, else of another."""
     import narwhals as nw
 
