@@ -202,9 +202,10 @@ class Release:
         error is of sampling and privacy noise together.
 
         Intervals (low, high) of the R discoveries among m hypotheses are at level 1 - q*R/m each: then, for
-        independent estimates, at most a share q of them is expected to miss (docs/proofs/intervals.md). The
-        other intervals are at level 1 - q each, one by one. A q-value is the smallest level at which the
-        release's own procedure rejects; hypotheses that were not told count as p = 1.
+        independent estimates without bias, at most a share q of them is expected to miss
+        (docs/proofs/intervals.md). The other intervals are at level 1 - q each, one by one. A q-value is the
+        smallest level at which the release's own procedure rejects; hypotheses that were not told count as
+        p = 1.
 
         Raises
         ------

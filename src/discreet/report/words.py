@@ -121,7 +121,8 @@ def estimates_are(release: Release) -> str:
     found, rest = (percent(1 - miss) for miss in miss_rates(release))
     levels = (
         f"those of discoveries at level {found} each, so that on average at most {percent(release.q)} of "
-        f"them miss, if estimates are independent (docs/proofs/intervals.md); the others at {rest} each"
+        f"them miss, if estimates are independent, without bias and with the errors stated "
+        f"(docs/proofs/intervals.md); the others at {rest} each"
         if len(release)
         else f"at level {rest} each"
     )
