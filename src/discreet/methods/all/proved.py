@@ -190,10 +190,10 @@ def _largest_kept(
     undecided = np.ones((), dtype=np.bool_)
     for scaled in _RATES:
         rate = scaled * unit
-        level = np.minimum(np.exp(planned(rate)), above) if scaled < _RATES[-1] else np.zeros(())
+        level = np.minimum(np.exp(planned(rate)), above) if scaled < _RATES[-1] else np.full((), -1.0)
         seen = np.exp(np.minimum(exponent(rate) + _SLACK, 0.0))
         stops = undecided & ~(seen <= level)
-        p = np.where(stops, np.minimum(seen, above), p)
+        p = np.where(stops, np.fmin(seen, above), p)
         undecided, above = undecided & ~stops, level
     return p
 
