@@ -59,7 +59,7 @@ def chances(v, k, share, noises, claimed=None, alternative="two-sided", **option
 @pytest.mark.parametrize("alternative", ["two-sided", "less"])
 @pytest.mark.parametrize(("k", "share"), [(7, 0.5), (2, 0.3)])
 def test_super_uniform(k, share, alternative):
-    """All arrangements of 14 labels, entries even or lopsided, a share that is off: P(p <= alpha) <= alpha."""
+    """All arrangements of 14 labels, entries even or lopsided, a share that is off."""
     rng = np.random.default_rng(k)
     for v in (rng.uniform(-1, 1, 14), np.r_[1.0, 0.9, np.full(12, -0.1)]):
         variance = share * (1 - share) * (v**2).sum()

@@ -156,7 +156,7 @@ def proved_p_values(
         return log_noise(rate, noise) + square + own**2 / 2 + fixed - rate * t
 
     variance, reach = share * (1 - share) * expected, np.maximum(high, -low) * max(share, 1 - share)
-    lean = np.clip((1 - 2 * share) * (low + high) / reach, -1, 1)
+    lean = np.clip((1 - 2 * share) * (low + high) / np.maximum(reach, _TINY), -1, 1)
 
     def planned(sign: int, rate: Floats) -> Floats:
         return log_level(rate, noise=noise, variance=variance, bound=reach, skew=sign * lean)
