@@ -195,6 +195,8 @@ def _largest_kept(
         stops = undecided & ~(seen <= level)
         p = np.where(stops, np.fmin(seen, above), p)
         undecided, above = undecided & ~stops, level
+        if not undecided.any():
+            break
     return p
 
 
