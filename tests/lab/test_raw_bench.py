@@ -216,14 +216,14 @@ def test_tables_are_read_as_declared(tmp_path):
     """One row for each person of either group; missing stays missing, undeclared levels are "other"."""
     n = small_table(tmp_path)
     people = surveys.read(SMALL, tmp_path, "columns")
-    assert people.names == ("age", "smokes = 1", "town = A", "town = B", "town = other")
+    assert people.names == ("age", "smokes=1", "town=A", "town=B", "town=other")
     assert people.rows == n - 1
     assert np.isnan(people.values[3, :2]).all()
     assert np.isnan(people.values[4, 2:]).all()
     assert people.values[6, 2:].sum() == 1
     assert people.questions[0].bounds == (0, 100)
     assert people.questions[2].places == slice(2, 5)
-    assert {"age", "town = A"} <= {people.names[i] for i in not_private(people)}
+    assert {"age", "town=A"} <= {people.names[i] for i in not_private(people)}
 
 
 def test_copies_are_somebody_elses_answers(tmp_path):

@@ -5,47 +5,30 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from discreet.api import release
-from discreet.evidence.core.evidence import Evidence
-from discreet.evidence.rank_sum import RankSum
-from discreet.evidence.two_by_two import TwoByTwo
-from discreet.lab.bench.moments import DELTA, Q, bounds_of, not_private
+from discreet.api import ready_people, release
+from discreet.evidence.core.compared import compared
+from discreet.lab.bench.moments import DELTA, Q, not_private
 from discreet.lab.bench.rival import by_hand
-from discreet.measure import measure
+from discreet.parameters import Parameters
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from discreet.evidence.core.people import People
 
 
 def ours(people: People, epsilon: float, **options: Any) -> NDArray[np.int64]:
-    """Return our discoveries."""
-    return aware(people, epsilon, **options)
+    """Return the discoveries of `discreet.Compare` by the method that is the default for it."""
+    asked = Parameters(q=Q, epsilon=epsilon, delta=DELTA, method="all", **options)
+    return ready_people(people, asked).draw().indices
 
 
-def aware(people: People, epsilon: float, **options: Any) -> NDArray[np.int64]:
-    """Return the discoveries of noise-aware BH: rank sums of numbers, 2x2 tables of answers."""
-    return release(_scores(people), q=Q, epsilon=epsilon, delta=DELTA, **options).indices
-
-
-def _scores(people: People) -> Evidence:
-    """Return the scores of all columns under the larger of the two certificates."""
-    answers = bounds_of(people)[2]
-    parts: list[tuple[NDArray[np.intp], Evidence]] = []
-    for test, places in ((RankSum, np.flatnonzero(~answers)), (TwoByTwo, np.flatnonzero(answers))):
-        if places.size:
-            table = np.column_stack([people.values[:, places], people.group])
-            parts.append((places, measure(table, test(group=str(places.size)))))
-    score = np.empty(len(people))
-    for places, evidence in parts:
-        score[places] = evidence.score
-    widest = max((evidence for _, evidence in parts), key=lambda evidence: evidence.certificate.sup)
-    return Evidence(people.names, score, widest.null, widest.certificate)
+def aware(people: People, epsilon: float) -> NDArray[np.int64]:
+    """Return the discoveries of noise-aware BH on rank sums of numbers and 2x2 tables of answers."""
+    return release(compared(people), q=Q, epsilon=epsilon, delta=DELTA, method="aware").indices
 
 
 def _without_bounds(people: People) -> People:
