@@ -16,6 +16,7 @@ from discreet.gather import gathered, is_comparison
 from discreet.measure import check_engine, check_test, measuring
 from discreet.methods.aware.method import ready_aware
 from discreet.methods.common import Ready
+from discreet.methods.route import route
 from discreet.named import described, plain, recognised
 from discreet.parameters import Frame, Parameters
 from discreet.request import about, about_evidence
@@ -40,11 +41,12 @@ def release(
     q: float,
     epsilon: float,
     delta: float,
-    method: Method = "aware",
+    method: Method = "auto",
     guarantee: Guarantee | None = None,
     dependence: Dependence | None = None,
     k: int | None = None,
     cutoffs: Cutoffs | None = None,
+    expect: float | None = None,
     values: bool = False,
     ledger: Purse = None,
     dataset: str | None = None,
@@ -140,6 +142,7 @@ def release(
         dependence=dependence,
         k=k,
         cutoffs=cutoffs,
+        expect=expect,
         values=values,
     )
     check.made(
@@ -162,12 +165,14 @@ def _make(
 ) -> Release:
     """Settle, pay for, draw and describe a release."""
     gathered = isinstance(evidence, People)
+    asked, why = route(asked, evidence)
+    described = {**(described or {}), **_reason(why)}
     _warn(asked, evidence.rows if gathered else evidence.certificate.people)
     settled = ready_people(evidence, asked) if gathered else ready(evidence, asked)
 
     def draw() -> Release:
         made = settled.draw()
-        return replace(made, parameters={**(described or {}), **made.parameters}, frame=frame)
+        return replace(made, parameters={**described, **made.parameters}, frame=frame)
 
     if purse is None:
         return draw()
@@ -237,11 +242,12 @@ def discover(
     q: float,
     epsilon: float,
     delta: float,
-    method: Method = "aware",
+    method: Method = "auto",
     guarantee: Guarantee | None = None,
     dependence: Dependence | None = None,
     k: int | None = None,
     cutoffs: Cutoffs | None = None,
+    expect: float | None = None,
     values: bool = False,
     person: str | Person | None = None,
     columns: Columns | None = None,
@@ -341,6 +347,7 @@ def discover(
         dependence=dependence,
         k=k,
         cutoffs=cutoffs,
+        expect=expect,
         values=values,
     )
     if release_id is not None and not all(map(recognised, (test, columns, person))):
@@ -357,16 +364,22 @@ def discover(
         kept = purse.stored()
         if kept is not None:
             return kept
-    if asked.method in {"all", "focus"} and is_comparison(test):
-        if engine != "local":
-            raise InputError(f'method "{asked.method}" counts in this process: leave engine out')
+    if engine == "local" and asked.method in {"auto", "all", "focus"} and is_comparison(data, test):
         people = gathered(data, test, person=person, columns=columns)
-        return _make(people, asked, purse, told, _frame(data))
+        asked, why = route(asked, people)
+        if asked.method != "aware":
+            return _make(people, asked, purse, {**told, **_reason(why)}, _frame(data))
+        told |= _reason(why)
     # Scores may stay on a cluster where a method needs no more than their blocks can give.
-    gather = asked.method != "aware" or asked.values
+    gather = asked.method not in {"auto", "aware"} or asked.values
     where = {"engine": engine, "scheduler": scheduler}
     with measuring(data, test, person=person, columns=columns, **where, gather=gather) as evidence:
         return _make(evidence, asked, purse, told, _frame(data))
+
+
+def _reason(why: str) -> dict[str, str]:
+    """Return why a method was chosen, as the record of a release says it; nothing where it was asked for."""
+    return {"chosen": why} if why else {}
 
 
 def _frame(data: TableLike) -> str | None:
@@ -383,11 +396,12 @@ def private_bh(
     q: float,
     epsilon: float,
     delta: float,
-    method: Method = "aware",
+    method: Method = "auto",
     guarantee: Guarantee | None = None,
     dependence: Dependence | None = None,
     k: int | None = None,
     cutoffs: Cutoffs | None = None,
+    expect: float | None = None,
     values: bool = False,
     ledger: Purse = None,
     dataset: str | None = None,
@@ -458,6 +472,7 @@ def private_bh(
         dependence=dependence,
         k=k,
         cutoffs=cutoffs,
+        expect=expect,
         values=values,
         ledger=ledger,
         dataset=dataset,

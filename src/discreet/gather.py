@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,12 +24,38 @@ if TYPE_CHECKING:
     from discreet.data.tables.table import Table
 
 Comparison = Compare | TwoGroups | RankSum | TwoByTwo
+_LARGEST = 2**30
 _ROWS = "Each row was taken to be one person."
 
 
-def is_comparison(test: Any) -> TypeGuard[Comparison]:
-    """Say whether a test compares two groups column by column, so that its rows can be gathered."""
-    return isinstance(test, (Compare, TwoGroups, RankSum, TwoByTwo))
+def is_comparison(data: Any, test: Any) -> TypeGuard[Comparison]:
+    """Say whether a test compares two groups column by column, in a table whose rows can be gathered.
+
+    Tests with options of their own statistic keep it; larger files are read block by block.
+    """
+    if isinstance(test, Compare):
+        return True
+    if not isinstance(test, (TwoGroups, RankSum, TwoByTwo)) or not _is_plain(test):
+        return False
+    from discreet.data.plink.plink import is_plink
+
+    return not is_plink(data) and _size(data) <= _LARGEST
+
+
+def _is_plain(test: Any) -> bool:
+    own = [field for field in fields(test) if field.name in {"sd", "floor", "ceiling", "tail"}]
+    return all(getattr(test, field.name) == field.default for field in own)
+
+
+def _size(data: Any) -> int:
+    """Return the bytes of a file or a folder; of a table in memory 0."""
+    if not isinstance(data, (str, Path)):
+        return 0
+    try:
+        path = Path(data)
+        return sum(part.stat().st_size for part in path.rglob("*")) if path.is_dir() else path.stat().st_size
+    except (OSError, ValueError):
+        return 0  # said when it is opened
 
 
 def gathered(data: Any, test: Comparison, *, person: Any, columns: Any) -> People:

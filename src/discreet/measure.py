@@ -14,9 +14,12 @@ import numpy as np
 from discreet import check
 from discreet.data.plink.plink import Plink
 from discreet.errors import InputError
+from discreet.evidence.compare import Compare
+from discreet.evidence.core.compared import compared
 from discreet.evidence.core.evidence import Evidence
 from discreet.evidence.core.sharded import Part, joined
 from discreet.evidence.p_values import PValues
+from discreet.gather import gathered
 from discreet.parameters import Engine
 
 if TYPE_CHECKING:
@@ -114,6 +117,13 @@ def measuring(
             yield test.of(data)
             return
         columns = columns if test.column is None else [test.column]
+    if isinstance(test, Compare):
+        if engine != "local":
+            raise InputError("Compare counts in this process: leave engine out")
+        people = gathered(data, test, person=person, columns=columns)
+        with np.errstate(all="ignore"):
+            yield _assuming(people.assumption, _of(people.rows, compared(people)))
+        return
     if isinstance(data, Plink):
         data.check_used(test.labels)
     _check_levels(data, test, columns)

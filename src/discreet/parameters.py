@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from discreet import check
 from discreet.errors import InputError
 
-Method: TypeAlias = Literal["aware", "all", "focus", "peel", "oneshot", "mirror"]
+Method: TypeAlias = Literal["auto", "aware", "all", "focus", "peel", "oneshot", "mirror"]
 """How a release chooses its discoveries."""
 Guarantee: TypeAlias = Literal["proved", "calibrated", "approximate"]
 """Whether the false discovery rate is proved, verified by simulation ("aware"), or as good as the t law ("all")."""
@@ -43,7 +43,8 @@ TAKES = {
     "aware": ("guarantee", "dependence"),
     "aware, calibrated": ("guarantee",),
     "all": ("guarantee",),
-    "focus": ("guarantee", "k"),
+    "focus": ("guarantee", "k", "expect"),
+    "auto": ("guarantee", "dependence", "k", "expect"),
     "peel": ("k", "cutoffs"),
     "oneshot": ("k", "cutoffs"),
     "mirror": ("k",),
@@ -51,6 +52,8 @@ TAKES = {
 """What each method takes beside q, epsilon, delta and values. All else is refused: it would do nothing."""
 DEFAULTS = {"guarantee": "proved", "dependence": "positive", "cutoffs": "plain"}
 """What is meant where an option that a method takes is not given."""
+GAUSSIAN = ("auto", "aware", "all", "focus", "mirror")
+"""Methods whose noise is Gaussian, or as good as: they spend a Gaussian budget, and need delta > 0."""
 GUARANTEED = {"aware": ("proved", "calibrated"), "all": ("approximate", "proved"), "focus": ("approximate",)}
 """Which guarantees a method gives, the default first."""
 
@@ -66,12 +69,13 @@ class Parameters:
     q: float
     epsilon: float
     delta: float
-    method: Method = "aware"
+    method: Method = "auto"
     guarantee: Guarantee | None = None
     dependence: Dependence | None = None
     k: int | None = None
     cutoffs: Cutoffs | None = None
     values: bool = False
+    expect: float | None = None
 
     def __post_init__(self) -> None:
         check.settle(
@@ -88,6 +92,8 @@ class Parameters:
                 check.choice(getattr(self, name), name, among)
         if self.k is not None:
             check.settle(self, k=check.whole(self.k, "k"))
+        if self.expect is not None:
+            check.settle(self, expect=check.positive(self.expect, "expect"))
         taken = TAKES[self.row]
         refuse_idle({name: getattr(self, name) for name in OPTIONS}, [self.row])
         if self.method in GUARANTEED:
@@ -95,8 +101,9 @@ class Parameters:
             if self.guarantee is None:
                 check.settle(self, guarantee=given[0])
             check.choice(self.guarantee, f'guarantee of method "{self.method}"', given)
-        check.settle(self, **{name: DEFAULTS[name] for name in taken if self._lacks(name)})
-        if self.delta == 0 and self.method in {"aware", "all", "focus", "mirror"}:
+        if self.method != "auto":
+            check.settle(self, **{name: DEFAULTS[name] for name in taken if self._lacks(name)})
+        if self.delta == 0 and self.method in GAUSSIAN:
             raise InputError(
                 f'delta must be above 0 for method "{self.method}": its noise is Gaussian; try 1e-6'
             )
@@ -106,6 +113,22 @@ class Parameters:
         """The row of `TAKES` that applies."""
         calibrated = self.method == "aware" and self.guarantee == "calibrated"
         return "aware, calibrated" if calibrated else self.method
+
+    def routes(self, offered: tuple[str, ...]) -> tuple[str, ...]:
+        """Return which of the methods offered take all options that were given; some must."""
+        given = [name for name in OPTIONS if getattr(self, name) is not None and name != "expect"]
+        found = tuple(
+            method
+            for method in offered
+            if all(name in TAKES[method] for name in given)
+            and self.guarantee in (None, *GUARANTEED[method])
+            and not (method == "aware" and self.guarantee == "calibrated" and self.dependence is not None)
+        )
+        if not found:
+            raise InputError(
+                f"no method among {', '.join(offered)} takes {' and '.join(given)} as given: name the method"
+            )
+        return found
 
     def _lacks(self, name: str) -> bool:
         return name in DEFAULTS and getattr(self, name) is None

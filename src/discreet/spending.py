@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from discreet.errors import InputError
 from discreet.methods.common import gaussian_budget, gaussian_events
+from discreet.parameters import GAUSSIAN
 from discreet.report.budget import BudgetLine
 from discreet.report.release import Release
 
@@ -49,7 +50,7 @@ class Spending:
         """Refuse, before any data is read, what the budget clearly cannot pay; what is charged is paid."""
         if self.ledger.entry(self.dataset, self.release_id, self.request) is not None:
             return
-        if asked.method in {"aware", "all", "focus", "mirror"}:
+        if asked.method in GAUSSIAN:
             rho = gaussian_budget(asked.epsilon, asked.delta) * (1 - 2.0**-40)
             self.ledger.affords(self.dataset, gaussian_events([rho]), neighbours)
 

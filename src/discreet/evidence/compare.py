@@ -48,9 +48,8 @@ class Compare:
     Null hypothesis of a column: its entries and the groups are independent among those who have an entry. If
     whether an entry is missing depends on the group or on the value, nothing is found that is not there; if
     it depends on both together, no test on those present can tell. Estimates are differences of means
-    (bounds), differences of rates (answers), and P(larger) - P(smaller) (numbers without bounds). Use it
-    with methods "all" (the default for it) and "focus". Proofs: docs/proofs/all-privacy.md,
-    docs/proofs/all-p-values.md, docs/proofs/all-fdr.md.
+    (bounds), differences of rates (answers), and P(larger) - P(smaller) (numbers without bounds). Proofs:
+    docs/proofs/all-privacy.md, docs/proofs/all-fdr.md; for the scores of "aware" docs/proofs/compare.md.
 
     References
     ----------
@@ -67,7 +66,7 @@ class Compare:
     >>> table["b"] += 0.4 * treated
     >>> table["treated"] = treated
     >>> test = discreet.Compare(group="treated")
-    >>> discreet.discover(table, test, q=0.1, epsilon=1, delta=1e-6, method="all").discoveries[0]
+    >>> discreet.discover(table, test, q=0.1, epsilon=1, delta=1e-6).discoveries[0]
     'b'
     """
 
@@ -89,8 +88,5 @@ class Compare:
         return (self.group,)
 
     def start(self, names: Sequence[str]) -> NoReturn:
-        """Refuse: there is no score of one pass over the data."""
-        raise InputError(
-            'Compare has no scores to hand on: use `discover` with method "all" or "focus", or the test RankSum, '
-            "TwoGroups or TwoByTwo"
-        )
+        """Refuse: blocks of a table do not say which columns belong together, `measure` knows."""
+        raise InputError("Compare looks at a whole table: hand it to `discover` or `measure`")

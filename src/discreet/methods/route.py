@@ -1,0 +1,182 @@
+"""Which method to use when none is asked for: invented studies at the level of z scores, public numbers alone."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from discreet.classical.adaptive_bh import adaptive_bh
+from discreet.classical.step_up import step_up_positions
+from discreet.methods.all.shares import FIRST, LATER
+from discreet.evidence.core.evidence import Evidence
+from discreet.evidence.core.people import People
+from discreet.methods.common import gaussian_budget
+from discreet.methods.focus.method import SELECTION, looked_at
+from discreet.parameters import TAKES, Parameters
+from discreet.privacy.rounds import effective
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from discreet.evidence.core.sharded import Sharded
+    from discreet.parameters import Method
+
+_STRENGTHS = (1.0, 1.4, 2.0, 3.0, 5.0)  # times what is found without privacy
+_COLUMNS = 2000  # columns of an invented study, at most
+_STUDIES = 3
+_SPENT = 0.1  # what learning costs, about
+_MARGIN = 0.3  # noise-aware BH decides about as if q were this share of it
+_SEARCH = 0.22
+_SEED = 1
+_NEARLY = 0.03
+_MANY = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What is public of a release: hypotheses, signals, one person's pull on a z score, budget, q.
+
+    `pull` is how far one person moves one z score, `norm` how far all of them together; `staged` says whether
+    columns that show nothing can be dropped on the way.
+    """
+
+    m: int
+    signals: int
+    pull: float
+    norm: float
+    rho: float
+    q: float
+    staged: bool
+
+
+def expected(expect: float | None, m: int) -> int:
+    """Return how many hypotheses are expected to be real: a share, a number, or twice the root of all."""
+    if expect is None:
+        return max(1, min(m // 2, round(2 * math.sqrt(m))))
+    return max(1, min(m, round(expect * m if expect < 1 else expect)))
+
+
+@lru_cache(maxsize=256)
+def choose(setting: Setting, among: tuple[str, ...], k: int | None = None) -> tuple[str, str]:
+    """Return the method that finds the most in invented studies, and why, in one line.
+
+    The first of those that are nearly as good is taken.
+    """
+    if len(among) == 1:
+        return among[0], f'"{among[0]}" is the only method with these options'
+    if setting.m > _MANY and "aware" in among:
+        return "aware", f'"aware" is for more than {_MANY:,} hypotheses'
+    power = {method: _power(setting, method, k) for method in among}
+    best = next(method for method in among if power[method] >= max(power.values()) - _NEARLY)
+    found = ", ".join(f"{method} {power[method]:.0%}" for method in among)
+    words = f"of {setting.signals:,} real ones among {setting.m:,}, over a range of strengths: {found}"
+    return best, f'"{best}" finds the most in invented studies ({words})'
+
+
+def _power(setting: Setting, method: str, k: int | None) -> float:
+    """Return the share of real hypotheses found, over the strengths and some studies."""
+    rng = np.random.default_rng(_SEED)
+    m = min(setting.m, _COLUMNS)
+    real = max(1, round(setting.signals * m / setting.m))
+    least = -float(ndtri(setting.q * real / (2 * m))) + 1
+    found: list[float] = []
+    for strength in _STRENGTHS:
+        for _ in range(_STUDIES):
+            z = rng.standard_normal(m)
+            z[:real] += strength * least * rng.uniform(0.7, 1.3, real)
+            places = _METHODS[method](z, setting, m / setting.m, k, rng)
+            found.append(float(np.count_nonzero(places < real)) / real)
+    return float(np.mean(found))
+
+
+def _all(
+    z: NDArray[np.float64], setting: Setting, _: float, __: int | None, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Tell all, in stages that drop columns; the noise of a stage depends on the share that is left."""
+    variance = setting.norm**2 / (2 * setting.rho * (1 - _SPENT))
+    mean, noise, left = np.zeros(z.size), np.full(z.size, math.inf), np.ones(z.size, dtype=np.bool_)
+    for least, share in ((0.0, FIRST), *LATER) if setting.staged else ((0.0, 1.0),):
+        left &= np.abs(mean) >= least * np.sqrt(1 + np.where(np.isinf(noise), 0.0, noise))
+        count = int(np.count_nonzero(left))
+        if count == 0:
+            break
+        fresh = variance / share * count / z.size
+        drawn = z[left] + rng.standard_normal(count) * math.sqrt(fresh)
+        before = noise[left]
+        precision = 1 / before + 1 / fresh
+        mean[left] += (drawn - mean[left]) / (fresh * precision)
+        noise[left] = 1 / precision
+    p = np.where(left, 2 * ndtr(-np.abs(mean) / np.sqrt(1 + noise)), 1.0)
+    return adaptive_bh(p, setting.q)
+
+
+def _focus(
+    z: NDArray[np.float64], setting: Setting, part: float, k: int | None, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Select and measure afresh; `part` is that of all hypotheses that the study has."""
+    count = looked_at(2 * setting.signals if k is None else k, setting.m)
+    scale = setting.pull / math.sqrt(2 * SELECTION * setting.rho) * math.sqrt(float(effective(count)))
+    many = min(z.size, max(1, round(count * part)))
+    chosen = np.argsort(-(np.abs(z) + scale * rng.gumbel(size=z.size)))[:many]
+    each = setting.norm**2 / setting.m * count / (2 * setting.rho * (1 - SELECTION) * (1 - _SPENT))
+    p = np.ones(z.size)
+    drawn = z[chosen] + rng.standard_normal(many) * math.sqrt(each)
+    p[chosen] = 2 * ndtr(-np.abs(drawn) / math.sqrt(1 + each))
+    return step_up_positions(p, setting.q)
+
+
+def _aware(
+    z: NDArray[np.float64], setting: Setting, _: float, __: int | None, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Noise-aware BH, about: BH on scores with the selection noise of that many, and its margin on q."""
+    scale = setting.pull / math.sqrt(2 * (1 - _SEARCH) * setting.rho)
+    scale *= math.sqrt(float(effective(setting.signals)))
+    noisy = np.abs(z) + scale * (rng.gumbel(size=z.size) - np.euler_gamma)
+    p = 2 * ndtr(-np.maximum(noisy, 0.0) / math.sqrt(1 + (math.pi * scale) ** 2 / 6))
+    return step_up_positions(p, _MARGIN * setting.q)
+
+
+_METHODS = {"all": _all, "focus": _focus, "aware": _aware}
+
+
+
+def route(asked: Parameters, data: People | Evidence | Sharded) -> tuple[Parameters, str]:
+    """Return what was asked with the method settled, and why that one; `auto` is settled by public numbers.
+
+    A comparison of two groups is told with noise, or the best few are, unless noise-aware BH finds more.
+    Scores go to noise-aware BH, unless telling them all finds more.
+    """
+    if asked.method != "auto":
+        return asked, ""
+    m, rho = len(data), gaussian_budget(asked.epsilon, asked.delta)
+    signals = expected(asked.expect, m)
+    if isinstance(data, People):
+        among = asked.routes(("all", "focus", "aware"))
+        share = float(np.mean(data.group == 1)) if data.protect == "columns" else 0.5
+        people = max(data.rows, 1) * max(share * (1 - share), 1e-6)
+        pull, norm = math.sqrt(3 / people), max(share, 1 - share) * 2 * math.sqrt(m / people)
+    else:
+        among = asked.routes(("aware", "all") if isinstance(data, Evidence) else ("aware",))
+        certificate = data.certificate
+        # A logarithm of a p-value moves about four times as far as the z score behind it.
+        unit = 0.25 if data.null.law == "exponential" else 1.0
+        pull = certificate.sup * unit
+        norm = (certificate.norm or certificate.sup * math.sqrt(m)) * unit
+    setting = Setting(m, signals, pull, norm, rho, asked.q, isinstance(data, People))
+    method, why = choose(setting, among, asked.k)
+    given = {name: getattr(asked, name) for name in TAKES[method]}
+    if method == "focus" and asked.k is None:
+        given["k"] = looked_at(2 * signals, m)
+    return Parameters(
+        q=asked.q,
+        epsilon=asked.epsilon,
+        delta=asked.delta,
+        method=cast("Method", method),
+        values=asked.values,
+        **given,
+    ), why
