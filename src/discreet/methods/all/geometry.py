@@ -131,18 +131,21 @@ def _answers(people: People, rows: Rows) -> Box:
         given = np.eye(asked.places.stop - asked.places.start, dtype=np.bool_) != rows.turned[asked.places]
         # One of them, none of those that are left, or no entry at all.
         none = rows.turned[asked.places] * size[asked.places]
-        corners = np.vstack([given * size[asked.places], none, rows.shift[asked.places]])
+        corners = np.trunc(np.vstack([given * size[asked.places], none, rows.middle[asked.places]]))
         # Shrunk, two rows without negative entries are no further apart than the larger of both is long.
-        larger = np.maximum(corners[:, None], corners[None])
-        apart += float(np.sum(larger**2, axis=2).max())
+        further = (
+            np.abs(corners[:, None] - corners) if rows.centred else np.maximum(corners[:, None], corners)
+        )
+        apart += float(np.sum(further**2, axis=2).max())
+        corners -= rows.middle[asked.places] * rows.centred
         radius += float(np.sum(corners**2, axis=1).max())
         squares += float(np.sum(corners**4, axis=1).max())
-    square = float(np.sum(size[single] ** 2))
+    ends = np.maximum(size - rows.middle, rows.middle) if rows.centred else size
     return _box(
-        apart + square,
-        radius + square,
-        squares + float(np.sum(size[single] ** 4)),
-        float(np.max(size[rows.answers], initial=1.0)),
+        apart + float(np.sum(size[single] ** 2)),
+        radius + float(np.sum(ends[single] ** 2)),
+        squares + float(np.sum(ends[single] ** 4)),
+        float(np.max(ends[rows.answers], initial=1.0)),
         int(np.count_nonzero(rows.answers)),
     )
 
