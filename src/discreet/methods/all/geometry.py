@@ -51,13 +51,12 @@ def box_of(people: People, rows: Rows) -> Box:
     for asked in people.questions:
         below, above = low[asked.places], high[asked.places]
         if asked.answers and below.size > 1:
-            corners = np.where(np.eye(below.size, dtype=np.bool_), above, below)
-            corners = np.vstack([corners, np.zeros(below.size)])
-            length = np.sum(corners**2, axis=1)
-            apart = length[:, None] + length - 2 * corners @ corners.T
-            diameter += float(apart.max())
-            radius += float(length.max())
-            squares += float(np.sum(corners**4, axis=1).max())
+            # Rows are 0 (missing), `below` (none of these answers), or that with one entry of `above`.
+            longest = _longest(below**2, above**2)
+            apart = float(np.sum(np.sort((above - below) ** 2)[-2:]))  # of two who gave different answers
+            diameter += max(apart, longest)
+            radius += longest
+            squares += _longest(below**4, above**4)
         else:
             ends = np.maximum(-below, above)
             diameter += float(np.sum((above - below) ** 2))
@@ -65,6 +64,11 @@ def box_of(people: People, rows: Rows) -> Box:
             squares += float(np.sum(ends**4))
     entry = float(np.max(np.maximum(-low, high), initial=1.0))
     return Box(*(max(1.0, math.sqrt(part)) * _UP for part in (diameter, radius, squares)), entry * _UP)
+
+
+def _longest(below: NDArray[np.float64], above: NDArray[np.float64]) -> float:
+    """Return the largest sum of entries of `below`, one of which may be that of `above` instead."""
+    return float(np.sum(below) + np.max(np.maximum(above - below, 0.0)))
 
 
 @dataclass(frozen=True, slots=True)
