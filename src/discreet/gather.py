@@ -11,7 +11,7 @@ import numpy as np
 
 from discreet.errors import InputError
 from discreet.evidence.compare import Compare
-from discreet.evidence.core.groups import MEMBERSHIP
+from discreet.evidence.core.groups import MEMBERSHIP, sizes
 from discreet.evidence.core.people import People, Question
 from discreet.evidence.rank_sum import RankSum
 from discreet.evidence.two_by_two import TwoByTwo
@@ -82,6 +82,8 @@ def gathered(data: Any, test: Comparison, *, person: Any, columns: Any) -> Peopl
         if np.any(group < 0):
             values = np.where((group < 0)[:, None], np.nan, values)
     protect = test.protect if isinstance(test, Compare) else "columns"
+    if protect == "columns":
+        sizes(np.bincount(group[group >= 0], minlength=2))
     return People(
         table.names,
         _questions(table, test),
@@ -99,12 +101,15 @@ def _questions(table: Table, test: Comparison) -> tuple[Question, ...]:
     questions: list[Question] = []
     start = 0
     for chosen in table.chosen:
-        places = slice(start, start + len(chosen.names))
-        start = places.stop
+        width = len(chosen.names)
+        # One row gives one answer. Several rows of a person, made one, may say yes to several.
+        step = width if table.person is None or table.person.reduce in (None, "first") else 1
         yes_or_no = chosen.column.kind == "bool" and chosen.column.declared
         answers = chosen.levels is not None or yes_or_no or isinstance(test, TwoByTwo)
         bounds = None if answers else _bounds(test, chosen.names[0])
-        questions.append(Question(chosen.column.name, places, answers, bounds))
+        for first in range(start, start + width, step):
+            questions.append(Question(chosen.column.name, slice(first, first + step), answers, bounds))
+        start += width
     return tuple(questions)
 
 
