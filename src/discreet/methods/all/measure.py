@@ -10,9 +10,10 @@ import numpy as np
 
 from discreet.methods.all.geometry import Ball, box_of, reach_of
 from discreet.methods.all.learn import Groups, Means, learn_groups, learn_means, learn_scaling, sample
-from discreet.methods.all.noisy import Noisy, told
+from discreet.methods.all.noisy import Noisy, check_noise, told
 from discreet.methods.all.norms import Norms, best_ball, learn_norms
 from discreet.methods.all.reading import FINE, Columns, Rows, Scaling, scaled_rows
+from discreet.methods.all.shares import LATER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 PARTS = 2**12
 """The share of the second group is a whole number of these."""
 _TILE = 2**20  # entries worked on at a time
+_MOST = 2**29  # no sum is moved by more than this, times the square root of the columns
 _CLEAR = 1.01  # a ball is this much wider than the largest entry, at least
 
 
@@ -71,6 +73,13 @@ class Measured:
     missing: Noisy
 
 
+def check_budget(budget: Shares, columns: int) -> None:
+    """Refuse, before anything is spent, a budget that asks for noise that cannot be drawn."""
+    main = (budget.contrast, budget.squares, budget.missing, budget.stages / len(LATER) or budget.contrast)
+    most = _MOST * math.sqrt(columns) / math.sqrt(2 * min(main))
+    check_noise(1 / math.sqrt(2 * max(budget.spent())), most)
+
+
 def learn(people: People, budget: Shares, groups: Groups | None = None, *, clip: bool) -> Learned:
     """Learn the constants, each step with its part of the budget; rows are clipped to a ball if that pays.
 
@@ -109,12 +118,13 @@ def measure(people: People, known: Learned, budget: Shares) -> Measured:
     reach = reach_of(box_of(people, known.rows), known.ball, share, protected=protected)
     absent = _absent(people, known)
     total = _Totals.of(people, known, absent)
-    moved = PARTS * FINE * absent * (1.0 if protected else max(share, 1 - share))
+    # Two people of one group may miss different answers: norms of `absent`, at right angles.
+    moved = max(math.sqrt(2) * max(share, 1 - share), 1.0 if protected else 0.0)
     return Measured(
         told(_contrast(total.rows, share), PARTS * reach.contrast, budget.contrast, 1 / (PARTS * FINE)),
         told(total.rows[0], reach.sums, budget.sums, 1 / FINE),
         told(total.squares, reach.squares, budget.squares, 1 / FINE**2),
-        told(_contrast(total.absent, share), moved, budget.missing, 1 / (PARTS * FINE)),
+        told(_contrast(total.absent, share), PARTS * FINE * absent * moved, budget.missing, 1 / (PARTS * FINE)),
     )
 
 

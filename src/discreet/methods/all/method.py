@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.classical.adaptive_bh import adaptive_bh
 from discreet.methods.all.after import effects
-from discreet.methods.all.measure import learn, measure
+from discreet.methods.all.measure import check_budget, learn, measure
 from discreet.methods.all.shares import shares
 from discreet.methods.all.stages import staged
 from discreet.methods.common import Ready, gaussian_budget, gaussian_events
@@ -35,6 +35,7 @@ def ready_all(people: People, asked: Parameters) -> Ready:
     """
     rho = gaussian_budget(asked.epsilon, asked.delta)
     budget = shares(people, rho).of(rho)
+    check_budget(budget, len(people))
     events = gaussian_events(budget.spent())
 
     def draw() -> Release:
