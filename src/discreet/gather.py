@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -21,17 +22,18 @@ from discreet.labels import codes
 if TYPE_CHECKING:
     from typing import TypeGuard
 
+    from discreet.block import Block
     from discreet.data.tables.table import Table
 
 Comparison = Compare | TwoGroups | RankSum | TwoByTwo
-_LARGEST = 2**30
+_LARGEST = 2**28  # entries of a file
 _ROWS = "Each row was taken to be one person."
 
 
 def is_comparison(data: Any, test: Any) -> TypeGuard[Comparison]:
     """Say whether a test compares two groups column by column, in a table whose rows can be gathered.
 
-    Tests with options of their own statistic keep it; larger files are read block by block.
+    Tests with options of their own statistic keep it.
     """
     if isinstance(test, Compare):
         return True
@@ -39,7 +41,7 @@ def is_comparison(data: Any, test: Any) -> TypeGuard[Comparison]:
         return False
     from discreet.data.plink.plink import is_plink
 
-    return not is_plink(data) and _size(data) <= _LARGEST
+    return not is_plink(data)
 
 
 def _is_plain(test: Any) -> bool:
@@ -47,19 +49,12 @@ def _is_plain(test: Any) -> bool:
     return all(getattr(test, field.name) == field.default for field in own)
 
 
-def _size(data: Any) -> int:
-    """Return the bytes of a file or a folder; of a table in memory 0."""
-    if not isinstance(data, (str, Path)):
-        return 0
-    try:
-        path = Path(data)
-        return sum(part.stat().st_size for part in path.rglob("*")) if path.is_dir() else path.stat().st_size
-    except (OSError, ValueError):
-        return 0  # said when it is opened
+def gathered(data: Any, test: Comparison, *, person: Any, columns: Any) -> People | None:
+    """Return everyone's entries and groups. Those in neither group have no entries.
 
-
-def gathered(data: Any, test: Comparison, *, person: Any, columns: Any) -> People:
-    """Return everyone's entries and groups. Those in neither group have no entries."""
+    None if a file has more entries than are held at once and the test can do without: how many people and
+    columns there are is public, how many bytes they take is not.
+    """
     from discreet.data.plink.plink import is_plink
 
     if is_plink(data):
@@ -71,7 +66,14 @@ def gathered(data: Any, test: Comparison, *, person: Any, columns: Any) -> Peopl
 
     check_levels(data, asked_levels(test, columns))
     table = open_table(data, columns=columns, labels=test.labels, person=person)
-    blocks = list(table.blocks())
+    most = _LARGEST if isinstance(data, (str, Path)) and not isinstance(test, Compare) else math.inf
+    blocks: list[Block] = []
+    entries = 0
+    for block in table.blocks():
+        blocks.append(block)
+        entries += block.rows * len(table.names)
+        if entries > most:
+            return None
     if not blocks:
         raise InputError("the data has no rows: there is nothing to test")
     with np.errstate(all="ignore"):  # a warning would speak of the data
