@@ -14,7 +14,11 @@ from discreet.methods.all import geometry, learn, measure, noisy, norms, reading
 def everywhere(patch: Any, real: Any, faulty: Any) -> None:
     """Replace a function wherever the methods have imported it."""
     for key, module in list(sys.modules.items()):
-        if key.startswith("discreet.methods") and key != real.__module__ and getattr(module, real.__name__, None) is real:
+        if (
+            key.startswith("discreet.methods")
+            and key != real.__module__
+            and getattr(module, real.__name__, None) is real
+        ):
             patch.setattr(module, real.__name__, faulty)
 
 
@@ -34,9 +38,7 @@ def question_charged_as_one_column(patch: Any) -> None:
 
 def no_row_of_none_of_the_answers(patch: Any) -> None:
     """Forget that a person may give none of the answers that are left."""
-    patch.setattr(
-        geometry, "_longest", lambda below, above: float(np.sum(below) + np.max(above - below))
-    )
+    patch.setattr(geometry, "_longest", lambda below, above: float(np.sum(below) + np.max(above - below)))
 
 
 def clipped_before_centred(patch: Any) -> None:
@@ -108,7 +110,6 @@ def missing_at_no_angle(patch: Any) -> None:
 
 def noise_looks_at_its_sums(patch: Any) -> None:
     """Give small sums less noise."""
-
 
     def faulty(total: Any, moved: float, rho: float, unit: float = 1.0) -> Any:
         return noisy.told(total, min(moved, float(np.abs(total).max()) + 1), rho, unit)

@@ -92,7 +92,9 @@ def test_a_weight_does_not_look_at_its_own_entry(entries, other):
     row = np.array([entries, [other, *entries[1:]]], dtype=np.int16)
     ball = Ball(16 * FINE, 15.0 * FINE)
     first, second = ball.clip(row)[:, 0]
-    assert abs(first * other - second * entries[0]) <= abs(other) + abs(entries[0]) + 1e-6 * abs(first * other)
+    assert abs(first * other - second * entries[0]) <= abs(other) + abs(entries[0]) + 1e-6 * abs(
+        first * other
+    )
 
 
 @given(tables(), st.integers(0, measure.PARTS), st.floats(1e-6, 4.0) | st.none(), st.booleans())
