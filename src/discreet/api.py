@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import replace
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, cast, get_args
 
 from discreet import check
 from discreet.errors import InputError
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from discreet.data.tables.person import Person
     from discreet.evidence.core.accumulate import Test
+    from discreet.gather import Comparison
     from discreet.parameters import Cutoffs, Dependence, Engine, Guarantee, Method
     from discreet.report.release import Release
     from discreet.spending import Purse, Spending
@@ -176,9 +177,7 @@ def _make(
 
     if purse is None:
         return draw()
-    return purse.spend(
-        Ready(settled.events, draw), "replace" if gathered else evidence.certificate.adjacency
-    )
+    return purse.spend(Ready(settled.events, draw), "replace" if gathered else evidence.certificate.adjacency)
 
 
 def _warn(asked: Parameters, people: int | None) -> None:
@@ -365,7 +364,7 @@ def discover(
         if kept is not None:
             return kept
     if engine == "local" and asked.method in {"auto", "all", "focus"} and is_comparison(data, test):
-        people = gathered(data, test, person=person, columns=columns)
+        people = gathered(data, cast("Comparison", test), person=person, columns=columns)
         if people is not None:
             asked, why = route(asked, people)
             if asked.method != "aware":

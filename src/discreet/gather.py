@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -20,8 +20,6 @@ from discreet.evidence.two_groups import TwoGroups
 from discreet.labels import codes
 
 if TYPE_CHECKING:
-    from typing import TypeGuard
-
     from discreet.block import Block
     from discreet.data.tables.table import Table
 
@@ -30,7 +28,7 @@ _LARGEST = 2**28  # entries of a file
 _ROWS = "Each row was taken to be one person."
 
 
-def is_comparison(data: Any, test: Any) -> TypeGuard[Comparison]:
+def is_comparison(data: Any, test: Any) -> bool:
     """Say whether a test compares two groups column by column, in a table whose rows can be gathered.
 
     Tests with options of their own statistic keep it.
@@ -59,7 +57,7 @@ def gathered(data: Any, test: Comparison, *, person: Any, columns: Any) -> Peopl
 
     if is_plink(data):
         raise InputError(
-            f"{type(test).__name__} compares the columns of a table; for genotypes use Allelic, Trend or Score"
+            f"{type(test).__name__} compares columns of a table; for genotypes use Allelic, Trend or Score"
         )
     from discreet.data.tables.declared import asked_levels, check_levels
     from discreet.data.tables.table import open_table
@@ -119,7 +117,7 @@ def _bounds(test: Comparison, name: str) -> tuple[float, float] | None:
     bounds: Any = getattr(test, "bounds", None)
     if not isinstance(bounds, Mapping):
         return bounds
-    found: Any = bounds.get(name)
+    found = cast("Mapping[str, tuple[float, float]]", bounds).get(name)
     if found is None and isinstance(test, TwoGroups):
         raise InputError(
             f"bounds must cover every column tested; {name!r} has none: add it, or choose columns"

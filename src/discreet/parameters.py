@@ -11,7 +11,7 @@ from discreet.errors import InputError
 Method: TypeAlias = Literal["auto", "aware", "all", "focus", "peel", "oneshot", "mirror"]
 """How a release chooses its discoveries."""
 Guarantee: TypeAlias = Literal["proved", "calibrated", "approximate"]
-"""Whether the false discovery rate is proved, verified by simulation ("aware"), or as good as the t law ("all")."""
+"""Whether the FDR is proved, verified by simulation ("aware"), or as good as a t law is near ("all")."""
 Dependence: TypeAlias = Literal["positive", "any"]
 """What "aware" assumes about the scores of true nulls."""
 Cutoffs: TypeAlias = Literal["plain", "paper", "conservative"]

@@ -1,4 +1,4 @@
-"""Which method to use when none is asked for: invented studies at the level of z scores, public numbers alone."""
+"""Which method to use when none is asked for: by invented studies of z scores, from public numbers alone."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from scipy.special import ndtr, ndtri
 
 from discreet.classical.adaptive_bh import adaptive_bh
 from discreet.classical.step_up import step_up_positions
-from discreet.methods.all.shares import FIRST, LATER
 from discreet.evidence.core.evidence import Evidence
 from discreet.evidence.core.people import People
+from discreet.methods.all.shares import FIRST, LATER
 from discreet.methods.common import gaussian_budget
 from discreet.methods.focus.method import SELECTION, looked_at
 from discreet.parameters import TAKES, Parameters
@@ -144,7 +144,6 @@ def _aware(
 _METHODS = {"all": _all, "focus": _focus, "aware": _aware}
 
 
-
 def route(asked: Parameters, data: People | Evidence | Sharded) -> tuple[Parameters, str]:
     """Return what was asked with the method settled, and why that one; `auto` is settled by public numbers.
 
@@ -157,7 +156,9 @@ def route(asked: Parameters, data: People | Evidence | Sharded) -> tuple[Paramet
     signals = expected(asked.expect, m)
     if isinstance(data, People):
         among = asked.routes(("all", "focus", "aware"))
-        share = float(np.mean(data.group == 1)) if data.protect == "columns" else 0.5
+        share = (
+            float(np.count_nonzero(data.group == 1)) / max(data.rows, 1) if data.protect == "columns" else 0.5
+        )
         people = max(data.rows, 1) * max(share * (1 - share), 1e-6)
         pull, norm = math.sqrt(3 / people), max(share, 1 - share) * 2 * math.sqrt(m / people)
     else:

@@ -5,47 +5,28 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from discreet.api import release
-from discreet.evidence.core.evidence import Evidence
-from discreet.evidence.rank_sum import RankSum
-from discreet.evidence.two_by_two import TwoByTwo
-from discreet.lab.bench.moments import DELTA, Q, bounds_of, not_private
+from discreet.api import ready, ready_people
+from discreet.evidence.core.compared import compared
+from discreet.lab.bench.moments import DELTA, Q, not_private
 from discreet.lab.bench.rival import by_hand
-from discreet.measure import measure
+from discreet.methods.route import route
+from discreet.parameters import Parameters
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from discreet.evidence.core.people import People
 
 
 def ours(people: People, epsilon: float, **options: Any) -> NDArray[np.int64]:
-    """Return our discoveries."""
-    return aware(people, epsilon, **options)
-
-
-def aware(people: People, epsilon: float, **options: Any) -> NDArray[np.int64]:
-    """Return the discoveries of noise-aware BH: rank sums of numbers, 2x2 tables of answers."""
-    return release(_scores(people), q=Q, epsilon=epsilon, delta=DELTA, **options).indices
-
-
-def _scores(people: People) -> Evidence:
-    """Return the scores of all columns under the larger of the two certificates."""
-    answers = bounds_of(people)[2]
-    parts: list[tuple[NDArray[np.intp], Evidence]] = []
-    for test, places in ((RankSum, np.flatnonzero(~answers)), (TwoByTwo, np.flatnonzero(answers))):
-        if places.size:
-            table = np.column_stack([people.values[:, places], people.group])
-            parts.append((places, measure(table, test(group=str(places.size)))))
-    score = np.empty(len(people))
-    for places, evidence in parts:
-        score[places] = evidence.score
-    widest = max((evidence for _, evidence in parts), key=lambda evidence: evidence.certificate.sup)
-    return Evidence(people.names, score, widest.null, widest.certificate)
+    """Return our discoveries, by the route that the library chooses unless one is named."""
+    asked, _ = route(Parameters(q=Q, epsilon=epsilon, delta=DELTA, **options), people)
+    if asked.method == "aware":
+        return ready(compared(people), asked).draw().indices
+    return ready_people(people, asked).draw().indices
 
 
 def _without_bounds(people: People) -> People:
@@ -55,8 +36,8 @@ def _without_bounds(people: People) -> People:
 CONTENDERS: dict[str, Callable[[People, float, np.random.Generator], NDArray[np.int64]]] = {
     "us": lambda people, epsilon, _: ours(_without_bounds(people), epsilon),
     "us, bounds": lambda people, epsilon, _: ours(people, epsilon),
-    "us, proved": lambda people, epsilon, _: ours(_without_bounds(people), epsilon, guarantee="proved"),
-    "aware": lambda people, epsilon, _: aware(people, epsilon),
+    "us, proved": lambda people, epsilon, _: ours(people, epsilon, guarantee="proved"),
+    "aware": lambda people, epsilon, _: ours(people, epsilon, method="aware"),
     "by hand": by_hand,
     "not private": lambda people, _, __: not_private(people),
 }

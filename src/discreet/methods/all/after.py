@@ -93,7 +93,9 @@ def _missing(told: Measured, known: Learned) -> _Missing:
     return _Missing(kept * sums, kept * noise + unseen**2)
 
 
-def _p_value(stronger: NDArray[np.float64], degrees: NDArray[np.float64], *, two_sided: bool) -> NDArray[np.float64]:
+def _p_value(
+    stronger: NDArray[np.float64], degrees: NDArray[np.float64], *, two_sided: bool
+) -> NDArray[np.float64]:
     tail = np.asarray(stdtr(degrees, -stronger), dtype=np.float64)
     return np.minimum(2 * tail, 1.0) if two_sided else tail
 

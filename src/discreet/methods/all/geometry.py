@@ -47,23 +47,24 @@ def box_of(people: People, rows: Rows) -> Box:
     end = rows.most * FINE
     low = np.clip(-rows.centre * rows.scale * FINE, -end, 0.0)
     high = np.clip((1 - rows.centre) * rows.scale * FINE, 0.0, end)
+    ends = np.maximum(-low, high)
+    alone = np.ones(len(people), dtype=np.bool_)
     diameter = radius = squares = 0.0
     for asked in people.questions:
+        if not asked.answers or asked.places.stop - asked.places.start == 1:
+            continue
+        # A row of several answers is 0 (missing), `below` (none of them), or that with one entry of `above`.
+        alone[asked.places] = False
         below, above = low[asked.places], high[asked.places]
-        if asked.answers and below.size > 1:
-            # Rows are 0 (missing), `below` (none of these answers), or that with one entry of `above`.
-            longest = _longest(below**2, above**2)
-            apart = float(np.sum(np.sort((above - below) ** 2)[-2:]))  # of two who gave different answers
-            diameter += max(apart, longest)
-            radius += longest
-            squares += _longest(below**4, above**4)
-        else:
-            ends = np.maximum(-below, above)
-            diameter += float(np.sum((above - below) ** 2))
-            radius += float(np.sum(ends**2))
-            squares += float(np.sum(ends**4))
-    entry = float(np.max(np.maximum(-low, high), initial=1.0))
-    return Box(*(max(1.0, math.sqrt(part)) * _UP for part in (diameter, radius, squares)), entry * _UP)
+        longest = _longest(below**2, above**2)
+        diameter += max(longest, float(np.sum(np.sort((above - below) ** 2)[-2:])))
+        radius += longest
+        squares += _longest(below**4, above**4)
+    diameter += float(np.sum((high - low)[alone] ** 2))
+    radius += float(np.sum(ends[alone] ** 2))
+    squares += float(np.sum(ends[alone] ** 4))
+    sizes = [max(1.0, math.sqrt(part)) * _UP for part in (diameter, radius, squares)]
+    return Box(sizes[0], sizes[1], sizes[2], float(np.max(ends, initial=1.0)) * _UP)
 
 
 def _longest(below: NDArray[np.float64], above: NDArray[np.float64]) -> float:

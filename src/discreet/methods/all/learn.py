@@ -78,7 +78,7 @@ def sample(values: NDArray[Any]) -> NDArray[Any]:
 
 def learn_scaling(values: NDArray[Any], columns: Columns, quartiles: float, narrow: float) -> Scaling:
     """Return where the numbers of each column lie."""
-    m = values.shape[1]
+    m = int(values.shape[1])
     scaling = Scaling(np.zeros(m), np.ones(m), np.ones(m), np.full(m, 1 / math.sqrt(12)))
     if columns.free.size:
         _quartiles(values[:, columns.free].astype(np.float64), columns.free, scaling, quartiles)
@@ -87,9 +87,7 @@ def learn_scaling(values: NDArray[Any], columns: Columns, quartiles: float, narr
     return scaling
 
 
-def _quartiles(
-    x: NDArray[np.float64], at: NDArray[np.intp], scaling: Scaling, rho: float
-) -> None:
+def _quartiles(x: NDArray[np.float64], at: NDArray[np.intp], scaling: Scaling, rho: float) -> None:
     """Find the median and both quartiles of columns without bounds, halving an interval again and again.
 
     One person moves the count below each column's threshold by one: a vector of norm sqrt(columns). Counts on
@@ -124,7 +122,10 @@ def _quartiles(
     reach = np.exp2(highs)
     scaling.centre[at] = centre
     # A side on which a quarter of the people was never found is as wide as the other.
-    scaling.below[at], scaling.above[at] = np.minimum(reach[0], reach[1] * 64), np.minimum(reach[1], reach[0] * 64)
+    scaling.below[at], scaling.above[at] = (
+        np.minimum(reach[0], reach[1] * 64),
+        np.minimum(reach[1], reach[0] * 64),
+    )
 
 
 def _number(key: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -174,8 +175,11 @@ class Means:
 def learn_means(share: NDArray[np.float64], people: People, rho: float) -> Means:
     """Return the mean of every column of shares in [0, 1]."""
     several = [range(len(people))[asked.places] for asked in people.questions]
-    several = [places for asked, places in zip(people.questions, several, strict=True)
-               if asked.answers and len(places) > 1]
+    several = [
+        places
+        for asked, places in zip(people.questions, several, strict=True)
+        if asked.answers and len(places) > 1
+    ]
     chosen = np.array([place for places in several for place in places], dtype=np.intp)
     single = np.setdiff1d(np.arange(len(people)), chosen)
     found = _means(share[:, single], share[:, chosen], tuple(map(len, several)), rho)
@@ -190,8 +194,8 @@ def _means(
 ) -> Means:
     """Return the means of columns that stand alone, then of columns of which a person has one at most.
 
-    A share less 1/2, beside its presence of weight sqrt(3)/2, moves by at most 1. The answers to one question,
-    beside its presence of weight 1, move by at most sqrt(2).
+    A share less 1/2, beside its presence of weight sqrt(3)/2, moves by at most 1. The answers to one
+    question, beside its presence of weight 1, move by at most sqrt(2).
     """
     known = ~np.isnan(single)
     alone = np.trunc(np.where(known, single - 0.5, 0.0) * _FINE).sum(axis=0)

@@ -12,7 +12,8 @@ from discreet.methods.all.geometry import Ball, box_of, reach_of
 from discreet.methods.all.learn import Groups, Means, learn_groups, learn_means, learn_scaling, sample
 from discreet.methods.all.noisy import Noisy, check_noise, told
 from discreet.methods.all.norms import Norms, best_ball, learn_norms
-from discreet.methods.all.reading import FINE, Columns, Rows, Scaling, scaled_rows
+from discreet.methods.all.reading import FINE, Columns, Rows, Scaling
+from discreet.methods.all.scales import scaled_rows
 from discreet.methods.all.shares import LATER
 
 if TYPE_CHECKING:
@@ -92,14 +93,14 @@ def learn(people: People, budget: Shares, groups: Groups | None = None, *, clip:
     scaling = learn_scaling(learners, columns, budget.quartiles, budget.range)
     learned = scaling.shares(learners, columns)
     means = learn_means(learned, people, budget.centre)
-    rows = scaled_rows(means.mean, scaling, columns, groups.people, share, budget.contrast + budget.stages)
+    rho = budget.contrast + budget.stages
+    rows = scaled_rows(people, means.mean, scaling, columns, groups.people, share, rho)
     box = box_of(people, rows)
     norms = learn_norms(rows.whole(learned), box, budget.norms)
     ball = Ball(math.inf, box.entry)
     protected = people.protect == "everything"
     if clip:
-        size = (len(people), share, groups.people, budget.contrast + budget.stages)
-        ball = best_ball(norms, box, *size, protected=protected)
+        ball = best_ball(norms, box, len(people), share, groups.people, rho, protected=protected)
     moved = reach_of(box, ball, share, protected=protected).sums
     found = told(_sums(rows, learned, ball), moved, budget.recentre, 1 / FINE).sums
     rows = rows.moved_by(found / (means.present * norms.mean_weight(ball)))

@@ -39,7 +39,7 @@ def ready_all(people: People, asked: Parameters) -> Ready:
     events = gaussian_events(budget.spent())
 
     def draw() -> Release:
-        tested = test_all(people, budget)
+        tested = measured(people, budget)
         places = adaptive_bh(tested.p, asked.q)
         told = tested.told(np.arange(len(people)), "adaptive BH")
         words = FdrPromise(asked.q, "simulated", APPROXIMATE, "discreet bench people --raw")
@@ -64,7 +64,7 @@ class Tested:
         return Told(places.astype(np.int64), self.names, self.effects, *numbers, procedure)
 
 
-def test_all(people: People, budget: Shares, groups: Groups | None = None) -> Tested:
+def measured(people: People, budget: Shares, groups: Groups | None = None) -> Tested:
     """Learn, measure, and turn into p-values, dropping columns on the way: they count as p = 1.
 
     Guarantee: one Gaussian event for each part of the budget.
@@ -92,7 +92,7 @@ def released(
         len(people),
         asked.q,
         told.indices[strongest],
-        tuple(told.hypotheses[place] for place in strongest.tolist()),
+        tuple(told.hypotheses[int(place)] for place in strongest),
         True,
         Privacy(asked.epsilon, asked.delta, events, "replace", people.public, people.assumption),
         fdr,

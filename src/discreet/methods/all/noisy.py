@@ -42,4 +42,4 @@ def told(total: ArrayLike, sensitivity: float, rho: float, unit: float = 1.0) ->
     exact = np.asarray(total)
     deviation = max(sensitivity, 1.0) / math.sqrt(2 * rho) * _UP
     noise = rounded_gaussian(deviation, exact.size).reshape(exact.shape)
-    return Noisy((exact.astype(np.int64) + noise) * unit, deviation * unit)
+    return Noisy((exact.astype(np.int64) + noise).astype(np.float64) * unit, deviation * unit)

@@ -60,7 +60,10 @@ def best_ball(
     mean((w |v|)^2) and that of the noise to their number. A ball of infinite radius leaves the box as it is.
     """
     radii = box.entry * np.sqrt(1 + 1.15 ** np.arange(-8.0, 60.0))
-    balls = [Ball(math.inf, box.entry), *(Ball(float(radius), box.entry) for radius in radii if radius < box.radius)]
+    balls = [
+        Ball(math.inf, box.entry),
+        *(Ball(float(radius), box.entry) for radius in radii if radius < box.radius),
+    ]
 
     def cost(ball: Ball) -> float:
         weight = ball.weight(norms.norm)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
 
 FINE = 2**10
 """Whole numbers to one standard deviation."""
-_ENTRIES = (2.5, 3.0, 4.0, 6.0, 10.0, 15.0)  # the largest scaled entries that are considered
 _QUARTILE = 0.6744897501960817  # of the normal law
 
 
@@ -111,31 +109,3 @@ class Rows:
     def moved_by(self, mean: NDArray[np.float64]) -> Rows:
         """Return the rows around other centres: those that are now at `mean`, in deviations."""
         return replace(self, centre=np.clip(self.centre + mean / self.scale, 0.0, 1.0))
-
-
-def scaled_rows(
-    mean: NDArray[np.float64], scaling: Scaling, columns: Columns, people: float, share: float, rho: float
-) -> Rows:
-    """Return rows in which a deviation is 1, unless a rare answer would then outweigh all else.
-
-    The largest entry is the one that leaves the most signal over all columns, by about what noise there is.
-    """
-    doubt = 0.5 / math.sqrt(max(people, 4.0))
-    rate = np.clip(mean, doubt, 1 - doubt)[columns.answers]
-    deviation = scaling.spread.copy()
-    deviation[columns.answers] = np.sqrt(rate * (1 - rate))
-    noise = max(share, 1 - share) ** 2 / (2 * rho * people * share * (1 - share))
-    largest = np.maximum(mean, 1 - mean)[columns.answers]
-
-    def scale(most: float) -> NDArray[np.float64]:
-        scale = 1 / deviation
-        scale[columns.answers] = np.minimum(scale[columns.answers], most / largest)
-        return scale
-
-    def worth(most: float) -> float:
-        size = (scale(most) * deviation) ** 2
-        ball, box = 4.4 * size.sum() + 4 * most**2, np.sum(np.minimum(scale(most), 2 * most) ** 2)
-        return float(np.sum(1 / (1 + noise * min(ball, box) / size)))
-
-    most = max(_ENTRIES, key=worth)
-    return Rows(mean, scale(most), most)

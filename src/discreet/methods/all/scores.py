@@ -102,7 +102,8 @@ def noisy_tail(t: NDArray[np.float64], deviation: float, null: Null) -> NDArray[
 
 def _promise(asked: Parameters, null: Null) -> FdrPromise:
     unproved, scope = doubts(null)
-    words = f"null scores have the stated law or are smaller{unproved}, and are independent of one another and of the rest"
+    law = f"null scores have the stated law or are smaller{unproved}"
+    words = f"{law}, and are independent of one another and of the rest"
     if asked.guarantee == "proved" and null.law != "folded normal":
         words += ", or positively dependent (PRDS)"
     return FdrPromise(asked.q, "proved", words, "docs/proofs/all-fdr.md", INDEPENDENT + scope)

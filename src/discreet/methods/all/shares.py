@@ -14,6 +14,8 @@ FIRST = 0.4
 LATER = ((0.3, 0.12), (0.6, 0.12), (0.9, 0.12), (1.2, 0.12), (1.5, 0.12))
 """Before each later stage columns with z scores below this are dropped; and its share."""
 _QUIET = 0.1  # where noise adds this little to the variance of a contrast, one stage will do
+
+
 @dataclass(frozen=True, slots=True)
 class Shares:
     """What each step may spend, as parts of the whole; a part that is not needed is 0.
@@ -61,9 +63,9 @@ def shares(people: People, rho: float, m: int | None = None) -> Shares:
     groups = group_share(people, rho)
     quartiles = enough(40 * m, 0.05, 0.02, 0.10) if (False, False) in kinds else 0.0
     narrow = enough(4 * m, 0.03, 0.01, 0.05) if (False, True) in kinds else 0.0
-    centre = enough(m, 0.03, 0.005, 0.04)
+    centre = enough(m, 0.03, 0.005, 0.03)
     norms = enough(2, 0.01, 0.002, 0.01)
-    recentre = enough(4 * m, 0.05, 0.003, 0.02)
+    recentre = enough(4 * m, 0.05, 0.003, 0.01)
     missing = 0.005
     # About the noise of one stage: columns of deviation 1, rows as long as their number, equal groups.
     noise = 4 * m / (2 * rho * max(n, 1))

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from discreet.methods.all.after import Results
     from discreet.methods.all.measure import Learned, Measured
 
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Contrast:
     """The contrasts of all stages together, each column's own noise, and which columns are left."""

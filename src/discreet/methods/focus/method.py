@@ -14,7 +14,7 @@ from discreet.classical.step_up import step_up_positions
 from discreet.evidence.core.compared import compared
 from discreet.methods.all.learn import learn_groups
 from discreet.methods.all.measure import check_budget
-from discreet.methods.all.method import APPROXIMATE, released, test_all
+from discreet.methods.all.method import APPROXIMATE, measured, released
 from discreet.methods.all.shares import group_share, shares
 from discreet.methods.common import Ready, gaussian_budget, gaussian_events
 from discreet.noise.laws import GUMBEL
@@ -61,7 +61,7 @@ def ready_focus(people: People, asked: Parameters) -> Ready:
         chosen = np.sort(select_largest(evidence, count, select))
         mask = np.zeros(len(people), dtype=np.bool_)
         mask[chosen] = True
-        tested = test_all(people.only(mask), budget, groups)
+        tested = measured(people.only(mask), budget, groups)
         told = tested.told(chosen, "BH")
         p = np.ones(len(people))
         p[chosen] = told.p_value
