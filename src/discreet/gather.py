@@ -83,7 +83,7 @@ def gathered(data: Any, test: Comparison, *, person: Any, columns: Any) -> Peopl
             values = np.where((group < 0)[:, None], np.nan, values)
     protect = test.protect if isinstance(test, Compare) else "columns"
     if protect == "columns":
-        sizes(np.bincount(group[group >= 0], minlength=2))
+        sizes(np.array([np.sum(group == 0), np.sum(group == 1)], dtype=np.float64))  # refuses empty groups
     return People(
         table.names,
         _questions(table, test),
@@ -107,8 +107,10 @@ def _questions(table: Table, test: Comparison) -> tuple[Question, ...]:
         yes_or_no = chosen.column.kind == "bool" and chosen.column.declared
         answers = chosen.levels is not None or yes_or_no or isinstance(test, TwoByTwo)
         bounds = None if answers else _bounds(test, chosen.names[0])
-        for first in range(start, start + width, step):
-            questions.append(Question(chosen.column.name, slice(first, first + step), answers, bounds))
+        questions += [
+            Question(chosen.column.name, slice(first, first + step), answers, bounds)
+            for first in range(start, start + width, step)
+        ]
         start += width
     return tuple(questions)
 

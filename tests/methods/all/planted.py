@@ -148,7 +148,6 @@ def _less(patch: Any, module: Any, which: Any, share: float) -> None:
 
 FAULTS = (
     question_charged_as_one_column,
-    no_row_of_none_of_the_answers,
     clipped_before_centred,
     clipped_without_leaving_one_out,
     squares_charged_as_sums,

@@ -5,6 +5,7 @@ import math
 
 import audit
 import numpy as np
+import planted
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -71,6 +72,16 @@ def test_no_row_lies_outside_of_the_box(drawn):
         )
 
 
+def test_a_forgotten_row_is_found(monkeypatch):
+    """Wrong twin: a box without the person who gave none of the answers, where each is thought frequent."""
+    planted.no_row_of_none_of_the_answers(monkeypatch)
+    nobody = np.zeros((0, 3)), np.zeros(0, dtype=np.int8)
+    people = People([""] * 3, (Question("q", slice(0, 3), True),), "two-sided", "everything", *nobody)
+    rows = Rows(np.full(3, 0.9), np.full(3, 2.0), 4.0)
+    length = np.linalg.norm(rows.whole(every_row(people)).astype(float), axis=1).max()
+    assert length > 1.1 * box_of(people, rows).radius
+
+
 @given(st.lists(WHOLE, min_size=1, max_size=12), st.floats(1e-9, 3.0), st.sampled_from([1.0, 1.3]))
 def test_clipped_rows_are_no_longer_than_the_ball(entries, wider, spare):
     """Whatever the row and however near the radius is to the largest entry; a wide ball changes nothing."""
@@ -99,7 +110,7 @@ def test_a_weight_does_not_look_at_its_own_entry(entries, other):
 
 @given(tables(), st.integers(0, measure.PARTS), st.floats(1e-6, 4.0) | st.none(), st.booleans())
 def test_one_person_moves_the_sums_within_reach(drawn, part, wider, protected):
-    """Contrast, sums and squares of any two people, of the same group or of any two, in a box or in a ball."""
+    """Contrast, sums and squares of any two people, of the same group or not, in a box or in a ball."""
     people, rows = drawn
     share = part / measure.PARTS
     box = box_of(people, rows)

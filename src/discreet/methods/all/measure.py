@@ -120,12 +120,13 @@ def measure(people: People, known: Learned, budget: Shares) -> Measured:
     absent = _absent(people, known)
     total = _Totals.of(people, known, absent)
     # Two people of one group may miss different answers: norms of `absent`, at right angles.
-    moved = max(math.sqrt(2) * max(share, 1 - share), 1.0 if protected else 0.0)
+    apart = max(math.sqrt(2) * max(share, 1 - share), 1.0 if protected else 0.0)
+    moved = PARTS * FINE * absent * apart
     return Measured(
         told(_contrast(total.rows, share), PARTS * reach.contrast, budget.contrast, 1 / (PARTS * FINE)),
         told(total.rows[0], reach.sums, budget.sums, 1 / FINE),
         told(total.squares, reach.squares, budget.squares, 1 / FINE**2),
-        told(_contrast(total.absent, share), PARTS * FINE * absent * moved, budget.missing, 1 / (PARTS * FINE)),
+        told(_contrast(total.absent, share), moved, budget.missing, 1 / (PARTS * FINE)),
     )
 
 
