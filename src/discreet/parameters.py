@@ -42,7 +42,7 @@ GUARANTEES: tuple[str, ...] = get_args(Guarantee)
 TAKES = {
     "aware": ("guarantee", "dependence"),
     "aware, calibrated": ("guarantee",),
-    "all": ("guarantee",),
+    "all": ("guarantee", "expect"),
     "focus": ("guarantee", "k", "expect"),
     "auto": ("guarantee", "dependence", "k", "expect"),
     "peel": ("k", "cutoffs"),

@@ -14,7 +14,7 @@ from discreet.classical.adaptive_bh import adaptive_bh
 from discreet.classical.step_up import step_up_positions
 from discreet.evidence.core.evidence import Evidence
 from discreet.evidence.core.people import People
-from discreet.methods.all.shares import FIRST, LATER
+from discreet.methods.all.shares import expected, schedule
 from discreet.methods.common import gaussian_budget
 from discreet.methods.focus.method import SELECTION, looked_at
 from discreet.parameters import TAKES, Parameters
@@ -52,13 +52,6 @@ class Setting:
     rho: float
     q: float
     staged: bool
-
-
-def expected(expect: float | None, m: int) -> int:
-    """Return how many hypotheses are expected to be real: a share, a number, or twice the root of all."""
-    if expect is None:
-        return max(1, min(m // 2, round(2 * math.sqrt(m))))
-    return max(1, min(m, round(expect * m if expect < 1 else expect)))
 
 
 @lru_cache(maxsize=256)
@@ -100,7 +93,9 @@ def _all(
     """Tell all, in stages that drop columns; the noise of a stage depends on the share that is left."""
     variance = setting.norm**2 / (2 * setting.rho * (1 - _SPENT))
     mean, noise, left = np.zeros(z.size), np.full(z.size, math.inf), np.ones(z.size, dtype=np.bool_)
-    for least, share in ((0.0, FIRST), *LATER) if setting.staged else ((0.0, 1.0),):
+    later = schedule(setting.signals, setting.m) if setting.staged else ()
+    first = 1 - sum(share for _, share in later)
+    for least, share in ((0.0, first), *later):
         left &= np.abs(mean) >= least * np.sqrt(1 + np.where(np.isinf(noise), 0.0, noise))
         count = int(np.count_nonzero(left))
         if count == 0:

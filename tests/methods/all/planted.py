@@ -23,22 +23,25 @@ def everywhere(patch: Any, real: Any, faulty: Any) -> None:
 
 
 def question_charged_as_one_column(patch: Any) -> None:
-    """Charge the answers to one question as the widest of them."""
-    real = geometry.box_of
+    """Charge the answers to one question as the first of them."""
+    real = geometry._answers
 
     def faulty(people: Any, rows: Any) -> Any:
-        widest = [asked.places.start for asked in people.questions]
         some = np.zeros(len(people), dtype=bool)
-        some[widest] = True
-        kept = replace(rows, centre=rows.centre[some], scale=rows.scale[some])
-        return replace(real(people.asked(some), kept), entry=real(people, rows).entry)
+        some[[asked.places.start for asked in people.questions]] = True
+        return replace(real(people.asked(some), rows.only(some)), entry=real(people, rows).entry)
 
-    everywhere(patch, real, faulty)
+    patch.setattr(geometry, "_answers", faulty)
 
 
-def no_row_of_none_of_the_answers(patch: Any) -> None:
-    """Forget that a person may give none of the answers that are left."""
-    patch.setattr(geometry, "_longest", lambda below, above: float(np.sum(below) + np.max(above - below)))
+def missing_counts_for_nothing(patch: Any) -> None:
+    """Forget that a row of answers is at their centre where they are missing."""
+    real = geometry._answers
+
+    def faulty(people: Any, rows: Any) -> Any:
+        return real(people, replace(rows, centre=np.where(rows.answers, 0.0, rows.centre)))
+
+    patch.setattr(geometry, "_answers", faulty)
 
 
 def clipped_before_centred(patch: Any) -> None:
@@ -46,21 +49,24 @@ def clipped_before_centred(patch: Any) -> None:
 
     def faulty(self: Any, share: Any) -> Any:
         end = self.most * reading.FINE
-        steps = np.clip(share * self.scale * reading.FINE, -end, end)
-        steps = steps - self.centre * self.scale * reading.FINE
-        return np.where(np.isnan(steps), 0.0, np.trunc(np.clip(steps, -32000, 32000))).astype(np.int16)
+        entry = np.where(self.turned, 1 - share, share) * self.scale * reading.FINE
+        steps = np.clip(entry, -end, end) - np.where(
+            self.answers, 0.0, self.centre * self.scale * reading.FINE
+        )
+        return np.where(np.isnan(steps), self.shift, np.trunc(np.clip(steps, -32000, 32000))).astype(np.int16)
 
     patch.setattr(reading.Rows, "whole", faulty)
 
 
-def clipped_without_leaving_one_out(patch: Any) -> None:
-    """Give every entry the room of a ball, its own square not counted."""
+def entries_clipped_but_not_rows(patch: Any) -> None:
+    """Weigh each entry by the others, and leave the row as long as it then is."""
 
-    def faulty(self: Any, whole: Any) -> Any:
-        rows = whole.astype(np.float64)
+    def faulty(self: Any, rows: Any) -> Any:
+        if np.isinf(self.radius) or rows.shape[1] == 0:
+            return rows
         squared = rows * rows
-        others = np.maximum(squared.sum(axis=1)[:, None] - squared, self.radius**2)
-        return np.trunc(rows * np.sqrt(self.radius**2 / others)) if np.isfinite(self.radius) else rows
+        others = np.maximum(squared.sum(axis=1)[:, None] - squared, self.room)
+        return np.trunc(rows * np.sqrt(self.room / others))
 
     patch.setattr(geometry.Ball, "clip", faulty)
 
@@ -80,9 +86,9 @@ def ball_of_one_radius(patch: Any) -> None:
     """Forget that two people of one group may lie on opposite sides of the ball."""
     real = geometry.reach_of
 
-    def faulty(box: Any, ball: Any, share: float, *, protected: bool) -> Any:
-        reach = real(box, ball, share, protected=protected)
-        return replace(reach, contrast=reach.contrast / 2) if np.isfinite(ball.radius) else reach
+    def faulty(boxes: Any, balls: Any, share: float, *, protected: bool) -> Any:
+        reach = real(boxes, balls, share, protected=protected)
+        return replace(reach, sums=min(reach.sums, np.hypot(balls.answers.radius, balls.numbers.radius)))
 
     everywhere(patch, real, faulty)
 
@@ -100,7 +106,7 @@ def groups_by_one_count(patch: Any) -> None:
 
 def histogram_by_one_bin(patch: Any) -> None:
     """Charge a histogram as if nobody left one bin for another."""
-    _less(patch, norms, lambda total, _: total.shape == (40,), np.sqrt(0.5))
+    _less(patch, norms, lambda total, _: total.shape == (24,), np.sqrt(0.5))
 
 
 def missing_at_no_angle(patch: Any) -> None:
@@ -131,8 +137,8 @@ def dropped_by_exact_sums(patch: Any) -> None:
     """Drop columns that nobody has an entry in."""
     real = stages.staged
 
-    def faulty(people: Any, known: Any, first: Any, rho: float) -> Any:
-        contrast, found = real(people, known, first, rho)
+    def faulty(people: Any, *given: Any) -> Any:
+        contrast, found = real(people, *given)
         there = ~np.isnan(people.values).all(axis=0)
         return replace(contrast, left=contrast.left & there), found
 
@@ -148,8 +154,9 @@ def _less(patch: Any, module: Any, which: Any, share: float) -> None:
 
 FAULTS = (
     question_charged_as_one_column,
+    missing_counts_for_nothing,
     clipped_before_centred,
-    clipped_without_leaving_one_out,
+    entries_clipped_but_not_rows,
     squares_charged_as_sums,
     ball_of_one_radius,
     labels_forgotten,

@@ -10,7 +10,7 @@ from discreet.evidence.core.people import People, Question
 from discreet.methods.all import noisy
 from discreet.methods.all.after import results
 from discreet.methods.all.measure import learn, measure
-from discreet.methods.all.shares import shares
+from discreet.methods.all.shares import schedule, shares
 
 KINDS = ("number", "bounded", "common", "rare", "missing", "answers", "answers", "answers")
 LEVEL, CLAIMED, TWIN = 0.1, 0.12, 0.38
@@ -58,7 +58,7 @@ def p_values(rng, runs, protect, noise=1.0):
     found = []
     for run in range(runs):
         people = alike(rng, PEOPLE, protect)
-        budget = shares(people, RHO).of(RHO)
+        budget = shares(people, RHO, schedule(1, len(people))).of(RHO)
         budget = replace(budget, contrast=budget.contrast + budget.stages, stages=0.0)
         known = learn(people, budget, clip=True)
         told = measure(people, known, budget)

@@ -71,17 +71,15 @@ def test_a_person_with_several_rows_moves_no_more_than_is_paid_for(reduce):
 
 
 def test_learners_are_drawn_one_by_one(monkeypatch):
-    """In another order the same people are learned from: nobody's place counts."""
+    """Of few people all, of many about as many as are needed, each by a word of its own: no place counts."""
     monkeypatch.setattr(learn, "LEARNERS", 50)
-    rng = np.random.default_rng(1)
-    word, order = rng.integers(0, 2**16, 200).astype(np.uint16), rng.permutation(200)
-    values = np.arange(200.0)[:, None]
+    word = np.random.default_rng(1).integers(0, 2**16, 200).astype(np.uint16)
     monkeypatch.setattr(learn.entropy, "words", lambda count, kind: word[:count].astype(kind))
-    chosen = learn.sample(values)
-    assert 20 < len(chosen) < 90
-    assert np.array_equal(learn.sample(values[:50]), values[:50])
-    monkeypatch.setattr(learn.entropy, "words", lambda count, kind: word[order][:count].astype(kind))
-    assert np.array_equal(np.sort(learn.sample(values[order]), axis=0), chosen)
+    chosen = learn.learners(200)
+    assert 25 < np.count_nonzero(chosen) < 85
+    assert learn.learners(50).all()
+    word = word[::-1]
+    assert np.array_equal(learn.learners(200), chosen[::-1])
 
 
 @pytest.mark.parametrize("width", [1, 300])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from discreet.evidence.core.people import People, Question
 from discreet.methods.all import learn, measure
-from discreet.methods.all.geometry import Ball, box_of, reach_of
+from discreet.methods.all.geometry import Ball, Balls, boxes_of, reach_of
 from discreet.methods.all.norms import learn_norms
 from discreet.methods.all.reading import FINE, Columns, Rows
 
@@ -33,7 +33,13 @@ def tables(draw, most=5):
             questions.append(Question("q", places, width > 0))
         start = places.stop
     centre, scale = (draw(st.lists(one, min_size=start, max_size=start)) for one in (CENTRES, SCALES))
-    rows = Rows(np.array(centre), np.array(scale), draw(st.sampled_from([2.5, 4.0, 15.0])))
+    turned = draw(st.lists(st.booleans(), min_size=start, max_size=start))
+    answers = np.zeros(start, dtype=bool)
+    for asked in questions:
+        answers[asked.places] = asked.answers
+    most = draw(st.sampled_from([2.5, 4.0, 15.0]))
+    scale = np.where(answers, np.minimum(scale, most), scale)
+    rows = Rows(np.array(centre), scale, most, answers, answers & turned)
     nobody = np.zeros((0, start)), np.zeros(0, dtype=np.int8)
     return People([""] * start, tuple(questions), "two-sided", "everything", *nobody), rows
 
@@ -54,91 +60,129 @@ def widest(rows):
 
 
 @given(tables())
-def test_no_row_lies_outside_of_the_box(drawn):
-    """No two rows are farther apart than the diameter, none is longer than the radius; each is reached."""
+def test_no_row_lies_outside_of_its_boxes(drawn):
+    """No two rows are farther apart than is said, none is longer, no entry is larger; numbers reach it all."""
     people, rows = drawn
     whole = rows.whole(every_row(people)).astype(float)
-    box = box_of(people, rows)
-    for most, claimed in (
-        (widest(whole), box.diameter),
-        (np.linalg.norm(whole, axis=1).max(), box.radius),
-        (np.linalg.norm(whole**2, axis=1).max(), box.squares),
-        (np.abs(whole).max(), box.entry),
-    ):
-        assert most <= claimed * ROOM
+    for box, part in zip(boxes_of(people, rows), (rows.answers, ~rows.answers), strict=True):
+        if not part.any():
+            continue
+        some = whole[:, part]
+        length = np.linalg.norm(some, axis=1).max()
+        assert widest(some) <= box.apart * ROOM
+        assert length <= box.radius * ROOM
+        assert np.linalg.norm(some**2, axis=1).max() <= box.squares * ROOM
+        assert np.abs(some).max() <= box.entry * ROOM
         # Rows are cut to whole numbers, by less than one for each entry.
-        assert claimed <= max(most, 1) * (1 + 1e-9) + (2 * len(people) + 1) * (
-            1 if claimed is not box.squares else 4 * box.entry
-        )
+        cut = 1 + some.shape[1]
+        assert box.radius <= length * (1 + 1e-9) + cut
+        if part is not rows.answers:
+            assert box.apart <= widest(some) * (1 + 1e-9) + 2 * cut
 
 
-def test_a_forgotten_row_is_found(monkeypatch):
-    """Wrong twin: a box without the person who gave none of the answers, where each is thought frequent."""
-    planted.no_row_of_none_of_the_answers(monkeypatch)
+@given(tables())
+def test_shrunk_answers_stay_within_their_box(drawn):
+    """However their entries are shrunk, even each by itself, two rows are no farther apart than is said."""
+    people, rows = drawn
+    if not rows.answers.any():
+        return
+    some = rows.whole(every_row(people))[:, rows.answers].astype(float)
+    larger = np.maximum(some[:, None], some[None])
+    assert np.linalg.norm(larger, axis=2).max() <= boxes_of(people, rows)[0].apart * ROOM
+
+
+@pytest.mark.parametrize(
+    "fault", [planted.question_charged_as_one_column, planted.missing_counts_for_nothing]
+)
+def test_a_box_that_is_too_small_is_found(fault, monkeypatch):
+    """Wrong twins: answers to one question charged as one, and people without an entry forgotten."""
+    fault(monkeypatch)
     nobody = np.zeros((0, 3)), np.zeros(0, dtype=np.int8)
     people = People([""] * 3, (Question("q", slice(0, 3), True),), "two-sided", "everything", *nobody)
-    rows = Rows(np.full(3, 0.9), np.full(3, 2.0), 4.0)
+    rows = Rows(np.full(3, 0.9), np.full(3, 2.0), 4.0, np.ones(3, dtype=bool), np.zeros(3, dtype=bool))
     length = np.linalg.norm(rows.whole(every_row(people)).astype(float), axis=1).max()
-    assert length > 1.1 * box_of(people, rows).radius
+    assert length > 1.1 * boxes_of(people, rows)[0].radius
 
 
-@given(st.lists(WHOLE, min_size=1, max_size=12), st.floats(1e-9, 3.0), st.sampled_from([1.0, 1.3]))
-def test_clipped_rows_are_no_longer_than_the_ball(entries, wider, spare):
-    """Whatever the row and however near the radius is to the largest entry; a wide ball changes nothing."""
-    row = np.array([entries], dtype=np.int16)
+@given(st.lists(WHOLE, min_size=1, max_size=12), st.floats(1e-3, 10.0), st.sampled_from([1.0, 1.3]))
+def test_clipped_rows_are_no_longer_than_the_ball(entries, radius, spare):
+    """Whatever the row, and also where the radius is below the largest entry; a wide ball changes nothing."""
+    row = np.array([entries], dtype=float)
     entry = max(1.0, np.abs(row).max() * spare)
-    ball = Ball(entry * math.sqrt(1 + wider), entry)
+    ball = Ball(entry * radius, entry)
     clipped = ball.clip(row)
     assert np.array_equal(clipped, np.trunc(clipped))
     assert np.linalg.norm(clipped) <= ball.radius * ROOM
     assert np.all(np.abs(clipped) <= np.abs(row))
     assert np.all(clipped * row >= 0)
-    if np.linalg.norm(row) ** 2 <= ball.radius**2 - ball.entry**2:
+    if np.linalg.norm(row) ** 2 <= ball.room:
         assert np.array_equal(clipped, row)
 
 
 @given(st.lists(WHOLE, min_size=2, max_size=8), WHOLE)
 def test_a_weight_does_not_look_at_its_own_entry(entries, other):
-    """The weight of an entry is that of the others: more of it in, more of it out, in proportion."""
-    row = np.array([entries, [other, *entries[1:]]], dtype=np.int16)
-    ball = Ball(16 * FINE, 15.0 * FINE)
+    """Where the radius is well above all entries: more of an entry in, more of it out, in proportion."""
+    row = np.array([entries, [other, *entries[1:]]], dtype=float)
+    ball = Ball(40.0 * FINE, 15.0 * FINE)
     first, second = ball.clip(row)[:, 0]
     assert abs(first * other - second * entries[0]) <= abs(other) + abs(entries[0]) + 1e-6 * abs(
         first * other
     )
 
 
-@given(tables(), st.integers(0, measure.PARTS), st.floats(1e-6, 4.0) | st.none(), st.booleans())
-def test_one_person_moves_the_sums_within_reach(drawn, part, wider, protected):
-    """Contrast, sums and squares of any two people, of the same group or not, in a box or in a ball."""
+@given(
+    tables(),
+    st.integers(0, measure.PARTS),
+    st.floats(1e-2, 4.0) | st.none(),
+    st.floats(1e-2, 4.0) | st.none(),
+    st.booleans(),
+)
+def test_one_person_moves_the_sums_within_reach(drawn, part, first, second, protected):
+    """Contrast, sums and squares of any two people, of the same group or not, in boxes or in balls."""
     people, rows = drawn
     share = part / measure.PARTS
-    box = box_of(people, rows)
-    ball = Ball(math.inf if wider is None else box.entry * math.sqrt(1 + wider), box.entry)
-    reach = reach_of(box, ball, share, protected=protected)
-    whole = ball.clip(rows.whole(every_row(people)))
-    first, second = -part * whole, (measure.PARTS - part) * whole
-    contrast = widest(np.vstack([first, second])) if protected else max(widest(first), widest(second))
-    assert contrast <= measure.PARTS * reach.contrast * ROOM
-    assert widest(whole) <= reach.sums * ROOM
-    assert widest(whole**2) <= reach.squares * ROOM
+    boxes = boxes_of(people, rows)
+    balls = Balls(
+        *(
+            Ball(math.inf if wide is None else box.entry * wide, box.entry)
+            for wide, box in zip((first, second), boxes, strict=True)
+        )
+    )
+    reach = reach_of(boxes, balls, share, protected=protected)
+    inside = balls.clip(rows.whole(every_row(people)), rows.answers)
+    whole = np.vstack([inside, np.zeros(len(people))]) if protected else inside  # in neither group
+    zeros, ones = -part * whole, (measure.PARTS - part) * whole
+    contrast = widest(np.vstack([zeros, ones])) if protected else max(widest(zeros), widest(ones))
+    for moved, claimed in (
+        (contrast, measure.PARTS * reach.contrast),
+        (widest(whole), reach.sums),
+        (widest(whole**2), reach.squares),
+    ):
+        assert moved <= max(claimed, 1.0) * ROOM
 
 
+@pytest.mark.parametrize("answers", [False, True])
 @pytest.mark.parametrize("many", [2, 5, 40])
-def test_the_reach_of_a_ball_is_reached(many):
-    """Two people at opposite ends, and two at right angles, move sums and squares by all that is claimed."""
-    entry = 4.0 * FINE
-    row = np.zeros((3, 2 * many), dtype=np.int16)
-    row[0, :many], row[1, :many], row[2, many:] = entry, -entry, entry
-    people = People([""] * 2 * many, tuple(Question("", slice(i, i + 1), False) for i in range(2 * many)),
-                    "two-sided", "columns", row[:0], row[:0, 0].astype(np.int8))  # fmt: skip
-    box = box_of(people, Rows(np.full(2 * many, 0.5), np.full(2 * many, 8.0), 4.0))
-    ball = Ball(box.entry * math.sqrt(many), box.entry)
-    reach = reach_of(box, ball, 0.25, protected=False)
-    clipped = ball.clip(row)
-    assert np.linalg.norm(clipped[0] - clipped[1]) > 0.999 * reach.sums
-    assert 0.75 * np.linalg.norm(clipped[0] - clipped[1]) > 0.999 * reach.contrast
-    assert np.linalg.norm(clipped[0] ** 2 - clipped[2] ** 2) > 0.999 * reach.squares
+def test_the_reach_of_a_ball_is_reached(many, answers):
+    """Two people at opposite ends, or two at right angles, move sums and squares by all that is claimed."""
+    entry, m = 4.0 * FINE, 2 * many
+    row = np.zeros((3, m), dtype=np.int16)
+    row[0, :many], row[1, :many], row[2, many:] = entry, 0 if answers else -entry, entry
+    questions = tuple(Question("", slice(i, i + 1), answers) for i in range(m))
+    people = People([""] * m, questions, "two-sided", "columns", row[:0], row[:0, 0].astype(np.int8))
+    kinds = np.full(m, answers), np.zeros(m, dtype=bool)
+    rows = Rows(np.full(m, 0.0 if answers else 0.5), np.full(m, 4.0 if answers else 8.0), 4.0, *kinds)
+    boxes = boxes_of(people, rows)
+    # A ball that this row just fills, whatever room is left for one entry.
+    ball = Ball(entry * math.sqrt(many) * (1 + 1e-9), entry)
+    balls = Balls(ball, Ball(math.inf, 1.0)) if answers else Balls(Ball(math.inf, 1.0), ball)
+    reach = reach_of(boxes, balls, 0.25, protected=False)
+    clipped = balls.clip(row, rows.answers)
+    moved = np.linalg.norm(clipped[0] - clipped[2 if answers else 1])
+    near = 0.999 if many > 5 else 0.9  # of few entries, one leaves less room for the others
+    assert moved > near * reach.sums
+    assert 0.75 * moved > near * reach.contrast
+    assert np.linalg.norm(clipped[0] ** 2 - clipped[2] ** 2) > near**2 * reach.squares
 
 
 @given(tables(), st.data())
@@ -158,7 +202,8 @@ def test_one_person_moves_means_and_lengths_within_their_sensitivity(drawn, data
     for row, record in zip(pair, records, strict=True):
         with audit.standing_in(record):
             learn.learn_means(row, people, 1.0)
-            learn_norms(rows.whole(row), box_of(people, rows), 1.0)
+            for box, part in zip(boxes_of(people, rows), (rows.answers, ~rows.answers), strict=True):
+                learn_norms(rows.whole(row)[:, part], box, 1.0, 1.0)
     for one, two in zip(*(record.steps for record in records), strict=True):
         assert one.terms == two.terms
         assert one.moved(two) <= ROOM

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import stdtr
 
 from discreet.alternative import toward
+from discreet.methods.all.reading import FINE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,39 +45,50 @@ def results(
     The contrast is corrected for the second group's true share, and for missing entries that depend on the
     group where the mean of the others is not 0. The variance of all corrections is in that of z.
     """
-    groups, share = known.groups, known.share
+    groups, share, rows = known.groups, known.share, known.rows
     n = groups.people
     balance = share * (1 - share)
     off = groups.second / n - share
     off_variance = 0.5 * (groups.deviation / n) ** 2
-    sums, present = told.sums.sums, np.minimum(np.maximum(known.means.present, 1.0), n)
+    present = np.minimum(np.maximum(known.means.present, 1.0), n)
+    weight, shift = known.weight, rows.shift / FINE
+    # Answers were added up from 0, not from their centre; what their weights came to is taken off.
+    weights = _weights(told, known, off * n)
+    sums = told.sums.sums - shift * weight * n
     mean, doubt = sums / present, told.sums.deviation / present
     missing = _missing(told, known)
     # Among those present, sum (y - f) is this and not 0; it counts where their mean is not 0 either.
     excess = off * n - missing.excess
     excess_variance = off_variance * n * n + missing.variance
-    contrast = contrasts - mean * excess
-    extra = mean**2 * excess_variance + doubt**2 * (excess**2 + excess_variance)
-    spread = np.maximum(told.squares.sums - sums * mean, 0.0)
-    sampling = balance * spread
+    contrast = contrasts - shift * weights.excess - mean * excess
+    extra = mean**2 * excess_variance + doubt**2 * (excess**2 + excess_variance) + shift**2 * weights.variance
+    sampling = balance * np.maximum(_squares(told, known, present, n) - sums * mean, 0.0)
     variance = sampling + noise + extra
-    degrees = 2 * (variance / (balance * told.squares.deviation)) ** 2
-    z = contrast / np.sqrt(variance)
-    degrees = np.maximum(degrees, _LEAST)
+    degrees = np.maximum(2 * (variance / (balance * told.squares.deviation)) ** 2, _LEAST)
+    z = rows.sign * contrast / np.sqrt(variance)
     p = _p_value(toward(z, people.alternative), degrees, two_sided=people.alternative == "two-sided")
-    unit = _unit(known) / (known.rows.scale * balance * present * known.weight)
-    return Results(z, degrees, p, contrast * unit, np.sqrt(variance) * unit)
+    unit = _unit(known) / (rows.scale * balance * present * weight)
+    return Results(z, degrees, p, rows.sign * contrast * unit, np.sqrt(variance) * unit)
+
+
+def _squares(told: Measured, known: Learned, present: NDArray[np.float64], n: float) -> NDArray[np.float64]:
+    """Return sum (w (v - shift))^2: answers are 0 or `scale`, and at their centre where missing."""
+    rows, squared = known.rows, known.weight**2
+    shift = rows.shift / FINE
+    filled = told.squares.sums - squared * shift**2 * (n - present)
+    centred = filled * (1 - 2 * rows.centre) + squared * shift**2 * present
+    return np.where(rows.answers, centred, told.squares.sums)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Missing:
-    """sum (y - f) over those without an entry, of each column, and what is not known of it, squared."""
+class _Excess:
+    """A sum of (y - f) that ought to be 0 but may not be, and what is not known of it, squared."""
 
     excess: NDArray[np.float64]
     variance: NDArray[np.float64]
 
 
-def _missing(told: Measured, known: Learned) -> _Missing:
+def _missing(told: Measured, known: Learned) -> _Excess:
     """Return how unevenly entries are missing: as told where that stands out of the noise, else small.
 
     Shrinking (James and Stein's positive part) keeps the noise of a correction from outweighing it. What may
@@ -84,13 +96,30 @@ def _missing(told: Measured, known: Learned) -> _Missing:
     missing at all.
     """
     question, share = known.columns.question, known.share
-    noise = told.missing.deviation**2
-    sums = told.missing.sums[question]
-    kept = np.maximum(0.0, 1 - noise / np.maximum(sums**2, noise))
     people = known.groups.people
     lacking = np.clip(1 - known.means.present / people, 0.0, _UNEVEN)
-    unseen = lacking * people * share * (1 - share)
-    return _Missing(kept * sums, kept * noise + unseen**2)
+    return _shrunk(
+        told.missing.sums[question], told.missing.deviation, lacking * people * share * (1 - share)
+    )
+
+
+def _weights(told: Measured, known: Learned, expected: float) -> _Excess:
+    """Return how unevenly clipping weighs the answers of the two groups; `expected` if it did not clip.
+
+    What may be missed is taken to be a third of what clipping takes, from one group alone.
+    """
+    weight = known.norms[0].mean_weight(known.balls.answers)
+    if weight == 1:
+        return _Excess(np.array([expected]), np.zeros(1))
+    unseen = (1 - weight) / 3 * known.groups.people * known.share * (1 - known.share)
+    found = _shrunk(told.weights.sums - expected * weight, told.weights.deviation, np.array([unseen]))
+    return _Excess(found.excess + expected * weight, found.variance)
+
+
+def _shrunk(sums: NDArray[np.float64], deviation: float, unseen: NDArray[np.float64]) -> _Excess:
+    noise = max(deviation**2, 1e-12)
+    kept = np.maximum(0.0, 1 - noise / np.maximum(sums**2, noise))
+    return _Excess(kept * sums, kept * noise + unseen**2)
 
 
 def _p_value(

@@ -65,15 +65,15 @@ def learn_groups(group: NDArray[np.int8], rho: float) -> Groups:
     return Groups(float(first), float(second), noisy.deviation)
 
 
-def sample(values: NDArray[Any]) -> NDArray[Any]:
-    """Return the rows that constants are learned from: all, or of very many a sample by lot.
+def learners(rows: int) -> NDArray[np.bool_]:
+    """Return the people that constants are learned from: all, or of very many a sample by lot.
 
     Each is drawn by itself, so that it does not matter in which order people come: where they have
     identifiers, somebody who is replaced may come first, and move all others by a place.
     """
-    if len(values) <= LEARNERS:
-        return values
-    return values[entropy.words(len(values), np.uint16) < 2**16 * LEARNERS // len(values)]
+    if rows <= LEARNERS:
+        return np.ones(rows, dtype=np.bool_)
+    return entropy.words(rows, np.uint16) < 2**16 * LEARNERS // rows
 
 
 def learn_scaling(values: NDArray[Any], columns: Columns, quartiles: float, narrow: float) -> Scaling:

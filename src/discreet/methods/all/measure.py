@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.methods.all.geometry import Ball, box_of, reach_of
-from discreet.methods.all.learn import Groups, Means, learn_groups, learn_means, learn_scaling, sample
+from discreet.methods.all.geometry import Ball, Balls, boxes_of, reach_of
+from discreet.methods.all.learn import Groups, Means, learn_groups, learn_means, learn_scaling, learners
 from discreet.methods.all.noisy import Noisy, check_noise, told
-from discreet.methods.all.norms import Norms, best_ball, learn_norms
+from discreet.methods.all.norms import Norms, best_balls, learn_norms
 from discreet.methods.all.reading import FINE, Columns, Rows, Scaling
-from discreet.methods.all.scales import scaled_rows
-from discreet.methods.all.shares import LATER
+from discreet.methods.all.scales import scaled_rows, usual_norms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,13 +21,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evidence.core.people import People
+    from discreet.methods.all.geometry import Box
     from discreet.methods.all.shares import Shares
 
 PARTS = 2**12
 """The share of the second group is a whole number of these."""
 _TILE = 2**20  # entries worked on at a time
 _MOST = 2**29  # no sum is moved by more than this, times the square root of the columns
-_CLEAR = 1.01  # a ball is this much wider than the largest entry, at least
+_STAGES = 5  # later ones; none spends less than one in so many parts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,13 +45,13 @@ class Learned:
     scaling: Scaling
     means: Means
     rows: Rows
-    norms: Norms
-    ball: Ball
+    norms: tuple[Norms, Norms]
+    balls: Balls
 
     @property
-    def weight(self) -> float:
-        """About the mean weight that clipping leaves to an entry."""
-        return self.norms.mean_weight(self.ball)
+    def weight(self) -> NDArray[np.float64]:
+        """About the mean weight that clipping leaves to an entry of each column."""
+        return _weights(self.rows, self.norms, self.balls)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,17 +66,20 @@ class Measured:
         sum w v and sum (w v)^2.
     missing : Noisy, shape (questions,)
         sum (y - f) over those without an entry.
+    weights : Noisy, shape (1,)
+        sum (y - f) w, w the weight that clipping leaves to a person's answers.
     """
 
     contrast: Noisy
     sums: Noisy
     squares: Noisy
     missing: Noisy
+    weights: Noisy
 
 
 def check_budget(budget: Shares, columns: int) -> None:
     """Refuse, before anything is spent, a budget that asks for noise that cannot be drawn."""
-    main = (budget.contrast, budget.squares, budget.missing, budget.stages / len(LATER) or budget.contrast)
+    main = (budget.contrast, budget.squares, budget.missing, budget.stages / _STAGES or budget.contrast)
     most = _MOST * math.sqrt(columns) / math.sqrt(2 * min(main))
     check_noise(1 / math.sqrt(2 * max(budget.spent())), most)
 
@@ -89,25 +92,45 @@ def learn(people: People, budget: Shares, groups: Groups | None = None, *, clip:
     groups = learn_groups(people.group, budget.groups) if groups is None else groups
     share = round(groups.share * PARTS) / PARTS
     columns = Columns.of(people)
-    learners = sample(people.values)
-    scaling = learn_scaling(learners, columns, budget.quartiles, budget.range)
-    learned = scaling.shares(learners, columns)
+    some = learners(people.rows)
+    values = people.values[some]
+    scaling = learn_scaling(values, columns, budget.quartiles, budget.range)
+    learned = scaling.shares(values, columns)
     means = learn_means(learned, people, budget.centre)
     rho = budget.contrast + budget.stages
     rows = scaled_rows(people, means.mean, scaling, columns, groups.people, share, rho)
-    box = box_of(people, rows)
-    norms = learn_norms(rows.whole(learned), box, budget.norms)
-    ball = Ball(math.inf, box.entry)
+    boxes = boxes_of(people, rows)
+    whole, answers = rows.whole(learned), rows.answers
+    usual = usual_norms(rows, scaling)
+    norms = (
+        learn_norms(whole[:, answers], boxes[0], usual[0], budget.norms / 2),
+        learn_norms(whole[:, ~answers], boxes[1], usual[1], budget.norms / 2),
+    )
     protected = people.protect == "everything"
+    balls = Balls(Ball(math.inf, boxes[0].entry), Ball(math.inf, boxes[1].entry))
     if clip:
-        ball = best_ball(norms, box, len(people), share, groups.people, rho, protected=protected)
-    moved = reach_of(box, ball, share, protected=protected).sums
-    found = told(_sums(rows, learned, ball), moved, budget.recentre, 1 / FINE).sums
-    rows = rows.moved_by(found / (means.present * norms.mean_weight(ball)))
-    means = replace(means, present=means.present * (people.rows / max(len(learners), 1)))
-    entry = box_of(people, rows).entry
-    ball = Ball(max(ball.radius, _CLEAR * entry), entry)
-    return Learned(groups, share, columns, scaling, means, rows, norms, ball)
+        balls = best_balls(norms, boxes, share, groups.people, rho, protected=protected)
+    moved = reach_of(boxes, balls, share, protected=protected).sums
+    total = _sums(whole, balls, answers, people.group[some] >= 0)
+    found = told(total, moved, budget.recentre, 1 / FINE).sums
+    part = len(values) / max(people.rows, 1)
+    weight = _weights(rows, norms, balls)
+    centred = found - rows.shift / FINE * weight * groups.people * part
+    rows = rows.moved_by(centred / (means.present * weight))
+    means = replace(means, present=means.present / max(part, 1e-9))
+    return Learned(
+        groups, share, columns, scaling, means, rows, norms, _fitted(balls, boxes_of(people, rows))
+    )
+
+
+def _weights(rows: Rows, norms: tuple[Norms, Norms], balls: Balls) -> NDArray[np.float64]:
+    answers, numbers = norms[0].mean_weight(balls.answers), norms[1].mean_weight(balls.numbers)
+    return np.where(rows.answers, answers, numbers)
+
+
+def _fitted(balls: Balls, boxes: tuple[Box, Box]) -> Balls:
+    """Return balls of the same radii for boxes that moved a little."""
+    return Balls(Ball(balls.answers.radius, boxes[0].entry), Ball(balls.numbers.radius, boxes[1].entry))
 
 
 def measure(people: People, known: Learned, budget: Shares) -> Measured:
@@ -116,17 +139,22 @@ def measure(people: People, known: Learned, budget: Shares) -> Measured:
     Guarantee: the composition of four Gaussian events, of the parts contrast, sums, squares and missing.
     """
     share, protected = known.share, people.protect == "everything"
-    reach = reach_of(box_of(people, known.rows), known.ball, share, protected=protected)
+    reach = reach_of(boxes_of(people, known.rows), known.balls, share, protected=protected)
     absent = _absent(people, known)
     total = _Totals.of(people, known, absent)
-    # Two people of one group may miss different answers: norms of `absent`, at right angles.
-    apart = max(math.sqrt(2) * max(share, 1 - share), 1.0 if protected else 0.0)
-    moved = PARTS * FINE * absent * apart
+    larger = max(share, 1 - share)
+    # Two vectors without negative entries and of this norm are sqrt(2) times as far apart.
+    lacked = PARTS * FINE * absent * max(math.sqrt(2) * larger, float(protected))
+    weighed = PARTS * FINE * (1.0 if protected else larger)
+    unit = 1 / (PARTS * FINE)
     return Measured(
-        told(_contrast(total.rows, share), PARTS * reach.contrast, budget.contrast, 1 / (PARTS * FINE)),
+        told(_contrast(total.rows, share), PARTS * reach.contrast, budget.contrast, unit),
         told(total.rows[0], reach.sums, budget.sums, 1 / FINE),
         told(total.squares, reach.squares, budget.squares, 1 / FINE**2),
-        told(_contrast(total.absent, share), moved, budget.missing, 1 / (PARTS * FINE)),
+        told(_contrast(total.absent, share), lacked, budget.missing, unit),
+        told(_contrast(total.weights, share), weighed, budget.weights, unit)
+        if budget.weights
+        else Noisy(np.zeros(1), 0.0),
     )
 
 
@@ -135,11 +163,11 @@ def measure_again(people: People, known: Learned, rows: NDArray[np.int16], rho: 
 
     Guarantee: Gaussian(sqrt(2 rho)).
     """
-    box = box_of(people, known.rows)
-    reach = reach_of(box, known.ball, known.share, protected=people.protect == "everything")
+    boxes = boxes_of(people, known.rows)
+    reach = reach_of(boxes, known.balls, known.share, protected=people.protect == "everything")
     total = np.zeros((2, len(people)), dtype=np.int64)
     for part in _parts(*rows.shape):
-        _add(total, known.ball.clip(rows[part]), people.group[part])
+        _add(total, known.balls.clip(rows[part], known.rows.answers), people.group[part])
     return told(_contrast(total, known.share), PARTS * reach.contrast, rho, 1 / (PARTS * FINE))
 
 
@@ -163,11 +191,13 @@ def _contrast(total: NDArray[np.int64], share: float) -> NDArray[np.int64]:
     return PARTS * total[1] - round(share * PARTS) * total[0]
 
 
-def _sums(rows: Rows, shares: NDArray[np.float64], ball: Ball) -> NDArray[np.int64]:
-    """Return the exact sums of clipped rows. Private."""
-    total = np.zeros(shares.shape[1], dtype=np.int64)
-    for part in _parts(*shares.shape):
-        total += _exact(ball.clip(rows.whole(shares[part])).sum(axis=0))
+def _sums(
+    whole: NDArray[np.int16], balls: Balls, answers: NDArray[np.bool_], inside: NDArray[np.bool_]
+) -> NDArray[np.int64]:
+    """Return the exact sums of clipped rows of those in a group. Private."""
+    total = np.zeros(whole.shape[1], dtype=np.int64)
+    for part in _parts(*whole.shape):
+        total += _exact(inside[part].astype(np.float64) @ balls.clip(whole[part], answers))
     return total
 
 
@@ -177,26 +207,40 @@ class _Totals:
 
     rows: NDArray[np.int64]
     absent: NDArray[np.int64]
+    weights: NDArray[np.int64]
     squares: NDArray[np.int64]
 
     @classmethod
     def of(cls, people: People, known: Learned, absent: float) -> _Totals:
         """Add everyone up, some people at a time."""
         m, count = len(people), len(people.questions)
-        total = cls(*(np.zeros(shape, dtype=np.int64) for shape in ((2, m), (2, count), m)))
+        shapes = ((2, m), (2, count), (2, 1), m)
+        total = cls(*(np.zeros(shape, dtype=np.int64) for shape in shapes))
         first = [asked.places.start for asked in people.questions]
+        answers = known.rows.answers
         for part in _parts(people.rows, m):
             group = people.group[part]
-            missing = np.isnan(people.values[part][:, first]) & (group >= 0)[:, None]
+            inside = (group >= 0)[:, None]
+            missing = np.isnan(people.values[part][:, first]) & inside
             many = np.sqrt(np.maximum(missing.sum(axis=1), absent**2))
             _add(total.absent, np.trunc(FINE * absent / many)[:, None] * missing, group)
-            whole = known.ball.clip(_whole(people, known, part))
-            _add(total.rows, whole, group)
-            total.squares += _exact(np.einsum("ij,ij->j", whole, whole))
+            whole = _whole(people, known, part)
+            clipped = known.balls.clip(whole, answers)
+            _add(total.rows, clipped, group)
+            _add(total.weights, _kept(whole[:, answers], clipped[:, answers]), group)
+            total.squares += _exact(np.einsum("ij,ij->j", clipped * inside, clipped))
         return total
 
     def __repr__(self) -> str:
         return "Totals(private)"
+
+
+def _kept(whole: NDArray[np.int16], clipped: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return what clipping leaves of the length of each person's answers, in steps; shape (n, 1)."""
+    before = np.sum(whole.astype(np.float64) ** 2, axis=1)
+    after = np.sum(clipped * clipped, axis=1)
+    share = np.sqrt(np.minimum(after / np.maximum(before, 1.0), 1.0))
+    return np.trunc(FINE * np.where(before > 0, share, 1.0))[:, None]
 
 
 def _whole(people: People, known: Learned, part: slice) -> NDArray[np.int16]:
@@ -205,8 +249,8 @@ def _whole(people: People, known: Learned, part: slice) -> NDArray[np.int16]:
 
 def _add(total: NDArray[np.int64], whole: NDArray[np.float64], group: NDArray[np.int8]) -> None:
     """Add some people's whole numbers to the sums over all of them, and over the second group."""
-    for place, among in enumerate((np.ones(group.size), (group == 1).astype(np.float64))):
-        total[place] += _exact(among @ whole)
+    for place, among in enumerate((group >= 0, group == 1)):
+        total[place] += _exact(among.astype(np.float64) @ whole)
 
 
 def _exact(total: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -10,7 +10,7 @@ import numpy as np
 from discreet.classical.adaptive_bh import adaptive_bh
 from discreet.methods.all.after import effects
 from discreet.methods.all.measure import check_budget, learn, measure
-from discreet.methods.all.shares import shares
+from discreet.methods.all.shares import expected, schedule, shares
 from discreet.methods.all.stages import staged
 from discreet.methods.common import Ready, gaussian_budget, gaussian_events
 from discreet.privacy.promise import Privacy
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from discreet.evidence.core.people import People
     from discreet.methods.all.after import Results
     from discreet.methods.all.learn import Groups
-    from discreet.methods.all.shares import Shares
+    from discreet.methods.all.shares import Later, Shares
     from discreet.parameters import Parameters
     from discreet.privacy.events import Event
 
@@ -34,12 +34,13 @@ def ready_all(people: People, asked: Parameters) -> Ready:
     Guarantee: the composition of one Gaussian event for each share, together within (epsilon, delta).
     """
     rho = gaussian_budget(asked.epsilon, asked.delta)
-    budget = shares(people, rho).of(rho)
+    later = schedule(expected(asked.expect, len(people)), len(people))
+    budget = shares(people, rho, later).of(rho)
     check_budget(budget, len(people))
     events = gaussian_events(budget.spent())
 
     def draw() -> Release:
-        tested = measured(people, budget)
+        tested = measured(people, budget, later)
         places = adaptive_bh(tested.p, asked.q)
         told = tested.told(np.arange(len(people)), "adaptive BH")
         words = FdrPromise(asked.q, "simulated", APPROXIMATE, "discreet bench people --raw")
@@ -64,7 +65,7 @@ class Tested:
         return Told(places.astype(np.int64), self.names, self.effects, *numbers, procedure)
 
 
-def measured(people: People, budget: Shares, groups: Groups | None = None) -> Tested:
+def measured(people: People, budget: Shares, later: Later, groups: Groups | None = None) -> Tested:
     """Learn, measure, and turn into p-values, dropping columns on the way: they count as p = 1.
 
     Guarantee: one Gaussian event for each part of the budget.
@@ -72,7 +73,7 @@ def measured(people: People, budget: Shares, groups: Groups | None = None) -> Te
     with np.errstate(all="ignore"):  # a warning would speak of the data
         known = learn(people, budget, groups, clip=True)
         first = measure(people, known, budget)
-        contrast, found = staged(people, known, first, budget.stages)
+        contrast, found = staged(people, known, first, budget.stages, later)
     return Tested(tuple(map(str, people.names)), effects(known), found, np.where(contrast.left, found.p, 1.0))
 
 

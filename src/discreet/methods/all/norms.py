@@ -1,14 +1,15 @@
-"""How long people's rows are, told as a histogram, and the clipping that suits it best."""
+"""How long people's rows are, told as histograms, and the clipping that suits them best."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.methods.all.geometry import Ball, reach_of
+from discreet.methods.all.geometry import Ball, Balls, reach_of
 from discreet.methods.all.noisy import told
 
 if TYPE_CHECKING:
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
 
     from discreet.methods.all.geometry import Box
 
-_RATIO, _BINS = 1.12, 40
+_RATIO, _BINS = 1.18, 24
+_SMALLEST = 0.3  # radii are tried from this share of the usual norm on
+_LEAST = 0.94  # answers keep this weight: what clipping does to their means must be small
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,19 +33,26 @@ class Norms:
         """Return about the mean weight that clipping leaves to an entry, never 0."""
         return max(float(self.share @ ball.weight(self.norm)), 1e-6)
 
+    def energy(self, ball: Ball) -> float:
+        """Return the mean of squared norms after clipping."""
+        return float(self.share @ (ball.weight(self.norm) * self.norm) ** 2)
 
-def learn_norms(whole: NDArray[np.int16], box: Box, rho: float) -> Norms:
-    """Return how many people have rows of which norm; one person moves it by sqrt(2).
 
-    Where nothing is to be seen in the noise, all rows are taken to be as long as they can be.
+def learn_norms(whole: NDArray[np.int16], box: Box, usual: float, rho: float) -> Norms:
+    """Return how many people have rows of which norm, in one part; one person moves it by sqrt(2).
+
+    Where nothing is to be seen in the noise, rows are taken to be about as long as is `usual`.
     """
+    if box.columns == 0:
+        return Norms(np.ones(1), np.ones(1))
     edges = box.radius * _RATIO ** -np.arange(float(_BINS))[::-1]  # the last is the longest that there can be
-    norm = np.concatenate([_lengths(part) for part in np.array_split(whole, max(1, whole.size // 2**24))])
+    norm = np.concatenate([_lengths(part) for part in np.array_split(whole, max(1, whole.size // 2**22))])
     counts = np.bincount(np.searchsorted(edges[:-1], norm), minlength=_BINS)
     noisy = told(counts, math.sqrt(2), rho)
     kept = np.where(noisy.sums > 3 * noisy.deviation, noisy.sums, 0.0)
-    if not kept.any():
-        return Norms(np.ones(1), np.array([box.radius]))
+    if kept.sum() < len(whole) / 2:
+        around = np.minimum(usual * np.array([0.8, 0.9, 1.0, 1.1, 1.25]), box.radius)
+        return Norms(np.full(5, 0.2), np.maximum(around, 1.0))
     return Norms(kept / kept.sum(), np.append(edges[0], edges[1:] / math.sqrt(_RATIO)))
 
 
@@ -51,25 +61,44 @@ def _lengths(whole: NDArray[np.int16]) -> NDArray[np.float64]:
     return np.sqrt(np.einsum("ij,ij->i", rows, rows))
 
 
-def best_ball(
-    norms: Norms, box: Box, columns: int, share: float, people: float, rho: float, *, protected: bool
-) -> Ball:
-    """Return the clipping with the most signal for the noise, from what is known of the norms.
+def best_balls(
+    norms: tuple[Norms, Norms],
+    boxes: tuple[Box, Box],
+    share: float,
+    people: float,
+    rho: float,
+    *,
+    protected: bool,
+) -> Balls:
+    """Return the clipping of both parts with the most signal for the noise, from what is known of the norms.
 
     With weights w the signal is proportional to mean(w), and over all columns the variance of the sums to
     mean((w |v|)^2) and that of the noise to their number. A ball of infinite radius leaves the box as it is.
     """
-    radii = box.entry * np.sqrt(1 + 1.15 ** np.arange(-8.0, 60.0))
-    balls = [
-        Ball(math.inf, box.entry),
-        *(Ball(float(radius), box.entry) for radius in radii if radius < box.radius),
+    tried = [_tried(norm, box) for norm, box in zip(norms, boxes, strict=True)]
+    tried[0] = [ball for ball in tried[0] if norms[0].mean_weight(ball) >= _LEAST]
+    known = [
+        {ball: (norm.mean_weight(ball) ** 2, norm.energy(ball)) for ball in some}
+        for norm, some in zip(norms, tried, strict=True)
     ]
 
-    def cost(ball: Ball) -> float:
-        weight = ball.weight(norms.norm)
-        signal = float(norms.share @ weight) ** 2
-        moved = reach_of(box, ball, share, protected=protected).contrast
-        noise = columns * moved**2 / (2 * rho * people * share * (1 - share))
-        return (float(norms.share @ (weight * norms.norm) ** 2) + noise) / signal
+    def cost(pair: tuple[Ball, Ball]) -> float:
+        moved = reach_of(boxes, Balls(*pair), share, protected=protected).contrast
+        noise = moved**2 / (2 * rho * people * share * (1 - share))
+        parts = zip(pair, known, boxes, strict=True)
+        return sum(
+            (of[ball][1] + box.columns * noise) / of[ball][0] for ball, of, box in parts if box.columns
+        )
 
-    return min(balls, key=cost)
+    return Balls(*min(product(*tried), key=cost))
+
+
+def _tried(norms: Norms, box: Box) -> list[Ball]:
+    """Return the balls to choose from: none at all, and radii around the usual norm."""
+    usual = max(float(norms.share @ norms.norm), 1.0)
+    radii = usual * _SMALLEST * 1.12 ** np.arange(24.0)
+    whole = Ball(math.inf, box.entry)
+    return [
+        whole,
+        *(Ball(float(radius), box.entry) for radius in radii if radius < box.radius and box.columns),
+    ]

@@ -90,22 +90,43 @@ def _yes(values: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
-    """The centre and the scale of each column's shares, and where the scaled entries end. Public.
+    """What a person's row is made of: centre and scale of each column, which ones are answers. Public.
 
-    A person's row is (share - centre) * scale, clipped to [-most, most], in steps of 1/FINE, toward zero; 0
-    where missing. It is a function of that person's entries and of public numbers.
+    A number adds (share - centre) * scale, clipped to [-most, most], and 0 where it is missing. An answer
+    adds scale or 0, and centre * scale where it is missing: rows of answers have no negative entries, so that
+    two of them are less far apart. An answer that most people give is turned around, as `turned` says, and
+    `centre` with it. All in steps of 1/FINE, toward zero: a function of that person's entries and of public
+    numbers.
     """
 
     centre: NDArray[np.float64]
     scale: NDArray[np.float64]
     most: float
+    answers: NDArray[np.bool_]
+    turned: NDArray[np.bool_]
+
+    @property
+    def shift(self) -> NDArray[np.float64]:
+        """What an entry is on average, in steps: the centre of answers; numbers are centred already."""
+        return np.where(self.answers, np.trunc(self.centre * self.scale * FINE), 0.0)
+
+    @property
+    def sign(self) -> NDArray[np.float64]:
+        """-1 for columns that were turned around."""
+        return np.where(self.turned, -1.0, 1.0)
 
     def whole(self, share: NDArray[np.float64]) -> NDArray[np.int16]:
         """Return the rows of some people as whole numbers; shape (n, m)."""
         end = self.most * FINE
-        steps = np.clip((share - self.centre) * (self.scale * FINE), -end, end)
-        return np.where(np.isnan(steps), 0.0, np.trunc(steps)).astype(np.int16)
+        entry = np.where(self.turned, 1 - share, share) - np.where(self.answers, 0.0, self.centre)
+        steps = np.trunc(np.clip(entry * (self.scale * FINE), -end, end))
+        return np.where(np.isnan(steps), self.shift, steps).astype(np.int16)
 
     def moved_by(self, mean: NDArray[np.float64]) -> Rows:
         """Return the rows around other centres: those that are now at `mean`, in deviations."""
         return replace(self, centre=np.clip(self.centre + mean / self.scale, 0.0, 1.0))
+
+    def only(self, left: NDArray[np.bool_]) -> Rows:
+        """Return the rows of some columns."""
+        parts = (self.answers[left], self.turned[left])
+        return Rows(self.centre[left], self.scale[left], self.most, *parts)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtr
 
-from discreet.methods.all.geometry import box_of
+from discreet.methods.all.geometry import Ball, Balls, boxes_of, reach_of
 from discreet.methods.all.reading import FINE, Rows
 
 if TYPE_CHECKING:
@@ -42,23 +42,38 @@ def scaled_rows(
     `size` is about the number of people; noise is that of a contrast measured with `rho`.
     """
     doubt = 0.5 / math.sqrt(max(size, 4.0))
-    rate = np.clip(mean, doubt, 1 - doubt)[columns.answers]
-    deviation = scaling.spread.copy()
-    deviation[columns.answers] = np.sqrt(rate * (1 - rate))
+    answers = np.zeros(mean.size, dtype=np.bool_)
+    answers[columns.answers] = True
+    turned = answers & (mean > 0.5)
+    centre = np.where(turned, 1 - mean, mean)
+    rate = np.clip(centre, doubt, 0.5)
+    deviation = np.where(answers, np.sqrt(rate * (1 - rate)), scaling.spread)
     typical = float(np.exp(np.mean(np.log(deviation))))
-    largest = np.maximum(mean, 1 - mean)[columns.answers]
-    noise = max(share, 1 - share) ** 2 / (2 * rho * size * share * (1 - share))
+    protected = people.protect == "everything"
 
     def rows(evenness: float, most: float) -> Rows:
         scale = (typical / deviation) ** evenness / typical
-        scale[columns.answers] = np.minimum(scale[columns.answers], most / largest)
-        return Rows(mean, scale, most)
+        return Rows(centre, np.where(answers, np.minimum(scale, most), scale), most, answers, turned)
 
     def worth(option: Rows) -> float:
         weight = (option.scale * deviation) ** 2
-        ball = 4 * (1.05 * weight.sum() + option.most**2)
-        apart = min(ball, (box_of(people, option).diameter / FINE) ** 2)
-        seen = _STRENGTHS[:, None] / np.sqrt(1 + noise * apart / weight)
+        boxes = boxes_of(people, option)
+        # Rows as long as they are on average, and a little more.
+        lengths = ((norm / FINE) ** 2 for norm in usual_norms(option, scaling))
+        balls = (
+            Ball(FINE * math.sqrt(1.25 * part + 1), box.entry)
+            for part, box in zip(lengths, boxes, strict=True)
+        )
+        moved = reach_of(boxes, Balls(*balls), share, protected=protected).contrast / FINE
+        noise = moved**2 / (2 * rho * size * share * (1 - share))
+        seen = _STRENGTHS[:, None] / np.sqrt(1 + noise / weight)
         return float(np.sum(ndtr(seen - _NEEDED)))
 
     return max((rows(*option) for option in product(_EVENNESS, _ENTRIES)), key=worth)
+
+
+def usual_norms(rows: Rows, scaling: Scaling) -> tuple[float, float]:
+    """Return about how long the answers and the numbers of a row are, in steps."""
+    answers = float(np.sum((rows.centre * rows.scale**2)[rows.answers]))
+    numbers = float(np.sum((scaling.spread * rows.scale)[~rows.answers] ** 2))
+    return FINE * math.sqrt(answers), FINE * math.sqrt(numbers)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -9,10 +10,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from discreet.evidence.core.people import People
 
-FIRST = 0.4
-"""The share of the contrast's budget that the first stage spends, where there are several."""
-LATER = ((0.3, 0.12), (0.6, 0.12), (0.9, 0.12), (1.2, 0.12), (1.5, 0.12))
-"""Before each later stage columns with z scores below this are dropped; and its share."""
+Later = tuple[tuple[float, float], ...]
+"""Before each later stage columns with z scores below the first number are dropped; then its share."""
+_FEW: Later = ((0.3, 0.12), (0.6, 0.12), (0.9, 0.12), (1.2, 0.12), (1.5, 0.12))
+_MANY: Later = ((0.3, 0.2), (0.6, 0.15), (0.9, 0.15))
+_DENSE = 0.25  # from this share of real hypotheses on, fewer columns are dropped
 _QUIET = 0.1  # where noise adds this little to the variance of a contrast, one stage will do
 
 
@@ -23,7 +25,7 @@ class Shares:
     `groups`: who is in which group. `quartiles`: of numbers without bounds. `range`: where numbers with
     bounds really lie. `centre`: the mean of every column. `norms`: how long people's rows are. `recentre`:
     the mean again, now that rows can be clipped. The rest: `contrast` of the groups, `squares` for its
-    variance, `sums` and `missing` to correct it; `stages`: the contrast of fewer columns again.
+    variance, `sums`, `missing` and `weights` to correct it; `stages`: the contrast of fewer columns again.
     """
 
     groups: float
@@ -35,6 +37,7 @@ class Shares:
     squares: float
     sums: float
     missing: float
+    weights: float
     contrast: float
     stages: float
 
@@ -51,7 +54,19 @@ class Shares:
         return tuple(getattr(self, field.name) for field in fields(self))
 
 
-def shares(people: People, rho: float, m: int | None = None) -> Shares:
+def expected(expect: float | None, m: int) -> int:
+    """Return how many hypotheses are expected to be real: a share, a number, or twice the root of all."""
+    if expect is None:
+        return max(1, min(m // 2, round(2 * math.sqrt(m))))
+    return max(1, min(m, round(expect * m if expect < 1 else expect)))
+
+
+def schedule(signals: int, m: int) -> Later:
+    """Return the later stages, where so many of `m` hypotheses are expected to be real."""
+    return _MANY if signals >= _DENSE * m else _FEW
+
+
+def shares(people: People, rho: float, later: Later, m: int | None = None) -> Shares:
     """Return the shares for these questions and this number of people; `m` of the hypotheses are measured.
 
     Each step gets what it needs to be right within a few people of a hundred, or a tenth of a deviation, and
@@ -67,16 +82,17 @@ def shares(people: People, rho: float, m: int | None = None) -> Shares:
     norms = enough(2, 0.01, 0.002, 0.01)
     recentre = enough(4 * m, 0.05, 0.003, 0.01)
     missing = 0.005
+    weights = 0.01 if any(answers for answers, _ in kinds) else 0.0
     # About the noise of one stage: columns of deviation 1, rows as long as their number, equal groups.
     noise = 4 * m / (2 * rho * max(n, 1))
     # For about 150 degrees of freedom; where there is little noise, rare answers are given large entries.
     entry = 36 if noise < 1 and any(answers for answers, _ in kinds) else 6
     squares = min(max(150 * entry * (m + entry) / (2 * rho * (max(n, 1) * (1 + noise)) ** 2), 0.005), 0.06)
-    rest = 1 - (groups + quartiles + narrow + centre + norms + 2 * recentre + missing + squares)
+    rest = 1 - (groups + quartiles + narrow + centre + norms + 2 * recentre + missing + weights + squares)
     rest *= 1 - 2.0**-45
-    contrast = rest if noise < _QUIET else FIRST * rest
+    contrast = rest if noise < _QUIET else rest * (1 - sum(share for _, share in later))
     learning = (groups, quartiles, narrow, centre, norms, recentre)
-    return Shares(*learning, squares, recentre, missing, contrast, rest - contrast)
+    return Shares(*learning, squares, recentre, missing, weights, contrast, rest - contrast)
 
 
 def group_share(people: People, rho: float) -> float:

@@ -14,17 +14,18 @@ import numpy as np
 
 from discreet.alternative import toward
 from discreet.methods.all.after import results
-from discreet.methods.all.geometry import Ball, box_of, reach_of
+from discreet.methods.all.geometry import Ball, Balls, boxes_of
 from discreet.methods.all.measure import measure_again, whole_rows
 from discreet.methods.all.reading import Columns
-from discreet.methods.all.shares import LATER
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evidence.core.people import People
     from discreet.methods.all.after import Results
+    from discreet.methods.all.geometry import Box
     from discreet.methods.all.measure import Learned, Measured
+    from discreet.methods.all.shares import Later
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,7 +36,7 @@ class Contrast:
     variance: NDArray[np.float64]
     left: NDArray[np.bool_]
 
-    def with_another(self, sums: NDArray[np.float64], variance: float) -> Contrast:
+    def with_another(self, sums: NDArray[np.float64], variance: NDArray[np.float64]) -> Contrast:
         """Return the mean with another measurement of the columns that are left, by inverse variance."""
         mean, noise = self.sums.copy(), self.variance.copy()
         before = self.variance[self.left]
@@ -45,7 +46,9 @@ class Contrast:
         return replace(self, sums=mean, variance=noise)
 
 
-def staged(people: People, known: Learned, first: Measured, rho: float) -> tuple[Contrast, Results]:
+def staged(
+    people: People, known: Learned, first: Measured, rho: float, later: Later
+) -> tuple[Contrast, Results]:
     """Return the contrasts after all stages, and what follows from them; `rho` pays for the later ones."""
     noisy = first.contrast
     contrast = Contrast(
@@ -55,8 +58,8 @@ def staged(people: People, known: Learned, first: Measured, rho: float) -> tuple
     if rho == 0:
         return contrast, found
     rows = whole_rows(people, known)
-    whole = sum(share for _, share in LATER)
-    for least, share in LATER:
+    whole = sum(share for _, share in later)
+    for least, share in later:
         left = contrast.left & (toward(found.z, people.alternative) >= least)
         contrast = replace(contrast, left=left)
         if not left.any():
@@ -65,29 +68,37 @@ def staged(people: People, known: Learned, first: Measured, rho: float) -> tuple
         theirs = _known(some, known, left)
         again = measure_again(some, theirs, rows[:, left], rho * share / whole)
         # All stages in the units of the first, whose clipping left other weights.
-        unit = known.weight / theirs.weight
+        unit = known.weight[left] / theirs.weight
         contrast = contrast.with_another(again.sums * unit, (again.deviation * unit) ** 2)
         found = results(people, known, first, contrast.sums, contrast.variance)
     return contrast, found
 
 
 def _known(some: People, known: Learned, left: NDArray[np.bool_]) -> Learned:
-    """Return the constants of the columns that are left, with a ball as wide as their number asks for."""
-    rows = replace(known.rows, centre=known.rows.centre[left], scale=known.rows.scale[left])
+    """Return the constants of the columns that are left, with balls as wide as their number asks for."""
     parts = ("centre", "below", "above", "spread")
     scaling = replace(known.scaling, **{part: getattr(known.scaling, part)[left] for part in parts})
     means = replace(known.means, mean=known.means.mean[left], present=known.means.present[left])
-    theirs = replace(known, columns=Columns.of(some), scaling=scaling, means=means, rows=rows)
-    box = box_of(some, rows)
-    whole = Ball(math.inf, box.entry)
-    if math.isinf(known.ball.radius):
-        return replace(theirs, ball=whole)
-    room = (known.ball.radius**2 - known.ball.entry**2) * np.count_nonzero(left) / left.size
-    ball = Ball(math.sqrt(room + box.entry**2), box.entry)
-    # Rows of fewer columns are shorter in proportion: clipped to this ball they keep about the same weights.
-    protected = some.protect == "everything"
-    clipped = reach_of(box, ball, known.share, protected=protected).contrast / known.weight
-    if reach_of(box, whole, known.share, protected=protected).contrast <= clipped:
-        return replace(theirs, ball=whole)
-    ratio = math.sqrt(np.count_nonzero(left) / left.size)
-    return replace(theirs, ball=ball, norms=replace(known.norms, norm=known.norms.norm * ratio))
+    rows = known.rows.only(left)
+    boxes = boxes_of(some, rows)
+    # Rows of fewer columns are shorter in proportion: clipped so, they keep about the same weights.
+    kept = [
+        float(np.count_nonzero(left & part)) / max(1, np.count_nonzero(part))
+        for part in (known.rows.answers, ~known.rows.answers)
+    ]
+    balls = Balls(
+        _smaller(known.balls.answers, kept[0], boxes[0]), _smaller(known.balls.numbers, kept[1], boxes[1])
+    )
+    norms = tuple(
+        replace(norm, norm=norm.norm * math.sqrt(share))
+        for norm, share in zip(known.norms, kept, strict=True)
+    )
+    return replace(
+        known, columns=Columns.of(some), scaling=scaling, means=means, rows=rows, balls=balls, norms=norms
+    )
+
+
+def _smaller(ball: Ball, share: float, box: Box) -> Ball:
+    """Return the ball for a share of the columns; none where their box is as small."""
+    radius = math.sqrt(ball.room * share + min(box.entry**2, ball.room * share / 5)) if share else math.inf
+    return Ball(radius if radius < box.radius else math.inf, box.entry)

@@ -15,7 +15,7 @@ from discreet.evidence.core.compared import compared
 from discreet.methods.all.learn import learn_groups
 from discreet.methods.all.measure import check_budget
 from discreet.methods.all.method import APPROXIMATE, measured, released
-from discreet.methods.all.shares import group_share, shares
+from discreet.methods.all.shares import group_share, schedule, shares
 from discreet.methods.common import Ready, gaussian_budget, gaussian_events
 from discreet.noise.laws import GUMBEL
 from discreet.privacy.rounds import effective
@@ -50,7 +50,8 @@ def ready_focus(people: People, asked: Parameters) -> Ready:
     sizes = group_share(people, rho) * rho
     select = SELECTION * rho - sizes
     rest = (rho - SELECTION * rho) * (1 - 2.0**-45)
-    budget = shares(people, rest, count).of(rest).without_groups()
+    later = schedule(count // 2, count)
+    budget = shares(people, rest, later, count).of(rest).without_groups()
     check_budget(budget, count)
     events = gaussian_events((sizes, select, *budget.spent()))
 
@@ -61,7 +62,7 @@ def ready_focus(people: People, asked: Parameters) -> Ready:
         chosen = np.sort(select_largest(evidence, count, select))
         mask = np.zeros(len(people), dtype=np.bool_)
         mask[chosen] = True
-        tested = measured(people.only(mask), budget, groups)
+        tested = measured(people.only(mask), budget, later, groups)
         told = tested.told(chosen, "BH")
         p = np.ones(len(people))
         p[chosen] = told.p_value
