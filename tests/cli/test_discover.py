@@ -136,6 +136,15 @@ def test_a_folder_that_cannot_be_written_is_noticed_first(people, tmp_path):
     assert "--out" in done.output
 
 
+@pytest.mark.parametrize("name", ["x" * 300, "new/" + "x" * 300, "x/" * 5000])
+def test_a_folder_that_cannot_be_named_is_refused(people, tmp_path, name):
+    """Before anything is spent, and nothing is made, also where its parents are not there yet."""
+    done = run("discover", people, *TWO_GROUPS, "--out", tmp_path / "out" / name)
+    assert done.exit_code == 2
+    assert "give another --out" in " ".join(done.output.split())
+    assert not (tmp_path / "out").exists()
+
+
 def full(*_, **__):
     """Fail as a full disk does."""
     raise OSError(28, "No space left on device")

@@ -7,6 +7,8 @@ from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from neighbour_tables import all_tables
 from scipy.special import ndtr
 from scipy.stats import hypergeom
@@ -62,6 +64,35 @@ def test_no_neighbouring_table_exceeds_the_certificate(answers, n, alphabet, pro
     """All small tables; value, presence and, where it is protected, the group change at once."""
     moved, bound = moves(answers, protect, n, alphabet, effect=effect)
     assert moved <= bound * ROOM
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(2, 120),
+    new=st.lists(st.sampled_from([0.0, 0.3, 1.0, 7.0, -np.inf, np.inf, NAN]), min_size=6, max_size=6),
+    label=st.sampled_from([0, 1, -1]),
+    protect=st.sampled_from(["everything", "columns"]),
+)
+def test_one_person_moves_nothing_beyond_the_certificate(seed, n, new, label, protect):
+    """Numbers and answers of strong and weak columns; a row replaced by anything, the group too."""
+    rng = np.random.default_rng(seed)
+    group = np.concatenate([[0, 1], rng.choice([0, 1, -1], n)])
+    values = rng.random((n + 2, 6)).round(1) + np.linspace(0, 2, 6) * group[:, None]
+    values[rng.random(values.shape) < rng.random()] = NAN
+    person = int(rng.integers(2, n + 2))
+    changed, moved = values.copy(), group.copy()
+    changed[person] = new
+    moved[person] = label if protect == "everything" else group[person]
+    questions = Question("x", slice(0, 3), answers=False), Question("a", slice(3, 6), answers=True)
+    before, after = (
+        compared(People(list("abcdef"), questions, "two-sided", protect, table, who.astype(np.int8)))
+        for table, who in ((values, group), (changed, moved))
+    )
+    assert before.certificate == after.certificate
+    assert before.effect.sup == after.effect.sup
+    assert np.max(np.abs(after.score - before.score)) <= before.certificate.sup * ROOM
+    assert np.max(np.abs(after.effect.share - before.effect.share)) <= before.effect.sup
 
 
 def counted(levels, n):

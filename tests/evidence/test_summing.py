@@ -55,10 +55,11 @@ def both(test, columns, monkeypatch):
 
 
 def assert_equal(fast, slow):
-    """Both have the same counts, sums and sums of squares."""
+    """Both have the same counts, sums, sums of squares and numbers of people present."""
     assert np.array_equal(fast.count, slow.count)
     assert np.array_equal(fast.total, slow.total)
     assert np.array_equal(fast.square, slow.square)
+    assert np.array_equal(fast.present, slow.present)
 
 
 @needs_kernels

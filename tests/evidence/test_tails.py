@@ -11,9 +11,12 @@ from scipy.special import ndtr
 from scipy.stats import binom, hypergeom, norm
 
 import discreet
-from discreet.evidence.core import ranks, tails
+from discreet.evidence import two_by_two
+from discreet.evidence.core import hypergeometric, ranks, tails
+from discreet.evidence.core.common import ceiling_for
 from discreet.evidence.core.hypergeometric import Margins
 from discreet.evidence.core.score_map import SLOPE, gentle, score_map
+from discreet.evidence.core.tails import log_choose
 
 ROOM = 1 + 1e-9
 
@@ -123,15 +126,41 @@ def test_two_by_two_is_valid_at_every_margin(own, other, floor):
     assert max(worst) > 0.6
 
 
-def test_margins_between_those_tried_are_covered():
-    """The tail is computed at 200 margins of a range; all the others lie under it too."""
-    margins = Margins(300, 2700, 0.02)
-    t = np.linspace(0.1, 8, 300)
-    bound = margins.survival(8.0, 60, 1500)(t)
-    for yes in range(60, 1500, 7):
-        z, log_tail = margins._tail(yes, 8.0)
-        stair = np.exp(log_tail)[np.minimum(np.searchsorted(z, t), z.size - 1)]
-        assert np.all(np.where(t > z[-1], 0, stair) <= bound * (1 + 1e-4))
+def worst_margin(own, other, floor):
+    """Return the largest P(score >= s) over its normal tail, over every number of yes; exact laws."""
+    margins = Margins(own, other, floor)
+    clip = ceiling_for(None, own + other)
+    scores = two_by_two._steps(margins, clip, "safe")
+    worst = 0.0
+    for yes in range(1, own + other):
+        inside = np.arange(max(0, yes - other), min(own, yes) + 1, dtype=float)
+        log_mass = log_choose(own, inside) + log_choose(other, yes - inside) - log_choose(own + other, yes)
+        beyond = np.cumsum(np.exp(log_mass)[::-1])[::-1]
+        score = scores(
+            margins.statistic(inside, np.full(inside.shape, float(yes))), np.full(inside.shape, yes)
+        )
+        first = np.flatnonzero((np.diff(score, prepend=0.0) > 0) & (beyond > 1e-60))
+        worst = max(worst, float(np.max(beyond[first] / norm.sf(score[first]), initial=0.0)))
+    return worst
+
+
+MARGINS_TRIED = [(1000, 1000, 0.1), (4000, 1000, 0.05), (1000, 4000, 0.05), (7, 900, 0.05), (300, 300, 0.05)]
+
+
+@pytest.mark.parametrize(("own", "other", "floor"), MARGINS_TRIED)
+def test_two_by_two_is_valid_between_the_margins_tried(own, other, floor):
+    """The tail is computed at some 200 margins of a range; all the others lie under it too."""
+    assert worst_margin(own, other, floor) <= 1
+
+
+@pytest.mark.parametrize("fault", ["chords", "no cusp"])
+def test_margins_between_those_tried_need_cusp_and_curve(monkeypatch, fault):
+    """Chords through the corners, or a range without its cusp, let some number of yes through."""
+    if fault == "chords":
+        monkeypatch.setattr(hypergeometric, "_over_corners", hypergeometric._chords)
+    else:
+        monkeypatch.setattr(Margins, "_cusps", lambda _: set())
+    assert worst_margin(4000, 1000, 0.05) > 1.0005
 
 
 def tables_to_permute(size, seed):

@@ -174,6 +174,17 @@ def _releases(made):
     yield Target("Release.to_frame", found.to_frame, {"kind": None})
     yield Target("Release.save", found.save, {"path": str(made.folder / "release.csv")})
     yield Target("Release.cite", found.cite, {"style": "text"})
+    half, what = np.full(2, 0.5), ("difference of means",) * 2
+    told = discreet.Told(np.arange(2), ("diet", "luck"), what, half, half, half, half, "BH")
+    telling = dataclasses.replace(found, told=told)
+    yield Target("Release.confidence_interval", telling.confidence_interval, {"level": 0.9})
+    for procedure, each in [
+        ("bh", {}),
+        ("weighted-bh", {"weights": [1, 2]}),
+        ("grouped-bh", {"groups": [0, 1]}),
+    ]:
+        right = everything(telling.decide, procedure=procedure, **each)
+        yield Target(f"Release.decide {procedure}", telling.decide, right)
     genome = discreet.discover(str(made.bed), discreet.Allelic(), **BUDGET)
     right = {"release": genome, "data": str(made.bed), "window": 1000}
     yield Target("located", discreet.located, right)

@@ -194,6 +194,20 @@ def test_raw_bench_runs_small():
     assert f"{found[cell]['by hand'].ratio:.2f}" in words
 
 
+def test_the_choice_is_compared_with_single_methods():
+    """With a number of people given, power is printed, and a bad choice is said to be one."""
+    cell = raw.Cell("uniform", 30, 0.5)
+    result = raw.contest(cell, 4, ("us", "all"), people=400)
+    words = raw.in_words({cell: result}, 400)
+    assert "Power with 400 people" in words
+    assert "the best method" in words
+    bad = result | {"all": raw.Needed(None, raw.Rates(1.0, 0.0, 0.1))}
+    bad |= {"us": raw.Needed(None, raw.Rates(0.9, 0.5, 0.01))}
+    words = raw.in_words({cell: bad}, 400)
+    assert "NOT MET: uniform, m = 30, 50% signals, public labels: 0.10 of power behind all" in words
+    assert "NOT MET: FDR of us" in words
+
+
 def test_raw_cells_are_chosen_and_checked():
     """Very many columns are simulated for few kinds alone, and a kind that does not exist is refused."""
     large = [cell for cell in raw.cells() if cell.m == 5_000]
@@ -216,14 +230,14 @@ def test_tables_are_read_as_declared(tmp_path):
     """One row for each person of either group; missing stays missing, undeclared levels are "other"."""
     n = small_table(tmp_path)
     people = surveys.read(SMALL, tmp_path, "columns")
-    assert people.names == ("age", "smokes = 1", "town = A", "town = B", "town = other")
+    assert people.names == ("age", "smokes=1", "town=A", "town=B", "town=other")
     assert people.rows == n - 1
     assert np.isnan(people.values[3, :2]).all()
     assert np.isnan(people.values[4, 2:]).all()
     assert people.values[6, 2:].sum() == 1
     assert people.questions[0].bounds == (0, 100)
     assert people.questions[2].places == slice(2, 5)
-    assert {"age", "town = A"} <= {people.names[i] for i in not_private(people)}
+    assert {"age", "town=A"} <= {people.names[i] for i in not_private(people)}
 
 
 def test_copies_are_somebody_elses_answers(tmp_path):

@@ -1,5 +1,6 @@
 """Any single change to a ledger file is noticed; without the chain it would not be."""
 
+import gc
 import json
 import re
 import shutil
@@ -277,3 +278,17 @@ def test_a_ledger_left_in_wal_mode_comes_back(original):
     with closing(sqlite3.connect(ledger.path)) as db:
         assert db.execute("PRAGMA journal_mode").fetchone() == ("delete",)
     assert ledger.verify().good
+
+
+@pytest.mark.parametrize("act", [Ledger.budgets, Ledger.verify, lambda book: book.history("cohort")])
+def test_a_damaged_ledger_is_let_go(original, act):
+    """Who reads rows that are no text is done with the file, also before the collector has run."""
+    damaged = copy_of(original, [("UPDATE chain SET body = CAST(x'ff' AS TEXT) WHERE position = 5", ())])
+    gc.disable()
+    try:
+        with suppress(LedgerError):
+            act(damaged)
+        with closing(sqlite3.connect(damaged.path, timeout=0)) as other:
+            other.execute("BEGIN EXCLUSIVE")
+    finally:
+        gc.enable()

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from sample_releases import sample
+from sample_releases import sample, told
 
 import discreet
 from discreet.errors import InputError
@@ -34,6 +34,18 @@ def test_each_method_its_own(method):
         for other, words in OWN.items()
         if {method, other} <= {"aware", "mirror"} and other != method
     )
+
+
+@pytest.mark.parametrize(
+    ("procedure", "words"),
+    [("adaptive BH", "Strong Control"), ("BH", "Practical and Powerful"), ("BY", "Dependency")],
+)
+def test_what_is_told_has_its_own(procedure, words):
+    """The procedure that decided, and the intervals."""
+    text = told(procedure=procedure, method="other").cite()
+    assert words in text
+    assert "Multiple Confidence Intervals" in text
+    assert "Confidence" not in sample().cite()
 
 
 def test_bibtex():

@@ -86,6 +86,8 @@ def test_weights_of_a_release_that_tells_some():
         ({"procedure": "weighted-bh", "weights": pd.Series(1, index=range(1, 31))}, "by name"),
         ({"procedure": "grouped-bh", "groups": [None, *[1] * 29]}, "one is missing"),
         ({"procedure": "hierarchical-bh", "groups": [np.nan, *[1] * 29]}, "one is missing"),
+        ({"procedure": "grouped-bh", "groups": pd.Series([1, None] * 15, dtype="Int64")}, "one is missing"),
+        ({"procedure": "grouped-bh", "groups": np.ones((30, 2))}, "by text or numbers"),
     ],
 )
 def test_what_cannot_decide_is_refused(arguments, words):

@@ -39,6 +39,16 @@ def test_frames_are_the_caller_s(kind, made):
     assert isinstance(release.confidence_interval(), made)
 
 
+def test_a_frame_is_the_caller_s_to_change():
+    """The record stays what was released."""
+    release = told(2)
+    before, frame = release.to_json(), release.estimates
+    frame["estimate"] = 0.0
+    frame.loc[:, "p_value"] = 0.0
+    frame.iloc[0, 2] = 9.0
+    assert release.to_json() == before
+
+
 def test_discoveries_have_wider_intervals():
     """Level 1 - q*R/m for the R discoveries among m, 1 - q for the others: the t quantiles of SciPy."""
     release = told(4, m=30, k=20)

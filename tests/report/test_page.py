@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sample_releases import HOSTILE, releases, sample
+from sample_releases import HOSTILE, releases, sample, told
 
 import discreet
 from discreet.report.draw import Scale
@@ -182,6 +182,20 @@ def test_noises_that_differ_have_a_column():
     assert "(0.02 to 0.5)" in several
     assert ">12.35<" in several
     assert ">\u22123.210<" in several
+
+
+@pytest.mark.parametrize("count", [0, 2, 8])
+def test_what_is_told_is_on_the_page(count):
+    """Estimates, errors, intervals, p and q of the discoveries; levels in words; pictures of intervals."""
+    release = told(count)
+    text = page(release)
+    assert ("Standard error" in text) is (count > 0)
+    assert ("All discoveries, with intervals" in text) is (count > 2)
+    assert "Estimates of all 30 hypotheses, noise included: Release.estimates." in text
+    level = {0: "at level 90% each.", 2: "at level 99.3% each,", 8: "at level 97.3% each,"}[count]
+    assert level in text
+    assert "hold noise" not in text
+    assert level.split()[2] in str(release)
 
 
 @pytest.mark.parametrize("count", [1, 2])

@@ -4,6 +4,7 @@
 import csv
 import io
 import sys
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pandas as pd
@@ -12,7 +13,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from pyarrow import parquet
-from sample_releases import HOSTILE, releases, sample
+from sample_releases import HOSTILE, releases, sample, told
 
 from discreet import DiscreetError, Release
 from discreet.errors import InputError
@@ -54,6 +55,17 @@ def test_the_numbers_are_the_release_s():
 def test_columns_only_where_they_mean_something():
     """No rank without an order, no value that was not released."""
     assert columns_of(sample(3, values=False, ordered=False).to_frame("pandas")) == ["hypothesis", "index"]
+
+
+def test_estimates_stand_beside_the_discoveries():
+    """What was told of the discoveries, in their order, in place of noisy values."""
+    release = told(4, m=30, k=20)
+    release = replace(release, indices=release.indices[::-1], discoveries=release.discoveries[::-1])
+    frame, everything = release.to_frame("pandas"), release.estimates.set_index("hypothesis")
+    numbers = ["estimate", "standard_error", "low", "high", "p_value", "q_value"]
+    assert list(frame) == ["rank", "hypothesis", "index", *numbers]
+    assert tuple(frame["hypothesis"]) == release.discoveries
+    assert frame[numbers].equals(everything.loc[[*release.discoveries], numbers].reset_index(drop=True))
 
 
 @given(releases())

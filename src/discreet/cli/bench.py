@@ -94,7 +94,12 @@ def bench_people(
     epsilon: list[float] = typer.Option([1.0], help="For --raw and --few: budgets."),
     hypotheses: list[int] = typer.Option([30, 100, 500, 5_000], help="For --raw: numbers of columns."),
     kind: list[str] | None = typer.Option(None, help="For --raw: kinds of columns; all when absent."),
-    labels: list[str] = typer.Option(["public", "protected"], help="For --raw: who may know the groups."),
+    labels: list[str] = typer.Option(["public", "protected"], help="For --raw: what groups are."),
+    contender: list[str] = typer.Option(
+        ["us", "us, proved", "by hand"], help='For --raw: also "us, bounds", "all", "focus" and "aware".'
+    ),
+    at: int | None = typer.Option(None, min=2, help="For --raw: power with so many people instead."),
+    signals: int = typer.Option(400, help="For --raw: simulated signals behind each figure."),
 ) -> None:
     """Print power against the number of people, and how many each method needs."""
     from discreet.lab.progress import progress
@@ -104,8 +109,8 @@ def bench_people(
 
         cells = from_raw.QUICK if quick else from_raw.cells(kind or from_raw.ALL, hypotheses, epsilon, labels)
         with progress("settings", len(cells)) as tick:
-            found = from_raw.run(cells, tick, signals=100 if quick else 800)
-        typer.echo(from_raw.in_words(found))
+            found = from_raw.run(cells, tick, 100 if quick else signals, contender, at)
+        typer.echo(from_raw.in_words(found, at))
         return
     if few:
         from discreet.lab.bench import few as with_few

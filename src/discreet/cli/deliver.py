@@ -56,17 +56,26 @@ def deliver(
 
 def check_folder(out: Path) -> None:
     """Refuse a folder that cannot be written to, before anything is spent; nothing is made yet."""
-    nearest = out
-    while not nearest.exists() and nearest != nearest.parent:
-        nearest = nearest.parent
     try:
+        nearest = next((folder for folder in (out, *out.parents) if _is_there(folder)), out)
+        for part in out.parts:
+            _is_there(nearest / part)  # names that no folder can have are found out
         with tempfile.TemporaryFile(dir=nearest):
             pass
         taken = [name for name in FILES if (out / name).is_dir()]
-    except OSError:
+    except (OSError, ValueError):
         raise InputError(f"the folder {out} cannot be written to: give another --out") from None
     if taken:
         raise InputError(f"{out / taken[0]} is a folder where a file is to be written: give another --out")
+
+
+def _is_there(path: Path) -> bool:
+    """Whether the path exists; an OSError, on every Python, where none of this name can."""
+    try:
+        path.stat()
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _rescue(release: Release, ledger: str | None, *, printed: bool) -> None:

@@ -50,8 +50,9 @@ def simulate(
     """Estimate FDR, FDR_k, FDR^k and power where the truth is known; set theorems beside what happens.
 
     Scenarios: independent, median, positive, blocks, all-null, adversarial, edge, ar1, conservative, ten,
-    twentieth, loud. Procedures: step-up, step-down, benjamini-yekutieli; private: aware, aware-calibrated,
-    aware-any, mirror, peel, oneshot. Then the worst adaptive procedure, and Theorem 6 (b) and (c).
+    twentieth, loud. Procedures: step-up, step-down, benjamini-yekutieli, adaptive-bh, holm, bonferroni;
+    private: aware, aware-calibrated, aware-any, mirror, peel, oneshot. Then the worst adaptive procedure, and
+    Theorem 6 (b) and (c).
 
     With --type-one: alpha = 1e-2 to 1e-5, groups 1:1 and 1:9, rates 50%, 2% and 0.5%; minutes.
     """

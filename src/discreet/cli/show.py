@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from discreet.report.release import Release
 
 _SHOWN = 20
+_NAMES = ("rank", "hypothesis", "index")
 
 
 def show(release: Release, located: Located | None = None, *, as_json: bool) -> bool:
@@ -21,26 +22,31 @@ def show(release: Release, located: Located | None = None, *, as_json: bool) -> 
     """
     if as_json:
         return say(release.to_json(indent=2))
-    parts = [_table(release) if release.values is not None and len(release) else "", str(release)]
+    parts = [_table(release) if len(release) else "", str(release)]
     parts += [str(part) for part in (release.budget, located) if part is not None]
     printed = [say(part) for part in parts if part]
     return all(printed)
 
 
 def _table(release: Release) -> str:
-    """Return the first discoveries with their noisy values."""
+    """Return the first discoveries with their numbers; nothing where there are none."""
     from rich.table import Table
     from rich.text import Text
 
     from discreet.report.markup import shown
+    from discreet.report.table import columns
 
-    values = release.values
-    if values is None:
+    named = {"standard_error": "standard error", "noise_sd": "noise (sd)", "p_value": "p", "q_value": "q"}
+    if release.values is not None:
+        named["value"] = f"{release.values.name}, noisy"
+    numbers = {name: x for name, x in columns(release).items() if name not in _NAMES}
+    if not numbers:
         return ""
-    table = Table("", "discovery", f"{values.name}, noisy", "noise (sd)")
-    rows = zip(release.discoveries, values.noisy, values.noise, strict=True)
-    for rank, (name, noisy, noise) in enumerate(rows, 1):
+    table = Table("", "discovery", *(named.get(name, name) for name in numbers))
+    for rank, (name, *row) in enumerate(zip(release.discoveries, *numbers.values(), strict=True), 1):
         if rank > _SHOWN:
             break
-        table.add_row(str(rank), Text(shown(name)), f"{noisy:.4g}", f"{noise:.2g}")
+        digits = (2 if column in named and column != "value" else 4 for column in numbers)
+        cells = (f"{x:.{few}g}" for x, few in zip(row, digits, strict=True))
+        table.add_row(str(rank), Text(shown(name)), *cells)
     return drawn(table)

@@ -18,6 +18,7 @@ from discreet.evidence.core.contribution import COARSE, FINE, bounds_of, scale
 from discreet.evidence.core.effect import effect
 from discreet.evidence.core.groups import PUBLIC_GROUPS, Groups, both_groups
 from discreet.evidence.core.pooled import pooled_evidence
+from discreet.evidence.core.present import difference_evidence
 from discreet.evidence.core.score_map import score_map
 
 if TYPE_CHECKING:
@@ -32,16 +33,16 @@ if TYPE_CHECKING:
 class TwoGroups:
     """Test whether the means of two groups differ, or the second's is larger, or smaller.
 
-    z = (mean2 - mean1) / (sd sqrt(1/n1 + 1/n2)). One person replaced, group kept, moves it by at most
-    (width / n_min) / (sd sqrt(1/n1 + 1/n2)), which is 2 sqrt(n_max / (n_min N)) at the cap sd = width/2; the
-    score by at most 1.15 times that.
+    z = (mean2 - mean1) / (sd sqrt(1/n1 + 1/n2)) among the people present in a column. One person replaced,
+    group kept, moves it by at most (width / n_min) / (sd sqrt(1/n1 + 1/n2)), which is 2 sqrt(n_max / (n_min
+    N)) at the cap sd = width/2; the score by at most 1.15 times that.
 
     Parameters
     ----------
     group : str
         The column that says who is in which group. Public: it is not protected, and neither are group sizes.
     bounds : (low, high), or a mapping from column to such a pair
-        Public. Values outside are clipped silently; a missing value counts as the middle: no contribution.
+        Public. Values outside are clipped silently.
     levels : (first, second)
         The two public values of `group`, (0, 1) by default; rows with any other value are left out.
     alternative : {"two-sided", "greater", "less"}
@@ -64,8 +65,10 @@ class TwoGroups:
     Notes
     -----
     Null hypothesis: people are independent with equal means (with `floor`: the same law in both groups).
-    People with missing values pull both means to the middle; if one group misses more, that alone can be
-    found. For yes/no columns `TwoByTwo` is sharper. Proof: docs/proofs/two-groups.md.
+    Without a value a person counts in neither group, and the null hypothesis is about the people present: one
+    group may miss more than the other. With `floor` a missing value counts as the middle of the bounds; if
+    one group misses more, that alone can be found. For yes/no columns `TwoByTwo` is sharper. Proof:
+    docs/proofs/two-groups.md.
 
     Examples
     --------
@@ -102,7 +105,15 @@ class TwoGroups:
 
     def start(self, names: Sequence[str]) -> Sums:
         """Return an empty accumulator for the columns called `names`."""
-        return difference_sums(self, names, Groups(self.group, self.levels))
+        groups = Groups(self.group, self.levels)
+        if self.floor is not None:
+            return difference_sums(self, names, groups)
+        units = scale(self.bounds, names, 0.0, FINE)
+        return Sums(tuple(names), units, groups.weigh, self._of_present, cells=2, counted=True)
+
+    def _of_present(self, sums: Sums) -> Evidence:
+        sd = 0.5 if self.sd is None else self.sd
+        return difference_evidence(sums, sd, self.alternative, self.ceiling, self.tail, self.bounds)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

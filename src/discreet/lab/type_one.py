@@ -104,6 +104,8 @@ def null_scores(case: Case, columns: int, rng: np.random.Generator) -> NDArray[n
     sums.total += weight @ (counts @ whole).T
     if sums.squared:
         sums.square += weight @ (counts @ (whole * whole)).T
+    if sums.counted:
+        sums.present += weight @ (counts @ ~np.isnan(values)).T
     return sums.finish().score
 
 

@@ -281,6 +281,8 @@ def _finish(test: Any, count: Any, total: Any, square: Any = None) -> Evidence:
     sums.count[:], sums.total[:] = count, total
     if square is not None:
         sums.square[:] = square
+    if sums.counted:
+        sums.present[:] = sums.count[:, None]  # nobody's value is missing
     return sums.finish()
 
 

@@ -152,7 +152,25 @@ _ANALYTIC = Reference(
     "Improving the Gaussian Mechanism for Differential Privacy: Analytical Calibration and Optimal Denoising",
     "ICML 2018",
 )
+_FCR = Reference(
+    "benjamini2005false",
+    ("Benjamini, Y.", "Yekutieli, D."),
+    2005,
+    "False Discovery Rate-Adjusted Multiple Confidence Intervals for Selected Parameters",
+    "Journal of the American Statistical Association 100(469), 71-81",
+    "article",
+)
+_STOREY = Reference(
+    "storey2004strong",
+    ("Storey, J. D.", "Taylor, J. E.", "Siegmund, D."),
+    2004,
+    "Strong Control, Conservative Point Estimation and Simultaneous Conservative Consistency of False "
+    "Discovery Rates: A Unified Approach",
+    "Journal of the Royal Statistical Society B 66(1), 187-205",
+    "article",
+)
 
+_TOLD = {"adaptive BH": (_STOREY, _FCR), "BH": (_BH, _FCR), "BY": (_PRDS, _FCR)}
 _METHODS = {
     "noise-aware BH": (_BH, _PRDS, _EXPONENTIAL, _PAY, _RANGE),
     "the mirror": (_KNOCKOFFS, _ADAPT, _EXPONENTIAL, _RANGE),
@@ -170,7 +188,8 @@ _ACCOUNTING: dict[type[Event], tuple[Reference, ...]] = {
 
 def references(release: Release) -> dict[str, tuple[Reference, ...]]:
     """Return what the release stands on, under the heads "paper", "method" and "accounting"."""
-    method = _METHODS.get(release.method, ())
+    told = () if release.told is None else _TOLD[release.told.procedure]
+    method = tuple(dict.fromkeys((*_METHODS.get(release.method, ()), *told)))
     spent = [one for event in release.privacy.events for one in _ACCOUNTING[type(event)]]
     accounting = tuple(one for one in dict.fromkeys(spent) if one not in method)
     return {"paper": (_PAPER,), "method": method, "accounting": accounting}

@@ -55,10 +55,11 @@ def decide(release: Release, procedure: str, q: float | None, **given: Any) -> R
     p = told.p_value
     if wanted:
         words, run, _ = _STRUCTURED[procedure]
+        read = _weights if wanted == "weights" else _groups
+        each = read(_each(release, given[wanted], wanted))
         everyone = np.ones(release.m)
         everyone[told.indices] = p
-        read = _weights if wanted == "weights" else _groups
-        indices = run(everyone, q, read(_each(release, given[wanted], wanted)))
+        indices = run(everyone, q, each)
         p = everyone[indices]
     else:
         words, plain = _PLAIN[procedure]
@@ -94,6 +95,8 @@ def _weights(entries: list[Any]) -> NDArray[np.float64]:
 
 
 def _groups(entries: list[Any]) -> NDArray[np.int64]:
-    if any(one is None or one != one for one in entries):  # noqa: PLR0124 (NaN alone is not itself)
-        raise InputError("groups must name the group of every hypothesis; one is missing")
+    message = "groups must name the group of every hypothesis, by text or numbers; one is missing"
+    # NaN alone is not itself; of other things that are missing the question has no answer.
+    if check.attempt(lambda: any(one is None or bool(one != one) for one in entries), message):  # noqa: PLR0124
+        raise InputError(message)
     return np.unique(check.words(entries, "groups"), return_inverse=True)[1].astype(np.int64)

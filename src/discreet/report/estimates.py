@@ -85,13 +85,14 @@ class Told:
     def __len__(self) -> int:
         return len(self.hypotheses)
 
-    def places(self, indices: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return where in this record the hypotheses at `indices` stand; all of them must be told."""
-        places = np.searchsorted(self.indices, indices)
-        if places.max(initial=-1) >= len(self) or (self.indices[places] != indices).any():
-            raise InputError("a discovery is not among the hypotheses that were told")
-        return places
-
 
 NUMBERS = ("estimate", "standard_error", "degrees", "p_value")
 """The fields of `Told` that hold a number for each hypothesis."""
+
+
+def places(told: Told, indices: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return where in `told` the hypotheses at `indices` stand; all of them must be there."""
+    found = np.searchsorted(told.indices, indices)
+    if found.max(initial=-1) >= len(told) or (told.indices[found] != indices).any():
+        raise InputError("a discovery is not among the hypotheses that were told")
+    return found

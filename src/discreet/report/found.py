@@ -7,6 +7,7 @@ from itertools import islice, repeat
 from typing import TYPE_CHECKING
 
 from discreet.report import pictures, words
+from discreet.report.bands import BEYOND, bands_of, deviation
 from discreet.report.layout import figure, section
 from discreet.report.markup import shown, tag
 from discreet.report.table import columns
@@ -14,12 +15,17 @@ from discreet.report.table import columns
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
-    from discreet.report.release import Release, Values
+    from discreet.report.bands import Bands
+    from discreet.report.release import Release
 
 _MOST_ROWS = 5000
 _FEWEST = 3  # fewer are not worth a picture
-_BEYOND = "Sampling error comes on top, and the strongest of many tend to look stronger than they are."
-_HEADS = {"rank": "Rank", "hypothesis": "Hypothesis", "index": "Index", "noise_sd": "Noise sd"}
+_HEADS = (
+    {"rank": "Rank", "hypothesis": "Hypothesis", "index": "Index", "noise_sd": "Noise sd"}
+    | {"estimate": "Estimate", "standard_error": "Standard error", "low": "Low", "high": "High"}
+    | {"p_value": "p", "q_value": "q"}
+)
+_CHANCES = ("p_value", "q_value")
 
 
 def found_section(release: Release) -> Element:
@@ -31,41 +37,32 @@ def found_section(release: Release) -> Element:
             rest = f"These are the first {_MOST_ROWS:,}; save the release as .csv or .json for all of them."
             parts.append(tag("p", rest, class_="note"))
         parts += _figures(release) if len(release) >= _FEWEST else _noise(release)
+    if release.told is not None:
+        parts.append(tag("p", words.estimates_are(release), class_="note"))
     return section("found", "What was found", *parts)
 
 
 def _figures(release: Release) -> list[Element]:
-    values = release.values
-    parts: list[Element] = []
-    if values is not None and pictures.drawable(release):
-        parts += _value_figures(release, values)
+    bands = bands_of(release)
+    parts = [] if bands is None else _band_figures(release, bands)
     caption = "The place of every discovery in the order of the data."
     return [*parts, figure(lambda width: pictures.positions(release, width), "Where they lie.", caption)]
 
 
 def _noise(release: Release) -> list[Element]:
     """Return what the captions of pictures say of the noise, for lists too short to draw."""
-    if release.values is None:
+    if release.values is None or release.told is not None:
         return []
-    said = f"Values hold noise of standard deviation {_deviation(release.values)}. {_BEYOND}"
+    said = f"Values hold noise of standard deviation {deviation(release.values)}. {BEYOND}"
     return [tag("p", said, class_="note")]
 
 
-def _deviation(values: Values) -> str:
-    return " to ".join(dict.fromkeys(f"{sd:.3g}" for sd in (values.noise.min(), values.noise.max())))
-
-
-def _value_figures(release: Release, values: Values) -> list[Element]:
-    about = (
-        f"Each dot is a released value ({shown(values.name)}), noise included; its band reaches "
-        f"{pictures.BAND} standard deviations of that noise ({_deviation(values)}) to either side and covers "
-        f"about 95% of it. {_BEYOND}"
-    )
+def _band_figures(release: Release, bands: Bands) -> list[Element]:
     few = len(release) <= pictures.MOST_NAMED
     name = "By name." if few else f"The first {pictures.MOST_NAMED}, by name."
     return [
-        figure(lambda width: pictures.ranked(release, values, width), "All of them.", about),
-        figure(lambda width: pictures.effects(release, values, width), name, "The same dots and bands."),
+        figure(lambda width: pictures.ranked(release, bands, width), "All of them.", bands.about),
+        figure(lambda width: pictures.effects(release, bands, width), name, "The same dots and bands."),
     ]
 
 
@@ -83,9 +80,9 @@ def _search() -> Element:
 
 def _rows(release: Release) -> Element:
     values, table = release.values, columns(release)
+    noise = table.get("standard_error", table.get("noise_sd", []))
     # One noise for all is said once, below the table; noises that differ have their own column.
-    noise = table.get("noise_sd", [])
-    if len(set(map(words.short, noise))) == 1:
+    if "noise_sd" in table and len(set(map(words.short, noise))) == 1:
         del table["noise_sd"]
     digits = map(_digits, noise) if noise else repeat(0)
     heads = _HEADS if values is None else _HEADS | {"value": shown(values.name, 40)}
@@ -104,11 +101,11 @@ def _rows(release: Release) -> Element:
     )
 
 
-def _head(name: str, words: str) -> Element:
+def _head(name: str, title: str) -> Element:
     if name == "hypothesis":
-        return tag("th", words, scope="col", data_kind="text")
+        return tag("th", title, scope="col", data_kind="text")
     order = {"aria_sort": "ascending"} if name == "rank" else {}
-    return tag("th", words, scope="col", data_kind="number", class_=_look(name), **order)
+    return tag("th", title, scope="col", data_kind="number", class_=_look(name), **order)
 
 
 def _look(name: str) -> str:
@@ -123,5 +120,8 @@ def _digits(noise: float) -> int:
 def _cell(name: str, entry: str | float, digits: int) -> Element:
     if isinstance(entry, str):
         return tag("td", tag("bdi", shown(entry)))
-    text = f"{entry:,}" if isinstance(entry, int) else f"{entry:,.{digits}f}".replace("-", "\u2212")
+    if name in _CHANCES:
+        text = words.short(entry)
+    else:
+        text = f"{entry:,}" if isinstance(entry, int) else f"{entry:,.{digits}f}".replace("-", "\u2212")
     return tag("td", text, data_v=repr(entry), class_=_look(name))

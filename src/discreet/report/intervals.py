@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import stdtrit
 
-from discreet import check
 from discreet.classical.q_values import q_values
 from discreet.errors import InputError
-from discreet.report.table import frame_of, valid
+from discreet.report.estimates import places
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -66,18 +65,7 @@ def columns(release: Release) -> dict[str, NDArray[Any]]:
     }
 
 
-def estimates(release: Release) -> Any:
-    """Return the frame of `Release.estimates`."""
-    found = columns(release)
-    return frame_of(_names(told_of(release)) | {name: x.tolist() for name, x in found.items()}, release.frame)
-
-
-def confidence_interval(release: Release, level: float) -> Any:
-    """Return the frame of `Release.confidence_interval`."""
-    told, miss = told_of(release), 1 - check.level(level, "level")
-    low, high = limits(told, np.full(len(told), miss))
-    return frame_of(_names(told) | {"low": low.tolist(), "high": high.tolist()}, release.frame)
-
-
-def _names(told: Told) -> dict[str, list[Any]]:
-    return {"hypothesis": [valid(name) for name in told.hypotheses]}
+def of_discoveries(release: Release) -> dict[str, NDArray[Any]]:
+    """Return the same of each discovery, in the order of the release."""
+    where = places(told_of(release), release.indices)
+    return {name: column[where] for name, column in columns(release).items() if name != "discovered"}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
+from discreet.report.bands import bands_of
 from discreet.report.draw import Scale, levels, line, picture, text
 from discreet.report.markup import shown, tag
-from discreet.report.pictures import bands_of, drawable, ends_of
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -59,10 +59,10 @@ def drawn(located: Located, width: int) -> ET.Element:
             shapes.append(text(middle, _BOTTOM + 18, name, "middle", "tick"))
             free = middle + half
     places = [x(starts[one.chromosome] + one.position) for one in located.variants]
-    values = located.release.values
-    if values is not None and drawable(located.release):
-        bands = zip(places, bands_of(values), strict=True)
-        path = "".join(f"M{place} {y(low)}V{y(high)}" for place, (low, _, high) in bands)
+    bands = bands_of(located.release)
+    if bands is not None:
+        pairs = zip(places, bands.each, strict=True)
+        path = "".join(f"M{place} {y(low)}V{y(high)}" for place, (low, _, high) in pairs)
         shapes.append(line(path, "band many"))
     order = list(starts)
     for one, place, height in zip(located.variants, places, heights, strict=True):
@@ -78,11 +78,11 @@ def drawn(located: Located, width: int) -> ET.Element:
 def _up(located: Located, x: Scale) -> tuple[list[float], Scale, list[Element]]:
     """Return the height of each discovery, the scale that goes up, and its axis."""
     release, count = located.release, len(located.variants)
-    values = release.values
-    if values is not None and drawable(release):
-        y = Scale(*ends_of(bands_of(values)), _BOTTOM, _TOP)
-        name = text(4, _TOP - 16, f"{shown(values.name, 44)}, noisy")
-        return [float(value) for value in values.noisy], y, [*levels(x, y, 5), name]
+    bands = bands_of(release)
+    if bands is not None:
+        y = Scale(*bands.ends, _BOTTOM, _TOP)
+        name = text(4, _TOP - 16, f"{shown(bands.name, 44)}, noisy")
+        return [dot for _, dot, _ in bands.each], y, [*levels(x, y, 5), name]
     floor = line(f"M{x.first} {_BOTTOM}H{x.last}", "zero")
     if release.ordered and count:
         y = Scale(count + 0.5, 0.5, _BOTTOM, _TOP, whole=True)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from discreet.report.draw import Scale, box, grid, line, number, picture, text
 from discreet.report.markup import shown
@@ -14,73 +13,48 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
     from discreet.privacy.promise import Privacy
+    from discreet.report.bands import Bands
     from discreet.report.budget import BudgetLine
-    from discreet.report.release import Release, Values
+    from discreet.report.release import Release
 
-BAND = 2  # noise standard deviations to each side, about 95% of Gaussian and of Laplace noise
 MOST_NAMED = 25
-_MOST = 1e300  # differences stay finite
 
 
-def bands_of(values: Values, most: int | None = None) -> list[tuple[float, float, float]]:
-    """Return where each band begins, its value, and where it ends."""
-    pairs = zip(values.noisy[:most], values.noise[:most], strict=True)
-    return [(float(v - BAND * sd), float(v), float(v + BAND * sd)) for v, sd in pairs]
-
-
-def ends_of(bands: list[tuple[float, float, float]]) -> tuple[float, float]:
-    """Return the ends of an axis that shows every band, and zero."""
-    return min(0.0, *(low for low, _, _ in bands)), max(0.0, *(high for _, _, high in bands))
-
-
-def drawable(release: Release) -> bool:
-    """Return whether there are finite values to draw."""
-    values = release.values
-    return (
-        values is not None
-        and len(release) > 0
-        and bool((np.abs(values.noisy) < _MOST).all())
-        and bool((values.noise < _MOST).all())
-    )
-
-
-def ranked(release: Release, values: Values, width: int) -> Element:
-    """Draw every value in the order of the list, with its band of noise."""
-    bands, count, height = bands_of(values), len(release), 300
+def ranked(release: Release, bands: Bands, width: int) -> Element:
+    """Draw every dot in the order of the list, with its band."""
+    count, height = len(release), 300
     x = Scale(0.5, count + 0.5, 48, width - 20, whole=True)
-    y = Scale(*ends_of(bands), height - 48, 28)
-    lines = "".join(f"M{x(i)} {y(low)}V{y(high)}" for i, (low, _, high) in enumerate(bands, 1))
-    dots = "".join(f"M{x(i)} {y(v)}h0" for i, (_, v, _) in enumerate(bands, 1))
+    y = Scale(*bands.ends, height - 48, 28)
+    lines = "".join(f"M{x(i)} {y(low)}V{y(high)}" for i, (low, _, high) in enumerate(bands.each, 1))
+    dots = "".join(f"M{x(i)} {y(v)}h0" for i, (_, v, _) in enumerate(bands.each, 1))
     crowd = "many" if count > width / 6 else "few"
     shapes = [
         *grid(
-            x, y, "rank" if release.ordered else "place in the list", shown(values.name, 40), (width // 90, 5)
+            x, y, "rank" if release.ordered else "place in the list", shown(bands.name, 40), (width // 90, 5)
         ),
         line(lines, f"band {crowd}"),
         line(dots, f"dots {crowd}"),
     ]
-    words = (
-        f"{count} values from {number(float(values.noisy.min()))} to {number(float(values.noisy.max()))}; "
-        f"each band is {BAND} standard deviations of the added noise to either side."
-    )
-    return picture(f"ranked-{width}", width, height, "All discoveries, with bands of noise", words, shapes)
+    middles = [v for _, v, _ in bands.each]
+    words = f"{count} values from {number(min(middles))} to {number(max(middles))}; {bands.reach}"
+    return picture(f"ranked-{width}", width, height, f"All discoveries, with {bands.kind}", words, shapes)
 
 
-def effects(release: Release, values: Values, width: int) -> Element:
-    """Draw the first discoveries by name, each with its value and band."""
-    bands = bands_of(values, MOST_NAMED)
+def effects(release: Release, bands: Bands, width: int) -> Element:
+    """Draw the first discoveries by name, each with its dot and band."""
+    bands = replace(bands, each=bands.each[:MOST_NAMED])
     wide = width > 400
     left, step, letters = (230, 24, 30) if wide else (12, 38, 44)
-    height = 40 + step * len(bands) + 24
-    x = Scale(*ends_of(bands), left, width - 20)
+    height = 40 + step * len(bands.each) + 24
+    x = Scale(*bands.ends, left, width - 20)
     shapes: list[Element] = []
     for tick in x.ticks(6 if wide else 4):
         shapes += [
             line(f"M{x(tick)} 30V{height - 24}", "zero" if tick == 0 else "grid"),
             text(x(tick), height - 8, number(tick), "middle", "tick"),
         ]
-    shapes.append(text(width - 20, 16, shown(values.name, 40), "end"))
-    for i, (name, (low, v, high)) in enumerate(zip(release.discoveries, bands, strict=False)):
+    shapes.append(text(width - 20, 16, shown(bands.name, 40), "end"))
+    for i, (name, (low, v, high)) in enumerate(zip(release.discoveries, bands.each, strict=False)):
         y = 30 + step * (i + 1) - 10
         words = shown(name, letters)
         shapes += [
@@ -88,8 +62,9 @@ def effects(release: Release, values: Values, width: int) -> Element:
             line(f"M{x(low)} {y}H{x(high)}", "band few"),
             line(f"M{x(v)} {y}h0", "dots few"),
         ]
-    many = f"The first {len(bands)} discoveries" if len(release) > len(bands) else "The discoveries"
-    title = f"{many}, with bands of noise"
+    count = len(bands.each)
+    many = f"The first {count} discoveries" if len(release) > count else "The discoveries"
+    title = f"{many}, with {bands.kind}"
     words = "One line for each discovery, its released value as a dot; the numbers stand in the table."
     return picture(f"effects-{width}", width, height, title, words, shapes)
 

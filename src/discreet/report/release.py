@@ -188,8 +188,10 @@ class Release:
 
     def __post_init__(self) -> None:
         if self.told is not None:
+            from discreet.report.estimates import places
+
             names = self.told.hypotheses
-            if tuple(names[int(place)] for place in self.told.places(self.indices)) != self.discoveries:
+            if tuple(names[int(place)] for place in places(self.told, self.indices)) != self.discoveries:
                 raise InputError("told must have every discovery under its name")
 
     @property
@@ -200,9 +202,10 @@ class Release:
         error is of sampling and privacy noise together.
 
         Intervals (low, high) of the R discoveries among m hypotheses are at level 1 - q*R/m each: then, for
-        independent estimates, at most a share q of them is expected to miss (docs/proofs/intervals.md). The
-        other intervals are at level 1 - q each, one by one. A q-value is the smallest level at which the
-        release's own procedure rejects; hypotheses that were not told count as p = 1.
+        independent estimates without bias, at most a share q of them is expected to miss
+        (docs/proofs/intervals.md). The other intervals are at level 1 - q each, one by one. A q-value is the
+        smallest level at which the release's own procedure rejects; hypotheses that were not told count as
+        p = 1.
 
         Raises
         ------
@@ -210,7 +213,7 @@ class Release:
             The method tells no estimates with their errors. Noisy `values` are not told here, for their
             sampling error is not known.
         """
-        from discreet.report.intervals import estimates
+        from discreet.report.table import estimates
 
         return estimates(self)
 
@@ -237,7 +240,7 @@ class Release:
         One by one: of those chosen because they stood out, more may miss. `estimates` has intervals for
         the discoveries that allow for it.
         """
-        from discreet.report.intervals import confidence_interval
+        from discreet.report.table import confidence_interval
 
         return confidence_interval(self, level)
 
@@ -336,7 +339,7 @@ class Release:
         return from_json(text)
 
     def to_frame(self, kind: Frame | None = None) -> FrameLike:
-        """Return one row for each discovery: rank (when ordered), hypothesis, index, value, noise_sd.
+        """Return one row for each discovery: rank (when ordered), hypothesis, index, and its numbers.
 
         Parameters
         ----------
@@ -346,7 +349,8 @@ class Release:
         Returns
         -------
         data frame
-            value and noise_sd only when values were released.
+            With value and noise_sd when values were released; with estimate, standard_error, low, high,
+            p_value and q_value, as in `estimates`, when these were told.
         """
         from discreet.report.table import to_frame
 
@@ -404,6 +408,7 @@ class Release:
 
     def __str__(self) -> str:
         from discreet.report.markup import shown
+        from discreet.report.words import estimates_are
 
         count = len(self)
         # Spelled out: a terminal obeys control characters, whoever named the columns.
@@ -413,7 +418,8 @@ class Release:
         what = "discovery" if count == 1 else "discoveries"
         head = f"{count:,} {what} among {self.m:,} hypotheses by {self.method}"
         first = f"{head}, {order}: {listed}" if count else f"{head}."
-        paragraphs = [first, str(self.fdr), str(self.privacy)]
+        told = [] if self.told is None else [estimates_are(self)]
+        paragraphs = [first, *told, str(self.fdr), str(self.privacy)]
         return "\n".join(
             "\n".join(textwrap.wrap(line, 110, subsequent_indent="  ", break_long_words=False) or [""])
             for paragraph in paragraphs

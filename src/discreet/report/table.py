@@ -5,9 +5,13 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, get_args
 
+import numpy as np
+
 from discreet import check
 from discreet.errors import missing_extra
 from discreet.parameters import Frame
+from discreet.report.intervals import columns as told_columns
+from discreet.report.intervals import limits, of_discoveries, told_of
 
 if TYPE_CHECKING:
     from discreet.report.release import Release
@@ -17,9 +21,9 @@ _EXTRAS = {"pandas": "pandas", "polars": "polars", "pyarrow": "files"}
 
 
 def columns(release: Release) -> dict[str, list[Any]]:
-    """Return the columns of a release: rank (when ordered), hypothesis, index, value, noise_sd.
+    """Return the columns of a release: rank (when ordered), hypothesis, index, and the numbers it has.
 
-    The last two only when values were released.
+    What was told of the discoveries, else value and noise_sd, else none.
     """
     count, values = len(release), release.values
     rank = {"rank": list(range(1, count + 1))} if release.ordered else {}
@@ -27,7 +31,9 @@ def columns(release: Release) -> dict[str, list[Any]]:
         "hypothesis": [valid(name) for name in release.discoveries],
         "index": [int(i) for i in release.indices],
     }
-    if values is not None:
+    if release.told is not None:
+        result |= {name: column.tolist() for name, column in of_discoveries(release).items()}
+    elif values is not None:
         result |= {"value": [float(x) for x in values.noisy], "noise_sd": [float(x) for x in values.noise]}
     return result
 
@@ -39,7 +45,23 @@ def to_frame(release: Release, kind: str | None = None) -> Any:
     return frame_of(columns(release), release.frame if kind is None else kind)
 
 
-def frame_of(columns: dict[str, list[Any]], first: str | None) -> Any:
+def estimates(release: Release) -> Any:
+    """Return the frame of `Release.estimates`."""
+    return frame_of(_names(release) | told_columns(release), release.frame)
+
+
+def confidence_interval(release: Release, level: float) -> Any:
+    """Return the frame of `Release.confidence_interval`."""
+    told, miss = told_of(release), 1 - check.level(level, "level")
+    low, high = limits(told, np.full(len(told), miss))
+    return frame_of(_names(release) | {"low": low, "high": high}, release.frame)
+
+
+def _names(release: Release) -> dict[str, Any]:
+    return {"hypothesis": [valid(name) for name in told_of(release).hypotheses]}
+
+
+def frame_of(columns: dict[str, Any], first: str | None) -> Any:
     """Return columns as a data frame of the kind `first` where it is installed, else of another."""
     import narwhals as nw
 

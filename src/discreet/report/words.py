@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from discreet.report.intervals import miss_rates
 from discreet.report.markup import shown
 
 if TYPE_CHECKING:
@@ -111,3 +112,18 @@ def protection(privacy: Privacy) -> list[str]:
     )
     stands = [shown(privacy.assumption, 600)] if privacy.assumption else []
     return [noise, guess, *stands, *shared, later]
+
+
+def estimates_are(release: Release) -> str:
+    """Return where the estimates of a release that tells them are, and what its intervals promise."""
+    count = 0 if release.told is None else len(release.told)
+    each = f"all {count:,}" if count == release.m else f"{count:,} of the {release.m:,}"
+    found, rest = (percent(1 - miss) for miss in miss_rates(release))
+    levels = (
+        f"those of discoveries at level {found} each, so that on average at most {percent(release.q)} of "
+        f"them miss, if estimates are independent, without bias and with the errors stated "
+        f"(docs/proofs/intervals.md); the others at {rest} each"
+        if len(release)
+        else f"at level {rest} each"
+    )
+    return f"Estimates of {each} hypotheses, noise included: Release.estimates. Intervals: {levels}."

@@ -57,7 +57,7 @@ class Sums:
 
     `contribution` turns values into whole numbers; `weigh` gives each row's whole-number weight, up to 2^24,
     in each cell, (cells, rows): membership of a group, or a partner's value. Without it everyone weighs 1 in
-    one cell.
+    one cell. `counted`: the weights of those who have a value are summed too, column by column, in `present`.
     """
 
     names: tuple[str, ...]
@@ -66,25 +66,30 @@ class Sums:
     conclude: Callable[[Sums], Evidence]
     cells: int = 1
     squared: bool = False
+    counted: bool = False
     count: Numbers = field(init=False)
     total: Numbers = field(init=False)
     square: Numbers = field(init=False)
+    present: Numbers = field(init=False)
 
     def __post_init__(self) -> None:
         shape = (self.cells, len(self.names))
         self.count = np.zeros(self.cells)
         self.total = np.zeros(shape)
         self.square = np.zeros(shape if self.squared else (0, 0))
+        self.present = np.zeros(shape if self.counted else (0, 0))
 
     def update(self, block: Block) -> None:
         """Add some people's contributions."""
         weight = np.ones((1, block.rows)) if self.weigh is None else self.weigh(block)
         self.count += weight.sum(axis=1)
-        if not add_compiled(block, self.contribution, weight, self.total, self.square):
+        if not add_compiled(block, self.contribution, weight, self.total, self.square, self.present):
             self._add(block, weight)
 
     def _add(self, block: Block, weight: Numbers) -> None:
         for part, columns, values in block.tiles():
+            if self.counted:
+                self.present[:, columns] += weight[:, part] @ ~np.isnan(values)
             wide = self.contribution.whole(values, columns)
             self.total[:, columns] += weight[:, part] @ wide
             if self.squared:
@@ -95,6 +100,7 @@ class Sums:
         self.count += other.count
         self.total += other.total
         self.square += other.square
+        self.present += other.present
 
     def finish(self) -> Evidence:
         """Return the evidence of everyone seen."""

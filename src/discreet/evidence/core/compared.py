@@ -13,7 +13,7 @@ from discreet.alternative import toward
 from discreet.evidence.core import groups, tails
 from discreet.evidence.core.cap import caps
 from discreet.evidence.core.common import ceiling_for, conclude
-from discreet.evidence.core.effect import effect
+from discreet.evidence.core.present import difference_effect
 from discreet.evidence.core.ranks import middle_ranks
 from discreet.evidence.core.score_map import score_map
 
@@ -21,13 +21,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evidence.core.cap import Cap
-    from discreet.evidence.core.effect import Effect
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.people import People
 
 SLOPE = 1.02  # near-normal laws: scores climb hardly faster than z from the start
 _ENTRIES = 2**24  # looked at together
-_FEWEST = 0.8  # effects are shrunk where fewer than this share of the smaller group is present
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,7 +79,7 @@ def compared(
     for question in people.questions:
         answers[question.places] = question.answers
     pairs = count_pairs(people, answers)
-    clip = ceiling_for(ceiling, first + second)
+    clip, rates = ceiling_for(ceiling, first + second), bool(answers.all())
     score, tops, moves = np.zeros(len(people)), [0.0], [0.0]
     for cap, chosen, about_answers in zip(
         caps(first, second, protected=protected), (~answers, answers), (False, True), strict=True
@@ -103,7 +101,14 @@ def compared(
         proof="docs/proofs/compare.md",
         basis="checked",
         public="" if protected else groups.MEMBERSHIP,
-        effect=_effect(pairs, min(first, second), protected=protected, rates=bool(answers.all())),
+        effect=difference_effect(
+            "difference of rates" if rates else "P(larger) - P(smaller)",
+            pairs.first,
+            pairs.second,
+            2 * pairs.excess,
+            min(first, second),
+            moves=1 + protected + (not rates),
+        ),
     )
 
 
@@ -159,15 +164,6 @@ def _statistic(cap: Cap, pairs: Pairs, *, about_answers: bool) -> NDArray[np.flo
         return pairs.excess / cap.of_ranks(pairs.first, pairs.second)
     contrast = 2 * pairs.excess / np.maximum(pairs.first + pairs.second, 1.0)
     return contrast / cap.of_answers(pairs.first, pairs.second, pairs.yes)
-
-
-def _effect(pairs: Pairs, smaller: float, *, protected: bool, rates: bool) -> Effect:
-    """Return P(larger) - P(smaller), of answers the difference of rates; nearer 0 where few are present."""
-    fewest = _FEWEST * smaller
-    few, many = np.minimum(pairs.first, pairs.second), np.maximum(pairs.first, pairs.second)
-    share = 2 * pairs.excess / np.maximum(np.maximum(few, fewest) * many, fewest)
-    name = "difference of rates" if rates else "P(larger) - P(smaller)"
-    return effect(name, share, min(2.0, (3 if protected else 2) / fewest))
 
 
 def _sizes(people: People, given: tuple[float, float] | None, *, protected: bool) -> tuple[float, float]:

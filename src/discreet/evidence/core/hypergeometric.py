@@ -81,16 +81,18 @@ class Margins:
     ) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
         """Return t -> the largest P(z >= t) over numbers of yes in fewest..most, for 0 < t <= clip.
 
-        For each number of yes the exact tail is a staircase in t; the curve through its upper corners lies
-        above it and changes smoothly from one number of yes to the next.
+        For each number of yes the exact tail is a staircase in t; the chords through its upper corners lie
+        above it. Where only some numbers of yes are tried, the curve lies above the others' too: tails change
+        smoothly from one number of yes to the next, but for a cusp at the floor, which is tried.
         """
+        fewest, most = max(fewest, 1), min(most, self.people - 1)
+        tried = {*_between(fewest, most)} | {yes for yes in self._cusps() if fewest <= yes <= most}
+        curve = _chords if len(tried) > most - fewest else _over_corners
 
         def largest(t: NDArray[np.float64]) -> NDArray[np.float64]:
             log_p = np.full(t.shape, -np.inf)
-            for yes in _between(max(fewest, 1), min(most, self.people - 1)):
-                z, log_tail = self._tail(yes, clip)
-                # Left of the first corner the tail is at most 1, right of the last it is 0.
-                log_p = np.maximum(log_p, np.interp(t, z, log_tail, left=0.0, right=-np.inf))
+            for yes in sorted(tried):
+                log_p = np.maximum(log_p, curve(t, *self._tail(yes, clip)))
             return np.minimum(np.exp(log_p) * _OUTWARD, 1.0)
 
         return largest
@@ -103,6 +105,12 @@ class Margins:
         while 2 * rising[-1] < half:
             rising.append(2 * rising[-1])
         return sorted({0, *rising, half, *(people - knot for knot in rising), people})
+
+    def _cusps(self) -> set[int]:
+        """Return the numbers of yes beside the floor: the deviation stops falling, tails are largest."""
+        edge = self.people * self.floor
+        few = {int(np.floor(edge)), int(np.ceil(edge))}
+        return {yes for one in few for yes in (one, self.people - one) if 0 < yes < self.people}
 
     def _tail(self, yes: int, clip: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return one margin's corners (z_T, log P(T or more)), from just under 0 to past the clip."""
@@ -121,6 +129,32 @@ class Margins:
         tail = np.cumsum(mass[::-1])[::-1]
         kept = tail > 0
         return (count[kept] - centre) / deviation, np.log(np.minimum(tail[kept], 1.0))
+
+
+def _chords(
+    t: NDArray[np.float64], z: NDArray[np.float64], log_tail: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the chords through the corners of one staircase, which lie above it."""
+    # Left of the first corner the tail is at most 1, right of the last it is 0.
+    return np.interp(t, z, log_tail, left=0.0, right=-np.inf)
+
+
+def _over_corners(
+    t: NDArray[np.float64], z: NDArray[np.float64], log_tail: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return a curve over the corners of one staircase: over every concave one through them.
+
+    log P(T or more) is concave in T, and the corners of nearby numbers of yes lie on a like curve between
+    these. Chords would pass under it; the neighbouring chords, prolonged, meet above it.
+    """
+    slope = np.diff(log_tail) / np.diff(z)
+    at = np.clip(np.searchsorted(z, t, side="right") - 1, 0, z.size - 1)
+    onward = log_tail[at] + np.append(0.0, slope)[at] * (t - z[at])
+    following = np.minimum(at + 1, z.size - 1)
+    # Nothing comes back from beyond the last corner: there the chord onward alone is over the curve.
+    steep = np.append(slope[1:], [0.0, 0.0])[at]
+    back = np.where(steep < 0, log_tail[following] + steep * (t - z[following]), 0.0)
+    return np.where(t < z[0], 0.0, np.where(t > z[-1], -np.inf, np.minimum(onward, back)))
 
 
 def _between(fewest: int, most: int) -> list[int]:

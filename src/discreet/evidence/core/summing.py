@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from discreet.block import Block
     from discreet.evidence.core.contribution import Contribution
 
+_SIGN = np.array([np.nextafter(0.0, -1.0), 0.0])  # 1 from 0 on, -1 below: squares count who has a value
+
 
 def add_compiled(
     block: Block,
@@ -23,11 +25,13 @@ def add_compiled(
     weight: NDArray[np.float64],
     total: NDArray[np.float64],
     square: NDArray[np.float64],
+    present: NDArray[np.float64],
 ) -> bool:
-    """Add the block's weighted sums to `total` and those of squares to `square`, unless that is empty.
+    """Add the block's weighted sums to `total`, those of squares to `square`, of people to `present`.
 
-    Both have shape (cells, m). Returns False, and adds nothing, where the kernels were not built or the block
-    is one array, which NumPy sums as fast. The sums are whole numbers, the same as NumPy's.
+    All have shape (cells, m), or the last two are empty: not asked for. Returns False, and adds nothing,
+    where the kernels were not built or the block is one array, which NumPy sums as fast. The sums are whole
+    numbers, the same as NumPy's.
     """
     compiled = kernels.compiled
     if compiled is None or isinstance(block.columns, np.ndarray):
@@ -46,6 +50,10 @@ def add_compiled(
             raise InputError(UNEVEN)
         how = contribution.rule == "stepped", rule[place % len(rule)]
         compiled.sums(values, kind.itemsize, *how, light, cells, square.size > 0, sums[place])
+        if present.size:
+            signs = np.zeros((2, cells))
+            compiled.sums(values, kind.itemsize, True, _SIGN, light, cells, True, signs)
+            present[:, place] += signs[1]
     total += sums[:, 0].T
     if square.size:
         square += sums[:, 1].T

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from discreet.api import ready, ready_people
+from discreet.api import ready_people, release
 from discreet.evidence.core.compared import compared
 from discreet.lab.bench.moments import DELTA, Q, not_private
 from discreet.lab.bench.rival import by_hand
@@ -22,22 +22,28 @@ if TYPE_CHECKING:
 
 
 def ours(people: People, epsilon: float, **options: Any) -> NDArray[np.int64]:
-    """Return our discoveries, by the route that the library chooses unless one is named."""
+    """Return the discoveries of `discreet.Compare`, by the method chosen for it unless one is named."""
     asked, _ = route(Parameters(q=Q, epsilon=epsilon, delta=DELTA, **options), people)
-    if asked.method == "aware":
-        return ready(compared(people), asked).draw().indices
     return ready_people(people, asked).draw().indices
 
 
-def _without_bounds(people: People) -> People:
+def aware(people: People, epsilon: float) -> NDArray[np.int64]:
+    """Return the discoveries of noise-aware BH on rank sums of numbers and 2x2 tables of answers."""
+    return release(compared(people), q=Q, epsilon=epsilon, delta=DELTA, method="aware").indices
+
+
+def unbounded(people: People) -> People:
+    """Return these people where nothing is known of the numbers: by default we are told no bounds."""
     return replace(people, questions=tuple(replace(one, bounds=None) for one in people.questions))
 
 
 CONTENDERS: dict[str, Callable[[People, float, np.random.Generator], NDArray[np.int64]]] = {
-    "us": lambda people, epsilon, _: ours(_without_bounds(people), epsilon),
+    "us": lambda people, epsilon, _: ours(unbounded(people), epsilon),
     "us, bounds": lambda people, epsilon, _: ours(people, epsilon),
-    "us, proved": lambda people, epsilon, _: ours(people, epsilon, guarantee="proved"),
-    "aware": lambda people, epsilon, _: ours(people, epsilon, method="aware"),
+    "us, proved": lambda people, epsilon, _: ours(unbounded(people), epsilon, guarantee="proved"),
+    "all": lambda people, epsilon, _: ours(unbounded(people), epsilon, method="all"),
+    "focus": lambda people, epsilon, _: ours(unbounded(people), epsilon, method="focus"),
+    "aware": lambda people, epsilon, _: aware(people, epsilon),
     "by hand": by_hand,
     "not private": lambda people, _, __: not_private(people),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from discreet.parameters import Protect
 
 ALL = tuple(KINDS)
-COLUMNS = ("us", "us, bounds", "us, proved", "by hand")
+NAMES = ("us", "us, proved", "by hand")
 LABELS: dict[str, Protect] = {"public": "columns", "protected": "everything"}
 _LARGE, _FEW = 5_000, ("uniform", "yes/no .1")  # so many columns are simulated for these kinds alone
 _FIRST, _LAST = -4, 12  # half doublings of n0 between which the number of people is sought
@@ -31,6 +32,8 @@ _ENTRIES = 500_000_000  # at most so many in one table: 2 GB
 _WEAK = {"yes/no .01": {100: (2.3, 2.7), 500: (3.0, 4.0)}, "alleles": {500: (4.0, 4.0)}}
 _TARGETS = {30: (1.3, 1.3), 100: (1.5, 1.8), 500: (2.2, 2.6), 5_000: (5.0, 6.5)}
 _RARE_TARGET = 3.0  # of 5,000 columns, 1% of them signals
+_SINGLE = ("all", "focus", "aware")  # the methods that "us" chooses from
+_BEHIND = 0.05  # of power, by which the choice may be behind the best of them
 _PROTECTED = 1.5  # times as many people may be needed where labels are protected
 
 
@@ -43,6 +46,9 @@ class Cell:
     share: float
     epsilon: float = 1.0
     labels: str = "public"
+
+    def __str__(self) -> str:
+        return f"{self.kind}, m = {self.m:,}, {self.share:.0%} signals, {self.labels} labels"
 
     @property
     def signals(self) -> int:
@@ -101,28 +107,42 @@ QUICK = [Cell("uniform", 30, 0.5), Cell("yes/no .1", 30, 0.5)]
 
 
 def run(
-    settings: Sequence[Cell], tick: Callable[[int], None], signals: int = 800, workers: int = 2
+    settings: Sequence[Cell],
+    tick: Callable[[int], None],
+    signals: int = 400,
+    names: Sequence[str] = NAMES,
+    people: int | None = None,
+    workers: int = 2,
 ) -> dict[Cell, Result]:
-    """Return what each contender needs in each setting, judged by about so many simulated signals."""
+    """Return what each contender needs in each setting, or reaches with so many `people`.
+
+    Figures stand on about so many simulated `signals`.
+    """
     found: dict[Cell, Result] = {}
+    work = partial(contest, signals=signals, names=tuple(names), people=people)
     large = [cell for cell in settings if cell.m >= _LARGE]
     small = [cell for cell in settings if cell.m < _LARGE]
     for some, processes in ((large, 1), (small, workers)):  # two large tables may not fit in memory
         if some:
             with ProcessPoolExecutor(processes) as pool:
-                for cell, result in zip(some, pool.map(contest, some, [signals] * len(some)), strict=True):
+                for cell, result in zip(some, pool.map(work, some), strict=True):
                     found[cell] = result
                     tick(1)
     return {cell: found[cell] for cell in settings}
 
 
-def contest(cell: Cell, signals: int) -> Result:
-    """Return how many people each contender needs for the power of BH without privacy at n0."""
+def contest(cell: Cell, signals: int, names: Sequence[str], people: int | None = None) -> Result:
+    """Return how many people each contender needs for the power of BH without privacy at n0.
+
+    Given a number of `people`, return the rates of each with them instead.
+    """
     studies = max(2, -(-signals // cell.signals))
-    plain = rates(cell, "not private", N0, 4 * studies)
-    last = min(_LAST, int(2 * np.log2(_ENTRIES / cell.m / N0)))
+    plain = rates(cell, "not private", people or N0, 4 * studies)
     found = {"not private": Needed(1.0, plain)}
-    for name in COLUMNS:
+    if people is not None:
+        return found | {name: Needed(None, rates(cell, name, people, studies)) for name in names}
+    last = min(_LAST, int(2 * np.log2(_ENTRIES / cell.m / N0)))
+    for name in names:
         found[name] = needed(lambda n, name=name: rates(cell, name, n, studies), plain.power, last)
     return found
 
@@ -170,41 +190,60 @@ def needed(at: Callable[[int], Rates], power: float, last: int) -> Needed:
     return Needed(2 ** ((low + weight) / 2), Rates(power, fdr, max(less.error, more.error)))
 
 
-def in_words(found: dict[Cell, Result]) -> str:
-    """Return the table of people ratios with realised FDR, and which targets are met."""
-    header = ["columns", "m", "signals", "epsilon", "labels", "not private*", *COLUMNS]
+def in_words(found: dict[Cell, Result], people: int | None = None) -> str:
+    """Return the table of people ratios, or of power with so many `people`, and which targets are met."""
+    plain, *names = next(iter(found.values()))
+    shown = _ratio if people is None else _power
     rows = [
         [cell.kind, f"{cell.m:,}", f"{cell.share:.0%}", f"{cell.epsilon:g}", cell.labels]
-        + [f"{result['not private'].rates.power:.2f} ({result['not private'].rates.fdr:.3f})"]
-        + [_ratio(result[name]) for name in COLUMNS]
+        + [f"{_power(result[plain])} ({result[plain].rates.fdr:.3f})"]
+        + [f"{shown(result[name])} ({result[name].rates.fdr:.3f})" for name in names]
         for cell, result in found.items()
     ]
-    title = (
-        f"People as a multiple of {N0:,} (realised FDR) at the power of BH without privacy there, about "
-        f"{POWER:g}; q = {Q:g}, delta = {DELTA:g}"
-    )
-    note = (
-        f'* its power (realised FDR) at {N0:,} people. "bounds" is told where numbers lie, as is "by hand".'
-    )
-    return "\n".join([title, "", table(header, rows), "", note, "", *_verdicts(found)])
+    what = f"People as a multiple of {N0:,}" if people is None else f"Power with {people:,} people"
+    where = f" at the power of BH without privacy there, about {POWER:g}" if people is None else ""
+    title = f"{what} (realised FDR){where}; q = {Q:g}, delta = {DELTA:g}"
+    header = ["columns", "m", "signals", "epsilon", "labels", f"{plain}*", *names]
+    note = f"* its power (realised FDR) with {people or N0:,} people."
+    verdicts = _few_enough(found) if people is None else _chosen_well(found)
+    return "\n".join([title, "", table(header, rows), "", note, "", *verdicts, *_controlled(found)])
 
 
 def _ratio(result: Needed) -> str:
-    shown = f"{result.ratio:.2f}" if result.ratio is not None else "too many"
-    return f"{shown} ({result.rates.fdr:.3f})"
+    return "too many" if result.ratio is None else f"{result.ratio:.2f}"
 
 
-def _verdicts(found: dict[Cell, Result]) -> list[str]:
+def _power(result: Needed) -> str:
+    return f"{result.rates.power:.2f}"
+
+
+def _few_enough(found: dict[Cell, Result]) -> list[str]:
+    """Return where we need few enough people by default."""
+    return [
+        verdict((us.ratio or np.inf) <= cell.target, f"{cell}: {_ratio(us)}, at most {cell.target:.3g}")
+        for cell, result in found.items()
+        for us in [result.get("us")]
+        if us is not None and cell.target is not None
+    ]
+
+
+def _chosen_well(found: dict[Cell, Result]) -> list[str]:
+    """Return where the method that was chosen is nearly as good as the best of them."""
     lines: list[str] = []
     for cell, result in found.items():
-        ratio = result["us"].ratio
-        words = f"{cell.kind}, m = {cell.m:,}, {cell.share:.0%} signals, {cell.labels} labels"
-        if cell.target is not None:
-            shown = "too many" if ratio is None else f"{ratio:.2f}"
-            met = ratio is not None and ratio <= cell.target
-            lines.append(verdict(met, f"{words}: {shown}, at most {cell.target:.3g}"))
-    for name in COLUMNS:
-        if name != "by hand":
-            worst = max((one[name].rates.fdr - Q) / one[name].rates.error for one in found.values())
-            lines.append(verdict(worst <= 4, f"FDR of {name} at most q within 4 standard errors everywhere"))
+        single = {name: result[name].rates.power for name in _SINGLE if name in result}
+        if single and "us" in result:
+            best = max(single, key=lambda name: single[name])
+            behind = single[best] - result["us"].rates.power
+            words = f"{cell}: {behind:.2f} of power behind {best}, the best method, at most {_BEHIND:g}"
+            lines.append(verdict(behind <= _BEHIND, words))
+    return lines
+
+
+def _controlled(found: dict[Cell, Result]) -> list[str]:
+    """Return whose false discovery rate is at most q everywhere, as far as the studies can tell."""
+    lines: list[str] = []
+    for name in next(iter(found.values())):
+        worst = max((one[name].rates.fdr - Q) / one[name].rates.error for one in found.values())
+        lines.append(verdict(worst <= 4, f"FDR of {name} at most q within 4 standard errors everywhere"))
     return lines

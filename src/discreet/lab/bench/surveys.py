@@ -6,21 +6,20 @@ their bounds, answers by their levels; other levels than those declared are one 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from importlib import import_module
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.errors import missing_extra
-from discreet.evidence.core.people import People, Question
+from discreet.data.tables.person import Person
+from discreet.evidence.compare import Compare
+from discreet.gather import gathered
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from numpy.typing import NDArray
-
+    from discreet.evidence.core.people import People
     from discreet.parameters import Protect
 
 
@@ -57,36 +56,11 @@ class Survey:
 
 def read(survey: Survey, folder: Path, protect: Protect) -> People:
     """Return those of either group, with an entry for each hypothesis; missing where the file has nothing."""
-    try:
-        pandas: Any = import_module("pandas")
-    except ImportError:
-        raise missing_extra("pandas", "reading these tables") from None
-    frame = pandas.read_parquet(folder / survey.file)
-    if survey.person is not None:
-        frame = frame.drop_duplicates(survey.person)
-    frame = frame[frame[survey.group].isin(survey.levels)]
-    names: list[str] = []
-    questions: list[Question] = []
-    parts: list[NDArray[np.float32]] = []
-    for column, levels in survey.columns.items():
-        if levels is None:
-            labels = [column]
-            entries = frame[column].to_numpy(dtype=np.float32, na_value=np.nan)[:, None]
-        else:
-            labels = [f"{column} = {level}" for level in levels]
-            entries = np.column_stack(
-                [(frame[column] == level).to_numpy(dtype=np.float32) for level in levels]
-            )
-            if len(levels) > 1:
-                labels.append(f"{column} = other")
-                entries = np.column_stack([entries, 1 - entries.sum(axis=1)])
-            entries[frame[column].isna().to_numpy()] = np.nan
-        places = slice(len(names), len(names) + len(labels))
-        questions.append(Question(column, places, levels is not None, survey.numbers.get(column)))
-        names += labels
-        parts.append(entries)
-    group = (frame[survey.group] == survey.levels[1]).to_numpy(dtype=np.int8)
-    return People(tuple(names), tuple(questions), "two-sided", protect, np.column_stack(parts), group)
+    test = Compare(group=survey.group, levels=survey.levels, protect=protect, bounds=survey.numbers)
+    person = None if survey.person is None else Person(survey.person, reduce="first")
+    people = gathered(folder / survey.file, test, person=person, columns=survey.columns)
+    either = people.group >= 0
+    return replace(people, values=people.values[either].astype(np.float32), group=people.group[either])
 
 
 def _words(text: str) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from discreet.methods.all.measure import Learned, Measured
 
 _LEAST = 1.0  # degrees of freedom
+_CLEAR = 3.0  # deviations
 _UNEVEN = 0.05  # how much more often entries may be missing in one group, unnoticed
 MEANS, RATES, LARGER = "difference of means", "difference of rates", "P(larger) - P(smaller)"
 
@@ -91,13 +92,12 @@ class _Excess:
 def _missing(told: Measured, known: Learned) -> _Excess:
     """Return how unevenly entries are missing: as told where that stands out of the noise, else small.
 
-    Shrinking (James and Stein's positive part) keeps the noise of a correction from outweighing it. What may
-    be missed is taken to be as much as one in twenty entries missing in one group alone, and no more than are
-    missing at all.
+    The noise of a correction that is not clear would outweigh it. What may be missed is taken to be as much
+    as one in twenty entries missing in one group alone, and no more than are missing at all.
     """
     question, share = known.columns.question, known.share
     people = known.groups.people
-    lacking = np.clip(1 - known.means.present / people, 0.0, _UNEVEN)
+    lacking = np.clip(1 - (known.means.present + 2 * known.means.doubt) / people, 0.0, _UNEVEN)
     return _shrunk(
         told.missing.sums[question], told.missing.deviation, lacking * people * share * (1 - share)
     )
@@ -117,9 +117,8 @@ def _weights(told: Measured, known: Learned, expected: float) -> _Excess:
 
 
 def _shrunk(sums: NDArray[np.float64], deviation: float, unseen: NDArray[np.float64]) -> _Excess:
-    noise = max(deviation**2, 1e-12)
-    kept = np.maximum(0.0, 1 - noise / np.maximum(sums**2, noise))
-    return _Excess(kept * sums, kept * noise + unseen**2)
+    clear = np.abs(sums) > _CLEAR * deviation
+    return _Excess(np.where(clear, sums, 0.0), np.where(clear, deviation**2, unseen**2))
 
 
 def _p_value(

@@ -153,23 +153,22 @@ def _ranges(x: NDArray[np.float64], columns: Columns, scaling: Scaling, rho: flo
     doubt = 2 * noisy.deviation * np.sqrt(np.arange(1.0, _OCTAVES + 1))[:, None]
     clear = beyond > np.maximum(doubt, 0.02 * len(x))
     reach = edges[np.where(clear.any(axis=0), clear.argmax(axis=0), _OCTAVES - 1)]
-    # Half of the people are nearer than the median distance: two thirds of a normal deviation, or so.
-    nearer = np.maximum(beyond[-1] / 2, 1.0)
-    half = np.argmax(beyond >= nearer, axis=0)
-    before = np.where(half > 0, beyond[np.maximum(half - 1, 0), range(k)], 0.0)
-    inside = np.clip((nearer - before) / np.maximum(beyond[half, range(k)] - before, 1.0), 0.0, 1.0)
-    typical = 1.3 * edges[half] * np.exp2(-inside)
+    # The deviation, from the middle of each octave; beyond the reach all lie at it.
+    middle = np.minimum(0.72 * edges[:-1, None], reach)
+    counts = np.where(noisy.sums > 2 * noisy.deviation, noisy.sums, 0.0)
+    typical = np.sqrt((counts * middle**2).sum(axis=0) / np.maximum(counts.sum(axis=0), 1.0))
     scaling.centre[at] = columns.low + mean * width
     scaling.below[at] = scaling.above[at] = reach * width
-    scaling.spread[at] = np.clip(typical / (2 * reach), 0.02, 0.5)
+    scaling.spread[at] = np.clip(typical / (2 * reach), 0.05, 0.5)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Means:
-    """The mean share of each column among those present, and how many they are; as far as known."""
+    """The mean share of each column among those present, how many they are, and the noise in that number."""
 
     mean: NDArray[np.float64]
     present: NDArray[np.float64]
+    doubt: float
 
 
 def learn_means(share: NDArray[np.float64], people: People, rho: float) -> Means:
@@ -186,7 +185,7 @@ def learn_means(share: NDArray[np.float64], people: People, rho: float) -> Means
     order = np.concatenate([single, chosen])
     mean, present = np.empty(len(people)), np.empty(len(people))
     mean[order], present[order] = found.mean, found.present
-    return Means(mean, present)
+    return Means(mean, present, found.doubt)
 
 
 def _means(
@@ -204,10 +203,11 @@ def _means(
     firsts = np.cumsum((0, *sizes[:-1])) if sizes else np.zeros(0, dtype=np.intp)
     asked = np.count_nonzero(~np.isnan(choices[:, firsts]), axis=0) * _FINE
     norm = _FINE * math.sqrt(single.shape[1] + 2 * len(sizes))
-    noisy = told(np.concatenate([alone, there, chosen, asked]), norm, rho).sums
+    found = told(np.concatenate([alone, there, chosen, asked]), norm, rho)
+    noisy, doubt = found.sums, found.deviation / _PRESENT
     alone, there, chosen, asked = np.split(noisy, np.cumsum([alone.size, there.size, chosen.size]))
     rows = max(len(single), 1.0)
     there = np.clip(there / _PRESENT, 1.0, rows)
     asked = np.repeat(np.clip(asked / _FINE, 1.0, rows), sizes)
     mean = np.concatenate([alone / _FINE / there + 0.5, chosen / _FINE / asked])
-    return Means(np.clip(mean, 0.0, 1.0), np.concatenate([there, asked]))
+    return Means(np.clip(mean, 0.0, 1.0), np.concatenate([there, asked]), doubt)

@@ -117,7 +117,8 @@ def learn(people: People, budget: Shares, groups: Groups | None = None, *, clip:
     weight = _weights(rows, norms, balls)
     centred = found - rows.shift / FINE * weight * groups.people * part
     rows = rows.moved_by(centred / (means.present * weight))
-    means = replace(means, present=means.present / max(part, 1e-9))
+    part = max(part, 1e-9)
+    means = replace(means, present=means.present / part, doubt=means.doubt / part)
     return Learned(
         groups, share, columns, scaling, means, rows, norms, _fitted(balls, boxes_of(people, rows))
     )

@@ -156,7 +156,7 @@ def proved_p_values(
         return log_noise(rate, noise) + square + own**2 / 2 + fixed - rate * t
 
     variance, reach = share * (1 - share) * expected, np.maximum(high, -low) * max(share, 1 - share)
-    lean = np.clip((1 - 2 * share) * (low + high) / reach, -1, 1)
+    lean = np.clip((1 - 2 * share) * (low + high) / np.maximum(reach, _TINY), -1, 1)
 
     def planned(sign: int, rate: Floats) -> Floats:
         return log_level(rate, noise=noise, variance=variance, bound=reach, skew=sign * lean)
@@ -190,11 +190,13 @@ def _largest_kept(
     undecided = np.ones((), dtype=np.bool_)
     for scaled in _RATES:
         rate = scaled * unit
-        level = np.minimum(np.exp(planned(rate)), above) if scaled < _RATES[-1] else np.zeros(())
+        level = np.minimum(np.exp(planned(rate)), above) if scaled < _RATES[-1] else np.full((), -1.0)
         seen = np.exp(np.minimum(exponent(rate) + _SLACK, 0.0))
         stops = undecided & ~(seen <= level)
-        p = np.where(stops, np.minimum(seen, above), p)
+        p = np.where(stops, np.fmin(seen, above), p)
         undecided, above = undecided & ~stops, level
+        if not undecided.any():
+            break
     return p
 
 

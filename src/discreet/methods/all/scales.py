@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from discreet.evidence.core.people import People
     from discreet.methods.all.reading import Columns, Scaling
 
-_ENTRIES = (2.5, 4.0, 6.0, 10.0, 15.0)  # the largest scaled entries that are considered
+_ENTRIES = (2.5, 3.5, 5.0, 7.0, 10.0, 15.0)  # the largest scaled entries that are considered
 _EVENNESS = (1.0, 0.7, 0.4, 0.0)  # 1: every column has deviation 1; 0: an answer is an answer
-_STRENGTHS = np.array([3.0, 4.0, 6.0, 9.0, 14.0, 20.0])  # z scores without privacy
+_STRENGTHS = np.array([3.0, 4.0, 6.0, 9.0, 14.0, 20.0])  # z scores without privacy, of common answers
 _NEEDED = 2.7  # the z score of a discovery, about
 
 
@@ -50,6 +50,8 @@ def scaled_rows(
     deviation = np.where(answers, np.sqrt(rate * (1 - rate)), scaling.spread)
     typical = float(np.exp(np.mean(np.log(deviation))))
     protected = people.protect == "everything"
+    # The same odds ratio shows less in a rare answer.
+    strength = np.where(answers, 2 * deviation, 1.0)
 
     def rows(evenness: float, most: float) -> Rows:
         scale = (typical / deviation) ** evenness / typical
@@ -66,7 +68,7 @@ def scaled_rows(
         )
         moved = reach_of(boxes, Balls(*balls), share, protected=protected).contrast / FINE
         noise = moved**2 / (2 * rho * size * share * (1 - share))
-        seen = _STRENGTHS[:, None] / np.sqrt(1 + noise / weight)
+        seen = _STRENGTHS[:, None] * strength / np.sqrt(1 + noise / weight)
         return float(np.sum(ndtr(seen - _NEEDED)))
 
     return max((rows(*option) for option in product(_EVENNESS, _ENTRIES)), key=worth)

@@ -73,9 +73,9 @@ def log_noise(rate: Floats, noise: Floats | float) -> Floats:
 
 def log_mean(rate: Floats, bound: Floats, skew: Floats | float) -> Floats:
     """Return an upper bound on log E e^(rate U) for each unit of the variance of U."""
-    x = rate * bound
+    x, up = rate * bound, (1 + skew) / 2
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        terms = (1 + skew) / 2 * _second(x) + (1 - skew) / 2 * _second(-x)
+        terms = np.where(up > 0, up * _second(x), 0.0) + (1 - up) * _second(-x)
         return np.where(bound > 0, terms / bound**2, rate**2 / 2)
 
 
@@ -87,7 +87,8 @@ def log_arranged(rate: Floats, square: Floats, size: Floats) -> Floats:
     is at most `square`; n f (1 - f) is at least `size`.
     """
     v = np.maximum(size * np.exp(-(rate**2) * square / 4), _PEAK)
-    return np.log(np.sqrt(2 * np.pi * v) * i0e(v)) + 1 / (12 * size)
+    with np.errstate(divide="ignore"):
+        return np.log(np.sqrt(2 * np.pi * v) * i0e(v)) + 1 / (12 * size)
 
 
 def log_level(rate: Floats, *, noise: Floats, variance: Floats, bound: Floats, skew: Floats) -> Floats:

@@ -13,7 +13,8 @@ import sqlite3
 import uuid
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
+from weakref import WeakSet
 
 from discreet.errors import LedgerError
 from discreet.privacy.ledger import place
@@ -77,6 +78,28 @@ _REASONS = {
     sqlite3.SQLITE_CORRUPT: "the file is damaged; restore it from a copy, and count as spent what came after",
     sqlite3.SQLITE_NOTADB: "it is not a ledger; give the path of a file made by `discreet budget create`",
 }
+
+
+class _Connection(sqlite3.Connection):
+    """A connection that ends its cursors when it is closed.
+
+    SQLite lets go of the file only after the last statement. A cursor that an error stopped between two rows,
+    and that the traceback keeps alive, would go on locking everybody out.
+    """
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._cursors = WeakSet[sqlite3.Cursor]()
+
+    def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
+        made = super().execute(sql, parameters)
+        self._cursors.add(made)
+        return made
+
+    def close(self) -> None:
+        for cursor in self._cursors:
+            cursor.close()
+        super().close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +191,7 @@ def _connect(path: Path, *, create: bool) -> sqlite3.Connection:
     # As an address, so that no operation but `create` can bring a file into being.
     mode = "rwc" if create else "rw"
     address = f"{path.as_uri()}?mode={mode}"
-    return sqlite3.connect(address, uri=True, isolation_level=None, timeout=BUSY_SECONDS)
+    return sqlite3.connect(address, uri=True, isolation_level=None, timeout=BUSY_SECONDS, factory=_Connection)
 
 
 def _check_answer(path: Path, db: sqlite3.Connection, pragma: str, wanted: str | int) -> None:

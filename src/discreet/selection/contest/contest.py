@@ -91,8 +91,8 @@ def ranked(drawn: Drawn, scale: float, k: int, law: Law) -> NDArray[np.int64]:
     key, low, high = _intervals(drawn, scale, law)
     front = np.argsort(-key)
     # A gap separates two neighbours when every interval before it lies above every interval after it.
-    lowest_before = np.minimum.accumulate(low[front])[:-1]
-    highest_after = np.maximum.accumulate(high[front][::-1])[::-1][1:]
+    lowest_before = np.minimum.accumulate(low.take(front))[:-1]
+    highest_after = np.maximum.accumulate(high.take(front)[::-1])[::-1][1:]
     gaps = np.flatnonzero(lowest_before > highest_after) + 1
     starts = np.concatenate(([0], gaps))
     ends = np.concatenate((gaps, [front.size]))

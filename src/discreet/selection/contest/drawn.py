@@ -35,8 +35,8 @@ class Drawn:
 
     def some(self, chosen: NDArray[np.int64], bounds: NDArray[np.float64]) -> Drawn:
         """Return the chosen ones; `bounds` are everyone's."""
-        some = self.index[chosen], self.score[chosen], self.high[chosen], self.low[chosen]
-        return Drawn(*some, bounds[:, chosen])
+        some = self.index.take(chosen), self.score.take(chosen), self.high.take(chosen), self.low.take(chosen)
+        return Drawn(*some, bounds.take(chosen, axis=1))
 
     def after(self, first: int) -> Drawn:
         """Return the same items, counted from `first`."""

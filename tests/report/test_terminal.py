@@ -1,0 +1,24 @@
+"""A release on the terminal."""
+
+import pytest
+from sample_releases import sample, told
+
+from discreet.cli.show import show
+
+
+@pytest.mark.parametrize(
+    ("release", "heads"),
+    [
+        (told(4), ["estimate", "error", "low", "high"]),
+        (sample(4), ["z score", "noise"]),
+        (sample(4, values=False), []),
+        (told(0), []),
+    ],
+)
+def test_the_table_has_the_numbers_there_are(release, heads, capsys):
+    """Estimates and intervals, else noisy values, else no table; then the words."""
+    assert show(release, as_json=False)
+    table, words = capsys.readouterr().out.split(f"{len(release)} discoveries among", 1)
+    assert all(head in table for head in heads)
+    assert bool(table.strip()) is bool(heads)
+    assert ("Release.estimates" in words) is (release.told is not None)
