@@ -47,6 +47,7 @@ def _is_plain(test: Any) -> bool:
     return all(getattr(test, field.name) == field.default for field in own)
 
 
+@np.errstate(all="ignore")  # a warning would speak of the data
 def gathered(data: Any, test: Comparison, *, person: Any, columns: Any) -> People | None:
     """Return everyone's entries and groups. Those in neither group have no entries.
 
@@ -74,13 +75,12 @@ def gathered(data: Any, test: Comparison, *, person: Any, columns: Any) -> Peopl
             return None
     if not blocks:
         raise InputError("the data has no rows: there is nothing to test")
-    with np.errstate(all="ignore"):  # a warning would speak of the data
-        label = np.concatenate([codes(block.labels[test.group], test.levels) for block in blocks])
-        parts = [block.values for block in blocks]
-        values = parts[0] if len(parts) == 1 else np.concatenate(parts)
-        group = label.astype(np.int8)
-        if np.any(group < 0):
-            values = np.where((group < 0)[:, None], np.nan, values)
+    label = np.concatenate([codes(block.labels[test.group], test.levels) for block in blocks])
+    parts = [block.values for block in blocks]
+    values = parts[0] if len(parts) == 1 else np.concatenate(parts)
+    group = label.astype(np.int8)
+    if np.any(group < 0):
+        values = np.where((group < 0)[:, None], np.nan, values)
     protect = test.protect if isinstance(test, Compare) else "columns"
     if protect == "columns":
         sizes(np.array([np.sum(group == 0), np.sum(group == 1)], dtype=np.float64))  # refuses empty groups

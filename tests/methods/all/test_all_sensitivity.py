@@ -61,7 +61,7 @@ def widest(rows):
 
 @given(tables())
 def test_no_row_lies_outside_of_its_boxes(drawn):
-    """No two rows are farther apart than is said, none is longer, no entry is larger; all of it is reached."""
+    """No two rows are farther apart than is said, none is longer, no entry larger; all of it is reached."""
     people, rows = drawn
     whole = rows.whole(every_row(people)).astype(float)
     for box, part in zip(boxes_of(people, rows), (rows.answers, ~rows.answers), strict=True):
