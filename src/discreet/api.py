@@ -369,10 +369,11 @@ def discover(
             return kept
     if engine == "local" and asked.method in {"auto", "all", "focus"} and is_comparison(data, test):
         people = gathered(data, cast("Comparison", test), person=person, columns=columns)
-        asked, why = route(asked, people)
-        if asked.method != "aware" or isinstance(test, Compare):
-            return _make(people, asked, purse, {**told, **_reason(why)}, _frame(data))
-        told |= _reason(why)
+        if people is not None:
+            asked, why = route(asked, people)
+            if asked.method != "aware" or isinstance(test, Compare):
+                return _make(people, asked, purse, {**told, **_reason(why)}, _frame(data))
+            told |= _reason(why)
     # Scores may stay on a cluster where a method needs no more than their blocks can give.
     gather = asked.method not in {"auto", "aware"} or asked.values
     where = {"engine": engine, "scheduler": scheduler}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -11,7 +12,7 @@ import numpy as np
 
 from discreet.errors import InputError
 from discreet.evidence.compare import Compare
-from discreet.evidence.core.groups import MEMBERSHIP
+from discreet.evidence.core.groups import MEMBERSHIP, sizes
 from discreet.evidence.core.people import People, Question
 from discreet.evidence.rank_sum import RankSum
 from discreet.evidence.two_by_two import TwoByTwo
@@ -19,17 +20,18 @@ from discreet.evidence.two_groups import TwoGroups
 from discreet.labels import codes
 
 if TYPE_CHECKING:
+    from discreet.block import Block
     from discreet.data.tables.table import Table
 
 Comparison = Compare | TwoGroups | RankSum | TwoByTwo
-_LARGEST = 2**30
+_LARGEST = 2**28  # entries of a file
 _ROWS = "Each row was taken to be one person."
 
 
 def is_comparison(data: Any, test: Any) -> bool:
     """Say whether a test compares two groups column by column, in a table whose rows can be gathered.
 
-    Tests with options of their own statistic keep it; larger files are read block by block.
+    Tests with options of their own statistic keep it.
     """
     if isinstance(test, Compare):
         return True
@@ -37,7 +39,7 @@ def is_comparison(data: Any, test: Any) -> bool:
         return False
     from discreet.data.plink.plink import is_plink
 
-    return not is_plink(data) and _size(data) <= _LARGEST
+    return not is_plink(data)
 
 
 def _is_plain(test: Any) -> bool:
@@ -45,19 +47,13 @@ def _is_plain(test: Any) -> bool:
     return all(getattr(test, field.name) == field.default for field in own)
 
 
-def _size(data: Any) -> int:
-    """Return the bytes of a file or a folder; of a table in memory 0."""
-    if not isinstance(data, (str, Path)):
-        return 0
-    try:
-        path = Path(data)
-        return sum(part.stat().st_size for part in path.rglob("*")) if path.is_dir() else path.stat().st_size
-    except (OSError, ValueError):
-        return 0  # said when it is opened
+@np.errstate(all="ignore")  # a warning would speak of the data
+def gathered(data: Any, test: Comparison, *, person: Any, columns: Any) -> People | None:
+    """Return everyone's entries and groups. Those in neither group have no entries.
 
-
-def gathered(data: Any, test: Comparison, *, person: Any, columns: Any) -> People:
-    """Return everyone's entries and groups. Those in neither group have no entries."""
+    None if a file has more entries than are held at once and the test can do without: how many people and
+    columns there are is public, how many bytes they take is not.
+    """
     from discreet.data.plink.plink import is_plink
 
     if is_plink(data):
@@ -69,17 +65,25 @@ def gathered(data: Any, test: Comparison, *, person: Any, columns: Any) -> Peopl
 
     check_levels(data, asked_levels(test, columns))
     table = open_table(data, columns=columns, labels=test.labels, person=person)
-    blocks = list(table.blocks())
+    most = _LARGEST if isinstance(data, (str, Path)) and not isinstance(test, Compare) else math.inf
+    blocks: list[Block] = []
+    entries = 0
+    for block in table.blocks():
+        blocks.append(block)
+        entries += block.rows * len(table.names)
+        if entries > most:
+            return None
     if not blocks:
         raise InputError("the data has no rows: there is nothing to test")
-    with np.errstate(all="ignore"):  # a warning would speak of the data
-        label = np.concatenate([codes(block.labels[test.group], test.levels) for block in blocks])
-        parts = [block.values for block in blocks]
-        values = parts[0] if len(parts) == 1 else np.concatenate(parts)
-        group = label.astype(np.int8)
-        if np.any(group < 0):
-            values = np.where((group < 0)[:, None], np.nan, values)
+    label = np.concatenate([codes(block.labels[test.group], test.levels) for block in blocks])
+    parts = [block.values for block in blocks]
+    values = parts[0] if len(parts) == 1 else np.concatenate(parts)
+    group = label.astype(np.int8)
+    if np.any(group < 0):
+        values = np.where((group < 0)[:, None], np.nan, values)
     protect = test.protect if isinstance(test, Compare) else "columns"
+    if protect == "columns":
+        sizes(np.array([np.sum(group == 0), np.sum(group == 1)], dtype=np.float64))  # refuses empty groups
     return People(
         table.names,
         _questions(table, test),
@@ -97,12 +101,17 @@ def _questions(table: Table, test: Comparison) -> tuple[Question, ...]:
     questions: list[Question] = []
     start = 0
     for chosen in table.chosen:
-        places = slice(start, start + len(chosen.names))
-        start = places.stop
+        width = len(chosen.names)
+        # One row gives one answer. Several rows of a person, made one, may say yes to several.
+        step = width if table.person is None or table.person.reduce in (None, "first") else 1
         yes_or_no = chosen.column.kind == "bool" and chosen.column.declared
         answers = chosen.levels is not None or yes_or_no or isinstance(test, TwoByTwo)
         bounds = None if answers else _bounds(test, chosen.names[0])
-        questions.append(Question(chosen.column.name, places, answers, bounds))
+        questions += [
+            Question(chosen.column.name, slice(first, first + step), answers, bounds)
+            for first in range(start, start + width, step)
+        ]
+        start += width
     return tuple(questions)
 
 

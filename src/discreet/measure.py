@@ -121,6 +121,7 @@ def measuring(
         if engine != "local":
             raise InputError("Compare counts in this process: leave engine out")
         people = gathered(data, test, person=person, columns=columns)
+        assert people is not None  # noqa: S101  Compare needs everyone
         with np.errstate(all="ignore"):
             yield _assuming(people.assumption, _of(people.rows, compared(people)))
         return

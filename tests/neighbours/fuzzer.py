@@ -106,7 +106,8 @@ def _table(
     study = nasty.invent(rng, form.numbers, form.labels, **shape)
     while not only(study):
         study = nasty.invent(rng, form.numbers, form.labels, **shape)
-    names = [name for name in questions.TESTS if not (isinstance(form, Selector) and name == "Stratified")]
+    apart = ("Stratified", "Compare") if isinstance(form, Selector) else ()
+    names = [name for name in questions.TESTS if name not in apart]
     test, public = questions.ask(rng, study, str(rng.choice(names)))
     if isinstance(form, Selector) and len(test.labels) > 1:
         return

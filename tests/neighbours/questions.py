@@ -29,6 +29,7 @@ TESTS = (
     "Genotypic",
     "Score",
     "Vote",
+    "Compare",
 )
 GENETIC = ("Allelic", "Trend", "Genotypic", "Score")
 
@@ -61,10 +62,16 @@ def ask(rng: np.random.Generator, study: Study, name: str) -> tuple[Any, frozens
         "RankSum": group,
         "Stratified": group | strata | {"bounds": bounds} | deviation,
         "Correlation": {"partner": "y", "alternative": looks} | (product if rng.random() < 0.5 else {}),
+        "Compare": group
+        | {
+            "protect": str(rng.choice(["everything", "columns"])),
+            "bounds": bounds if rng.random() < 0.5 else None,
+        },
         "Vote": votes | ({"reads": ("g",)} if rng.random() < 0.5 else {}),
     }
     test = getattr(discreet, name)(**options[name])
-    return test, frozenset() if name in ("Correlation", "Vote") else frozenset(test.labels)
+    private = name in ("Correlation", "Vote") or getattr(test, "protect", "") == "everything"
+    return test, frozenset() if private else frozenset(test.labels)
 
 
 def _genetic(

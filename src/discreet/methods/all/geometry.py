@@ -128,18 +128,8 @@ def _answers(people: People, rows: Rows) -> Box:
         if not asked.answers or asked.places.stop - asked.places.start == 1:
             continue
         single[asked.places] = False
-        given = np.eye(asked.places.stop - asked.places.start, dtype=np.bool_) != rows.turned[asked.places]
-        # One of them, none of those that are left, or no entry at all.
-        none = rows.turned[asked.places] * size[asked.places]
-        corners = np.trunc(np.vstack([given * size[asked.places], none, rows.middle[asked.places]]))
-        # Shrunk, two rows without negative entries are no further apart than the larger of both is long.
-        further = (
-            np.abs(corners[:, None] - corners) if rows.centred else np.maximum(corners[:, None], corners)
-        )
-        apart += float(np.sum(further**2, axis=2).max())
-        corners -= rows.middle[asked.places] * rows.centred
-        radius += float(np.sum(corners**2, axis=1).max())
-        squares += float(np.sum(corners**4, axis=1).max())
+        sizes = _centred(rows, size, asked.places) if rows.centred else _from_zero(rows, size, asked.places)
+        apart, radius, squares = apart + sizes[0], radius + sizes[1], squares + sizes[2]
     ends = np.maximum(size - rows.middle, rows.middle) if rows.centred else size
     return _box(
         apart + float(np.sum(size[single] ** 2)),
@@ -148,6 +138,31 @@ def _answers(people: People, rows: Rows) -> Box:
         float(np.max(ends[rows.answers], initial=1.0)),
         int(np.count_nonzero(rows.answers)),
     )
+
+
+def _from_zero(rows: Rows, size: NDArray[np.float64], places: slice) -> tuple[float, float, float]:
+    """Return how far apart answers to one question are, squared, how long, and their fourth powers."""
+    # Without an entry a row is `centre`. With one it is `none`, but for the answer that is given.
+    turned, most, centre = rows.turned[places], size[places], rows.shift[places]
+    none, given = most[turned], most[~turned]
+    # Shrunk, two rows without negative entries are no further apart than the larger of both is long.
+    given_two = float(np.sum(np.sort(given**2)[-2:]))
+    given_one = float(np.sum(centre[~turned] ** 2) + np.max(given**2 - centre[~turned] ** 2, initial=0.0))
+    return (
+        float(np.sum(none**2)) + max(given_two, given_one),
+        max(float(np.sum(none**2) + np.max(given**2, initial=0.0)), float(np.sum(centre**2))),
+        max(float(np.sum(none**4) + np.max(given**4, initial=0.0)), float(np.sum(centre**4))),
+    )
+
+
+def _centred(rows: Rows, size: NDArray[np.float64], places: slice) -> tuple[float, float, float]:
+    """Return the same of answers less their centre, which are never shrunk."""
+    turned, most = rows.turned[places], np.trunc(size[places])
+    given = (np.eye(most.size, dtype=np.bool_) != turned) * most
+    corners = np.vstack([given, turned * most, rows.middle[places]]) - rows.middle[places]
+    length = np.sum(corners**2, axis=1)
+    apart = length[:, None] + length - 2 * corners @ corners.T
+    return float(apart.max()), float(length.max()), float(np.sum(corners**4, axis=1).max())
 
 
 def _box(apart: float, radius: float, squares: float, entry: float, columns: int) -> Box:

@@ -14,6 +14,7 @@ import numpy as np
 
 from discreet.methods.all.noisy import told
 from discreet.methods.all.reading import Scaling
+from discreet.noise import entropy
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from discreet.methods.all.reading import Columns
 
 LEARNERS = 2**16
-"""More people than this teach the constants little: an even sample of this size does."""
+"""More people than this teach the constants little: a sample of about this size does."""
 _FINE = 2**10  # whole numbers to one, for sums of shares
 _PRESENT = math.isqrt(3 * _FINE * _FINE // 4)  # beside a share in +-1/2: together they move by one at most
 _HALVINGS = 16  # steps to a median
@@ -63,9 +64,15 @@ def learn_groups(group: NDArray[np.int8], rho: float) -> Groups:
     return Groups(float(noisy.sums[0]), float(noisy.sums[1]), noisy.deviation)
 
 
-def sample(values: NDArray[Any]) -> NDArray[Any]:
-    """Return the rows that constants are learned from: every so many, by public slots."""
-    return values[:: max(1, -(-len(values) // LEARNERS))]
+def learners(rows: int) -> NDArray[np.bool_]:
+    """Return the people that constants are learned from: all, or of very many a sample by lot.
+
+    Each is drawn by itself, so that it does not matter in which order people come: where they have
+    identifiers, somebody who is replaced may come first, and move all others by a place.
+    """
+    if rows <= LEARNERS:
+        return np.ones(rows, dtype=np.bool_)
+    return entropy.words(rows, np.uint16) < 2**16 * LEARNERS // rows
 
 
 def learn_scaling(values: NDArray[Any], columns: Columns, quartiles: float, narrow: float) -> Scaling:

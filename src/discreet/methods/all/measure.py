@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.methods.all.geometry import Ball, Balls, boxes_of, reach_of
-from discreet.methods.all.learn import Groups, Means, learn_groups, learn_means, learn_scaling, sample
-from discreet.methods.all.noisy import Noisy, told
+from discreet.methods.all.learn import Groups, Means, learn_groups, learn_means, learn_scaling, learners
+from discreet.methods.all.noisy import Noisy, check_noise, told
 from discreet.methods.all.norms import Norms, best_balls, learn_norms
 from discreet.methods.all.reading import FINE, Columns, Rows, Scaling
 from discreet.methods.all.scales import scaled_rows, usual_norms
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 PARTS = 2**12
 """The share of the second group is a whole number of these."""
 _TILE = 2**20  # entries worked on at a time
-_CLEAR = 1.01  # a ball is this much wider than the largest entry, at least
+_MOST = 2**29  # no sum is moved by more than this, times the square root of the columns
+_STAGES = 5  # later ones; none spends less than one in so many parts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,6 +80,13 @@ class Measured:
     weights: Noisy
 
 
+def check_budget(budget: Shares, columns: int) -> None:
+    """Refuse, before anything is spent, a budget that asks for noise that cannot be drawn."""
+    main = (budget.contrast, budget.squares, budget.missing, budget.stages / _STAGES or budget.contrast)
+    most = _MOST * math.sqrt(columns) / math.sqrt(2 * min(main))
+    check_noise(1 / math.sqrt(2 * max(budget.spent())), most)
+
+
 def learn(people: People, budget: Shares, groups: Groups | None = None, *, clip: bool) -> Learned:
     """Learn the constants, each step with its part of the budget.
 
@@ -90,9 +98,10 @@ def learn(people: People, budget: Shares, groups: Groups | None = None, *, clip:
     groups = learn_groups(people.group, budget.groups) if groups is None else groups
     share = round(groups.share * PARTS) / PARTS
     columns = Columns.of(people)
-    learners = sample(people.values)
-    scaling = learn_scaling(learners, columns, budget.quartiles, budget.range)
-    learned = scaling.shares(learners, columns)
+    some = learners(people.rows)
+    values = people.values[some]
+    scaling = learn_scaling(values, columns, budget.quartiles, budget.range)
+    learned = scaling.shares(values, columns)
     means = learn_means(learned, people, budget.centre)
     rho = budget.contrast + budget.stages
     rows = scaled_rows(people, means.mean, scaling, columns, groups.people, share, rho)
@@ -109,9 +118,9 @@ def learn(people: People, budget: Shares, groups: Groups | None = None, *, clip:
     if clip:
         balls = best_balls(norms, boxes, share, groups.people, rho, protected=protected)
     moved = reach_of(boxes, balls, share, protected=protected).sums
-    total = _sums(whole, balls, answers, sample(people.group) >= 0)
+    total = _sums(whole, balls, answers, people.group[some] >= 0)
     found = told(total, moved, budget.recentre, 1 / FINE).sums
-    part = len(learners) / max(people.rows, 1)
+    part = len(values) / max(people.rows, 1)
     weight = _weights(rows, norms, balls)
     centred = found - rows.shift / FINE * weight * groups.people * part
     rows = rows.moved_by(centred / (means.present * weight))

@@ -10,7 +10,7 @@ import numpy as np
 from discreet.classical.adaptive_bh import adaptive_bh
 from discreet.classical.step_up import step_up_positions
 from discreet.methods.all.after import effects, results
-from discreet.methods.all.measure import learn, measure
+from discreet.methods.all.measure import check_budget, learn, measure
 from discreet.methods.all.proved_sums import proved_p
 from discreet.methods.all.shares import expected, schedule, shares
 from discreet.methods.all.stages import staged
@@ -38,6 +38,7 @@ def ready_all(people: People, asked: Parameters) -> Ready:
     rho = gaussian_budget(asked.epsilon, asked.delta)
     later = () if asked.guarantee == "proved" else schedule(expected(asked.expect, len(people)), len(people))
     budget = shares(people, rho, later, proved=asked.guarantee == "proved").of(rho)
+    check_budget(budget, len(people))
     events = gaussian_events(budget.spent())
 
     proved = asked.guarantee == "proved"

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.noise.gaussian import rounded_gaussian
+from discreet.errors import InputError
+from discreet.noise.gaussian import SIGMAS, rounded_gaussian
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -23,6 +24,14 @@ class Noisy:
     sums: NDArray[np.float64]
     deviation: float
     unit: float = 1.0
+
+
+def check_noise(least: float, most: float) -> None:
+    """Refuse, before anything is spent, deviations of noise that cannot be drawn."""
+    if not SIGMAS[0] <= least <= most <= SIGMAS[1]:
+        raise InputError(
+            "epsilon and delta ask for more, or for less, noise than can be drawn: take epsilon nearer to 1"
+        )
 
 
 def told(total: ArrayLike, sensitivity: float, rho: float, unit: float = 1.0) -> Noisy:

@@ -11,7 +11,7 @@ from scipy.special import log_ndtr, ndtr, owens_t
 
 from discreet.classical.adaptive_bh import adaptive_bh
 from discreet.classical.step_up import step_up_positions
-from discreet.methods.all.noisy import told
+from discreet.methods.all.noisy import check_noise, told
 from discreet.methods.common import (
     INDEPENDENT,
     Ready,
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from discreet.report.release import Release
 
 _FINE = 20  # 2**20 steps to one sensitivity: the rounding of a million scores adds a thousandth to the noise
+_WIDE = 52  # scores are at most 2**52 steps: whole numbers of them are exact
 
 
 def ready_scores(evidence: Evidence, asked: Parameters) -> Ready:
@@ -45,9 +46,13 @@ def ready_scores(evidence: Evidence, asked: Parameters) -> Ready:
     rho = gaussian_budget(asked.epsilon, asked.delta)
     events = gaussian_events([rho])
     certificate, m = evidence.certificate, len(evidence)
-    step = 2.0 ** (math.frexp(certificate.sup)[1] - 1 - _FINE)
+    step = 2.0 ** max(
+        math.frexp(certificate.sup)[1] - 1 - _FINE, math.frexp(evidence.null.ceiling)[1] - _WIDE
+    )
     each = math.sqrt(m) * math.ceil(certificate.sup / step)
     moved = each if certificate.norm is None else min(each, certificate.norm / step + math.sqrt(m))
+    deviation = moved / math.sqrt(2 * rho)
+    check_noise(deviation, deviation)
     signed = evidence.signed
     adaptive = asked.guarantee != "proved"
 

@@ -13,6 +13,7 @@ import numpy as np
 from discreet.classical.step_up import step_up_positions
 from discreet.evidence.core.compared import compared
 from discreet.methods.all.learn import learn_groups
+from discreet.methods.all.measure import check_budget
 from discreet.methods.all.method import APPROXIMATE, measured, released
 from discreet.methods.all.shares import group_share, schedule, shares
 from discreet.methods.common import Ready, gaussian_budget, gaussian_events
@@ -51,6 +52,7 @@ def ready_focus(people: People, asked: Parameters) -> Ready:
     rest = (rho - SELECTION * rho) * (1 - 2.0**-45)
     later = schedule(count // 2, count)
     budget = shares(people, rest, later, count).of(rest).without_groups()
+    check_budget(budget, count)
     events = gaussian_events((sizes, select, *budget.spent()))
 
     def draw() -> Release:

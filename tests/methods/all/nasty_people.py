@@ -1,0 +1,78 @@
+"""Invented people for the methods that ask several times, and one of them replaced by somebody else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from discreet.evidence.core.people import People, Question
+
+ALTERNATIVES = ("two-sided", "greater", "less")
+BOUNDS = ((0.0, 1.0), (-3.0, 50.0), (0.0, 1e-300), (0.0, 5e-324), (-1e308, 1e308), (1e15, 1e15 + 2))
+ODD = (0.0, -0.0, 1.0, -1.0, 0.5, 1e308, -1e308, 5e-324, 3e-9, 2.0**70, np.inf, -np.inf, np.nan)
+
+
+def invent(rng: np.random.Generator, *, most: int = 12, protect: str | None = None) -> People:
+    """Return some people: few or more, with columns of every kind, of which some are awkward."""
+    rows = int(rng.choice([1, 2, 3, 5, 20, 60]))
+    questions: list[Question] = []
+    start = 0
+    for number in range(int(rng.integers(1, most))):
+        kind = rng.integers(4)
+        width = int(rng.integers(2, 6)) if kind == 0 else 1
+        bounds = BOUNDS[rng.integers(len(BOUNDS))] if kind == 2 else None
+        questions.append(Question(f"q{number}", slice(start, start + width), bool(kind < 2), bounds))
+        start += width
+    protect = protect or str(rng.choice(["everything", "columns"]))
+    kind = rng.choice([np.float32, np.float64])
+    group = rng.choice([-1, 0, 1], size=rows, p=rng.dirichlet((0.3, 1, 1))).astype(np.int8)
+    styles = rng.integers(5, size=len(questions))
+    with np.errstate(all="ignore"):
+        values = np.array([row_of(rng, questions, styles) for _ in range(rows)], dtype=kind)
+    if protect == "columns":  # refused when data is read, if it is public that a group is empty
+        rows = max(rows, 2)
+        values, group = np.resize(values, (rows, start)), np.resize(group, rows)
+        group[:2] = 0, 1
+    values[group < 0] = np.nan
+    names = [f"h{place}" for place in range(start)]
+    return People(names, tuple(questions), str(rng.choice(ALTERNATIVES)), protect, values, group)  # type: ignore[arg-type]
+
+
+def row_of(rng: np.random.Generator, questions: Any, styles: Any = None) -> np.ndarray:
+    """Return one person's entries; styles: tame, extreme, odd, missing, constant."""
+    row: list[float] = []
+    chance = rng.choice([0.0, 0.1, 0.5, 0.9])
+    for number, asked in enumerate(questions):
+        style = rng.integers(5) if styles is None else styles[number]
+        width = asked.places.stop - asked.places.start
+        missing = style == 3 or rng.random() < chance
+        if asked.answers:
+            said = np.zeros(width)
+            place = 0 if style == 4 else rng.integers(width + 1)
+            said[place : place + 1] = 1.0
+            row += (said if not missing else said * np.nan).tolist()
+            continue
+        low, high = asked.bounds or (-10.0, 10.0)
+        tame = low + rng.random() * (high - low) if np.isfinite(high - low) else low * rng.random()
+        entry = [tame, rng.choice([-1e300, 1e300, low, high]), rng.choice(ODD), np.nan, low][style]
+        row.append(np.nan if missing else float(entry))
+    return np.array(row)
+
+
+def neighbours(rng: np.random.Generator, people: People, count: int = 6) -> list[People]:
+    """Return the same people with one replaced; with public groups, by somebody of the same group."""
+    at = int(rng.integers(people.rows))
+    return [replaced(rng, people, at) for _ in range(count)]
+
+
+def replaced(rng: np.random.Generator, people: People, at: int) -> People:
+    """Return the same people but for one."""
+    values, group = people.values.copy(), people.group.copy()
+    if people.protect == "everything" and rng.random() < 0.6:
+        group[at] = rng.integers(-1, 2)
+    styles = None if rng.random() < 0.6 else np.full(len(people.questions), rng.integers(5))
+    with np.errstate(all="ignore"):
+        values[at] = row_of(rng, people.questions, styles) if group[at] >= 0 else np.nan
+    return replace(people, values=values, group=group)

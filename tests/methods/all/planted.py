@@ -1,0 +1,169 @@
+"""Faults planted in the method: an audit that finds no fault in it must find each of these."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from discreet.methods.all import geometry, learn, measure, noisy, norms, reading, stages
+
+
+def everywhere(patch: Any, real: Any, faulty: Any) -> None:
+    """Replace a function wherever the methods have imported it."""
+    for key, module in list(sys.modules.items()):
+        if (
+            key.startswith("discreet.methods")
+            and key != real.__module__
+            and getattr(module, real.__name__, None) is real
+        ):
+            patch.setattr(module, real.__name__, faulty)
+
+
+def question_charged_as_one_column(patch: Any) -> None:
+    """Charge the answers to one question as the first of them."""
+    real = geometry._answers
+
+    def faulty(people: Any, rows: Any) -> Any:
+        some = np.zeros(len(people), dtype=bool)
+        some[[asked.places.start for asked in people.questions]] = True
+        return replace(real(people.asked(some), rows.only(some)), entry=real(people, rows).entry)
+
+    patch.setattr(geometry, "_answers", faulty)
+
+
+def missing_counts_for_nothing(patch: Any) -> None:
+    """Forget that a row of answers is at their centre where they are missing."""
+    real = geometry._answers
+
+    def faulty(people: Any, rows: Any) -> Any:
+        return real(people, replace(rows, centre=np.where(rows.answers, 0.0, rows.centre)))
+
+    patch.setattr(geometry, "_answers", faulty)
+
+
+def clipped_before_centred(patch: Any) -> None:
+    """Clip shares to the largest entry first, and subtract the centre then."""
+
+    def faulty(self: Any, share: Any) -> Any:
+        end = self.most * reading.FINE
+        entry = np.where(self.turned, 1 - share, share) * self.scale * reading.FINE
+        steps = np.clip(entry, -end, end) - np.where(
+            self.answers, 0.0, self.centre * self.scale * reading.FINE
+        )
+        return np.where(np.isnan(steps), self.shift, np.trunc(np.clip(steps, -32000, 32000))).astype(np.int16)
+
+    patch.setattr(reading.Rows, "whole", faulty)
+
+
+def entries_clipped_but_not_rows(patch: Any) -> None:
+    """Weigh each entry by the others, and leave the row as long as it then is."""
+
+    def faulty(self: Any, rows: Any) -> Any:
+        if np.isinf(self.radius) or rows.shape[1] == 0:
+            return rows
+        squared = rows * rows
+        others = np.maximum(squared.sum(axis=1)[:, None] - squared, self.room)
+        return np.trunc(rows * np.sqrt(self.room / others))
+
+    patch.setattr(geometry.Ball, "clip", faulty)
+
+
+def squares_charged_as_sums(patch: Any) -> None:
+    """Charge squares with the sensitivity of sums."""
+    real = geometry.reach_of
+
+    def faulty(*args: Any, **options: Any) -> Any:
+        reach = real(*args, **options)
+        return replace(reach, squares=reach.sums)
+
+    everywhere(patch, real, faulty)
+
+
+def ball_of_one_radius(patch: Any) -> None:
+    """Forget that two people of one group may lie on opposite sides of the ball."""
+    real = geometry.reach_of
+
+    def faulty(boxes: Any, balls: Any, share: float, *, protected: bool) -> Any:
+        reach = real(boxes, balls, share, protected=protected)
+        return replace(reach, sums=min(reach.sums, np.hypot(balls.answers.radius, balls.numbers.radius)))
+
+    everywhere(patch, real, faulty)
+
+
+def labels_forgotten(patch: Any) -> None:
+    """Charge protected labels as if they were public."""
+    real = geometry.reach_of
+    everywhere(patch, real, lambda *args, protected: real(*args, protected=False))  # noqa: ARG005
+
+
+def groups_by_one_count(patch: Any) -> None:
+    """Charge both counts of the groups as one."""
+    _less(patch, learn, lambda total, _: total.shape == (2,), np.sqrt(0.5))
+
+
+def histogram_by_one_bin(patch: Any) -> None:
+    """Charge a histogram as if nobody left one bin for another."""
+    _less(patch, norms, lambda total, _: total.shape == (24,), np.sqrt(0.5))
+
+
+def missing_at_no_angle(patch: Any) -> None:
+    """Forget that two people may miss different answers."""
+    _less(patch, measure, lambda _, unit: unit == 1 / (measure.PARTS * measure.FINE), np.sqrt(0.5))
+
+
+def noise_looks_at_its_sums(patch: Any) -> None:
+    """Give small sums less noise."""
+
+    def faulty(total: Any, moved: float, rho: float, unit: float = 1.0) -> Any:
+        return noisy.told(total, min(moved, float(np.abs(total).max()) + 1), rho, unit)
+
+    everywhere(patch, noisy.told, faulty)
+
+
+def exact_presence(patch: Any) -> None:
+    """Divide by how many people are really present."""
+    real = learn.learn_means
+
+    def faulty(share: Any, people: Any, rho: float) -> Any:
+        return replace(real(share, people, rho), present=np.maximum((~np.isnan(share)).sum(axis=0), 1.0))
+
+    everywhere(patch, real, faulty)
+
+
+def dropped_by_exact_sums(patch: Any) -> None:
+    """Drop columns that nobody has an entry in."""
+    real = stages.staged
+
+    def faulty(people: Any, *given: Any) -> Any:
+        contrast, found = real(people, *given)
+        there = ~np.isnan(people.values).all(axis=0)
+        return replace(contrast, left=contrast.left & there), found
+
+    everywhere(patch, real, faulty)
+
+
+def _less(patch: Any, module: Any, which: Any, share: float) -> None:
+    def faulty(total: Any, moved: float, rho: float, unit: float = 1.0) -> Any:
+        return noisy.told(total, moved * share if which(np.asarray(total), unit) else moved, rho, unit)
+
+    patch.setattr(module, "told", faulty)
+
+
+FAULTS = (
+    entries_clipped_but_not_rows,
+    squares_charged_as_sums,
+    ball_of_one_radius,
+    labels_forgotten,
+    groups_by_one_count,
+    histogram_by_one_bin,
+    missing_at_no_angle,
+    noise_looks_at_its_sums,
+    exact_presence,
+    dropped_by_exact_sums,
+)
+"""Found by neighbouring tables, within some dozens."""
+BOXES = (question_charged_as_one_column, missing_counts_for_nothing, clipped_before_centred)
+"""Found by brute force over what one person can be."""

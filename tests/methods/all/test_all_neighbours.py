@@ -1,0 +1,80 @@
+"""Whatever was told before, one person moves what is told next by no more than is paid for."""
+
+import math
+
+import audit
+import nasty_people
+import numpy as np
+import planted
+import pytest
+
+from discreet.methods.all.method import ready_all
+from discreet.methods.focus.method import ready_focus
+from discreet.parameters import Parameters
+from discreet.privacy.account import account
+
+READY = {"all": ready_all, "focus": ready_focus}
+ANSWERS = ("mixed", "noise", "wild", "truth", "more", "less")
+
+
+def asked(method, epsilon=1.0):
+    """Return the parameters of a release."""
+    return Parameters(q=0.1, epsilon=epsilon, delta=1e-6, method=method)
+
+
+def moved(seed, method, tables, neighbours=3):
+    """Return by step the largest share of its sensitivity that some neighbour moves it by."""
+    found = {}
+    for number in range(tables):
+        rng = np.random.default_rng([seed, number])
+        people = nasty_people.invent(rng)
+        others = nasty_people.neighbours(rng, people, neighbours)
+        request = asked(method, float(rng.choice([0.1, 1.0, 10.0, 100.0])))
+        style = ANSWERS[number % len(ANSWERS)]
+        ratios = audit.ratios(
+            lambda table, request=request: READY[method](table, request).draw(), people, others, rng, style
+        )
+        found = {name: max(found.get(name, 0.0), ratios.get(name, 0.0)) for name in {**found, **ratios}}
+    return found
+
+
+@pytest.mark.parametrize(("method", "tables"), [("all", 72), ("focus", 24)])
+def test_no_step_is_moved_by_more_than_is_paid_for(method, tables):
+    """At every step the sums of neighbours are within its sensitivity, and near it; its terms are alike."""
+    found = moved(1, method, tables)
+    assert max(found.values()) <= audit.ROOM, found
+    every = {"learn_groups", "_quartiles", "_ranges", "_means", "learn_norms", "learn", *audit.MAIN}
+    assert every | {"measure_again"} | ({"select"} if method == "focus" else set()) == set(found)
+    if method == "all":
+        assert min(found.values()) > 0.7, found  # squares are harder to move than to bound
+        assert sorted(found.values())[1] > 0.95, found
+
+
+@pytest.mark.parametrize("fault", planted.FAULTS)
+def test_a_planted_fault_is_found(fault, monkeypatch):
+    """The audit refutes a mechanism that is wrong in one place."""
+    fault(monkeypatch)
+    assert any(refuted(seed) for seed in range(60))
+
+
+def refuted(seed):
+    """Say whether a few tables are enough to tell that something is wrong."""
+    try:
+        return max(moved(seed + 100, "all", 6).values()) > audit.ROOM
+    except AssertionError:
+        return True
+
+
+@pytest.mark.parametrize("method", READY)
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 8.0])
+def test_what_is_spent_is_what_was_charged(method, epsilon):
+    """The steps of a draw add up to no more than its events, and these to (epsilon, delta)."""
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        ready = READY[method](nasty_people.invent(rng), asked(method, epsilon))
+        record = audit.Record(rng, "mixed")
+        with audit.standing_in(record):
+            ready.draw()
+        charged = math.fsum(event.mu**2 / 2 for event in ready.events)
+        assert record.spent <= charged * (1 + 2**-40)
+        assert account(ready.events, epsilon=epsilon) <= 1e-6
