@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, cast, get_args
 
 from discreet import check
 from discreet.errors import InputError
+from discreet.evidence.compare import Compare
+from discreet.evidence.core.compared import compared
 from discreet.evidence.core.evidence import Evidence
 from discreet.evidence.core.people import People
 from discreet.evidence.core.sharded import Sharded
@@ -201,6 +203,8 @@ def ready_people(people: People, asked: Parameters) -> Ready:
     """Settle everything public about a release that asks the data several times; nothing is drawn yet."""
     if asked.k is not None:
         check.whole(asked.k, "k", 1, len(people))
+    if asked.method not in {"all", "focus"}:
+        return ready(compared(people), asked)
     if asked.method == "focus":
         from discreet.methods.focus.method import ready_focus
 
@@ -367,7 +371,7 @@ def discover(
         people = gathered(data, cast("Comparison", test), person=person, columns=columns)
         if people is not None:
             asked, why = route(asked, people)
-            if asked.method != "aware":
+            if asked.method != "aware" or isinstance(test, Compare):
                 return _make(people, asked, purse, {**told, **_reason(why)}, _frame(data))
             told |= _reason(why)
     # Scores may stay on a cluster where a method needs no more than their blocks can give.

@@ -33,7 +33,7 @@ _SPENT = 0.1  # what learning costs, about
 _MARGIN = 0.3  # noise-aware BH decides about as if q were this share of it
 _SEARCH = 0.22
 _SEED = 1
-_NEARLY = 0.03
+_NEARLY, _ROUGHLY = 0.03, 0.08  # of comparisons, noise-aware BH is judged too kindly
 _MANY = 200_000
 
 
@@ -65,7 +65,8 @@ def choose(setting: Setting, among: tuple[str, ...], k: int | None = None) -> tu
     if setting.m > _MANY and "aware" in among:
         return "aware", f'"aware" is for more than {_MANY:,} hypotheses'
     power = {method: _power(setting, method, k) for method in among}
-    best = next(method for method in among if power[method] >= max(power.values()) - _NEARLY)
+    nearly = _ROUGHLY if setting.staged else _NEARLY
+    best = next(method for method in among if power[method] >= max(power.values()) - nearly)
     found = ", ".join(f"{method} {power[method]:.0%}" for method in among)
     words = f"of {setting.signals:,} real ones among {setting.m:,}, over a range of strengths: {found}"
     return best, f'"{best}" finds the most in invented studies ({words})'
@@ -139,6 +140,14 @@ def _aware(
 _METHODS = {"all": _all, "focus": _focus, "aware": _aware}
 
 
+def _moved(people: People) -> float:
+    """Return about how far one person moves all z scores, squared: 4 a column; fewer for answers to choose from.
+
+    Of several answers a person gives one: each beyond the first costs about a quarter.
+    """
+    return sum(4.0 + (len(range(len(people))[asked.places]) - 1) for asked in people.questions)
+
+
 def route(asked: Parameters, data: People | Evidence | Sharded) -> tuple[Parameters, str]:
     """Return what was asked with the method settled, and why that one; `auto` is settled by public numbers.
 
@@ -155,7 +164,8 @@ def route(asked: Parameters, data: People | Evidence | Sharded) -> tuple[Paramet
             float(np.count_nonzero(data.group == 1)) / max(data.rows, 1) if data.protect == "columns" else 0.5
         )
         people = max(data.rows, 1) * max(share * (1 - share), 1e-6)
-        pull, norm = math.sqrt(3 / people), max(share, 1 - share) * 2 * math.sqrt(m / people)
+        pull = math.sqrt(3 / people)
+        norm = max(share, 1 - share) * math.sqrt(_moved(data) / people)
     else:
         among = asked.routes(("aware", "all") if isinstance(data, Evidence) else ("aware",))
         certificate = data.certificate

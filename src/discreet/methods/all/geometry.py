@@ -121,30 +121,40 @@ def boxes_of(people: People, rows: Rows) -> tuple[Box, Box]:
 
 def _answers(people: People, rows: Rows) -> Box:
     """Return the set that answers come from: of several to a question a person gives one, or none."""
-    size = np.minimum(rows.scale, rows.most) * FINE
+    size = np.trunc(np.minimum(rows.scale, rows.most) * FINE)
     single = rows.answers.copy()
     apart = radius = squares = 0.0
     for asked in people.questions:
         if not asked.answers or asked.places.stop - asked.places.start == 1:
             continue
         single[asked.places] = False
-        # Without an entry a row is `centre`. With one it is `none`, but for the answer that is given.
-        turned, most, centre = rows.turned[asked.places], size[asked.places], rows.shift[asked.places]
-        none, given = most[turned], most[~turned]
-        # Shrunk, two rows without negative entries are no further apart than the larger of both is long.
-        given_two = float(np.sum(np.sort(given**2)[-2:]))
-        given_one = float(np.sum(centre[~turned] ** 2) + np.max(given**2 - centre[~turned] ** 2, initial=0.0))
-        apart += float(np.sum(none**2)) + max(given_two, given_one)
-        radius += max(float(np.sum(none**2) + np.max(given**2, initial=0.0)), float(np.sum(centre**2)))
-        squares += max(float(np.sum(none**4) + np.max(given**4, initial=0.0)), float(np.sum(centre**4)))
-    square = float(np.sum(size[single] ** 2))
+        turned, most, middle = rows.turned[asked.places], size[asked.places], rows.middle[asked.places]
+        # Each entry where its answer is not the one given, and where it is; `middle` without any answer.
+        none, given = np.where(turned, most, 0.0), np.where(turned, 0.0, most)
+        if rows.centred:
+            none, given = none - middle, given - middle
+            further, missing = np.sort(most**2), 0.0
+            apart += max(float(np.sum(further[-2:])), _longest(none**2, given**2))
+        else:
+            # Shrunk, two rows without negative entries are no further apart than the larger of both is long.
+            further, missing = np.sort(np.maximum(given**2 - none**2, 0.0)), middle
+            two = float(np.sum(none**2) + np.sum(further[-2:]))
+            apart += max(two, _longest(np.maximum(none, middle) ** 2, np.maximum(given, middle) ** 2))
+        radius += max(_longest(none**2, given**2), float(np.sum(missing**2)))
+        squares += max(_longest(none**4, given**4), float(np.sum(missing**4)))
+    ends = np.maximum(size - rows.middle, rows.middle) if rows.centred else size
     return _box(
-        apart + square,
-        radius + square,
-        squares + float(np.sum(size[single] ** 4)),
-        float(np.max(size[rows.answers], initial=1.0)),
+        apart + float(np.sum(size[single] ** 2)),
+        radius + float(np.sum(ends[single] ** 2)),
+        squares + float(np.sum(ends[single] ** 4)),
+        float(np.max(ends[rows.answers], initial=1.0)),
         int(np.count_nonzero(rows.answers)),
     )
+
+
+def _longest(none: NDArray[np.float64], given: NDArray[np.float64]) -> float:
+    """Return the largest sum of entries of `none`, one of which may be that of `given` instead."""
+    return float(np.sum(none) + np.max(np.maximum(given - none, 0.0)))
 
 
 def _box(apart: float, radius: float, squares: float, entry: float, columns: int) -> Box:

@@ -61,8 +61,7 @@ def learn_groups(group: NDArray[np.int8], rho: float) -> Groups:
     if rho == 0:
         return Groups(float(counts[0]), float(counts[1]), 0.0)
     noisy = told(counts, math.sqrt(2), rho)
-    first, second = np.maximum(noisy.sums, 0.0)
-    return Groups(float(first), float(second), noisy.deviation)
+    return Groups(float(noisy.sums[0]), float(noisy.sums[1]), noisy.deviation)
 
 
 def learners(rows: int) -> NDArray[np.bool_]:

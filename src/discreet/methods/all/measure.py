@@ -66,6 +66,8 @@ class Measured:
         sum w v and sum (w v)^2.
     missing : Noisy, shape (questions,)
         sum (y - f) over those without an entry.
+    absent : Noisy, shape (questions,)
+        How many have no entry.
     weights : Noisy, shape (1,)
         sum (y - f) w, w the weight that clipping leaves to a person's answers.
     """
@@ -74,18 +76,22 @@ class Measured:
     sums: Noisy
     squares: Noisy
     missing: Noisy
+    absent: Noisy
     weights: Noisy
 
 
 def check_budget(budget: Shares, columns: int) -> None:
     """Refuse, before anything is spent, a budget that asks for noise that cannot be drawn."""
-    main = (budget.contrast, budget.squares, budget.missing, budget.stages / _STAGES or budget.contrast)
+    main = (budget.contrast, budget.squares, budget.missing / 2, budget.stages / _STAGES or budget.contrast)
     most = _MOST * math.sqrt(columns) / math.sqrt(2 * min(main))
     check_noise(1 / math.sqrt(2 * max(budget.spent())), most)
 
 
 def learn(people: People, budget: Shares, groups: Groups | None = None, *, clip: bool) -> Learned:
-    """Learn the constants, each step with its part of the budget; rows are clipped to a ball if that pays.
+    """Learn the constants, each step with its part of the budget.
+
+    If `clip`, rows are clipped to balls where that pays; if not, every column's sums are of its own entries
+    alone, centred, as proofs need it.
 
     Guarantee: the composition of Gaussian(sqrt(2 part)) over the parts (docs/proofs/all-privacy.md).
     """
@@ -99,6 +105,7 @@ def learn(people: People, budget: Shares, groups: Groups | None = None, *, clip:
     means = learn_means(learned, people, budget.centre)
     rho = budget.contrast + budget.stages
     rows = scaled_rows(people, means.mean, scaling, columns, groups.people, share, rho)
+    rows = replace(rows, centred=not clip)
     boxes = boxes_of(people, rows)
     whole, answers = rows.whole(learned), rows.answers
     usual = usual_norms(rows, scaling)
@@ -137,7 +144,7 @@ def _fitted(balls: Balls, boxes: tuple[Box, Box]) -> Balls:
 def measure(people: People, known: Learned, budget: Shares) -> Measured:
     """Tell the sums of all columns.
 
-    Guarantee: the composition of four Gaussian events, of the parts contrast, sums, squares and missing.
+    Guarantee: the composition of Gaussian events, of the parts contrast, sums, squares, missing and weights.
     """
     share, protected = known.share, people.protect == "everything"
     reach = reach_of(boxes_of(people, known.rows), known.balls, share, protected=protected)
@@ -152,7 +159,8 @@ def measure(people: People, known: Learned, budget: Shares) -> Measured:
         told(_contrast(total.rows, share), PARTS * reach.contrast, budget.contrast, unit),
         told(total.rows[0], reach.sums, budget.sums, 1 / FINE),
         told(total.squares, reach.squares, budget.squares, 1 / FINE**2),
-        told(_contrast(total.absent, share), lacked, budget.missing, unit),
+        told(_contrast(total.absent, share), lacked, budget.missing / 2, unit),
+        told(total.absent[0], math.sqrt(2) * FINE * absent, budget.missing / 2, 1 / FINE),
         told(_contrast(total.weights, share), weighed, budget.weights, unit)
         if budget.weights
         else Noisy(np.zeros(1), 0.0),
@@ -181,7 +189,9 @@ def whole_rows(people: People, known: Learned) -> NDArray[np.int16]:
 
 
 def _absent(people: People, known: Learned) -> float:
-    """Return the norm that a person's missing answers are clipped to: a few more than usual."""
+    """Return the norm that a person's missing answers are clipped to: a few more than usual, or all."""
+    if known.rows.centred:
+        return math.sqrt(len(people.questions))
     first = [asked.places.start for asked in people.questions]
     rate = np.maximum(1 - known.means.present[first] / known.groups.people, 0.0)
     return math.sqrt(1 + 2 * float(rate.sum()))

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.classical.adaptive_bh import adaptive_bh
-from discreet.methods.all.after import effects
+from discreet.classical.step_up import step_up_positions
+from discreet.methods.all.after import effects, results
 from discreet.methods.all.measure import check_budget, learn, measure
+from discreet.methods.all.proved_sums import proved_p
 from discreet.methods.all.shares import expected, schedule, shares
 from discreet.methods.all.stages import staged
-from discreet.methods.common import Ready, gaussian_budget, gaussian_events
+from discreet.methods.common import INDEPENDENT, Ready, gaussian_budget, gaussian_events
 from discreet.privacy.promise import Privacy
 from discreet.report.estimates import Told
 from discreet.report.release import FdrPromise, Release
@@ -34,16 +36,23 @@ def ready_all(people: People, asked: Parameters) -> Ready:
     Guarantee: the composition of one Gaussian event for each share, together within (epsilon, delta).
     """
     rho = gaussian_budget(asked.epsilon, asked.delta)
-    later = schedule(expected(asked.expect, len(people)), len(people))
-    budget = shares(people, rho, later).of(rho)
+    later = () if asked.guarantee == "proved" else schedule(expected(asked.expect, len(people)), len(people))
+    budget = shares(people, rho, later, proved=asked.guarantee == "proved").of(rho)
     check_budget(budget, len(people))
     events = gaussian_events(budget.spent())
 
+    proved = asked.guarantee == "proved"
+
     def draw() -> Release:
-        tested = measured(people, budget, later)
-        places = adaptive_bh(tested.p, asked.q)
-        told = tested.told(np.arange(len(people)), "adaptive BH")
-        words = FdrPromise(asked.q, "simulated", APPROXIMATE, "discreet bench people --raw")
+        if proved:
+            tested = proved_all(people, budget, asked.q)
+            places = step_up_positions(tested.p, asked.q * (1 - FAILURE))
+            words = FdrPromise(asked.q, "proved", PROVED, "docs/proofs/all-fdr.md", INDEPENDENT)
+        else:
+            tested = measured(people, budget, later)
+            places = adaptive_bh(tested.p, asked.q)
+            words = FdrPromise(asked.q, "simulated", APPROXIMATE, "discreet bench people --raw")
+        told = tested.told(np.arange(len(people)), "BH" if proved else "adaptive BH")
         return released("noise on every statistic", people, asked, events, places, told, words)
 
     return Ready(events, draw)
@@ -77,6 +86,20 @@ def measured(people: People, budget: Shares, later: Later, groups: Groups | None
     return Tested(tuple(map(str, people.names)), effects(known), found, np.where(contrast.left, found.p, 1.0))
 
 
+def proved_all(people: People, budget: Shares, q: float) -> Tested:
+    """Learn, measure without clipping, and turn into p-values that hold at every number of people.
+
+    Guarantee: one Gaussian event for each part of the budget.
+    """
+    with np.errstate(all="ignore"):
+        known = learn(people, budget, clip=False)
+        told = measure(people, known, budget)
+        noise = np.full(len(people), told.contrast.deviation**2)
+        found = results(people, known, told, told.contrast.sums, noise)
+        p = proved_p(people, known, told, FAILURE * q / len(people))
+    return Tested(tuple(map(str, people.names)), effects(known), found, p)
+
+
 def released(
     method: str,
     people: People,
@@ -102,6 +125,12 @@ def released(
     )
 
 
+FAILURE = 0.02
+"""The part of q that pays for bounds on what is told beside the contrasts."""
+PROVED = (
+    "people are independent, and a column that does not differ is independent of the group among those with "
+    "an entry, and of the other columns"
+)
 APPROXIMATE = (
     "the t law of the z scores is near the truth, which very rare answers in small groups can strain, and "
     "columns that do not differ are independent of the rest, or nearly so"

@@ -19,10 +19,11 @@ _UP = 1 + 2.0**-40  # more than the rounding of a sensitivity and of a deviation
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Noisy:
-    """Sums with noise, and the standard deviation of that noise. Public once drawn."""
+    """Sums with noise, the standard deviation of that noise, and the unit they are rounded to. Public."""
 
     sums: NDArray[np.float64]
     deviation: float
+    unit: float = 1.0
 
 
 def check_noise(least: float, most: float) -> None:
@@ -42,4 +43,4 @@ def told(total: ArrayLike, sensitivity: float, rho: float, unit: float = 1.0) ->
     exact = np.asarray(total)
     deviation = max(sensitivity, 1.0) / math.sqrt(2 * rho) * _UP
     noise = rounded_gaussian(deviation, exact.size).reshape(exact.shape)
-    return Noisy((exact.astype(np.int64) + noise).astype(np.float64) * unit, deviation * unit)
+    return Noisy((exact.astype(np.int64) + noise).astype(np.float64) * unit, deviation * unit, unit)
