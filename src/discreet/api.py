@@ -69,8 +69,8 @@ def release(
         The probability, at most, with which that may fail; far below 1/people. "aware" and "mirror" need
         delta > 0.
     method : {"auto", "aware", "all", "peel", "oneshot", "mirror"}
-        "auto" (default): "aware" or "all", whichever finds more in invented studies of so many hypotheses; the
-        record of the release says which and why. "aware": noise-aware BH; needs no k, and FDR <= q is proved.
+        "auto" (default): "aware" or "all", whichever finds more in invented studies of so many hypotheses;
+        the record of the release says which and why. "aware": noise-aware BH; needs no k, and FDR <= q is proved.
         "all": Gaussian noise on every score, then BH; best for few hypotheses, many of them real. "peel": the
         paper's Algorithm 4. "oneshot": its fast form. "mirror": one-sided z scores from `Evidence.from_z`
         only; FDR <= q exactly when null scores are symmetric and their signs independent.
@@ -87,8 +87,8 @@ def release(
         "peel" and "oneshot" only: which cutoffs to use. If None, "plain". The release states the FDR level
         that each earns.
     expect : float, optional
-        "auto" and "all": how many hypotheses you expect to be real, as a share below 1 or as a number; public.
-        If None, twice the square root of all. It helps to choose the method, and changes no promise.
+        "auto" and "all": how many hypotheses you expect to be real, as a share below 1 or as a number;
+        public. If None, twice the square root of all. It helps to choose the method, and changes no promise.
     values : bool
         Also release one noisy number for each discovery: its effect where the test has one (a difference of
         means, of rates, ...), else its score. "aware" spends a fifth of the budget on them; the other methods

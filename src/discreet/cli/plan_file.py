@@ -61,8 +61,8 @@ def read_job(config: Path | None, given: Mapping[str, Any]) -> Job:
         options["name"] = "compare"
     if "name" not in options:
         raise InputError(
-            "say which test: --test mean, for example, or [test] name in the plan file; to compare two groups, "
-            "--group"
+            "say which test: --test mean, for example, or [test] name in the plan file; to compare two "
+            "groups, --group"
         )
     if "data" not in everything:
         raise InputError("say which file to read: discreet discover FILE, or data in the plan file")

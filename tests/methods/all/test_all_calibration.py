@@ -13,8 +13,8 @@ from discreet.methods.all.measure import learn, measure
 from discreet.methods.all.shares import schedule, shares
 
 KINDS = ("number", "bounded", "common", "rare", "missing", "answers", "answers", "answers")
-LEVEL, CLAIMED, TWIN = 0.1, 0.12, 0.38
-RHO, PEOPLE = 0.006, 1500
+LEVEL, CLAIMED, TWIN = 0.1, 0.12, 0.45
+RHO, PEOPLE = 0.002, 1500
 
 
 def alike(rng, n, protect):
@@ -71,7 +71,7 @@ def p_values(rng, runs, protect, noise=1.0):
 @pytest.mark.parametrize("protect", ["everything", "columns"])
 def test_p_values_of_columns_alike_are_not_too_small(rng, protect):
     """One in ten is below a tenth, or hardly more, whatever the kind of column; few are below a hundredth."""
-    p = p_values(rng, 320, protect)
+    p = p_values(rng, 200, protect)
     assert_mean_at_most(p <= LEVEL, CLAIMED)
     assert_mean_at_most(p <= LEVEL / 10, 0.02)
 
@@ -79,5 +79,5 @@ def test_p_values_of_columns_alike_are_not_too_small(rng, protect):
 @pytest.mark.statistical(1, twins=1)
 def test_a_variance_without_noise_is_caught(rng):
     """Wrong twin: z scores that leave the noise of the contrast out of their variance."""
-    p = p_values(rng, 480, "columns", noise=0.0)
+    p = p_values(rng, 300, "columns", noise=0.0)
     must_fail(assert_mean_at_most, p <= LEVEL, wrong=CLAIMED, truth=TWIN)

@@ -82,7 +82,7 @@ class Measured:
 
 def check_budget(budget: Shares, columns: int) -> None:
     """Refuse, before anything is spent, a budget that asks for noise that cannot be drawn."""
-    main = (budget.contrast, budget.squares, budget.missing, budget.stages / _STAGES or budget.contrast)
+    main = (budget.contrast, budget.squares, budget.missing / 2, budget.stages / _STAGES or budget.contrast)
     most = _MOST * math.sqrt(columns) / math.sqrt(2 * min(main))
     check_noise(1 / math.sqrt(2 * max(budget.spent())), most)
 
