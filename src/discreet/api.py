@@ -70,10 +70,10 @@ def release(
         delta > 0.
     method : {"auto", "aware", "all", "peel", "oneshot", "mirror"}
         "auto" (default): "aware" or "all", whichever finds more in invented studies of so many hypotheses;
-        the record of the release says which and why. "aware": noise-aware BH; needs no k, and FDR <= q is proved.
-        "all": Gaussian noise on every score, then BH; best for few hypotheses, many of them real. "peel": the
-        paper's Algorithm 4. "oneshot": its fast form. "mirror": one-sided z scores from `Evidence.from_z`
-        only; FDR <= q exactly when null scores are symmetric and their signs independent.
+        the record of the release says which and why. "aware": noise-aware BH; needs no k, and FDR <= q is
+        proved. "all": Gaussian noise on every score, then BH; best for few hypotheses, many of them real.
+        "peel": the paper's Algorithm 4. "oneshot": its fast form. "mirror": one-sided z scores from
+        `Evidence.from_z` only; FDR <= q exactly when null scores are symmetric and their signs independent.
     guarantee : {"proved", "calibrated", "approximate"}, optional
         "aware": "proved" (if None) or "calibrated", which finds more; its FDR is verified by simulation
         alone. "all": "approximate" (if None), by adaptive BH, or "proved", by BH.

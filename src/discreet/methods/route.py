@@ -141,11 +141,7 @@ _METHODS = {"all": _all, "focus": _focus, "aware": _aware}
 
 
 def _moved(people: People) -> float:
-<<<<<<< HEAD
     """Return about how far one person moves all z scores, squared: 4 a column, less for several answers.
-=======
-    """Return about how far one person moves all z scores, squared: 4 a column, fewer for answers to a question.
->>>>>>> attack
 
     Of several answers a person gives one: each beyond the first costs about a quarter.
     """
