@@ -68,12 +68,15 @@ def release(
     delta : float
         The probability, at most, with which that may fail; far below 1/people. "aware" and "mirror" need
         delta > 0.
-    method : {"aware", "peel", "oneshot", "mirror"}
-        "aware": noise-aware BH; needs no k, and FDR <= q is proved. "peel": the paper's Algorithm 4.
-        "oneshot": its fast form. "mirror": one-sided z scores from `Evidence.from_z` only; FDR <= q exactly
-        when null scores are symmetric and their signs independent.
-    guarantee : {"proved", "calibrated"}, optional
-        "aware" only. If None, "proved". "calibrated" finds more; its FDR is verified by simulation alone.
+    method : {"auto", "aware", "all", "peel", "oneshot", "mirror"}
+        "auto" (default): "aware" or "all", whichever finds more in invented studies of so many hypotheses; the
+        record of the release says which and why. "aware": noise-aware BH; needs no k, and FDR <= q is proved.
+        "all": Gaussian noise on every score, then BH; best for few hypotheses, many of them real. "peel": the
+        paper's Algorithm 4. "oneshot": its fast form. "mirror": one-sided z scores from `Evidence.from_z`
+        only; FDR <= q exactly when null scores are symmetric and their signs independent.
+    guarantee : {"proved", "calibrated", "approximate"}, optional
+        "aware": "proved" (if None) or "calibrated", which finds more; its FDR is verified by simulation
+        alone. "all": "approximate" (if None), by adaptive BH, or "proved", by BH.
     dependence : {"positive", "any"}, optional
         "aware" and "proved" only. If None, "positive": scores of true nulls are independent or positively
         dependent (PRDS). "any" assumes nothing and finds less.
@@ -83,6 +86,9 @@ def release(
     cutoffs : {"plain", "paper", "conservative"}, optional
         "peel" and "oneshot" only: which cutoffs to use. If None, "plain". The release states the FDR level
         that each earns.
+    expect : float, optional
+        "auto" and "all": how many hypotheses you expect to be real, as a share below 1 or as a number; public.
+        If None, twice the square root of all. It helps to choose the method, and changes no promise.
     values : bool
         Also release one noisy number for each discovery: its effect where the test has one (a difference of
         means, of rates, ...), else its score. "aware" spends a fifth of the budget on them; the other methods
@@ -115,8 +121,9 @@ def release(
     -----
     Privacy holds for the neighbours named by the evidence's certificate, and if what it declares is true.
     The false discovery rate that is promised, and under which assumption, is `Release.fdr`. Proofs:
-    docs/proofs/aware-privacy.md and docs/proofs/aware-fdr.md for "aware", docs/proofs/algorithm-4.md for
-    "peel" and "oneshot", docs/proofs/mirror.md for "mirror".
+    docs/proofs/aware-privacy.md and docs/proofs/aware-fdr.md for "aware", docs/proofs/all-privacy.md and
+    docs/proofs/all-fdr.md for "all", docs/proofs/algorithm-4.md for "peel" and "oneshot",
+    docs/proofs/mirror.md for "mirror".
 
     References
     ----------
@@ -275,20 +282,27 @@ def discover(
         The false discovery rate to allow, strictly between 0 and 1.
     epsilon, delta : float
         The privacy budget of this release.
-    method : {"aware", "peel", "oneshot", "mirror"}
-        How to choose the discoveries; see `release`. "mirror" needs z scores of your own, which a test does
-        not give.
-    guarantee : {"proved", "calibrated"}, optional
-        "aware" only. If None, "proved".
+    method : {"auto", "all", "focus", "aware", "peel", "oneshot", "mirror"}
+        "auto" (default): the one that finds the most in invented studies of so many people and hypotheses.
+        For comparisons of two groups: "all", every statistic with noise and nothing assumed of the columns,
+        or "focus", the most promising ones selected privately and measured afresh. Others: see `release`.
+        "mirror" needs z scores of your own, which a test does not give.
+    guarantee : {"proved", "calibrated", "approximate"}, optional
+        "aware": "proved" (if None) or "calibrated"; "all": "approximate" (if None) or "proved"; "focus":
+        "approximate".
     dependence : {"positive", "any"}, optional
         "aware" and "proved" only: what is assumed about scores of true nulls. If None, "positive".
     k : int, optional
         "peel" and "oneshot": the most discoveries to look for. If None, tries k = 16, 32, ...; each round is
-        charged.
+        charged. "focus": how many hypotheses to measure. If None, twice as many as expected to be real.
     cutoffs : {"plain", "paper", "conservative"}, optional
         "peel" and "oneshot" only. If None, "plain".
+    expect : float, optional
+        "auto", "all" and "focus": how many hypotheses you expect to be real, as a share below 1 or as a
+        number; public. If None, twice the square root of all.
     values : bool
-        Also release a noisy effect, or score, for each discovery.
+        Also release a noisy effect, or score, for each discovery; "all" and "focus" do so anyway, with
+        standard errors and intervals (`Release.estimates`).
     person : str or Person, optional
         The column that says whose row it is, where people have several. If None, each row is a person.
     columns : str, type, sequence or mapping, optional
@@ -427,10 +441,10 @@ def private_bh(
         The false discovery rate to allow, strictly between 0 and 1.
     epsilon, delta : float
         The privacy budget of this release.
-    method : {"aware", "peel", "oneshot", "mirror"}
+    method : {"auto", "aware", "all", "peel", "oneshot", "mirror"}
         How to choose the discoveries; see `release`. "mirror" needs signed z scores and refuses p-values.
-    guarantee : {"proved", "calibrated"}, optional
-        "aware" only. If None, "proved".
+    guarantee : {"proved", "calibrated", "approximate"}, optional
+        "aware": "proved" (if None) or "calibrated"; "all": "approximate" (if None) or "proved".
     dependence : {"positive", "any"}, optional
         "aware" and "proved" only: what is assumed about p-values of true nulls. If None, "positive".
     k : int, optional
@@ -438,6 +452,8 @@ def private_bh(
         charged.
     cutoffs : {"plain", "paper", "conservative"}, optional
         "peel" and "oneshot" only. If None, "plain".
+    expect : float, optional
+        "auto" and "all": how many hypotheses you expect to be real; see `release`.
     values : bool
         Also release a noisy -log p for each discovery.
     ledger, dataset, release_id : optional

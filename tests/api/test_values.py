@@ -49,10 +49,10 @@ def test_values_are_the_effects_with_the_stated_noise():
 
 
 def test_the_noise_is_the_smallest_that_the_charge_allows():
-    """R values at rho/R each: sigma = width sup sqrt(R/(2 rho)), sup = 1/n_min."""
+    """R values at rho/R each: sigma = width sup sqrt(R/(2 rho)), sup = 1/(.8 n_min)."""
     table, _ = cohort()
     r = discreet.discover(table, TEST, q=0.1, values=True, **BUDGET)
-    least = 4 * (2 / PEOPLE) * math.sqrt(len(r)) / r.privacy.events[-1].mu
+    least = 4 * (2 / (0.8 * PEOPLE)) * math.sqrt(len(r)) / r.privacy.events[-1].mu
     assert np.all(r.values.noise >= least)
     assert np.all(r.values.noise <= 1.002 * least)
 

@@ -36,7 +36,7 @@ def discover(
     ),
     config: Path | None = typer.Option(None, help="A plan file (TOML); options given here override it."),
     test: str | None = typer.Option(
-        None, help="mean, proportion, two-groups, two-by-two, rank-sum, correlation, ... (all: see above)."
+        None, help="compare (if a group is given), mean, proportion, two-groups, ... (all: see above)."
     ),
     columns: list[str] = typer.Option(
         [],
@@ -57,11 +57,18 @@ def discover(
     delta: float | None = typer.Option(
         None, help="Its slack, far below 1/people; 1e-6 if absent.", rich_help_panel=_ASK
     ),
-    method: str | None = typer.Option(None, help="aware, peel, oneshot or mirror.", rich_help_panel=_ASK),
-    guarantee: str | None = typer.Option(None, help="proved or calibrated.", rich_help_panel=_ASK),
+    method: str | None = typer.Option(
+        None, help="auto (if absent), all, focus, aware, peel, oneshot or mirror.", rich_help_panel=_ASK
+    ),
+    guarantee: str | None = typer.Option(
+        None, help="proved, calibrated or approximate.", rich_help_panel=_ASK
+    ),
     dependence: str | None = typer.Option(None, help="positive or any.", rich_help_panel=_ASK),
     k: int | None = typer.Option(
-        None, help="The most to look for (peel, oneshot, mirror).", rich_help_panel=_ASK
+        None, help="The most to look for (peel, oneshot, mirror, focus).", rich_help_panel=_ASK
+    ),
+    expect: float | None = typer.Option(
+        None, help="How many you expect to be real: a number, or a share below 1.", rich_help_panel=_ASK
     ),
     cutoffs: str | None = typer.Option(None, help="plain, paper or conservative.", rich_help_panel=_ASK),
     values: bool | None = typer.Option(
@@ -112,7 +119,9 @@ def discover(
         rich_help_panel=_GENES,
     ),
     protect: str | None = typer.Option(
-        None, help="both (genotypes and phenotype), or genotypes alone.", rich_help_panel=_GENES
+        None,
+        help="everything, or columns if groups are public; of genotypes both, or genotypes alone.",
+        rich_help_panel=_TEST,
     ),
     freq: Path | None = typer.Option(
         None, help="Public frequencies (.afreq, .frq): rarer variants are left out.", rich_help_panel=_GENES
@@ -158,11 +167,11 @@ def discover(
 ) -> None:
     """Test every column of a file about people and release the discoveries under differential privacy.
 
-    For example, which measures rose in the treated group? Values lie between 0 and 1:
+    For example, in which columns do people above and below 50K differ?
 
-        discreet discover people.parquet --test two-groups --group treated --bounds 0 1 --epsilon 1
+        discreet discover people.parquet --group income --levels '<=50K' '>50K' --epsilon 1
 
-    Everything you type is public; the rows of the file are not. Tests: mean, proportion, two-groups,
+    Everything you type is public; the rows of the file are not. Tests: compare, mean, proportion, two-groups,
     two-by-two, rank-sum, signed-rank, sign, correlation, stratified, vote, p-values. On genotypes (.bed):
     allelic, trend, genotypic, score.
 

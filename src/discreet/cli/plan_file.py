@@ -57,8 +57,13 @@ def read_job(config: Path | None, given: Mapping[str, Any]) -> Job:
         if name not in (*_ASKED, *_OWN):
             options[name] = everything.pop(name)
     options.update(_pairs(given.get("option", [])))
+    if "name" not in options and "group" in options and not is_plink(str(everything.get("data", ""))):
+        options["name"] = "compare"
     if "name" not in options:
-        raise InputError("say which test: --test two-groups, for example, or [test] name in the plan file")
+        raise InputError(
+            "say which test: --test mean, for example, or [test] name in the plan file; to compare two groups, "
+            "--group"
+        )
     if "data" not in everything:
         raise InputError("say which file to read: discreet discover FILE, or data in the plan file")
     kind = options.pop("name")

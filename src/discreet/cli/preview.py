@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from discreet.cli.notes import exact_levels
 from discreet.data.plink.plink import Plink
@@ -11,6 +11,7 @@ from discreet.named import described, plain
 
 if TYPE_CHECKING:
     from discreet.cli.plan_file import Job
+    from discreet.parameters import Planned
 
 _PLANNED = {"aware", "calibrated", "peel", "oneshot"}
 
@@ -65,7 +66,7 @@ def _power(job: Job, people: int | None, hypotheses: int | None) -> list[str]:
             delta=asked.delta,
             q=asked.q,
             test=job.test,
-            methods=["bh", method if known else "aware"],
+            methods=["bh", cast("Planned", method) if known else "aware"],
             quick=True,
             **options,
         )

@@ -39,7 +39,7 @@ class Compare:
         group is public, as the arms of a trial may be; group sizes are then exact.
     bounds : (low, high), or a mapping from column to (low, high), optional
         Where the numbers lie, if you know. Columns with bounds are compared by their means, those without by
-        how often a person of the second group has the larger value.
+        scores that are about the ranks of their values.
     adjacency : {"replace"}
         Neighbouring tables differ in one person's row; the number of people is public.
 
@@ -48,7 +48,8 @@ class Compare:
     Null hypothesis of a column: its entries and the groups are independent among those who have an entry. If
     whether an entry is missing depends on the group or on the value, nothing is found that is not there; if
     it depends on both together, no test on those present can tell. Estimates are differences of means
-    (bounds), differences of rates (answers), and P(larger) - P(smaller) (numbers without bounds). Proofs:
+    (bounds; of means without what lies far out), differences of rates (answers), and differences of mean rank
+    scores in their own standard deviations (numbers without bounds). Proofs:
     docs/proofs/all-privacy.md, docs/proofs/all-fdr.md; for the scores of "aware" docs/proofs/compare.md.
 
     References

@@ -15,10 +15,9 @@ from discreet.evidence.core.accumulate import Sums
 from discreet.evidence.core.arguments import check_strata, only_replace, settle
 from discreet.evidence.core.common import basis_of, ceiling_for, conclude
 from discreet.evidence.core.contribution import COARSE, FINE, bounds_of, scale
-from discreet.evidence.core.effect import effect
+from discreet.evidence.core.effect import difference_effect, effect
 from discreet.evidence.core.groups import PUBLIC_GROUPS, Groups, both_groups
 from discreet.evidence.core.pooled import pooled_evidence
-from discreet.evidence.core.present import difference_evidence
 from discreet.evidence.core.score_map import score_map
 
 if TYPE_CHECKING:
@@ -105,15 +104,7 @@ class TwoGroups:
 
     def start(self, names: Sequence[str]) -> Sums:
         """Return an empty accumulator for the columns called `names`."""
-        groups = Groups(self.group, self.levels)
-        if self.floor is not None:
-            return difference_sums(self, names, groups)
-        units = scale(self.bounds, names, 0.0, FINE)
-        return Sums(tuple(names), units, groups.weigh, self._of_present, cells=2, counted=True)
-
-    def _of_present(self, sums: Sums) -> Evidence:
-        sd = 0.5 if self.sd is None else self.sd
-        return difference_evidence(sums, sd, self.alternative, self.ceiling, self.tail, self.bounds)
+        return difference_sums(self, names, Groups(self.group, self.levels))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +125,7 @@ class Stratified:
     strata : tuple
         Its public values, compared exactly; rows in other strata are left out.
     bounds : (low, high), or a mapping from column to such a pair
-        Public. Values outside are clipped silently; a missing value counts as the middle: no contribution.
+        Public. Values outside are clipped silently.
     levels : (first, second)
         The two public values of `group`, (0, 1) by default; rows with any other value are left out.
     alternative : {"two-sided", "greater", "less"}
@@ -158,7 +149,8 @@ class Stratified:
     Notes
     -----
     Null hypothesis: people are independent with equal means of both groups in each stratum (with `floor`: the
-    same law of both groups). Strata with only one group say nothing. Proof: docs/proofs/two-groups.md.
+    same law of both groups). Strata with only one group say nothing. Missing values are treated as by
+    `TwoGroups`. Proof: docs/proofs/two-groups.md.
 
     References
     ----------
@@ -211,10 +203,17 @@ class Stratified:
 def difference_sums(test: TwoGroups | Stratified, names: Sequence[str], groups: Groups) -> Sums:
     """Return an empty accumulator of a difference of means, its deviation known, capped or estimated."""
     estimated = test.floor is not None
-    units = scale(test.bounds, names, 0.5, COARSE if estimated else FINE)
-    cells = 2 * len(groups.strata)
-    conclude_with = partial(_difference, test)
-    return Sums(tuple(names), units, groups.weigh, conclude_with, cells=cells, squared=estimated)
+    units = scale(test.bounds, names, *((0.5, COARSE) if estimated else (0.0, FINE)))
+    cells, conclude_with = 2 * len(groups.strata), partial(_difference, test)
+    return Sums(
+        tuple(names),
+        units,
+        groups.weigh,
+        conclude_with,
+        cells=cells,
+        squared=estimated,
+        counted=not estimated,
+    )
 
 
 def _difference(test: TwoGroups | Stratified, sums: Sums) -> Evidence:
@@ -244,15 +243,29 @@ def check_deviation(sd: float | None, floor: float | None) -> None:
 def contrast_evidence(
     sums: Sums, sd: float | None, alternative: Alternative, ceiling: float | None, tail: str, bounds: Any
 ) -> Evidence:
-    """Return the evidence of the stratified difference of means with known sd; one stratum is `TwoGroups`."""
+    """Return the evidence of the difference of means with known sd in all strata; `TwoGroups` has one.
+
+    Each stratum compares the people present there. Where they are more unequally divided than everyone is, it
+    weighs less, so that one person does no more than when everyone is present.
+    """
     strata = both_groups(sums.count)
-    contrast = strata.contrast(sums.total.reshape(-1, 2, len(sums.names))[strata.used] / FINE)
+    first, second = np.moveaxis(sums.present.reshape(-1, 2, len(sums.names))[strata.used], 1, 0)
+    total = sums.total.reshape(-1, 2, len(sums.names))[strata.used] / FINE
+    present, pull = np.maximum(first + second, 1.0), strata.pull
+    excess = first * total[:, 1] - second * total[:, 0]
+    contrast = np.sum(excess / np.maximum(present, np.maximum(first, second) / pull), axis=0)
     deviation = (0.5 if sd is None else sd) * float(np.sqrt(strata.weight))
-    influence = strata.pull / deviation
+    influence = pull / deviation
     people = int(strata.people.sum())
     clip = ceiling_for(ceiling, people)
     survival = tails.normal if tail == "normal" else tails.bounded_sum(people, influence, clip)
     steps = score_map(survival, influence, clip)
+    name, unit = "difference of means", bounds_of(bounds, sums.names)[1]
+    if strata.used.size == 1:
+        smaller = float(np.min(strata.people * np.minimum(strata.share, 1 - strata.share)))
+        size = difference_effect(name, first[0], second[0], excess[0], smaller, unit)
+    else:
+        size = effect(name, contrast / strata.weight, pull / strata.weight, unit, strata=strata.used.size)
     return conclude(
         sums.names,
         steps(toward(contrast / deviation, alternative)),
@@ -262,11 +275,5 @@ def contrast_evidence(
         proof="docs/proofs/two-groups.md",
         basis=basis_of(tail),
         public=strata.public,
-        effect=effect(
-            "difference of means",
-            contrast / strata.weight,
-            strata.pull / strata.weight,
-            bounds_of(bounds, sums.names)[1],
-            strata=strata.used.size,
-        ),
+        effect=size,
     )

@@ -141,7 +141,7 @@ _METHODS = {"all": _all, "focus": _focus, "aware": _aware}
 
 
 def _moved(people: People) -> float:
-    """Return about how far one person moves all z scores, squared: 4 a column, fewer for answers to a question.
+    """Return about how far one person moves all z scores, squared: 4 a column, less for several answers.
 
     Of several answers a person gives one: each beyond the first costs about a quarter.
     """

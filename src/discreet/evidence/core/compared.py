@@ -13,7 +13,7 @@ from discreet.alternative import toward
 from discreet.evidence.core import groups, tails
 from discreet.evidence.core.cap import caps
 from discreet.evidence.core.common import ceiling_for, conclude
-from discreet.evidence.core.present import difference_effect
+from discreet.evidence.core.effect import difference_effect
 from discreet.evidence.core.ranks import middle_ranks
 from discreet.evidence.core.score_map import score_map
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 # More than the rounding of a share of at most 1 on two neighbouring tables.
 _ROUNDING = 2.0**-48
+_FEWEST = 0.8  # differences are shrunk where fewer than this share of the smaller group is present
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -59,6 +60,27 @@ def effect(
     """
     most = sup + _ROUNDING + (strata - 1) * 2.0**-52
     return Effect(name, np.clip(share, -1.0, 1.0), most, np.ones(share.size) if unit is None else unit)
+
+
+def difference_effect(
+    name: str,
+    first: NDArray[np.float64],
+    second: NDArray[np.float64],
+    excess: NDArray[np.float64],
+    smaller: float,
+    unit: NDArray[np.float64] | None = None,
+    *,
+    moves: int = 1,
+) -> Effect:
+    """Return excess/(n1 n2), nearer 0 where the groups have few people present; docs/proofs/compare.md.
+
+    `excess` is the sum over pairs of the two groups of a number within +-1: a difference of values, or its
+    sign. One person moves the effect by at most `moves` over the least number of people it is divided by.
+    """
+    fewest = _FEWEST * smaller
+    few, many = np.minimum(first, second), np.maximum(first, second)
+    share = excess / np.maximum(np.maximum(few, fewest) * many, fewest)
+    return effect(name, share, min(2.0, moves / fewest), unit)
 
 
 def joined(parts: Sequence[Effect]) -> Effect:

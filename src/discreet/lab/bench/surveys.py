@@ -59,6 +59,7 @@ def read(survey: Survey, folder: Path, protect: Protect) -> People:
     test = Compare(group=survey.group, levels=survey.levels, protect=protect, bounds=survey.numbers)
     person = None if survey.person is None else Person(survey.person, reduce="first")
     people = gathered(folder / survey.file, test, person=person, columns=survey.columns)
+    assert people is not None  # noqa: S101  a comparison always gathers
     either = people.group >= 0
     return replace(people, values=people.values[either].astype(np.float32), group=people.group[either])
 

@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 _LEAST = 1.0  # degrees of freedom
 _CLEAR = 3.0  # deviations
 _UNEVEN = 0.05  # how much more often entries may be missing in one group, unnoticed
-MEANS, RATES, LARGER = "difference of means", "difference of rates", "P(larger) - P(smaller)"
+MEANS, RATES, SCORES = (
+    "difference of means",
+    "difference of rates",
+    "difference in deviations of a rank score",
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,7 +72,8 @@ def results(
     degrees = np.maximum(2 * (variance / (balance * told.squares.deviation)) ** 2, _LEAST)
     z = rows.sign * contrast / np.sqrt(variance)
     p = _p_value(toward(z, people.alternative), degrees, two_sided=people.alternative == "two-sided")
-    unit = _unit(known) / (rows.scale * balance * present * weight)
+    unit = _unit(known, np.sqrt(sampling / balance / present) / (rows.scale * weight))
+    unit /= rows.scale * balance * present * weight
     return Results(z, degrees, p, rows.sign * contrast * unit, np.sqrt(variance) * unit)
 
 
@@ -128,11 +133,11 @@ def _p_value(
     return np.minimum(2 * tail, 1.0) if two_sided else tail
 
 
-def _unit(known: Learned) -> NDArray[np.float64]:
-    """Return what one share is worth: an answer's rate, the range of a number, twice a probability."""
+def _unit(known: Learned, deviation: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return what one share is worth: an answer's rate, the range of a number, or in deviations of shares."""
     unit = np.ones(known.rows.scale.size)
     unit[known.columns.bounded] = 2 * known.scaling.below[known.columns.bounded]
-    unit[known.columns.free] = 2.0
+    unit[known.columns.free] = 1 / np.maximum(deviation[known.columns.free], 0.01)
     return unit
 
 
@@ -142,5 +147,5 @@ def effects(known: Learned) -> tuple[str, ...]:
     for place in known.columns.bounded:
         names[place] = MEANS
     for place in known.columns.free:
-        names[place] = LARGER
+        names[place] = SCORES
     return tuple(names)

@@ -90,7 +90,7 @@ def best_balls(
             (of[ball][1] + box.columns * noise) / of[ball][0] for ball, of, box in parts if box.columns
         )
 
-    return Balls(*min(product(*tried), key=cost))
+    return Balls(*min(product(tried[0], tried[1]), key=cost))
 
 
 def _tried(norms: Norms, box: Box) -> list[Ball]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.methods.all.proved import Noisy, proved_p_values
+from discreet.methods.all.proved import Noisy, proved_p_values, two_valued_squares
 from discreet.methods.all.reading import FINE
 
 if TYPE_CHECKING:
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from discreet.evidence.core.people import People
     from discreet.methods.all.measure import Learned, Measured
     from discreet.methods.all.noisy import Noisy as Sums
-
-_FLIP = {"greater": "less", "less": "greater", "two-sided": "two-sided"}
 
 
 def proved_p(people: People, known: Learned, told: Measured, failure: float) -> NDArray[np.float64]:
@@ -43,24 +42,36 @@ def proved_p(people: People, known: Learned, told: Measured, failure: float) -> 
     level = known.means.mean
     rate = np.where(rows.answers, np.where(rows.turned, 1 - level, level), 0.0)
     usual = np.where(rows.answers, rate * (1 - rate) * size**2, (rows.scale * known.scaling.spread) ** 2)
-    arguments = {
-        "total": _noisy(told.sums),
-        "squares": _noisy(told.squares),
-        "labels": labels,
-        "present": present,
-        "share": share,
-        "low": low,
-        "high": high,
-        "expected": np.maximum(usual, 1e-3) * known.means.present,
-        "failure": failure,
-        "two_valued": rows.answers,
-    }
-    contrast = _noisy(told.contrast)
-    p = proved_p_values(contrast, **arguments, alternative=people.alternative)
+    total = _noisy(told.sums)
+    p_value = partial(
+        proved_p_values,
+        _noisy(told.contrast),
+        total=total,
+        squares=_sharper(_noisy(told.squares), two_valued_squares(total, present, low, high), rows.answers),
+        labels=labels,
+        present=present,
+        share=share,
+        low=low,
+        high=high,
+        expected=np.maximum(usual, 1e-3) * known.means.present,
+        failure=failure,
+        two_valued=rows.answers,
+    )
+    p = p_value(alternative=people.alternative)
     if people.alternative == "two-sided" or not rows.turned.any():
         return p
-    turned = proved_p_values(contrast, **arguments, alternative=_FLIP[people.alternative])
+    turned = p_value(alternative="less" if people.alternative == "greater" else "greater")
     return np.where(rows.turned, turned, p)
+
+
+def _sharper(measured: Noisy, followed: Noisy, answers: NDArray[np.bool_]) -> Noisy:
+    """Return the sums of squares: as measured, or of answers as they follow from sums if that is sharper."""
+    better = answers & np.less(followed.variance, measured.variance)
+    return Noisy(
+        np.where(better, followed.value, measured.value),
+        np.where(better, followed.variance, measured.variance),
+        np.where(better, followed.slack, measured.slack),
+    )
 
 
 def _noisy(sums: Sums, places: NDArray[np.intp] | slice = slice(None)) -> Noisy:

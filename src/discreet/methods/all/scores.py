@@ -38,7 +38,7 @@ _WIDE = 52  # scores are at most 2**52 steps: whole numbers of them are exact
 
 
 def ready_scores(evidence: Evidence, asked: Parameters) -> Ready:
-    """Tell every score with Gaussian noise, then decide by BH; docs/proofs/all-scores.md.
+    """Tell every score with Gaussian noise, then decide by BH; docs/proofs/all-fdr.md.
 
     Guarantee: Gaussian(mu) with the largest mu inside (epsilon, delta), for one person moves all scores
     together by at most the certificate's norm, sqrt(m) sup unless it says less.
