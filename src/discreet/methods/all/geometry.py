@@ -121,27 +121,15 @@ def boxes_of(people: People, rows: Rows) -> tuple[Box, Box]:
 
 def _answers(people: People, rows: Rows) -> Box:
     """Return the set that answers come from: of several to a question a person gives one, or none."""
-    size = np.trunc(np.minimum(rows.scale, rows.most) * FINE)
+    size = np.minimum(rows.scale, rows.most) * FINE
     single = rows.answers.copy()
     apart = radius = squares = 0.0
     for asked in people.questions:
         if not asked.answers or asked.places.stop - asked.places.start == 1:
             continue
         single[asked.places] = False
-        turned, most, middle = rows.turned[asked.places], size[asked.places], rows.middle[asked.places]
-        # Each entry where its answer is not the one given, and where it is; `middle` without any answer.
-        none, given = np.where(turned, most, 0.0), np.where(turned, 0.0, most)
-        if rows.centred:
-            none, given = none - middle, given - middle
-            further, missing = np.sort(most**2), 0.0
-            apart += max(float(np.sum(further[-2:])), _longest(none**2, given**2))
-        else:
-            # Shrunk, two rows without negative entries are no further apart than the larger of both is long.
-            further, missing = np.sort(np.maximum(given**2 - none**2, 0.0)), middle
-            two = float(np.sum(none**2) + np.sum(further[-2:]))
-            apart += max(two, _longest(np.maximum(none, middle) ** 2, np.maximum(given, middle) ** 2))
-        radius += max(_longest(none**2, given**2), float(np.sum(missing**2)))
-        squares += max(_longest(none**4, given**4), float(np.sum(missing**4)))
+        sizes = _centred(rows, size, asked.places) if rows.centred else _from_zero(rows, size, asked.places)
+        apart, radius, squares = apart + sizes[0], radius + sizes[1], squares + sizes[2]
     ends = np.maximum(size - rows.middle, rows.middle) if rows.centred else size
     return _box(
         apart + float(np.sum(size[single] ** 2)),
@@ -152,9 +140,29 @@ def _answers(people: People, rows: Rows) -> Box:
     )
 
 
-def _longest(none: NDArray[np.float64], given: NDArray[np.float64]) -> float:
-    """Return the largest sum of entries of `none`, one of which may be that of `given` instead."""
-    return float(np.sum(none) + np.max(np.maximum(given - none, 0.0)))
+def _from_zero(rows: Rows, size: NDArray[np.float64], places: slice) -> tuple[float, float, float]:
+    """Return how far apart answers to one question are, squared, how long, and their fourth powers."""
+    # Without an entry a row is `centre`. With one it is `none`, but for the answer that is given.
+    turned, most, centre = rows.turned[places], size[places], rows.shift[places]
+    none, given = most[turned], most[~turned]
+    # Shrunk, two rows without negative entries are no further apart than the larger of both is long.
+    given_two = float(np.sum(np.sort(given**2)[-2:]))
+    given_one = float(np.sum(centre[~turned] ** 2) + np.max(given**2 - centre[~turned] ** 2, initial=0.0))
+    return (
+        float(np.sum(none**2)) + max(given_two, given_one),
+        max(float(np.sum(none**2) + np.max(given**2, initial=0.0)), float(np.sum(centre**2))),
+        max(float(np.sum(none**4) + np.max(given**4, initial=0.0)), float(np.sum(centre**4))),
+    )
+
+
+def _centred(rows: Rows, size: NDArray[np.float64], places: slice) -> tuple[float, float, float]:
+    """Return the same of answers less their centre, which are never shrunk."""
+    turned, most = rows.turned[places], np.trunc(size[places])
+    given = (np.eye(most.size, dtype=np.bool_) != turned) * most
+    corners = np.vstack([given, turned * most, rows.middle[places]]) - rows.middle[places]
+    length = np.sum(corners**2, axis=1)
+    apart = length[:, None] + length - 2 * corners @ corners.T
+    return float(apart.max()), float(length.max()), float(np.sum(corners**4, axis=1).max())
 
 
 def _box(apart: float, radius: float, squares: float, entry: float, columns: int) -> Box:
