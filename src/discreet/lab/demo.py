@@ -42,7 +42,7 @@ def demo(folder: Path, people: int = 50_000, measures: int = 400, q: float = 0.1
         quick=True,
     )
     cohort = _cohort(people, measures)
-    private = discover(cohort, _TEST, q=q, epsilon=1.0, delta=1e-6, values=True)
+    private = discover(cohort, _TEST, q=q, epsilon=1.0, delta=1e-6, method="aware", values=True)
     evidence = measure(cohort, _TEST)
     plain = step_up_positions(evidence.null.survival(evidence.score), q)
     folder.mkdir(parents=True, exist_ok=True)
