@@ -15,7 +15,7 @@ CITED = re.compile(r"docs/proofs/([a-z0-9-]+)")
 HELPERS = {
     "select": {"drawn", "neighbours", "plans", "scores", "selection"},
     "noise": {"uniform"},
-    "methods": {"common"},
+    "methods": {"common", "route"},
     "privacy": {"promise", "search"},
 }
 

@@ -89,5 +89,16 @@ class Compare:
         return (self.group,)
 
     def start(self, names: Sequence[str]) -> NoReturn:  # noqa: ARG002  as every test
-        """Refuse: blocks of a table do not say which columns belong together, `measure` knows."""
+        """Refuse: blocks of a table do not say which columns belong together, `measure` knows.
+
+        Parameters
+        ----------
+        names : sequence of str
+            The columns.
+
+        Raises
+        ------
+        InputError
+            Always.
+        """
         raise InputError("Compare looks at a whole table: hand it to `discover` or `measure`")

@@ -29,13 +29,17 @@ MEANS, RATES, SCORES = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Results:
-    """One z score for each hypothesis, noise in its variance, its degrees of freedom, and the estimates."""
+    """One z score for each hypothesis, noise in its variance, its degrees of freedom, and the estimates.
+
+    `error` is the standard error of an estimate, `noise` the part of it that privacy adds.
+    """
 
     z: NDArray[np.float64]
     degrees: NDArray[np.float64]
     p: NDArray[np.float64]
     estimate: NDArray[np.float64]
     error: NDArray[np.float64]
+    noise: NDArray[np.float64]
 
 
 def results(
@@ -74,7 +78,8 @@ def results(
     p = _p_value(toward(z, people.alternative), degrees, two_sided=people.alternative == "two-sided")
     unit = _unit(known, np.sqrt(sampling / balance / present) / (rows.scale * weight))
     unit /= rows.scale * balance * present * weight
-    return Results(z, degrees, p, rows.sign * contrast * unit, np.sqrt(variance) * unit)
+    estimate, error = rows.sign * contrast * unit, np.sqrt(variance) * unit
+    return Results(z, degrees, p, estimate, error, np.sqrt(noise) * unit)
 
 
 def _squares(told: Measured, known: Learned, present: NDArray[np.float64], n: float) -> NDArray[np.float64]:

@@ -17,7 +17,7 @@ from discreet.methods.all.stages import staged
 from discreet.methods.common import INDEPENDENT, Ready, gaussian_budget, gaussian_events
 from discreet.privacy.promise import Privacy
 from discreet.report.estimates import Told
-from discreet.report.release import FdrPromise, Release
+from discreet.report.release import FdrPromise, Release, Values
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,7 +53,9 @@ def ready_all(people: People, asked: Parameters) -> Ready:
             places = adaptive_bh(tested.p, asked.q)
             words = FdrPromise(asked.q, "simulated", APPROXIMATE, "discreet bench people --raw")
         told = tested.told(np.arange(len(people)), "BH" if proved else "adaptive BH")
-        return released("noise on every statistic", people, asked, events, places, told, words)
+        return released(
+            "noise on every statistic", people, asked, events, places, told, words, tested.values(places)
+        )
 
     return Ready(events, draw)
 
@@ -72,6 +74,13 @@ class Tested:
         found = self.found
         numbers = (found.estimate, found.error, found.degrees, self.p)
         return Told(places.astype(np.int64), self.names, self.effects, *numbers, procedure)
+
+    def values(self, places: NDArray[np.intp]) -> Values:
+        """Return the estimates of the discoveries at these places, strongest first, with their noise."""
+        strongest = places[np.argsort(self.p[places], kind="stable")]
+        kinds = {self.effects[int(place)] for place in strongest}
+        name = kinds.pop() if len(kinds) == 1 else "difference"
+        return Values(name, self.found.estimate[strongest], self.found.noise[strongest])
 
 
 def measured(people: People, budget: Shares, later: Later, groups: Groups | None = None) -> Tested:
@@ -108,6 +117,7 @@ def released(
     places: NDArray[np.intp],
     told: Told,
     fdr: FdrPromise,
+    values: Values,
 ) -> Release:
     """Return the record of a release; `places` are the discoveries among what was told."""
     strongest = places[np.argsort(told.p_value[places], kind="stable")]
@@ -121,6 +131,7 @@ def released(
         Privacy(asked.epsilon, asked.delta, events, "replace", people.public, people.assumption),
         fdr,
         {"guarantee": str(asked.guarantee), "protect": people.protect},
+        values if asked.values else None,
         told=told,
     )
 

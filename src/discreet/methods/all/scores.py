@@ -23,7 +23,7 @@ from discreet.methods.common import (
     score_name,
 )
 from discreet.report.estimates import Told
-from discreet.report.release import FdrPromise
+from discreet.report.release import FdrPromise, Values
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -67,6 +67,8 @@ def ready_scores(evidence: Evidence, asked: Parameters) -> Ready:
         strongest = places[np.argsort(-noisy.sums[places], kind="stable")].astype(np.int64)
         of_p = evidence.null.law == "exponential"  # a p-value estimates nothing: the noise is all its error
         error = np.full(m, noisy.deviation if of_p else math.hypot(1.0, noisy.deviation))
+        noise = np.full(strongest.size, noisy.deviation)
+        values = Values(score_name(evidence), noisy.sums[strongest], noise)
         made = record(
             "noise on every score",
             evidence,
@@ -75,6 +77,7 @@ def ready_scores(evidence: Evidence, asked: Parameters) -> Ready:
             promised(asked, events, certificate),
             _promise(asked, evidence.null),
             {"guarantee": str(asked.guarantee), "certificate": str(certificate)},
+            values if asked.values else None,
         )
         names = tuple(map(str, evidence.names))
         words = (score_name(evidence),) * m

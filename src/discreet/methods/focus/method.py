@@ -68,7 +68,9 @@ def ready_focus(people: People, asked: Parameters) -> Ready:
         p[chosen] = told.p_value
         found = np.searchsorted(chosen, step_up_positions(p, asked.q))
         words = FdrPromise(asked.q, "simulated", APPROXIMATE, "discreet bench people --raw")
-        return released("selected, then measured afresh", people, asked, events, found, told, words)
+        return released(
+            "selected, then measured afresh", people, asked, events, found, told, words, tested.values(found)
+        )
 
     return Ready(events, draw)
 
