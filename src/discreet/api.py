@@ -208,6 +208,7 @@ def _warn(asked: Parameters, people: int | None) -> None:
 
 def ready_people(people: People, asked: Parameters) -> Ready:
     """Settle everything public about a release that asks the data several times; nothing is drawn yet."""
+    asked, _ = route(asked, people)
     if asked.k is not None:
         check.whole(asked.k, "k", 1, len(people))
     if asked.method not in {"all", "focus"}:
@@ -223,6 +224,7 @@ def ready_people(people: People, asked: Parameters) -> Ready:
 
 def ready(evidence: Evidence | Sharded, asked: Parameters) -> Ready:
     """Settle everything public about a release of `evidence`; nothing is drawn yet."""
+    asked, _ = route(asked, evidence)
     if asked.k is not None:
         check.whole(asked.k, "k", 1, len(evidence))
     null = evidence.null
@@ -230,6 +232,10 @@ def ready(evidence: Evidence | Sharded, asked: Parameters) -> Ready:
         raise InputError("nu is above q: no p-value that counts could be a discovery; take nu just below q/m")
     if asked.method == "aware":
         return ready_aware(evidence, asked)
+    if asked.method == "focus":
+        raise InputError(
+            'method "focus" measures people afresh: use `discover` with Compare, or method "all"'
+        )
     if isinstance(evidence, Sharded):
         raise InputError(f'method "{asked.method}" needs all scores in one place: use "aware"')
     if asked.method == "all":

@@ -44,7 +44,7 @@ TAKES = {
     "aware, calibrated": ("guarantee",),
     "all": ("guarantee", "expect"),
     "focus": ("guarantee", "k", "expect"),
-    "auto": ("guarantee", "dependence", "k", "expect"),
+    "auto": ("guarantee", "dependence", "expect"),
     "peel": ("k", "cutoffs"),
     "oneshot": ("k", "cutoffs"),
     "mirror": ("k",),
@@ -111,7 +111,7 @@ class Parameters:
     @property
     def row(self) -> str:
         """The row of `TAKES` that applies."""
-        calibrated = self.method == "aware" and self.guarantee == "calibrated"
+        calibrated = self.method in {"auto", "aware"} and self.guarantee == "calibrated"
         return "aware, calibrated" if calibrated else self.method
 
     def routes(self, offered: tuple[str, ...]) -> tuple[str, ...]:
@@ -134,8 +134,11 @@ class Parameters:
         return name in DEFAULTS and getattr(self, name) is None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return them as a plain dictionary."""
-        return asdict(self)
+        """Return them as a plain dictionary; without `expect` where it was not given, as older ledgers."""
+        found = asdict(self)
+        if found["expect"] is None:
+            del found["expect"]
+        return found
 
 
 OPTIONS = tuple(dict.fromkeys(name for row in TAKES.values() for name in row))

@@ -81,12 +81,14 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
     alternative : {"two-sided", "greater", "less"}, optional
         "two-sided" when absent: any difference, like SelectFdr. "greater": only features that are larger in
         the second class, or rise with y; "less": smaller, or fall with y.
-    method : {"aware", "peel", "oneshot"}
+    method : {"auto", "all", "focus", "aware", "peel", "oneshot"}
         How to choose the features, as in `discreet.release`.
     guarantee : {"proved", "calibrated"}, optional
         "aware" only. If None, "proved".
     dependence : {"positive", "any"}, optional
         "aware" and "proved" only: what is assumed of features that do not differ. If None, "positive".
+    expect : float, optional
+        "auto" and "all": how many features you expect to differ, a number or a share below 1; public.
     k : int, optional
         "peel" and "oneshot": the most features to keep. If None, tries k = 16, 32, ...; each round is
         charged.
@@ -132,6 +134,7 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
     method: Method
     guarantee: Guarantee | None
     dependence: Dependence | None
+    expect: float | None
 
     def __init__(
         self,
@@ -144,9 +147,10 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
         y_bounds: Sequence[float] | None = None,
         floor: float | None = None,
         alternative: Alternative | None = None,
-        method: Method = "aware",
+        method: Method = "auto",
         guarantee: Guarantee | None = None,
         dependence: Dependence | None = None,
+        expect: float | None = None,
         k: int | None = None,
         ledger: Purse = None,
         dataset: str | None = None,
@@ -163,6 +167,7 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
         self.method = method
         self.guarantee = guarantee
         self.dependence = dependence
+        self.expect = expect
         self.k = k
         self.ledger = ledger
         self.dataset = dataset
@@ -216,6 +221,7 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
             method=self.method,
             guarantee=self.guarantee,
             dependence=self.dependence,
+            expect=self.expect,
             k=self.k,
             columns=list(names),
             **self._kept(),

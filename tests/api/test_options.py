@@ -10,13 +10,14 @@ from typer.testing import CliRunner
 import discreet
 from discreet.cli import app
 from discreet.named import TESTS
-from discreet.parameters import DEFAULTS, METHODS, OPTIONS, TAKES, Parameters
+from discreet.parameters import DEFAULTS, GUARANTEED, METHODS, OPTIONS, TAKES, Parameters
 from discreet.sklearn import PrivateSelectFdr
 
 ASK = {"q": 0.1, "epsilon": 1.0, "delta": 1e-6}
-GIVEN = {"guarantee": "proved", "dependence": "positive", "k": 1, "cutoffs": "plain"}
+GIVEN = {"guarantee": "proved", "dependence": "positive", "k": 1, "cutoffs": "plain", "expect": 0.2}
 EVIDENCE = discreet.Evidence.from_z([12.0, 0.3], sup=0.01, adjacency="replace", alternative="greater")
 TABLE = np.random.default_rng(1).random((60, 3))
+TWO = np.column_stack([np.arange(60) % 2, TABLE])
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -24,6 +25,8 @@ TABLE = np.random.default_rng(1).random((60, 3))
 def test_every_option_works_or_is_refused(method, option):
     """Also one given at its default, by release, discover, private_bh and scikit-learn's interface."""
     asked = {**ASK, "method": method, option: GIVEN[option]}
+    if option == "guarantee" and method in GUARANTEED:
+        asked[option] = GUARANTEED[method][0]
     calls = [
         lambda: discreet.release(EVIDENCE, **asked),
         lambda: discreet.private_bh([1e-9, 0.5], eta=1e-4, nu=1e-10, **asked),
@@ -31,6 +34,8 @@ def test_every_option_works_or_is_refused(method, option):
     if option != "cutoffs":
         rest = {name: value for name, value in asked.items() if name != "q"}
         calls.append(lambda: PrivateSelectFdr(bounds=(0, 1), **rest).fit(TABLE, np.arange(60) % 2))
+    if method == "focus":
+        calls = [lambda: discreet.discover(TWO, discreet.Compare(group="0"), **asked)]
     for call in calls if method != "mirror" else calls[:1]:
         if option in TAKES[method]:
             call()
@@ -50,7 +55,11 @@ def test_calibrated_takes_no_dependence():
 def test_the_default_given_and_not_given_are_one_request():
     """A ledger knows both again."""
     for method in METHODS:
+        if method == "auto":  # an option narrows the choice, also at its default
+            continue
         given = {name: DEFAULTS[name] for name in TAKES[method] if name in DEFAULTS}
+        if "guarantee" in given:
+            given["guarantee"] = GUARANTEED[method][0]
         assert Parameters(**ASK, method=method) == Parameters(**ASK, method=method, **given)
 
 

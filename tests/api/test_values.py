@@ -38,7 +38,7 @@ def test_values_are_the_effects_with_the_stated_noise():
     evidence = discreet.measure(table, TEST)
     errors = []
     for _ in range(40):
-        r = discreet.release(evidence, q=0.1, values=True, **BUDGET)
+        r = discreet.release(evidence, q=0.1, method="aware", values=True, **BUDGET)
         assert r.values.name == "difference of means"
         assert r.values.noise == pytest.approx(r.values.noise[0])
         errors.append((r.values.noisy - truth[r.indices]) / r.values.noise)
@@ -51,7 +51,7 @@ def test_values_are_the_effects_with_the_stated_noise():
 def test_the_noise_is_the_smallest_that_the_charge_allows():
     """R values at rho/R each: sigma = width sup sqrt(R/(2 rho)), sup = 1/(.8 n_min)."""
     table, _ = cohort()
-    r = discreet.discover(table, TEST, q=0.1, values=True, **BUDGET)
+    r = discreet.discover(table, TEST, q=0.1, method="aware", values=True, **BUDGET)
     least = 4 * (2 / (0.8 * PEOPLE)) * math.sqrt(len(r)) / r.privacy.events[-1].mu
     assert np.all(r.values.noise >= least)
     assert np.all(r.values.noise <= 1.002 * least)
@@ -75,8 +75,8 @@ def test_events_with_values_fit_the_budget(method):
 def test_values_cost_aware_a_fifth_of_its_budget():
     """The search and the selection get the rest."""
     evidence = discreet.Evidence.from_z(np.zeros(50), sup=0.01, adjacency="replace")
-    with_values = discreet.release(evidence, q=0.1, values=True, **BUDGET).privacy.events
-    without = discreet.release(evidence, q=0.1, **BUDGET).privacy.events
+    with_values = discreet.release(evidence, q=0.1, method="aware", values=True, **BUDGET).privacy.events
+    without = discreet.release(evidence, q=0.1, method="aware", **BUDGET).privacy.events
     whole = sum(event.mu**2 for event in without)
     assert sum(event.mu**2 for event in with_values) <= whole * (1 + 1e-12)
     assert with_values[-1].mu ** 2 == pytest.approx(VALUES_SHARE * whole)

@@ -46,7 +46,8 @@ def run(*arguments):
 
 def test_a_file_a_test_and_out_comes_a_folder(people, tmp_path):
     """The report, the table and the record are written; words are printed."""
-    done = run("discover", people, *TWO_GROUPS, "--values", "--out", tmp_path / "new" / "folder")
+    aware = ("--method", "aware", "--values")
+    done = run("discover", people, *TWO_GROUPS, *aware, "--out", tmp_path / "new" / "folder")
     assert done.exit_code == 0, done.output
     assert "rise" in done.output
     assert "difference of means" in done.output
@@ -105,7 +106,7 @@ def test_a_budget_is_charged_and_ends(people, tmp_path):
     ("arguments", "words"),
     [
         (["--test", "two-groups", "--bounds", "0", "1"], "group"),
-        (["--group", "treated"], "which test"),
+        (["--epsilon", "1"], "which test"),
         (["--test", "anova"], "anova"),
         ([*TWO_GROUPS, "--epsilon", "-1"], "epsilon"),
         ([*TWO_GROUPS, "--partner", "x"], "partner"),

@@ -199,10 +199,10 @@ def test_scores_may_stay_on_the_workers(client, monkeypatch):
     people = rng.random((4000, 60)) < 0.5
     people[:, [11, 50]] = True
     array = da.from_array(people, chunks=(2000, 7))
-    r = discreet.discover(array, discreet.Proportion(null=0.5), **ASK, **on(client))
+    r = discreet.discover(array, discreet.Proportion(null=0.5), method="aware", **ASK, **on(client))
     assert sorted(r.discoveries) == ["11", "50"]
     assert not gathered
-    local = discreet.discover(people, discreet.Proportion(null=0.5), **ASK)
+    local = discreet.discover(people, discreet.Proportion(null=0.5), method="aware", **ASK)
     assert (r.privacy, r.fdr, r.parameters) == (local.privacy, local.fdr, local.parameters)
 
 

@@ -154,14 +154,14 @@ def test_public_limits_of_the_release():
     """A sensitivity too small for the lattice is refused; cutoffs beyond the ceiling find nothing."""
     evidence = Evidence.from_z(np.ones(10), sup=1e-12, adjacency="replace", alternative="greater")
     with pytest.raises(DiscreetError, match="too small"):
-        discreet.release(evidence, q=0.1, epsilon=1, delta=1e-6)
+        discreet.release(evidence, q=0.1, epsilon=1, delta=1e-6, method="aware")
     # Selection clips scores at 2^40 noise scales: beyond that nulls and signals would be drawn alike.
     evidence = Evidence.from_z(np.ones(10), sup=1e-8, adjacency="replace", alternative="greater")
     with (
         pytest.warns(UserWarning, match="hardly protects"),
         pytest.raises(DiscreetError, match="epsilon is too large"),
     ):
-        discreet.release(evidence, q=0.1, epsilon=1e10, delta=1e-6)
+        discreet.release(evidence, q=0.1, epsilon=1e10, delta=1e-6, method="aware")
     p = np.linspace(0.1, 1, 1000)
     found = discreet.private_bh(
         p, eta=0.01, nu=1e-2, q=0.1, epsilon=1, delta=1e-6, method="peel", k=5, cutoffs="conservative"

@@ -281,7 +281,7 @@ def test_impossible_noise_is_refused_whatever_the_scores(law, sup, call):
         with pytest.raises(discreet.DiscreetError, match=r"noise of|must lie in \["):  # noqa: PT012
             certificate = Certificate(sup, 2 * sup, "replace", "declared")
             evidence = Evidence(["a", "b"], np.full(2, score), Null(*law), certificate)
-            discreet.release(evidence, **({"q": 0.9, "epsilon": 1, "delta": 1e-6} | call))
+            discreet.release(evidence, **({"q": 0.9, "epsilon": 1, "delta": 1e-6, "method": "aware"} | call))
 
 
 def test_neither_too_many_hypotheses_nor_too_small_a_q_are_taken():

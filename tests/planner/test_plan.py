@@ -27,7 +27,7 @@ def power(n, **options):
 def shares(n=2_500, epsilon=1.0):
     """Return the share of real effects found in each invented study of such a plan."""
     setting = Setting(discreet.TwoGroups(group="g", bounds=(0, 1)), n)
-    asked = Parameters(q=0.1, epsilon=epsilon, delta=1e-6, guarantee="calibrated")
+    asked = Parameters(q=0.1, epsilon=epsilon, delta=1e-6, method="aware", guarantee="calibrated")
     study = Study(setting, n, 100, {"calibrated": asked}, (0.25,) * 10, 20, 400, 1)
     return study.run("calibrated").hit.mean(axis=1)
 
@@ -68,7 +68,9 @@ def test_agrees_with_discover_on_raw_tables():
     found = []
     for _ in range(studies):
         people = np.column_stack([treated, rng.random((n, m), dtype=np.float32) < chance])
-        result = discreet.discover(people, test, q=0.1, epsilon=1.0, delta=1e-6, guarantee="calibrated")
+        result = discreet.discover(
+            people, test, q=0.1, epsilon=1.0, delta=1e-6, method="aware", guarantee="calibrated"
+        )
         found.append(np.count_nonzero(result.indices < signals) / signals)
     found = np.array(found)
     room = 7 * planned.error  # the plan is a simulation too

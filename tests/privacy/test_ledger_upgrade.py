@@ -62,7 +62,7 @@ def test_it_goes_on(old):
 
 def test_the_same_question_finds_its_old_answer(old):
     """What was asked before data had a name is compared without it."""
-    asked = {"q": 0.1, "epsilon": 1.0, "delta": 1e-6, "ledger": old, "dataset": "people"}
+    asked = {"q": 0.1, "epsilon": 1.0, "delta": 1e-6, "ledger": old, "dataset": "people", "method": "aware"}
     table = np.zeros((10, 3), dtype=bool)
     again = discreet.discover(
         table, discreet.Proportion(null=0.5, alternative="greater"), release_id="first", **asked

@@ -118,7 +118,9 @@ def test_people_known_by_name_are_not_taken_from_rows(tmp_path):
 )
 def test_proved_says_for_which_columns(test, options, words):
     """The badge, the card and the text claim no more than the assumption allows."""
-    release = discreet.discover(np.tile(TABLE, (20, 1)), test, **ASK | {"epsilon": 10} | options)
+    release = discreet.discover(
+        np.tile(TABLE, (20, 1)), test, **ASK | {"epsilon": 10, "method": "aware"} | options
+    )
     assert release.fdr.how == words
     assert f"false ({words};" in " ".join(str(release).split())
     assert f'">{words}</span></h2>' in page(release)

@@ -55,7 +55,7 @@ class Setting:
 
 
 @lru_cache(maxsize=256)
-def choose(setting: Setting, among: tuple[str, ...], k: int | None = None) -> tuple[str, str]:
+def choose(setting: Setting, among: tuple[str, ...]) -> tuple[str, str]:
     """Return the method that finds the most in invented studies, and why, in one line.
 
     The first of those that are nearly as good is taken.
@@ -64,7 +64,7 @@ def choose(setting: Setting, among: tuple[str, ...], k: int | None = None) -> tu
         return among[0], f'"{among[0]}" is the only method with these options'
     if setting.m > _MANY and "aware" in among:
         return "aware", f'"aware" is for more than {_MANY:,} hypotheses'
-    power = {method: _power(setting, method, k) for method in among}
+    power = {method: _power(setting, method) for method in among}
     nearly = _ROUGHLY if setting.staged else _NEARLY
     best = next(method for method in among if power[method] >= max(power.values()) - nearly)
     found = ", ".join(f"{method} {power[method]:.0%}" for method in among)
@@ -72,7 +72,7 @@ def choose(setting: Setting, among: tuple[str, ...], k: int | None = None) -> tu
     return best, f'"{best}" finds the most in invented studies ({words})'
 
 
-def _power(setting: Setting, method: str, k: int | None) -> float:
+def _power(setting: Setting, method: str) -> float:
     """Return the share of real hypotheses found, over the strengths and some studies."""
     rng = np.random.default_rng(_SEED)
     m = min(setting.m, _COLUMNS)
@@ -83,14 +83,12 @@ def _power(setting: Setting, method: str, k: int | None) -> float:
         for _ in range(_STUDIES):
             z = rng.standard_normal(m)
             z[:real] += strength * least * rng.uniform(0.7, 1.3, real)
-            places = _METHODS[method](z, setting, m / setting.m, k, rng)
+            places = _METHODS[method](z, setting, m / setting.m, rng)
             found.append(float(np.count_nonzero(places < real)) / real)
     return float(np.mean(found))
 
 
-def _all(
-    z: NDArray[np.float64], setting: Setting, _: float, __: int | None, rng: np.random.Generator
-) -> NDArray[np.int64]:
+def _all(z: NDArray[np.float64], setting: Setting, _: float, rng: np.random.Generator) -> NDArray[np.int64]:
     """Tell all, in stages that drop columns; the noise of a stage depends on the share that is left."""
     variance = setting.norm**2 / (2 * setting.rho * (1 - _SPENT))
     mean, noise, left = np.zeros(z.size), np.full(z.size, math.inf), np.ones(z.size, dtype=np.bool_)
@@ -112,10 +110,10 @@ def _all(
 
 
 def _focus(
-    z: NDArray[np.float64], setting: Setting, part: float, k: int | None, rng: np.random.Generator
+    z: NDArray[np.float64], setting: Setting, part: float, rng: np.random.Generator
 ) -> NDArray[np.int64]:
     """Select and measure afresh; `part` is that of all hypotheses that the study has."""
-    count = looked_at(2 * setting.signals if k is None else k, setting.m)
+    count = looked_at(2 * setting.signals, setting.m)
     scale = setting.pull / math.sqrt(2 * SELECTION * setting.rho) * math.sqrt(float(effective(count)))
     many = min(z.size, max(1, round(count * part)))
     chosen = np.argsort(-(np.abs(z) + scale * rng.gumbel(size=z.size)))[:many]
@@ -126,9 +124,7 @@ def _focus(
     return step_up_positions(p, setting.q)
 
 
-def _aware(
-    z: NDArray[np.float64], setting: Setting, _: float, __: int | None, rng: np.random.Generator
-) -> NDArray[np.int64]:
+def _aware(z: NDArray[np.float64], setting: Setting, _: float, rng: np.random.Generator) -> NDArray[np.int64]:
     """Noise-aware BH, about: BH on scores with the selection noise of that many, and its margin on q."""
     scale = setting.pull / math.sqrt(2 * (1 - _SEARCH) * setting.rho)
     scale *= math.sqrt(float(effective(setting.signals)))
@@ -174,9 +170,9 @@ def route(asked: Parameters, data: People | Evidence | Sharded) -> tuple[Paramet
         pull = certificate.sup * unit
         norm = (certificate.norm or certificate.sup * math.sqrt(m)) * unit
     setting = Setting(m, signals, pull, norm, rho, asked.q, isinstance(data, People))
-    method, why = choose(setting, among, asked.k)
+    method, why = choose(setting, among)
     given = {name: getattr(asked, name) for name in TAKES[method]}
-    if method == "focus" and asked.k is None:
+    if method == "focus":
         given["k"] = looked_at(2 * signals, m)
     return Parameters(
         q=asked.q,

@@ -60,7 +60,7 @@ def select(hypotheses: int) -> Many:
         made = time.perf_counter()
         held = Blocks(client, parts, firsts)
         evidence = Sharded(Numbered(hypotheses), told[0].null, told[0].certificate, held)
-        ready = ready_aware(evidence, Parameters(q=0.1, epsilon=1.0, delta=1e-6))
+        ready = ready_aware(evidence, Parameters(method="aware", q=0.1, epsilon=1.0, delta=1e-6))
         settled = time.perf_counter()
         release: Release = ready.draw()
         drawn = time.perf_counter()
