@@ -61,7 +61,7 @@ bed = Simulated(2000, 60).write(folder / "people.bed")
 ledger = folder / "budget.ledger"
 Ledger(ledger).create("cohort", epsilon=40, delta=1e-4)
 groups = discreet.TwoGroups(group="arm", bounds=(0, 1))
-asked = {"q": 0.1, "epsilon": 5.0, "delta": 1e-6, "ledger": ledger, "dataset": "cohort"}
+asked = {"q": 0.1, "epsilon": 5.0, "delta": 1e-6, "ledger": ledger, "dataset": "cohort", "method": "aware"}
 for name in ("people.csv", "crlf.csv", "people.parquet"):
     found = discreet.discover(folder / name, groups, release_id=name, **asked)
     assert found.discoveries == ("gr\\u00f6\\u00dfe",), found
