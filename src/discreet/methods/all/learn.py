@@ -81,8 +81,12 @@ def learn_scaling(values: NDArray[Any], columns: Columns, quartiles: float, narr
     scaling = Scaling(np.zeros(m), np.ones(m), np.ones(m), np.full(m, 1 / math.sqrt(12)))
     if columns.free.size:
         _quartiles(values[:, columns.free].astype(np.float64), columns.free, scaling, quartiles)
-    if columns.bounded.size:
+    if columns.bounded.size and narrow > 0:
         _ranges(values[:, columns.bounded].astype(np.float64), columns, scaling, narrow)
+    elif columns.bounded.size:
+        half = (columns.high - columns.low) / 2
+        scaling.centre[columns.bounded] = columns.low + half
+        scaling.below[columns.bounded] = scaling.above[columns.bounded] = half
     return scaling
 
 

@@ -15,6 +15,8 @@ Later = tuple[tuple[float, float], ...]
 _FEW: Later = ((0.3, 0.12), (0.6, 0.12), (0.9, 0.12), (1.2, 0.12), (1.5, 0.12))
 _MANY: Later = ((0.3, 0.2), (0.6, 0.15), (0.9, 0.15))
 _DENSE = 0.25  # from this share of real hypotheses on, fewer columns are dropped
+_FEWEST = 5  # of fewer columns none is dropped: little would be gained
+_HOPELESS = 1.5  # where the whole budget would not tell the range of numbers, their bounds are taken for it
 _QUIET = 0.1  # where noise adds this little to the variance of a contrast, one stage will do
 
 
@@ -63,6 +65,8 @@ def expected(expect: float | None, m: int) -> int:
 
 def schedule(signals: int, m: int) -> Later:
     """Return the later stages, where so many of `m` hypotheses are expected to be real."""
+    if m < _FEWEST:
+        return ()
     return _MANY if signals >= _DENSE * m else _FEW
 
 
@@ -78,6 +82,8 @@ def shares(people: People, rho: float, later: Later, m: int | None = None, *, pr
     groups = group_share(people, rho)
     quartiles = enough(40 * m, 0.05, 0.02, 0.10) if (False, False) in kinds else 0.0
     narrow = enough(4 * m, 0.03, 0.01, 0.05) if (False, True) in kinds else 0.0
+    if enough(4 * m, 0.03, 0.0, math.inf) > _HOPELESS:
+        narrow = 0.0
     centre = enough(m, 0.03, 0.005, 0.03)
     norms = enough(2, 0.01, 0.002, 0.01)
     recentre = enough(4 * m, 0.05, 0.003, 0.01)
