@@ -11,6 +11,7 @@ import numpy as np
 
 from discreet.methods.all.geometry import Ball, Balls, reach_of
 from discreet.methods.all.noisy import told
+from discreet.methods.all.reading import FINE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 _RATIO, _BINS = 1.18, 24
 _SMALLEST = 0.3  # radii are tried from this share of the usual norm on
+# Clipping weighs a column by the others, which may differ between the groups: this much of it, squared.
+_BIAS = 0.05**2
 _LEAST = 0.94  # answers keep this weight: what clipping does to their means must be small
 
 
@@ -84,10 +87,13 @@ def best_balls(
 
     def cost(pair: tuple[Ball, Ball]) -> float:
         moved = reach_of(boxes, Balls(*pair), share, protected=protected).contrast
-        noise = moved**2 / (2 * rho * people * share * (1 - share))
-        parts = zip(pair, known, boxes, strict=True)
+        size = people * share * (1 - share)
+        noise = moved**2 / (2 * rho * size)
         return sum(
-            (of[ball][1] + box.columns * noise) / of[ball][0] for ball, of, box in parts if box.columns
+            (of[ball][1] + box.columns * (noise + size * _BIAS * FINE**2 * (1 - math.sqrt(of[ball][0])) ** 2))
+            / of[ball][0]
+            for ball, of, box in zip(pair, known, boxes, strict=True)
+            if box.columns
         )
 
     return Balls(*min(product(tried[0], tried[1]), key=cost))
