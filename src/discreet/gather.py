@@ -79,9 +79,10 @@ def gathered(data: Any, test: Comparison, *, person: Any, columns: Any) -> Peopl
     parts = [block.values for block in blocks]
     values = parts[0] if len(parts) == 1 else np.concatenate(parts)
     group = label.astype(np.int8)
-    if np.any(group < 0):
-        values = np.where((group < 0)[:, None], np.nan, values)
     protect = test.protect if isinstance(test, Compare) else "columns"
+    # Where groups are protected, how long this takes must not tell that somebody is in neither.
+    if protect == "everything" or np.any(group < 0):
+        values = np.where((group < 0)[:, None], np.nan, values)
     if protect == "columns":
         sizes(np.array([np.sum(group == 0), np.sum(group == 1)], dtype=np.float64))  # refuses empty groups
     return People(
