@@ -7,7 +7,7 @@ clipped by itself. Everything is in whole numbers of steps. Proof: docs/proofs/a
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -87,20 +87,28 @@ class Ball:
 
 @dataclass(frozen=True, slots=True)
 class Balls:
-    """How both parts of a row are clipped."""
+    """How both parts of a row are clipped; numbers to a share of the radius, of the first and second group."""
 
     answers: Ball
     numbers: Ball
+    sizes: tuple[float, float] = (1.0, 1.0)
 
-    def clip(self, whole: NDArray[np.int16], answers: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def of(self, group: int) -> tuple[Ball, Ball]:
+        """Return the balls for answers and numbers of people in this group."""
+        return self.answers, replace(self.numbers, radius=self.numbers.radius * self.sizes[group])
+
+    def clip(
+        self, whole: NDArray[np.int16], answers: NDArray[np.bool_], group: NDArray[np.int8]
+    ) -> NDArray[np.float64]:
         """Return the clipped rows of some people, whole numbers; shape (n, m)."""
         rows = whole.astype(np.float64)
-        if answers.all():
-            return self.answers.clip(rows)
-        if not answers.any():
-            return self.numbers.clip(rows)
-        rows[:, answers] = self.answers.clip(rows[:, answers])
-        rows[:, ~answers] = self.numbers.clip(rows[:, ~answers])
+        if answers.any():
+            rows[:, answers] = self.answers.clip(rows[:, answers])
+        if not answers.all():
+            for side in (0, 1):
+                there = np.flatnonzero((group == 1) == (side == 1))
+                place = np.ix_(there, ~answers)
+                rows[place] = self.of(side)[1].clip(rows[place])
         return rows
 
 
@@ -179,17 +187,25 @@ class Reach:
     squares: float
 
 
-def reach_of(boxes: tuple[Box, Box], balls: Balls, share: float, *, protected: bool) -> Reach:
-    """Return the sensitivities of sum (y - f) v, of sum v, and of sum v^2.
+def reach_of(
+    boxes: tuple[Box, Box], balls: Balls, shares: NDArray[np.float64], answers: NDArray[np.bool_], *, protected: bool
+) -> Reach:
+    """Return the sensitivities of sum (y - f) v, of sum v, and of sum v^2; f is the share of each column.
 
-    A neighbour with the same label moves the first by max(f, 1 - f) times the distance of two rows; one with
-    another label by a mean of two rows. Rows without negative entries in a ball are sqrt(2) radii apart.
+    A neighbour with the same label moves the first by |y - f| times the distance of two rows; one with another
+    label by both rows, each times its own |y - f|. Rows without negative entries in a ball are sqrt(2) radii apart.
     """
-    answers, numbers = boxes
-    clipped = (balls.answers.radius, balls.numbers.radius)
-    apart = math.hypot(min(answers.apart, math.sqrt(2) * clipped[0]), min(numbers.apart, 2 * clipped[1]))
-    lengths = [min(box.radius, radius) for box, radius in zip(boxes, clipped, strict=True)]
-    fourth = [min(box.squares, box.entry * size) for box, size in zip(boxes, lengths, strict=True)]
-    moved = max(share, 1 - share) * apart
-    contrast = max(moved, math.hypot(*lengths)) if protected else moved
-    return Reach(contrast * _UP, apart * _UP, math.sqrt(2) * math.hypot(*fourth) * _UP)
+    apart, length = np.zeros((2, 2)), np.zeros((2, 2))  # by group, then part
+    pull = np.zeros((2, 2))
+    for group in (0, 1):
+        for part, (box, ball, among) in enumerate(zip(boxes, balls.of(group), (answers, ~answers), strict=True)):
+            apart[group, part] = min(box.apart, ball.radius * (2.0 if part else math.sqrt(2)))
+            length[group, part] = min(box.radius, ball.radius)
+            pull[group, part] = np.max(np.abs(group - shares[among]), initial=0.0)
+    contrast = max(math.hypot(*moved) for moved in pull * apart)
+    if protected:
+        contrast = max(contrast, math.hypot(*(pull * length).sum(axis=0)))
+    longest = length.max(axis=0)
+    fourth = [min(box.squares, box.entry * size) for box, size in zip(boxes, longest, strict=True)]
+    sums = math.hypot(*apart.max(axis=0))
+    return Reach(contrast * _UP, sums * _UP, math.sqrt(2) * math.hypot(*fourth) * _UP)

@@ -10,7 +10,7 @@ import numpy as np
 from discreet.classical.adaptive_bh import adaptive_bh
 from discreet.classical.step_up import step_up_positions
 from discreet.methods.all.after import effects, results
-from discreet.methods.all.measure import check_budget, learn, measure
+from discreet.methods.all.measure import check_budget, learn, measure, settled
 from discreet.methods.all.proved_sums import proved_p
 from discreet.methods.all.shares import expected, schedule, shares
 from discreet.methods.all.stages import staged
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 def ready_all(people: People, asked: Parameters) -> Ready:
     """Settle the shares of the budget; the draw learns, measures and decides.
 
-    Guarantee: the composition of one Gaussian event for each share, together within (epsilon, delta).
+    Guarantee: one Gaussian event within (epsilon, delta); how it is divided may depend on what was told before.
     """
     rho = gaussian_budget(asked.epsilon, asked.delta)
     later = () if asked.guarantee == "proved" else schedule(expected(asked.expect, len(people)), len(people))
     budget = shares(people, rho, later, proved=asked.guarantee == "proved").of(rho)
     check_budget(budget, len(people))
-    events = gaussian_events(budget.spent())
+    events = gaussian_events([budget.whole])
 
     proved = asked.guarantee == "proved"
 
@@ -86,10 +86,11 @@ class Tested:
 def measured(people: People, budget: Shares, later: Later, groups: Groups | None = None) -> Tested:
     """Learn, measure, and turn into p-values, dropping columns on the way: they count as p = 1.
 
-    Guarantee: one Gaussian event for each part of the budget.
+    Guarantee: Gaussian(sqrt(2 rho)), rho being the whole budget.
     """
     with np.errstate(all="ignore"):  # a warning would speak of the data
         known = learn(people, budget, groups, clip=True)
+        budget = settled(people, known, budget)
         first = measure(people, known, budget)
         contrast, found = staged(people, known, first, budget.stages, later)
     return Tested(tuple(map(str, people.names)), effects(known), found, np.where(contrast.left, found.p, 1.0))
@@ -98,11 +99,11 @@ def measured(people: People, budget: Shares, later: Later, groups: Groups | None
 def proved_all(people: People, budget: Shares, q: float) -> Tested:
     """Learn, measure without clipping, and turn into p-values that hold at every number of people.
 
-    Guarantee: one Gaussian event for each part of the budget.
+    Guarantee: Gaussian(sqrt(2 rho)), rho being the whole budget.
     """
     with np.errstate(all="ignore"):
         known = learn(people, budget, clip=False)
-        told = measure(people, known, budget)
+        told = measure(people, known, settled(people, known, budget))
         noise = np.full(len(people), told.contrast.deviation**2)
         found = results(people, known, told, told.contrast.sums, noise)
         p = proved_p(people, known, told, FAILURE * q / len(people))

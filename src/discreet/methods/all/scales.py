@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evidence.core.people import People
+    from discreet.methods.all.learn import Means
     from discreet.methods.all.reading import Columns, Scaling
 
 _ENTRIES = (2.5, 3.5, 5.0, 7.0, 10.0, 15.0)  # the largest scaled entries that are considered
@@ -30,18 +31,20 @@ _NEEDED = 2.7  # the z score of a discovery, about
 
 def scaled_rows(
     people: People,
-    mean: NDArray[np.float64],
+    means: Means,
     scaling: Scaling,
     columns: Columns,
     size: float,
-    share: float,
+    shares: NDArray[np.float64],
     rho: float,
 ) -> Rows:
     """Return the rows around these means, scaled so that the most columns would be discovered.
 
     `size` is about the number of people; noise is that of a contrast measured with `rho`.
     """
-    doubt = 0.5 / math.sqrt(max(size, 4.0))
+    mean = means.mean
+    # A rate is not taken to be smaller than what noise and chance could hide.
+    doubt = np.minimum(np.maximum(0.5 / math.sqrt(max(size, 4.0)), means.doubt / means.present), 0.5)
     answers = np.zeros(mean.size, dtype=np.bool_)
     answers[columns.answers] = True
     turned = answers & (mean > 0.5)
@@ -52,6 +55,8 @@ def scaled_rows(
     protected = people.protect == "everything"
     # The same odds ratio shows less in a rare answer.
     strength = np.where(answers, 2 * deviation, 1.0)
+
+    balance = float(np.mean(shares * (1 - shares)))
 
     def rows(evenness: float, most: float) -> Rows:
         scale = (typical / deviation) ** evenness / typical
@@ -66,8 +71,8 @@ def scaled_rows(
             Ball(FINE * math.sqrt(1.25 * part + 1), box.entry)
             for part, box in zip(lengths, boxes, strict=True)
         )
-        moved = reach_of(boxes, Balls(*balls), share, protected=protected).contrast / FINE
-        noise = moved**2 / (2 * rho * size * share * (1 - share))
+        moved = reach_of(boxes, Balls(*balls), shares, answers, protected=protected).contrast / FINE
+        noise = moved**2 / (2 * rho * size * balance)
         seen = _STRENGTHS[:, None] * strength / np.sqrt(1 + noise / weight)
         return float(np.sum(ndtr(seen - _NEEDED)))
 

@@ -53,7 +53,7 @@ def ready_focus(people: People, asked: Parameters) -> Ready:
     later = schedule(count // 2, count)
     budget = shares(people, rest, later, count).of(rest).without_groups()
     check_budget(budget, count)
-    events = gaussian_events((sizes, select, *budget.spent()))
+    events = gaussian_events((sizes, select, budget.whole))
 
     def draw() -> Release:
         groups = learn_groups(people.group, sizes)
