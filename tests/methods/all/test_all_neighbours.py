@@ -45,7 +45,7 @@ def test_no_step_is_moved_by_more_than_is_paid_for(method, tables):
     """At every step the sums of neighbours are within its sensitivity, and near it; its terms are alike."""
     found = moved(1, method, tables)
     assert max(found.values()) <= audit.ROOM, found
-    every = {"learn_groups", "_quartiles", "_ranges", "_means", "learn_norms", "learn", *audit.MAIN}
+    every = {"learn_groups", "told", "_means", "learn_missing", "learn_norms", "learn", *audit.MAIN}
     beside = {"all": {"measure_again"}, "proved": set(), "focus": {"measure_again", "select"}}
     assert set(found) == (every | beside[method]) - ({"weights"} if method == "proved" else set())
     if method == "all":

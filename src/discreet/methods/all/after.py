@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 _LEAST = 1.0  # degrees of freedom
 _ALIKE = 0.5  # variances of numbers differ by about this share of them
-MEANS, RATES, SCORES = (
+MEANS, RATES, CLIPPED = (
     "difference of means",
     "difference of rates",
-    "difference in deviations of a rank score",
+    "difference of clipped means",
 )
 
 
@@ -77,7 +77,7 @@ def results(
     degrees = np.maximum(2 * (variance / (balance * unsure)) ** 2, _LEAST)
     z = rows.sign * contrast / np.sqrt(variance)
     p = _p_value(toward(z, people.alternative), degrees, two_sided=people.alternative == "two-sided")
-    unit = _unit(known, np.sqrt(sampling / balance / present) / (rows.scale * weight))
+    unit = _unit(known)
     unit /= rows.scale * balance * present * weight
     estimate, error = rows.sign * contrast * unit, np.sqrt(variance) * unit
     return Results(z, degrees, p, estimate, error, np.sqrt(noise) * unit)
@@ -99,10 +99,11 @@ def _squares(
     unsure = np.full(about.size, told.squares.deviation)
     if rows.centred:
         return about, unsure
-    # Columns of numbers are scaled alike: rows as long as they are leave each about this, or half as much again.
-    many = max(np.count_nonzero(~rows.answers), 1)
-    energy = known.norms[1].energy(known.balls.numbers) / FINE**2 / many
-    usual = energy * known.groups.people * present / max(np.mean(present[~rows.answers]), 1.0) if many else present
+    # Columns of numbers are scaled alike: rows as long as they are leave each about this.
+    numbers = ~rows.answers
+    energy = known.norms[1].energy(known.balls.numbers) / FINE**2 / max(np.count_nonzero(numbers), 1)
+    typical = float(np.mean(present[numbers])) if numbers.any() else 1.0
+    usual = energy * known.groups.people * present / typical
     about = (about * usual**2 + usual * (unsure / _ALIKE) ** 2) / (usual**2 + (unsure / _ALIKE) ** 2)
     unsure = 1 / np.hypot(1 / unsure, 1 / (_ALIKE * usual))
     size, shift = np.minimum(rows.scale, rows.most), rows.shift / FINE
@@ -144,8 +145,8 @@ def _p_value(
     return np.minimum(2 * tail, 1.0) if two_sided else tail
 
 
-def _unit(known: Learned, deviation: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return what one share is worth: an answer's rate, the range of a number, or in deviations of shares."""
+def _unit(known: Learned) -> NDArray[np.float64]:
+    """Return what one share is worth: an answer's rate, or the range of a number."""
     unit = np.ones(known.rows.scale.size)
     unit[known.columns.numbers] = 2 * known.scaling.reach[known.columns.numbers]
     return unit
@@ -157,5 +158,5 @@ def effects(known: Learned) -> tuple[str, ...]:
     for place in known.columns.bounded:
         names[place] = MEANS
     for place in known.columns.free:
-        names[place] = SCORES
+        names[place] = CLIPPED
     return tuple(names)

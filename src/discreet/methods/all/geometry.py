@@ -87,7 +87,7 @@ class Ball:
 
 @dataclass(frozen=True, slots=True)
 class Balls:
-    """How both parts of a row are clipped; numbers to a share of the radius, of the first and second group."""
+    """How both parts of a row are clipped; numbers to a share of the radius, one for each group."""
 
     answers: Ball
     numbers: Ball
@@ -188,17 +188,23 @@ class Reach:
 
 
 def reach_of(
-    boxes: tuple[Box, Box], balls: Balls, shares: NDArray[np.float64], answers: NDArray[np.bool_], *, protected: bool
+    boxes: tuple[Box, Box],
+    balls: Balls,
+    shares: NDArray[np.float64],
+    answers: NDArray[np.bool_],
+    *,
+    protected: bool,
 ) -> Reach:
     """Return the sensitivities of sum (y - f) v, of sum v, and of sum v^2; f is the share of each column.
 
-    A neighbour with the same label moves the first by |y - f| times the distance of two rows; one with another
-    label by both rows, each times its own |y - f|. Rows without negative entries in a ball are sqrt(2) radii apart.
+    A neighbour with the same label moves the first by |y - f| times the distance of two rows; one with
+    another label by both rows, each times its own |y - f|. Rows without negative entries in a ball are
+    sqrt(2) radii apart.
     """
-    apart, length = np.zeros((2, 2)), np.zeros((2, 2))  # by group, then part
-    pull = np.zeros((2, 2))
+    apart, length, pull = np.zeros((3, 2, 2))  # by group, then part
+    parts = (answers, ~answers)
     for group in (0, 1):
-        for part, (box, ball, among) in enumerate(zip(boxes, balls.of(group), (answers, ~answers), strict=True)):
+        for part, (box, ball, among) in enumerate(zip(boxes, balls.of(group), parts, strict=True)):
             apart[group, part] = min(box.apart, ball.radius * (2.0 if part else math.sqrt(2)))
             length[group, part] = min(box.radius, ball.radius)
             pull[group, part] = np.max(np.abs(group - shares[among]), initial=0.0)

@@ -34,10 +34,11 @@ _STAGES = 5  # later ones; none spends less than one in so many parts
 class Learned:
     """The constants that rows are made with; learned privately, hence public.
 
-    `share` is f, about the share of the second group; `shares` are those among the people who have an entry in
-    each column of numbers, as far as they differ: exactly these are subtracted from each label y. `means.present` is
-    about how many people have an entry. `centred` is the variance of how far sums are from 0, or from their shift,
-    as centres were moved there; infinite if they were not. `left` is the part of the budget that was not needed.
+    `share` is f, about the share of the second group; `shares` are those among the people who have an entry
+    in each column of numbers, as far as they differ: exactly these are subtracted from each label y.
+    `means.present` is about how many people have an entry. `centred` is the variance of how far sums are from
+    0, or from their shift, as centres were moved there; infinite if they were not. `left` is the part of the
+    budget that was not needed.
     """
 
     groups: Groups
@@ -125,12 +126,18 @@ def learn(people: People, budget: Shares, groups: Groups | None = None, *, clip:
     usual = usual_norms(rows, where.scaling)
     norms = (
         learn_norms(whole[:, answers], boxes[0], usual[0], budget.norms / 2),
-        learn_norms(whole[:, ~answers], boxes[1], usual[1], budget.norms / 2, np.array(sizes)[(group == 1).astype(int)]),
+        learn_norms(
+            whole[:, ~answers],
+            boxes[1],
+            usual[1],
+            budget.norms / 2,
+            np.array(sizes)[(group == 1).astype(int)],
+        ),
     )
     protected = people.protect == "everything"
     balls = Balls(Ball(math.inf, boxes[0].entry), Ball(math.inf, boxes[1].entry), sizes)
     if clip:
-        doubt = max(share, 1 - share, float(protected)) / math.sqrt(2 * budget.weights) if budget.weights else 0.0
+        doubt = max(share, 1 - share, float(protected)) / math.sqrt(2 * max(budget.weights, 1e-12))
         offset = float(np.sum(rows.shift**2))
         balls = best_balls(
             norms, boxes, shares, answers, groups.people, rho, offset, doubt, protected=protected, sizes=sizes
@@ -155,7 +162,9 @@ def learn(people: People, budget: Shares, groups: Groups | None = None, *, clip:
 
 def _merged(first: Means, second: Means, sought: NDArray[np.bool_]) -> Means:
     """Return the second where that was sought."""
-    parts = zip((first.mean, first.present, first.doubt), (second.mean, second.present, second.doubt), strict=True)
+    parts = zip(
+        (first.mean, first.present, first.doubt), (second.mean, second.present, second.doubt), strict=True
+    )
     return Means(*(np.where(sought, new, old) for old, new in parts))
 
 
@@ -173,7 +182,7 @@ def _fitted(balls: Balls, boxes: tuple[Box, Box]) -> Balls:
 
 
 def settled(people: People, known: Learned, budget: Shares) -> Shares:
-    """Return the budget of what is measured, with what learning has left, divided by what the rows are like."""
+    """Return the budget of what is measured, with what learning has left, divided as the rows ask for."""
     budget = budget.and_also(known.left)
     rows, present = known.rows, known.means.present
     if rows.centred:
@@ -220,10 +229,12 @@ def measure(people: People, known: Learned, budget: Shares) -> Measured:
 
 
 def _sharper(sums: Noisy, known: Learned) -> Noisy:
-    """Return sums together with what is known of them already: centres were moved to where they are about 0."""
+    """Return sums together with what is known of them: centres were moved to where they are about 0."""
     expected = known.rows.shift / FINE * known.weight * known.groups.people
     trust = known.centred / (known.centred + sums.deviation**2)
-    return replace(sums, sums=expected + trust * (sums.sums - expected), deviation=sums.deviation * math.sqrt(trust))
+    return replace(
+        sums, sums=expected + trust * (sums.sums - expected), deviation=sums.deviation * math.sqrt(trust)
+    )
 
 
 def measure_again(people: People, known: Learned, rows: NDArray[np.int16], rho: float) -> Noisy:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 def ready_all(people: People, asked: Parameters) -> Ready:
     """Settle the shares of the budget; the draw learns, measures and decides.
 
-    Guarantee: one Gaussian event within (epsilon, delta); how it is divided may depend on what was told before.
+    Guarantee: one Gaussian event within (epsilon, delta); how it is divided may depend on what was told.
     """
     rho = gaussian_budget(asked.epsilon, asked.delta)
     later = () if asked.guarantee == "proved" else schedule(expected(asked.expect, len(people)), len(people))

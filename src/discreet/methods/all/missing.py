@@ -47,8 +47,8 @@ def learn_missing(
 ) -> Missing:
     """Return how unevenly entries are missing.
 
-    A person's vector of missing answers is clipped to a norm: a few more than usual, or all where not `clip`. Two
-    vectors without negative entries and of this norm are sqrt(2) times as far apart.
+    A person's vector of missing answers is clipped to a norm: a few more than usual, or all where not
+    `clip`. Two vectors without negative entries and of this norm are sqrt(2) times as far apart.
 
     Guarantee: Gaussian(sqrt(2 rho)).
     """
@@ -67,7 +67,7 @@ def learn_missing(
     moved = PARTS * FINE * norm * max(math.sqrt(2) * larger, float(protected))
     uneven = told(contrast(total, share), moved, rho / 2, 1 / (PARTS * FINE))
     absent = told(total[0], math.sqrt(2) * FINE * norm, rho / 2, 1 / FINE)
-    # What may go unseen: one in twenty entries, missing in one group alone, and no more than are missing at all.
+    # What may go unseen: one in twenty entries, missing in one group alone; no more than are missing at all.
     lacking = np.clip(1 - (means.present + 2 * means.doubt) / groups.people, 0.0, _UNEVEN)
     unseen = lacking * groups.people * share * (1 - share)
     return Missing(uneven, absent, *shrunk(uneven.sums[columns.question], uneven.deviation, unseen))
@@ -100,7 +100,10 @@ def shares_present(
         exact = np.clip(second[at] / np.maximum(means.present[at], 1.0), least, 1 - least)
         clear = missing.excess[at] != 0
         shares[at] = np.where(clear, np.round(exact * PARTS) / PARTS, share)
-        there = [float(np.mean((means.present - second)[at])) / (1 - share), float(np.mean(second[at])) / share]
+        there = [
+            float(np.mean((means.present - second)[at])) / (1 - share),
+            float(np.mean(second[at])) / share,
+        ]
         sizes = np.sqrt(np.clip(np.array(there) / max(*there, 1.0), 0.1, 1.0))
         if clear.any():
             return shares, (float(sizes[0]), float(sizes[1]))

@@ -48,7 +48,8 @@ def learn_norms(
 ) -> Norms:
     """Return how many people have rows of which norm, in one part; one person moves it by sqrt(2).
 
-    Everyone's norm is taken in units of the size of rows in their group, where `sizes` are given. Where nothing is to be seen in the noise, rows are taken to be about as long as is `usual`.
+    Everyone's norm is taken in units of the size of rows in their group, where `sizes` are given. Where
+    nothing is to be seen in the noise, rows are taken to be about as long as is `usual`.
     """
     if box.columns == 0:
         return Norms(np.ones(1), np.ones(1))
@@ -90,12 +91,11 @@ def best_balls(
     """Return the clipping of both parts with the most signal for the noise, from what is known of the norms.
 
     With weights w the signal is proportional to mean(w), and over all columns the variance of the sums to
-    mean((w |v|)^2) and that of the noise to their number. A ball of infinite radius leaves the box as it is. What
-    clipping takes from answers, of which `offset` is the squared length of a mean row, is known within `doubt` people.
+    mean((w |v|)^2) and that of the noise to their number. A ball of infinite radius leaves the box as it is.
+    What clipping takes from answers, of which `offset` is the squared length of a mean row, is known within
+    `doubt` people.
     """
-    tried = [
-        _tried(norm, box, least) for norm, box, least in zip(norms, boxes, (0.0, _OWN), strict=True)
-    ]
+    tried = [_tried(norm, box, least) for norm, box, least in zip(norms, boxes, (0.0, _OWN), strict=True)]
     tried[0] = [ball for ball in tried[0] if norms[0].mean_weight(ball) >= _LEAST]
     known = [
         {ball: (norm.mean_weight(ball) ** 2, norm.energy(ball)) for ball in some}
@@ -120,7 +120,7 @@ def best_balls(
 
 
 def _tried(norms: Norms, box: Box, least: float) -> list[Ball]:
-    """Return the balls to choose from: none at all, and radii around the usual norm, from so many entries on."""
+    """Return the balls to choose from: none, and radii around the usual norm, from so many entries on."""
     usual = max(float(norms.share @ norms.norm), 1.0)
     radii = max(usual * _SMALLEST, least * box.entry) * 1.12 ** np.arange(24.0)
     whole = Ball(math.inf, box.entry)

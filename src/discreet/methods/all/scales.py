@@ -67,11 +67,11 @@ def scaled_rows(
         boxes = boxes_of(people, option)
         # Rows as long as they are on average, and a little more.
         lengths = ((norm / FINE) ** 2 for norm in usual_norms(option, scaling))
-        balls = (
+        first, second = (
             Ball(FINE * math.sqrt(1.25 * part + 1), box.entry)
             for part, box in zip(lengths, boxes, strict=True)
         )
-        moved = reach_of(boxes, Balls(*balls), shares, answers, protected=protected).contrast / FINE
+        moved = reach_of(boxes, Balls(first, second), shares, answers, protected=protected).contrast / FINE
         noise = moved**2 / (2 * rho * size * balance)
         seen = _STRENGTHS[:, None] * strength / np.sqrt(1 + noise / weight)
         return float(np.sum(ndtr(seen - _NEEDED)))

@@ -24,9 +24,10 @@ _QUIET = 0.1  # where noise adds this little to the variance of a contrast, one 
 class Shares:
     """What each step may spend, as parts of the whole; a part that is not needed is 0.
 
-    `groups`: who is in which group. `where`: where numbers lie. `centre`: the mean of every column. `norms`: how long people's rows are. `recentre`:
-    the mean again, now that rows can be clipped. The rest: `contrast` of the groups, `squares` for its
-    variance, `sums`, `missing` and `weights` to correct it; `stages`: the contrast of fewer columns again.
+    `groups`: who is in which group. `where`: where numbers lie. `centre`: the mean of every column. `norms`:
+    how long people's rows are. `recentre`: the mean again, now that rows can be clipped. The rest: `contrast`
+    of the groups, `squares` for its variance, `sums`, `missing` and `weights` to correct it; `stages`: the
+    contrast of fewer columns again.
     """
 
     groups: float
@@ -66,15 +67,17 @@ class Shares:
 
         Notes
         -----
-        An error of v in the variance is worth about 3 v / (1 + noise)^2 of the people at the p-values that matter,
-        and a share s for it costs s noise / (1 + noise).
+        An error of v in the variance is worth about 3 v / (1 + noise)^2 of the people at the p-values that
+        matter, and a share s for it costs s noise / (1 + noise).
         """
         whole = self.squares + self.sums + self.contrast + self.stages
         price = max(noise * (1 + noise), 1e-9)
         parts = [min(max(math.sqrt(3 * error / price), _LEAST), _MOST) * whole for error in (squares, sums)]
         first = self.contrast / (self.contrast + self.stages)
         rest = (whole - sum(parts)) * (1 - 2.0**-45)
-        return replace(self, squares=parts[0], sums=parts[1], contrast=first * rest, stages=(1 - first) * rest)
+        return replace(
+            self, squares=parts[0], sums=parts[1], contrast=first * rest, stages=(1 - first) * rest
+        )
 
     @property
     def whole(self) -> float:

@@ -1,7 +1,7 @@
 """Where numbers lie: a centre and a reach for each column, found by looking closer, and closer again.
 
-Each look tells sums with noise (docs/proofs/all-privacy.md). Which columns need another one depends on what was
-told before; what is not needed is left for the rest of the release.
+Each look tells sums with noise (docs/proofs/all-privacy.md). Which columns need another one depends on what
+was told before; what is not needed is left for the rest of the release.
 """
 
 from __future__ import annotations
@@ -106,24 +106,26 @@ def learn_where(values: NDArray[Any], columns: Columns, rho: float) -> Where:
     at = columns.numbers
     bounded, free = np.arange(columns.bounded.size), np.arange(columns.bounded.size, at.size)
     half = columns.high / 2 - columns.low / 2
-    look = _Look(values, at, *(np.full(at.size, each) for each in (0.0, 1.0, float(n), math.inf)))
+    blank = np.zeros(at.size)
+    look = _Look(values, at, blank, blank + 1, blank + n, blank + math.inf)
     look.centre[bounded], look.window[bounded] = columns.low + half, np.maximum(half, _SMALL)
     reach = look.window.copy()
     left = rho
     costs = tuple(2 / error**2 for error in _ERRORS)
     aim, worst = 0.5 / n**2, 0.5 / (_COARSE * n) ** 2
-    groups = [(bounded, sum(costs[1:])), (free, sum(costs))]
-    whole = sum(some.size * cost for some, cost in groups)
-    for some, cost in groups:
+    kinds = ((bounded, sum(costs[1:]), _BOUNDED), (free, sum(costs), _FREE))
+    whole = sum(kind.size * cost for kind, cost, _ in kinds)
+    for kind, cost, taken in kinds:
+        some = kind
         part = _FIRST * rho * some.size * cost / max(whole, 1.0)  # what the first looks at these may cost
         look.pooled = part < worst * cost * some.size
-        if not some.size or (look.pooled and some is bounded):
+        if not some.size or (look.pooled and kind is bounded):
             continue
-        many = 1 if look.pooled else some.size
-        unit = min(aim, part / (cost * many))
-        if some is free:
-            left -= unit * costs[0] * many
-            _sizes(look, some, unit * costs[0] * many)
+        unit = min(aim, part / (cost * (1 if look.pooled else some.size)))
+        if kind is free:
+            price = unit * costs[0] * (1 if look.pooled else some.size)
+            left -= price
+            _sizes(look, some, price)
         for number in range(_LOOKS):
             price = unit * costs[1 if number == 0 else 2] * (1 if look.pooled else some.size)
             if not some.size or price > left:
@@ -131,7 +133,7 @@ def learn_where(values: NDArray[Any], columns: Columns, rho: float) -> Where:
             left -= price
             _means(look, some, price / 2)
             scale = _distances(look, some, price / 2)
-            reach[some] = scale * (_BOUNDED if some[0] < bounded.size else _FREE)
+            reach[some] = scale * taken
             narrow = (scale * _CLOSE < look.window[some]) | (number == 0)
             some, scale = some[narrow], scale[narrow]
             look.window[some] = np.maximum(_AROUND * scale, _SMALL)
@@ -141,14 +143,16 @@ def learn_where(values: NDArray[Any], columns: Columns, rho: float) -> Where:
 def _found(look: _Look, reach: Floats, columns: Columns, m: int, left: float) -> Where:
     """Return what was found of the numbers, at their places among all columns."""
     low, high, bounded = look.centre - reach, look.centre + reach, slice(columns.bounded.size)
-    low[bounded], high[bounded] = np.maximum(low[bounded], columns.low), np.minimum(high[bounded], columns.high)
+    low[bounded] = np.maximum(low[bounded], columns.low)
+    high[bounded] = np.minimum(high[bounded], columns.high)
     around, centre = np.maximum(high / 2 - low / 2, _SMALL), low / 2 + high / 2
     mean = np.clip(0.5 + (look.centre - centre) / around / 2, 0.0, 1.0)
     taken = np.where(np.arange(reach.size) < columns.bounded.size, _BOUNDED, _FREE)
     spread = np.where(np.isinf(look.doubt), 1 / math.sqrt(12), _SPREAD * reach / (taken * around))
     table = np.repeat([[0.5], [0.5], [1 / math.sqrt(12)], [0.5], [1.0], [math.inf]], m, axis=1)
     table[:, columns.numbers] = centre, around, np.clip(spread, 0.05, 0.5), mean, look.present, look.doubt
-    return Where(Scaling(*table[:3]), *table[3:], left)
+    mean, present, doubt = table[3:]
+    return Where(Scaling(*table[:3]), mean, present, doubt, left)
 
 
 def _sizes(look: _Look, some: Places, rho: float) -> None:
@@ -176,7 +180,7 @@ def _sizes(look: _Look, some: Places, rho: float) -> None:
 
 
 def _means(look: _Look, some: Places, rho: float) -> None:
-    """Move the centre of some columns to the mean of the numbers in their window, and learn how many there are.
+    """Move the centre of some columns to the mean of what is in their window; learn how many are present.
 
     A share in +-1/2 beside its presence, of weight sqrt(3)/2, moves by at most 1.
     """
