@@ -48,7 +48,7 @@ def test_no_formula_is_left_in_plain_characters(page):
 
 
 def test_long_formulas_may_break_after_relations():
-    """A formula in the running text is several, so that a narrow screen can break the line; a short one is not."""
+    """A long formula in the running text is several, so that a narrow screen can break the line."""
     long = mathml.to_mathml(r"f(x, y) \le a + b + c + d = g(u, v, w)", display=False)
     assert long.count("<math") == 3
     assert re.sub(r"<[^>]+>", "", long) == "f(x,y)\u2264a+b+c+d=g(u,v,w)"
