@@ -8,6 +8,7 @@ from questions import TESTS
 
 from discreet.named import TESTS as NAMED
 
+pytestmark = pytest.mark.slow
 TABLES = 8  # for each source; `python tests/neighbours --minutes 600` goes on
 
 
