@@ -5,21 +5,21 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast, get_args
+from typing import TYPE_CHECKING, get_args
 
 from discreet import check
 from discreet.errors import InputError
-from discreet.evidence.compare import Compare
 from discreet.evidence.core.compared import compared
 from discreet.evidence.core.evidence import Evidence
 from discreet.evidence.core.people import People
+from discreet.evidence.core.question import question
+from discreet.evidence.core.registry import described, is_recognisable, plain
 from discreet.evidence.core.sharded import Sharded
-from discreet.gather import gathered, is_comparison
+from discreet.gather import gathered
 from discreet.measure import check_engine, check_test, measuring
 from discreet.methods.aware.method import ready_aware
 from discreet.methods.common import Ready
 from discreet.methods.route import route
-from discreet.named import described, plain, recognised
 from discreet.parameters import Frame, Parameters
 from discreet.request import about, about_evidence
 from discreet.spending import spending
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from discreet.data.tables.person import Person
-    from discreet.evidence.core.accumulate import Test
-    from discreet.gather import Comparison
+    from discreet.evidence.core.protocol import Test
     from discreet.parameters import Cutoffs, Dependence, Engine, Guarantee, Method
     from discreet.report.release import Release
     from discreet.spending import Purse, Spending
@@ -373,7 +372,7 @@ def discover(
         expect=expect,
         values=values,
     )
-    if release_id is not None and not all(map(recognised, (test, columns, person))):
+    if release_id is not None and not all(map(is_recognisable, (test, columns, person))):
         raise InputError(
             "release_id needs a test and columns that can be written down, to know them again: name the "
             "function to vote with in a module, give columns and levels as lists, or leave release_id out"
@@ -387,11 +386,12 @@ def discover(
         kept = purse.stored()
         if kept is not None:
             return kept
-    if engine == "local" and asked.method in {"auto", "all", "focus"} and is_comparison(data, test):
-        people = gathered(data, cast("Comparison", test), person=person, columns=columns)
+    told["question"] = question(test)
+    if engine == "local" and asked.method in {"auto", "all", "focus"}:
+        people = gathered(data, test, person=person, columns=columns)
         if people is not None:
             asked, why = route(asked, people)
-            if asked.method != "aware" or isinstance(test, Compare):
+            if asked.method != "aware" or test.needs_rows:
                 return _make(people, asked, purse, {**told, **_reason(why)}, _frame(data))
             told |= _reason(why)
     # Scores may stay on a cluster where a method needs no more than their blocks can give.

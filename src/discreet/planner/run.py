@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from discreet.alternative import Alternative
-    from discreet.evidence.core.accumulate import Test
+    from discreet.evidence.core.protocol import Test
     from discreet.parameters import Cutoffs, Dependence, Method, Planned
 
 _EFFECTS = (0.05, 0.1, 0.2)
