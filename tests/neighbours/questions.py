@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 BOUNDS = ((0.0, 1.0), (0.0, 30.0), (-1e3, 1e3), (1e6, 1e6 + 1), (-1e-3, 1e3), (0.0, 1e30))
 TESTS = {kind.__name__: kind for kind in own_classes() if "p-values" not in kind.sources}
-_OFTEN = ("levels", "alternative", "protect", "blocks", "level")  # drawn always; other options now and then
+# Drawn always; other options now and then.
+_OFTEN = ("group", "trait", "levels", "alternative", "protect", "blocks", "level")
 _TRIES = 50
 
 

@@ -100,10 +100,7 @@ def _test(name: str, sd: float | None, alternative: str | None, null: float) -> 
     """Return the test of that name; where columns are and what they are called does not matter here."""
     kind = find_test(name)
     stated = {"alternative": alternative, "sd": sd}
-    options = {
-        option: value for option, value in stated.items() if value is not None and option in kind.arguments()
-    }
-    example = dict(kind.example())
-    if "null" in example:
-        example["null"] = null
-    return make_test(name, {**example, **options})
+    options = {**kind.example(), **{option: value for option, value in stated.items() if value is not None}}
+    if "null" in options:
+        options["null"] = null
+    return make_test(name, {option: value for option, value in options.items() if option in kind.arguments()})

@@ -100,9 +100,8 @@ class SignedRank(Test):
     def expected_z(self, effect: NDArray[np.float64], people: Invented) -> NDArray[np.float64]:
         """Return the mean z scores of normal columns with these effects."""
         n = people.n
-        above, pair_above = (
-            np.asarray(scipy.special.ndtr(part), dtype=np.float64) for part in (effect, effect * np.sqrt(2))
-        )
+        both = np.stack([effect, effect * np.sqrt(2)])  # of a person, of the mean of two
+        above, pair_above = np.asarray(scipy.special.ndtr(both), dtype=np.float64)
         return (n * (n - 1) / 2 * (2 * pair_above - 1) + n * (2 * above - 1)) / _deviation(n)
 
     def invented(self, z: NDArray[np.float64], people: Invented) -> Evidence:
