@@ -19,7 +19,7 @@ from discreet.evidence.core.evidence import Evidence
 from discreet.evidence.core.protocol import Test
 from discreet.evidence.core.sharded import Part, joined
 from discreet.gather import gathered
-from discreet.parameters import Engine
+from discreet.typing import Engine
 
 if TYPE_CHECKING:
     from collections.abc import Generator

@@ -12,7 +12,7 @@ from discreet.data.tables.person import Person
 from discreet.errors import InputError, perhaps
 from discreet.evidence.core.genetic import RARE
 from discreet.evidence.core.registry import find_test, make_test
-from discreet.parameters import Parameters
+from discreet.methods.parameters import Parameters
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

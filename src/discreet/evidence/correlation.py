@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.invented import Invented
     from discreet.evidence.core.null_columns import NullCase, NullColumns
-    from discreet.parameters import Adjacency
-    from discreet.typing import Bounds, Tail
+    from discreet.typing import Adjacency, Bounds, Tail
 
 _FLOOR = 0.1
 

@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.invented import Invented
     from discreet.evidence.core.null_columns import NullCase, NullColumns
-    from discreet.parameters import Adjacency
-    from discreet.typing import Bounds, PerColumn, Tail
+    from discreet.typing import Adjacency, Bounds, PerColumn, Tail
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evidence.core.invented import Invented
-    from discreet.parameters import Adjacency
+    from discreet.typing import Adjacency
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.invented import Invented
     from discreet.evidence.core.null_columns import NullCase, NullColumns
-    from discreet.parameters import Adjacency
-    from discreet.typing import Levels, Tail
+    from discreet.typing import Adjacency, Levels, Tail
 
 _FLOOR = 0.05  # of the share of yes
 _YES = Steps(0.5, reached=True, signed=False)

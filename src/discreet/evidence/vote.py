@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.null_columns import NullCase, NullColumns
-    from discreet.parameters import Adjacency
+    from discreet.typing import Adjacency
 
 _KEY = b"discreet"
 _LONGEST_KEY = 64  # bytes, of the hash

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.invented import Invented
     from discreet.evidence.core.null_columns import NullCase, NullColumns
-    from discreet.parameters import Protect
-    from discreet.typing import Bounds, Levels
+    from discreet.typing import Bounds, Levels, Protect
 
 _EXAMPLE: Mapping[str, Any] = {
     "group": "group",
