@@ -4,7 +4,7 @@ PY := .venv/bin/python
 BUILT := pyproject.toml setup.py $(wildcard src/discreet/kernels/*.[ch])
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint types contracts docs unit figures test-matrix clean
+.PHONY: serve-demo demo test lint types contracts docs unit figures test-matrix clean
 
 demo: .venv/run
 	$(PY) -m discreet demo

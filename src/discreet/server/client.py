@@ -14,15 +14,15 @@ from urllib.parse import quote
 
 from discreet import check
 from discreet.errors import BudgetError, DiscreetError, InputError
+from discreet.methods.parameters import Parameters
 from discreet.named import described, plain
-from discreet.parameters import Parameters
 from discreet.report.release import Release
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from discreet.evidence.core.accumulate import Test
-    from discreet.parameters import Cutoffs, Dependence, Guarantee, Method
+    from discreet.typing import Cutoffs, Dependence, Guarantee, MethodName
 
 _TIMEOUT = 60.0
 _LOST_SECONDS = 120.0  # how long a server that restarts is waited for
@@ -167,7 +167,7 @@ class Remote:
         epsilon: float,
         delta: float = 1e-6,
         columns: str | Sequence[str] | None = None,
-        method: Method = "auto",
+        method: MethodName = "auto",
         guarantee: Guarantee | None = None,
         dependence: Dependence | None = None,
         k: int | None = None,

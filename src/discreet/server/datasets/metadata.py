@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 
 from discreet import check
 from discreet.errors import InputError, perhaps
+from discreet.methods.registry import METHODS as KNOWN
 from discreet.named import TESTS
-from discreet.parameters import GAUSSIAN, Reduction
 from discreet.privacy.promise import NEIGHBOURS
+from discreet.typing import Reduction
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,7 +19,7 @@ TYPES = ("number", "yes/no", "answers")
 GENETIC = ("allelic", "trend", "genotypic", "score")
 OFFERED = tuple(name for name in TESTS if name not in {"p-values", "vote", *GENETIC})
 """Tests on tables that are allowed unless the custodian says otherwise; votes need a list of functions."""
-METHODS = tuple(method for method in GAUSSIAN if method != "mirror")
+METHODS = tuple(name for name, method in KNOWN.items() if method.gaussian and name != "mirror")
 """Methods whose cost is known in full before anything is read."""
 _MOST_COLUMNS, _LONGEST_TEXT = 1_000_000, 20_000
 

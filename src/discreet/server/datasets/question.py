@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, cast
 from discreet import check
 from discreet.errors import DiscreetError, InputError, perhaps
 from discreet.methods.common import gaussian_budget
+from discreet.methods.parameters import Parameters
 from discreet.named import described, kind_named, test_named
-from discreet.parameters import Parameters
 from discreet.privacy.events import Gaussian
 from discreet.privacy.ledger import chain
 

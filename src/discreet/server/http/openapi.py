@@ -9,7 +9,8 @@ import typing
 from importlib.resources import files
 from typing import Any, get_args, get_origin
 
-from discreet.parameters import Parameters
+from discreet import typing as aliases
+from discreet.methods.parameters import Parameters
 from discreet.server.datasets.metadata import OFFERED
 from discreet.version import __version__
 
@@ -68,7 +69,7 @@ def document() -> dict[str, Any]:
 
 def question() -> dict[str, Any]:
     """Return the schema of a question: a plan file's words without any path."""
-    hints = typing.get_type_hints(Parameters)
+    hints = typing.get_type_hints(Parameters, localns=vars(aliases))
     asked = {field.name: _schema(hints[field.name]) for field in dataclasses.fields(Parameters)}
     test = {
         "type": "object",

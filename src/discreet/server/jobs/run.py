@@ -22,13 +22,13 @@ from discreet.server.store.database import StoreError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from discreet.parameters import Planned
     from discreet.report.release import Release
     from discreet.server.config import Config
     from discreet.server.datasets.metadata import Metadata
     from discreet.server.datasets.question import Question
     from discreet.server.jobs.queue import Claim
     from discreet.server.store import Store
+    from discreet.typing import Planned
 
 _EFFECTS = (0.1, 0.05, 0.2)
 _PLANNED: tuple[Planned, ...] = ("bh", "aware", "calibrated")
