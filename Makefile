@@ -9,6 +9,9 @@ PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 demo: .venv/run
 	$(PY) -m discreet demo
 
+serve-demo: .venv/server # a server with an invented cohort, to click through
+	$(PY) -m discreet serve demo discreet-server-demo
+
 test: lint types contracts docs unit
 
 lint: .venv/dev
@@ -39,10 +42,15 @@ test-matrix: .venv/dev # an hour: every supported Python, with the oldest and th
 	$(PIP) -e .
 	touch .venv/run
 
+.venv/server: $(BUILT)
+	$(PYTHON) -m venv .venv
+	$(PIP) -e ".[server]"
+	touch .venv/server .venv/run
+
 .venv/dev: $(BUILT)
 	$(PYTHON) -m venv .venv
 	$(PIP) -e ".[dev]"
-	touch .venv/dev .venv/run
+	touch .venv/dev .venv/run .venv/server
 
 clean:
 	rm -rf .venv

@@ -14,14 +14,14 @@ from urllib.parse import quote
 
 from discreet import check
 from discreet.errors import BudgetError, DiscreetError, InputError
+from discreet.evidence.core.registry import described, plain
 from discreet.methods.parameters import Parameters
-from discreet.named import described, plain
 from discreet.report.release import Release
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from discreet.evidence.core.accumulate import Test
+    from discreet.evidence.core.protocol import Test
     from discreet.typing import Cutoffs, Dependence, Guarantee, MethodName
 
 _TIMEOUT = 60.0

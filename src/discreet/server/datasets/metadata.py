@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 
 from discreet import check
 from discreet.errors import InputError, perhaps
+from discreet.evidence.core.registry import own_names
 from discreet.methods.registry import METHODS as KNOWN
-from discreet.named import TESTS
 from discreet.privacy.promise import NEIGHBOURS
 from discreet.typing import Reduction
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 TYPES = ("number", "yes/no", "answers")
 GENETIC = ("allelic", "trend", "genotypic", "score")
-OFFERED = tuple(name for name in TESTS if name not in {"p-values", "vote", *GENETIC})
+OFFERED = tuple(name for name in own_names() if name not in {"p-values", "vote", *GENETIC})
 """Tests on tables that are allowed unless the custodian says otherwise; votes need a list of functions."""
 METHODS = tuple(name for name, method in KNOWN.items() if method.gaussian and name != "mirror")
 """Methods whose cost is known in full before anything is read."""

@@ -16,19 +16,18 @@ from typing import TYPE_CHECKING, Any, cast
 
 from discreet import check
 from discreet.errors import DiscreetError, InputError, perhaps
+from discreet.evidence.core.registry import described, find_test, make_test
 from discreet.methods.common import gaussian_budget
 from discreet.methods.parameters import Parameters
-from discreet.named import described, kind_named, test_named
 from discreet.privacy.events import Gaussian
 from discreet.privacy.ledger import chain
 
 if TYPE_CHECKING:
-    from discreet.evidence.core.accumulate import Test
+    from discreet.evidence.core.protocol import Test
     from discreet.server.datasets.metadata import Metadata
 
 DEFAULTS: dict[str, Any] = {"q": 0.1, "epsilon": 1.0, "delta": 1e-6}
 _ASKED = tuple(field.name for field in dataclasses.fields(Parameters))
-_NAMES_COLUMNS = ("group", "stratum", "partner", "trait")
 _SLACK = 1 + 2.0**-36  # rounding in a method's own shares of its budget
 _DEEPEST, _MOST_WORDS, _LONGEST, _LARGEST = 6, 1_000_000, 10_000, 2**53
 
@@ -100,14 +99,11 @@ def _parameters(words: Mapping[str, Any], about: Metadata) -> Parameters:
 def _test(options: dict[str, Any], about: Metadata) -> Test:
     """Return the test; `options` is completed with what the metadata declare."""
     name = check.choice(options["name"], "test", about.tests)
-    kind = kind_named(name)
+    kind = find_test(name)
     fields = {field.name for field in dataclasses.fields(kind)}
     _check_function(options, fields, about)
-    for option in _NAMES_COLUMNS:
-        if option in options:
-            _known(options[option], about, option)
-    for column in check.words(options.get("reads", ()), "reads"):
-        _known(column, about, "reads")
+    if "group" in options:
+        _known(options["group"], about, "group")
     if "adjacency" in fields:
         if options.get("adjacency", about.neighbours) != about.neighbours:
             raise InputError(f"the budget here is about neighbours {about.neighbours!r}: leave adjacency out")
@@ -125,7 +121,10 @@ def _test(options: dict[str, Any], about: Metadata) -> Test:
             f.name == "bounds" and f.default is dataclasses.MISSING for f in dataclasses.fields(kind)
         )
         given |= {"bounds": (0.0, 1.0)} if required else {}
-    return test_named(name, given)
+    test = make_test(name, given)
+    for label in test.labels:
+        _known(label, about, "every column that a test names")
+    return test
 
 
 def _check_function(options: Mapping[str, Any], fields: set[str], about: Metadata) -> None:
@@ -192,7 +191,7 @@ def _with_bounds(
         options["bounds"] = {name: declared.get(name, [0.0, 1.0]) for name in columns}
         if any(about.columns[name].levels for name in columns):
             raise InputError("this test is about numbers: leave columns with answers out, or give bounds")
-    return test_named(options["name"], {name: value for name, value in options.items() if name != "name"})
+    return make_test(options["name"], {name: value for name, value in options.items() if name != "name"})
 
 
 def _known(name: Any, about: Metadata, option: str) -> None:
