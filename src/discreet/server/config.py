@@ -97,10 +97,15 @@ def read(home: Path, **given: Any) -> Config:
             found[name] = _typed(name, text, field.default)
     chosen = {**found, **{name: value for name, value in given.items() if value is not None}}
     for name, value in chosen.items():
-        kind: type[Any] = type(known[name].default)
-        if not isinstance(value, (int, float) if kind is float else kind):
-            raise InputError(f"{name} must be a {kind.__name__}: see {home / FILE}")
+        if not _fits(value, known[name].default):
+            raise InputError(f"{name} must be a {type(known[name].default).__name__}: see {home / FILE}")
     return Config(home=home, **chosen)
+
+
+def _fits(value: Any, default: Any) -> bool:
+    if isinstance(default, float):
+        return isinstance(value, (int, float)) and not isinstance(value, bool)
+    return isinstance(value, type(default))
 
 
 def environment(config: Config) -> dict[str, str]:

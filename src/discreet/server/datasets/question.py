@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from discreet import check
 from discreet.errors import DiscreetError, InputError, perhaps
+from discreet.evidence.core.protocol import is_needed
 from discreet.evidence.core.registry import described, find_test, make_test
 from discreet.methods.common import gaussian_budget
 from discreet.methods.parameters import Parameters
@@ -100,7 +101,8 @@ def _test(options: dict[str, Any], about: Metadata) -> Test:
     """Return the test; `options` is completed with what the metadata declare."""
     name = check.choice(options["name"], "test", about.tests)
     kind = find_test(name)
-    fields = {field.name for field in dataclasses.fields(kind)}
+    arguments = kind.arguments()
+    fields = {*arguments}
     _check_function(options, fields, about)
     if "group" in options:
         _known(options["group"], about, "group")
@@ -117,10 +119,7 @@ def _test(options: dict[str, Any], about: Metadata) -> Test:
     given = {option: value for option, value in options.items() if option != "name"}
     if "bounds" in fields and "bounds" not in given:
         # Filled in from the metadata once the columns are known; until then anything well-formed.
-        required = any(
-            f.name == "bounds" and f.default is dataclasses.MISSING for f in dataclasses.fields(kind)
-        )
-        given |= {"bounds": (0.0, 1.0)} if required else {}
+        given |= {"bounds": (0.0, 1.0)} if is_needed(arguments["bounds"]) else {}
     test = make_test(name, given)
     for label in test.labels:
         _known(label, about, "every column that a test names")
