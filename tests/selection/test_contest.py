@@ -50,6 +50,7 @@ def test_law_when_everyone_is_drawn(name, k):
     check_law(name, k)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(2, twins=1)
 @pytest.mark.parametrize("name", LAWS)
 def test_law_through_the_sieve(monkeypatch, name):
@@ -59,6 +60,7 @@ def test_law_through_the_sieve(monkeypatch, name):
     check_law(name, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(2, twins=1)
 @pytest.mark.parametrize("name", LAWS)
 def test_law_when_the_sieve_keeps_too_few(monkeypatch, name):
@@ -78,6 +80,7 @@ def test_law_when_the_sieve_keeps_too_few(monkeypatch, name):
     assert 0.05 < np.mean(missed) < 0.6
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(2, twins=1)
 @pytest.mark.parametrize("name", LAWS)
 def test_law_when_every_comparison_is_settled_exactly(monkeypatch, name):
