@@ -79,7 +79,7 @@ def _flip(spread: float, epsilon: float) -> Sampler:
 
 
 def _pair_by_margin(spread: float, epsilon: float) -> Sampler:
-    """A pair of items, scored by its margin over the others at full weight: that moves by two spreads."""
+    """Choose a pair by its margin over the others at full weight, which moves by two spreads."""
 
     def sample(x: NDArray[np.float64], runs: int, rng: Generator) -> NDArray[np.int64]:
         pairs = np.array([(i, j) for i in range(x.size) for j in range(i)])

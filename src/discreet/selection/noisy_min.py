@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, get_args
 
 from discreet import check
 from discreet.noise.laws import LAPLACE
-from discreet.parameters import NoisyMinimum
 from discreet.privacy.events import Pure
 from discreet.privacy.promise import Privacy
 from discreet.selection.contest.contest import check_scale, largest
@@ -16,6 +15,7 @@ from discreet.selection.scales import ratio_up, rounded_up
 from discreet.selection.scores import read_scores
 from discreet.selection.sensitivity import read_sensitivity, read_spread, words
 from discreet.selection.values import laplace_noise
+from discreet.typing import NoisyMinimum
 
 if TYPE_CHECKING:
     from discreet.typing import ArrayLike

@@ -1,8 +1,8 @@
 """The largest of many exponential variables, known to as many bits as it takes.
 
-If E is exponential, so is s = -log(1 - exp(-E)), and the largest of c independent E belongs to the smallest s:
-an exponential variable of rate c, the first arrival among c. Later ones are s plus fresh exponentials, so an
-arrival is a sum of Y/c over exponentials Y = -log(U), each with a count c of its own.
+If E is exponential, so is s = -log(1 - exp(-E)), and the largest of c independent E belongs to the smallest
+s: an exponential variable of rate c, the first arrival among c. Later ones are s plus fresh exponentials, so
+an arrival is a sum of Y/c over exponentials Y = -log(U), each with a count c of its own.
 """
 
 from __future__ import annotations
@@ -70,25 +70,28 @@ class Uniform:
 class Arrival:
     """The first of `count` arrivals after an earlier one, and the noise it stands for. Private.
 
-    `low` and `high` enclose E/epsilon, E = -log(1 - exp(-s)) the noise of an arrival at s.
+    `low` and `high` enclose E/epsilon, E = -log(1 - exp(-s)) the noise of an arrival at s; `log` is log s up to
+    `slack`, and `terms` are the uniforms and counts that s stands on.
     """
 
-    __slots__ = ("_epsilon", "_log", "_slack", "_terms", "high", "low")
+    __slots__ = ("_epsilon", "high", "log", "low", "slack", "terms")
 
-    def __init__(self, uniform: Uniform, count: int, epsilon: Fraction, before: Arrival | None = None) -> None:
+    def __init__(
+        self, uniform: Uniform, count: int, epsilon: Fraction, before: Arrival | None = None
+    ) -> None:
         self._epsilon = epsilon
         log_count = math.log(count)
-        self._log = uniform.log - log_count
-        self._slack = uniform.slack + _ULPS * (1.0 + log_count)
-        self._terms: tuple[tuple[Uniform, int], ...] = ((uniform, count),)
+        self.log = uniform.log - log_count
+        self.slack = uniform.slack + _ULPS * (1.0 + log_count)
+        self.terms: tuple[tuple[Uniform, int], ...] = ((uniform, count),)
         if before is not None:
-            self._terms = (*before._terms, *self._terms)
-            large, small = max(self._log, before._log), min(self._log, before._log)
-            self._log = large + math.log1p(math.exp(small - large))
-            self._slack = max(self._slack, before._slack) + _ULPS * (1.0 + abs(large))
-        noise = _noise(self._log)
+            self.terms = (*before.terms, *self.terms)
+            large, small = max(self.log, before.log), min(self.log, before.log)
+            self.log = large + math.log1p(math.exp(small - large))
+            self.slack = max(self.slack, before.slack) + _ULPS * (1.0 + abs(large))
+        noise = _noise(self.log)
         # |dE / d log s| = s / (exp(s) - 1) <= 1.
-        reach = self._slack + _ULPS * (1.0 + noise)
+        reach = self.slack + _ULPS * (1.0 + noise)
         unit = float(epsilon)
         middle, reach = noise / unit, reach / unit + _ULPS * noise / unit
         self.low: float | Fraction = middle - reach
@@ -113,13 +116,13 @@ class Arrival:
 
     def sharpen(self) -> None:
         """Read 128 more bits of every uniform and enclose E/epsilon in decimals."""
-        bits = max(uniform.bits for uniform, _ in self._terms) + _MORE
+        bits = max(uniform.bits for uniform, _ in self.terms) + _MORE
         digits = bits // 3
-        for uniform, _ in self._terms:
+        for uniform, _ in self.terms:
             uniform.read_to(bits)
         with decimal.localcontext(decimals(2 * digits + 60)):
-            late = sum((_exponential(u.value, bits) / count for u, count in self._terms), Decimal(0))
-            early = sum((_exponential(u.value + 1, bits) / count for u, count in self._terms), Decimal(0))
+            late = sum((_exponential(u.value, bits) / count for u, count in self.terms), Decimal(0))
+            early = sum((_exponential(u.value + 1, bits) / count for u, count in self.terms), Decimal(0))
             low, high = _exact_noise(late, digits), _exact_noise(early, digits)
             doubt = Fraction(1, 10**digits)
             self.low = (Fraction(low) - doubt * (1 + Fraction(low))) / self._epsilon

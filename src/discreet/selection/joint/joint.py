@@ -1,4 +1,4 @@
-"""The set of k whose score plus noise is largest, among all sets of k: permute-and-flip on sets, in exact law.
+"""The set of k whose score plus noise is largest among all sets of k: permute-and-flip on sets, exact.
 
 Every set has an exponential variable E of its own; the noise is the whole part of E/epsilon, in units of the
 spread, and ties go to the larger part behind the point. There are far too many sets to draw for, so blocks of

@@ -1,7 +1,7 @@
-"""All sets of k ranks, in blocks that are counted exactly and split in two until every set in one scores alike.
+"""All sets of k ranks, in blocks that are counted exactly and split until every set in one scores alike.
 
-A set scores a x_t - b x_j, t the worst rank in it and j the best rank missing. Ranks are counted from 0, so the
-set of the k best has t = k - 1 and j = k, and every other set has j < k <= t.
+A set scores a x_t - b x_j, t the worst rank in it and j the best rank missing. Ranks are counted from 0, so
+the set of the k best has t = k - 1 and j = k, and every other set has j < k <= t.
 """
 
 from __future__ import annotations

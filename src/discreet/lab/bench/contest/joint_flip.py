@@ -54,8 +54,9 @@ def study(rng: Generator) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 
 def rival(scores: NDArray[np.float64], k: int, epsilon: float, rng: Generator) -> NDArray[np.int64]:
-    """Return the rival's choice: sets with their worst at rank t are C(t, k - 1), and the largest noise of so
-    many exponentials is drawn at once.
+    """Return the rival's choice.
+
+    Sets with their worst at rank t are C(t, k - 1), and the largest of so many exponentials is drawn at once.
     """
     order = np.argsort(-scores, kind="stable")
     worst = np.arange(k - 1, scores.size)
