@@ -70,8 +70,8 @@ class Uniform:
 class Arrival:
     """The first of `count` arrivals after an earlier one, and the noise it stands for. Private.
 
-    `low` and `high` enclose E/epsilon, E = -log(1 - exp(-s)) the noise of an arrival at s; `log` is log s up to
-    `slack`, and `terms` are the uniforms and counts that s stands on.
+    `low` and `high` enclose E/epsilon, E = -log(1 - exp(-s)) the noise of an arrival at s; `log` is log s up
+    to `slack`, and `terms` are the uniforms and counts that s stands on.
     """
 
     __slots__ = ("_epsilon", "high", "log", "low", "slack", "terms")
