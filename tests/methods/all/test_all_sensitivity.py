@@ -93,7 +93,9 @@ def test_shrunk_answers_stay_within_their_box(drawn):
     assert np.linalg.norm(larger, axis=2).max() <= boxes[0].shrunk * ROOM
     some = whole[:, ~rows.positive]
     # Of two entries of both signs each may be shrunk to any point between itself and 0.
-    far = np.maximum(np.abs(some[:, None] - some[None]), np.maximum(np.abs(some[:, None]), np.abs(some[None])))
+    far = np.maximum(
+        np.abs(some[:, None] - some[None]), np.maximum(np.abs(some[:, None]), np.abs(some[None]))
+    )
     assert np.linalg.norm(far, axis=2).max() <= boxes[1].shrunk * ROOM
 
 
@@ -109,6 +111,20 @@ def test_a_box_that_is_too_small_is_found(fault, monkeypatch):
     whole = rows.whole(every_row(people)).astype(float)
     parts = zip(boxes_of(people, rows), (rows.positive, ~rows.positive), strict=True)
     assert max(np.linalg.norm(whole[:, part], axis=1).max() / box.radius for box, part in parts) > 1.1
+
+
+def test_centred_answers_that_are_shrunk_may_be_farther_apart(monkeypatch):
+    """Wrong twin: the distance of centred answers as they are, which shrinking each by itself exceeds."""
+    nobody = np.zeros((0, 3)), np.zeros(0, dtype=np.int8)
+    people = People([""] * 3, (Question("q", slice(0, 3), True),), "two-sided", "everything", *nobody)
+    kinds = np.ones(3, dtype=bool), np.zeros(3, dtype=bool), np.ones(3, dtype=bool)
+    rows = Rows(np.full(3, 0.4), np.full(3, 2.0), 4.0, *kinds)
+    first, second = rows.whole(np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])).astype(float)
+    second[2] = 0.0  # shrunk, while the first row keeps its negative entry
+    moved = np.linalg.norm(first - second)
+    assert moved <= boxes_of(people, rows)[1].shrunk
+    planted.centred_answers_shrunk_as_they_are(monkeypatch)
+    assert moved > boxes_of(people, rows)[1].shrunk * 1.01
 
 
 @given(st.lists(WHOLE, min_size=1, max_size=12), st.floats(1e-3, 10.0), st.sampled_from([1.0, 1.3]))

@@ -126,7 +126,9 @@ def _weights(told: Measured, known: Learned, expected: float, doubt: float) -> _
     if before == 0 or told.weights.deviation == 0:
         return _Excess(np.array([expected * weight]), np.array([before]))
     part = before / (before + told.weights.deviation**2)
-    return _Excess(expected * weight + part * (told.weights.sums - expected * weight), np.array([before * (1 - part)]))
+    return _Excess(
+        expected * weight + part * (told.weights.sums - expected * weight), np.array([before * (1 - part)])
+    )
 
 
 def _shrunk(sums: NDArray[np.float64], deviation: float, unseen: NDArray[np.float64]) -> _Excess:

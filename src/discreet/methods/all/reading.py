@@ -108,7 +108,7 @@ class Rows:
 
     @property
     def positive(self) -> NDArray[np.bool_]:
-        """Which columns have no negative entries: answers that are not centred. The others have both signs."""
+        """Which columns have no negative entries: answers that are not centred."""
         return self.answers & ~self.centred
 
     @property

@@ -7,6 +7,7 @@ that cost less, and rare answers cost the most.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -26,7 +27,8 @@ _ENTRIES = (2.5, 3.5, 5.0, 7.0, 10.0, 15.0)  # the largest scaled entries that a
 _EVENNESS = (1.0, 0.7, 0.4, 0.0)  # 1: every column has deviation 1; 0: an answer is an answer
 _STRENGTHS = np.array([3.0, 4.0, 6.0, 9.0, 14.0, 20.0])  # z scores without privacy, of common answers
 _NEEDED = 2.7  # the z score of a discovery, about
-_CENTRED_FROM = (0.0, 0.05, 0.1, 0.2, 0.35, 1.0)  # answers more frequent than this are centred
+_USUAL = (0.7, 5.0)
+_CENTRED_FROM = (0.0, 0.05, 0.15, 0.3, 1.0)  # answers more frequent than this are centred
 _COMMON = 0.03  # of the variance of a column: errors that all columns share would make false ones crowd
 
 
@@ -84,12 +86,13 @@ def scaled_rows(
         seen = _STRENGTHS[:, None] * strength / np.sqrt(1 + noise / weight)
         return float(np.sum(ndtr(seen - _NEEDED)))
 
-    options = product(_EVENNESS, _ENTRIES, _CENTRED_FROM if answers.any() else (1.0,))
-    return max((rows(*option) for option in options), key=worth)
+    centred = max(_CENTRED_FROM, key=lambda least: worth(rows(_USUAL[0], _USUAL[1], least)))
+    best = max((rows(*option, centred) for option in product(_EVENNESS, _ENTRIES)), key=worth)
+    return best if worth(best) >= 0 else replace(best, centred=answers)
 
 
 def usual_norms(rows: Rows, scaling: Scaling) -> tuple[float, float]:
-    """Return about how long the parts of a row without negative entries, and with both signs, are, in steps."""
+    """Return about how long both parts of a row are, in steps: without negative entries, and with."""
     variance = np.where(rows.answers, rows.centre * (1 - rows.centre), scaling.spread**2)
     squared = np.where(rows.positive, rows.centre, variance) * rows.scale**2
     parts = (float(np.sum(squared[part])) for part in (rows.positive, ~rows.positive))
