@@ -132,9 +132,9 @@ def boxes_of(people: People, rows: Rows) -> tuple[Box, Box]:
         alone = [np.sum(width**2), np.sum(width**2), np.sum(ends**2), np.sum(ends**4)]
         blocks = [sizes for signed, sizes in several if signed == centred]
         total = np.sum([alone, *blocks], axis=0)
-        sizes = [math.sqrt(float(squared)) * _UP for squared in total]
+        apart, shrunk, radius, squares = (math.sqrt(float(squared)) * _UP for squared in total)
         entry = float(np.max(longest[part], initial=1.0)) * _UP
-        return Box(*sizes, entry, int(np.count_nonzero(part)))
+        return Box(apart, shrunk, radius, squares, entry, int(np.count_nonzero(part)))
 
     return box(rows.positive, centred=False), box(~rows.positive, centred=True)
 
