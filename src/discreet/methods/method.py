@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from discreet.evidence.core.sharded import Sharded
     from discreet.methods.parameters import Parameters
     from discreet.privacy.events import Event
-    from discreet.report.release import FdrPromise, Release
+    from discreet.report.fdr import FdrPromise
+    from discreet.report.release import Release
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,9 @@ from discreet.methods.common import INDEPENDENT, expected, gaussian_budget, gaus
 from discreet.methods.method import Method, Ready
 from discreet.privacy.promise import Privacy
 from discreet.report.estimates import Told
-from discreet.report.release import FdrPromise, Release, Values
+from discreet.report.fdr import FdrPromise
+from discreet.report.release import Release
+from discreet.report.values import Values
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -26,7 +26,7 @@ from discreet.methods.method import Method, Ready
 from discreet.methods.values import VALUES_SHARE, value_plan
 from discreet.noise.laws import GUMBEL
 from discreet.privacy.rounds import effective
-from discreet.report.release import FdrPromise, Release
+from discreet.report.fdr import FdrPromise
 from discreet.selection.contest.contest import best, check_scale, contenders, ranked
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from discreet.methods.aware.shortfall import Steps
     from discreet.methods.parameters import Parameters
     from discreet.noise.laws import Law
+    from discreet.report.release import Release
     from discreet.selection.contest.drawn import Drawn
 
 # Scores in noise scales: selection clips them at 2**40, and the constants of the proof need the digits below.

@@ -20,7 +20,7 @@ from discreet.methods.common import expected, gaussian_budget, gaussian_events
 from discreet.methods.method import Method, Ready
 from discreet.noise.laws import GUMBEL
 from discreet.privacy.rounds import effective
-from discreet.report.release import FdrPromise, Release
+from discreet.report.fdr import FdrPromise
 from discreet.selection.contest.contest import largest
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.people import People
     from discreet.methods.parameters import Parameters
+    from discreet.report.release import Release
 
 SELECTION = 0.5
 """The share of the budget that the selection spends."""

@@ -16,7 +16,8 @@ from discreet.methods.method import Method, Ready
 from discreet.methods.mirror.rule import mirror_prefix
 from discreet.noise.laws import GUMBEL
 from discreet.privacy.rounds import effective
-from discreet.report.release import FdrPromise, Values
+from discreet.report.fdr import FdrPromise
+from discreet.report.values import Values
 from discreet.selection.contest.contest import check_scale, largest
 from discreet.selection.values import gaussian_noise
 

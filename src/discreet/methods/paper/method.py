@@ -10,7 +10,8 @@ import numpy as np
 from discreet.methods.common import INDEPENDENT, doubts, promised, record, score_name
 from discreet.methods.method import Method, Ready
 from discreet.methods.paper import cutoffs
-from discreet.report.release import FdrPromise, Release, Values
+from discreet.report.fdr import FdrPromise
+from discreet.report.values import Values
 from discreet.selection.scales import oneshot_plan, peel_plan
 from discreet.selection.top_k import top_k
 from discreet.selection.values import laplace_noise
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.null import Null
     from discreet.methods.parameters import Parameters
+    from discreet.report.release import Release
     from discreet.selection.scales import Plan
     from discreet.typing import TopK
 
