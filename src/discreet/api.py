@@ -16,7 +16,8 @@ from discreet.gather import gathered, is_comparison
 from discreet.measure import check_engine, check_test, measuring
 from discreet.methods.options import TEXTS
 from discreet.methods.parameters import Parameters
-from discreet.methods.registry import METHODS, prepare, route
+from discreet.methods.prepare import prepare, route
+from discreet.methods.registry import METHODS
 from discreet.named import described, plain, recognised
 from discreet.request import about, about_evidence
 from discreet.spending import spending

@@ -10,7 +10,7 @@ from discreet.evidence.core.compared import compared
 from discreet.lab.bench.moments import DELTA, Q, not_private
 from discreet.lab.bench.rival import by_hand
 from discreet.methods.parameters import Parameters
-from discreet.methods.registry import prepare, route
+from discreet.methods.prepare import prepare, route
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -22,7 +22,7 @@ from discreet.methods.common import (
     promised,
     record,
 )
-from discreet.methods.method import Method, Ready
+from discreet.methods.method import Ready
 from discreet.methods.values import VALUES_SHARE, value_plan
 from discreet.noise.laws import GUMBEL
 from discreet.privacy.rounds import effective
@@ -185,20 +185,3 @@ def _promise(asked: Parameters, null: Null) -> FdrPromise:
             words += ", and scores of two-sided tests that are not are rarely PRDS"
             scope = INDEPENDENT + scope
     return FdrPromise(asked.q, "proved", words, "docs/proofs/aware-fdr.md", scope)
-
-
-AWARE = Method(
-    name="aware",
-    about="noise-aware BH; needs no k, and FDR <= q is proved.",
-    options={
-        "guarantee": '"proved" (if None), or "calibrated", which finds more; its FDR is verified by '
-        "simulation alone.",
-        "dependence": 'with "proved" only. If None, "positive": scores of true nulls are independent or '
-        'positively dependent (PRDS). "any" assumes nothing and finds less.',
-    },
-    guarantees=("proved", "calibrated"),
-    idle={"calibrated": ("dependence",)},
-    defaults={"dependence": "positive"},
-    of_scores=ready_aware,
-    of_shards=True,
-)
