@@ -14,6 +14,7 @@ from discreet.cli.plan_file import Job, read_job
 from discreet.cli.preview import check_budget, preview
 from discreet.data.plink.plink import Plink
 from discreet.errors import InputError
+from discreet.evidence.core.registry import own_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +23,19 @@ if TYPE_CHECKING:
     from discreet.report.release import Release
 
 
-@app.command(context_settings={"allow_extra_args": True})
+_HELP = f"""Test every column of a file about people and release the discoveries under differential privacy.
+
+For example, in which columns do people above and below 50K differ?
+
+    discreet discover people.parquet --group income --levels '<=50K' '>50K' --epsilon 1
+
+Everything you type is public; the rows of the file are not. Tests: {", ".join(own_names())}.
+
+Exit codes: 0 done, 1 a check failed, 2 something asked for is impossible, 3 the budget does not allow it.
+"""
+
+
+@app.command(help=_HELP, context_settings={"allow_extra_args": True})
 @with_options(DISCOVER)
 def discover(
     ctx: typer.Context,
@@ -31,18 +44,7 @@ def discover(
     ),
     **given: Any,
 ) -> None:
-    """Test every column of a file about people and release the discoveries under differential privacy.
-
-    For example, in which columns do people above and below 50K differ?
-
-        discreet discover people.parquet --group income --levels '<=50K' '>50K' --epsilon 1
-
-    Everything you type is public; the rows of the file are not. Tests: compare, mean, proportion, two-groups,
-    two-by-two, rank-sum, signed-rank, sign, correlation, stratified, vote, p-values. On genotypes (.bed):
-    allelic, trend, genotypic, score.
-
-    Exit codes: 0 done, 1 a check failed, 2 something asked for is impossible, 3 the budget does not allow it.
-    """
+    """Release the discoveries in a file; the help is above, for it names the tests of the registry."""
     if ctx.args:
         raise InputError(
             f"unexpected {ctx.args[0]!r}: one file is read, and --levels and --bounds take two values; of "

@@ -11,19 +11,19 @@ from discreet.data.plink.plink import Plink, is_plink
 from discreet.data.tables.person import Person
 from discreet.errors import InputError, perhaps
 from discreet.evidence.core.genetic import RARE
+from discreet.evidence.core.registry import find_test, make_test
 from discreet.methods.parameters import Parameters
-from discreet.named import kind_named, test_named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from discreet.evidence.core.accumulate import Test
+    from discreet.evidence.core.protocol import Test
 
-_ASKED = tuple(one.name for one in dataclasses.fields(Parameters))
+_ASKED = tuple(field.name for field in dataclasses.fields(Parameters))
 _PLINK = ("pheno", "pheno_name", "keep", "extract", "within", "freq", "threads")
 _AS_GIVEN = ("engine", "scheduler", "dataset", "release_id")
-_OWN = ("data", "columns", "person", "reduce", "ledger", *_AS_GIVEN, *_PLINK)
+OWN = ("data", "columns", "person", "reduce", "ledger", *_AS_GIVEN, *_PLINK)
 DEFAULTS: dict[str, Any] = {"q": 0.1, "epsilon": 1.0, "delta": 1e-6}
 
 
@@ -54,7 +54,7 @@ def read_job(config: Path | None, given: Mapping[str, Any]) -> Job:
         options["name"] = given["test"]
     everything = {**plan, **{name: value for name, value in given.items() if name not in {"test", "option"}}}
     for name in tuple(everything):
-        if name not in (*_ASKED, *_OWN):
+        if name not in (*_ASKED, *OWN):
             options[name] = everything.pop(name)
     options.update(_pairs(given.get("option", [])))
     if "name" not in options and "group" in options and not is_plink(str(everything.get("data", ""))):
@@ -68,14 +68,14 @@ def read_job(config: Path | None, given: Mapping[str, Any]) -> Job:
         raise InputError("say which file to read: discreet discover FILE, or data in the plan file")
     kind = options.pop("name")
     _check_plan(plan, kind)
-    test = test_named(kind, options)
+    test = make_test(kind, options)
     asked = Parameters(**{**DEFAULTS, **{name: everything[name] for name in _ASKED if name in everything}})
     return Job(_data(everything, test), test, asked, _other(everything))
 
 
 def _check_plan(plan: Mapping[str, Any], test: str) -> None:
     """Refuse a name that neither a release nor its test knows."""
-    known = [*_ASKED, *_OWN, *(one.name for one in dataclasses.fields(kind_named(test)))]
+    known = [*_ASKED, *OWN, *find_test(test).arguments()]
     for name in plan:
         if name not in known:
             hint = perhaps(name, known)
