@@ -221,6 +221,7 @@ SHELL = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kept", "how"),
     [
