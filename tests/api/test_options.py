@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from pydoc import locate
 from typing import get_args
 
 import numpy as np
@@ -14,7 +15,6 @@ import discreet
 from discreet import methods
 from discreet.cli import app
 from discreet.evidence.core.registry import own_classes
-from discreet.methods.method import loaded
 from discreet.methods.options import TEXTS
 from discreet.methods.parameters import OPTIONS, Parameters
 from discreet.methods.registry import METHODS
@@ -184,7 +184,7 @@ def test_the_registry_is_what_is_typed_and_what_is_there():
         for function in (method.of_scores, method.of_people, method.route)
     ]
     assert {function.split(".")[2] for function in functions if function} == folders
-    assert all(callable(loaded(function)) for function in functions if function)
+    assert all(callable(locate(function.replace(":", "."))) for function in functions if function)
     assert {*OPTIONS} < {*TEXTS}
     for method in METHODS.values():
         assert method.about

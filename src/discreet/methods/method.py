@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import importlib
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from discreet import check
+from discreet.errors import InputError
+from discreet.evidence.core.people import People
+from discreet.evidence.core.sharded import Sharded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from discreet.evidence.core.evidence import Evidence
+    from discreet.methods.parameters import Parameters
     from discreet.privacy.events import Event
     from discreet.report.fdr import FdrPromise
     from discreet.report.release import Release
@@ -69,6 +77,33 @@ class Method:
     of_shards: bool = False
     route: str = ""
 
+    def settle(self, asked: Parameters, data: People | Evidence | Sharded) -> tuple[Parameters, str]:
+        """Return what is asked for with a method settled by public numbers, and why, if it was chosen."""
+        return _loaded(self.route)(asked, data) if self.route else (asked, "")
+
+    def ready(self, asked: Parameters, data: People | Evidence | Sharded) -> Ready:
+        """Settle everything public about a release from `data`; nothing is drawn yet."""
+        if asked.k is not None:
+            check.whole(asked.k, "k", 1, len(data))
+        if isinstance(data, People):
+            if self.of_people:
+                return _loaded(self.of_people)(data, asked)
+            from discreet.evidence.core.compared import compared  # loaded where it is needed alone
+
+            data = compared(data)
+        null = data.null
+        if null.law == "exponential" and null.ceiling < -math.log(asked.q) and asked.cutoffs != "paper":
+            raise InputError(
+                "nu is above q: no p-value that counts could be a discovery; take nu just below q/m"
+            )
+        if not self.of_scores:
+            raise InputError(
+                f'method "{self.name}" measures people afresh: use `discover` with Compare, or method "all"'
+            )
+        if isinstance(data, Sharded) and not self.of_shards:
+            raise InputError(f'method "{self.name}" needs all scores in one place: use "aware"')
+        return _loaded(self.of_scores)(data, asked)
+
     @property
     def asks_people(self) -> bool:
         """Whether it can use everyone's rows rather than scores."""
@@ -84,7 +119,7 @@ class Method:
         return f"{self.name}, {guarantee}" if guarantee in self.idle else self.name
 
 
-def loaded(function: str) -> Callable[..., Any]:
+def _loaded(function: str) -> Callable[..., Any]:
     """Return the function of a method that is written "module:name"."""
     module, _, name = function.partition(":")
     return getattr(importlib.import_module(module), name)
