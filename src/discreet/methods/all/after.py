@@ -9,7 +9,6 @@ import numpy as np
 from scipy.special import stdtr
 
 from discreet.alternative import toward
-from discreet.methods.all.missing import shrunk
 from discreet.methods.all.reading import FINE
 
 if TYPE_CHECKING:
@@ -62,7 +61,7 @@ def results(
     present = np.minimum(np.maximum(known.means.present, 1.0), n)
     weight, shift = known.weight, rows.shift / FINE
     # Answers were added up from 0, not from their centre; what their weights came to is taken off.
-    weights = _weights(told, known, off * n)
+    weights = _weights(told, known, off * n, off_variance * n * n)
     sums = told.sums.sums - shift * weight * n
     mean, doubt = sums / present, told.sums.deviation / present
     missing = known.missing
@@ -97,18 +96,18 @@ def _squares(
     rows, weight = known.rows, known.weight
     about = np.maximum(told.squares.sums - mean**2 * present, 0.0)
     unsure = np.full(about.size, told.squares.deviation)
-    if rows.centred:
+    if not known.clipped:
         return about, unsure
     # Columns of numbers are scaled alike: rows as long as they are leave each about this.
-    numbers = ~rows.answers
-    energy = known.norms[1].energy(known.balls.numbers) / FINE**2 / max(np.count_nonzero(numbers), 1)
-    typical = float(np.mean(present[numbers])) if numbers.any() else 1.0
+    signed = ~rows.positive
+    energy = known.norms[1].energy(known.balls.signed) / FINE**2 / max(np.count_nonzero(signed), 1)
+    typical = float(np.mean(present[signed])) if signed.any() else 1.0
     usual = energy * known.groups.people * present / typical
     about = (about * usual**2 + usual * (unsure / _ALIKE) ** 2) / (usual**2 + (unsure / _ALIKE) ** 2)
     unsure = 1 / np.hypot(1 / unsure, 1 / (_ALIKE * usual))
-    size, shift = np.minimum(rows.scale, rows.most), rows.shift / FINE
+    size, middle = np.minimum(rows.scale, rows.most), rows.middle / FINE
     # A rate is at least what one person would make of it; where little is known of it, about one half.
-    level = np.clip(shift + mean / weight, size / present, size * (1 - 1 / present))
+    level = np.clip(middle + mean / weight, size / present, size * (1 - 1 / present))
     level = size / 2 + (level - size / 2) / (1 + (4 * doubt / size) ** 2)
     follows = weight**2 * present * level * (size - level)
     error = np.hypot(weight * np.abs(size - 2 * level) * doubt, doubt**2) * present
@@ -124,18 +123,22 @@ class _Excess:
     variance: NDArray[np.float64]
 
 
-def _weights(told: Measured, known: Learned, expected: float) -> _Excess:
-    """Return how unevenly clipping weighs the answers of the two groups; `expected` if it did not clip.
+def _weights(told: Measured, known: Learned, expected: float, doubt: float) -> _Excess:
+    """Return sum (y - f) w, which entries that are never negative add to their contrasts.
 
-    What may be missed is taken to be a third of what clipping takes, from one group alone.
+    Before it is measured it is known from the sizes of the groups, with the variance `doubt`, but for what
+    clipping takes from one group more than from the other: taken to be a third of what it takes in all. Both
+    are put together by inverse variance. The error is the same for all columns, so it must be small.
     """
-    weight = known.norms[0].mean_weight(known.balls.answers)
-    if weight == 1 or known.rows.centred:
-        return _Excess(np.array([expected]), np.zeros(1))
+    weight = known.norms[0].mean_weight(known.balls.positive)
     unseen = (1 - weight) / 3 * known.groups.people * known.share * (1 - known.share)
-    told_off = told.weights.sums - expected * weight
-    excess, variance = shrunk(told_off, told.weights.deviation, np.array([unseen]))
-    return _Excess(excess + expected * weight, variance)
+    before = doubt * weight**2 + unseen**2
+    if before == 0 or told.weights.deviation == 0:
+        return _Excess(np.array([expected * weight]), np.array([before]))
+    part = before / (before + told.weights.deviation**2)
+    return _Excess(
+        expected * weight + part * (told.weights.sums - expected * weight), np.array([before * (1 - part)])
+    )
 
 
 def _p_value(

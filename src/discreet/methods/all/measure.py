@@ -36,7 +36,7 @@ class Learned:
 
     `share` is f, about the share of the second group; `shares` are those among the people who have an entry
     in each column of numbers, as far as they differ: exactly these are subtracted from each label y.
-    `means.present` is about how many people have an entry. `centred` is the variance of how far sums are from
+    `means.present` is about how many people have an entry. `clipped` says whether rows may be clipped; `centred` is the variance of how far sums are from
     0, or from their shift, as centres were moved there; infinite if they were not. `left` is the part of the
     budget that was not needed.
     """
@@ -51,6 +51,7 @@ class Learned:
     rows: Rows
     norms: tuple[Norms, Norms]
     balls: Balls
+    clipped: bool
     centred: float
     left: float
 
@@ -119,45 +120,47 @@ def learn(people: People, budget: Shares, groups: Groups | None = None, *, clip:
     if clip:
         shares, sizes = shares_present(people, columns, groups, means, share, missing)
     rho = budget.contrast + budget.stages + left
-    rows = scaled_rows(people, means, where.scaling, columns, groups.people, shares, rho)
-    rows = replace(rows, centred=not clip)
+    protected = people.protect == "everything"
+    unsure = _unsure(groups, share, budget.weights, protected=protected)
+    rows = scaled_rows(people, means, where.scaling, columns, groups.people, shares, rho, unsure)
+    if not clip:
+        rows = replace(rows, centred=rows.answers)
     boxes = boxes_of(people, rows)
-    whole, answers, group = rows.whole(learned), rows.answers, people.group[some]
+    whole, positive, group = rows.whole(learned), rows.positive, people.group[some]
     usual = usual_norms(rows, where.scaling)
     norms = (
-        learn_norms(whole[:, answers], boxes[0], usual[0], budget.norms / 2),
+        learn_norms(whole[:, positive], boxes[0], usual[0], budget.norms / 2),
         learn_norms(
-            whole[:, ~answers],
+            whole[:, ~positive],
             boxes[1],
             usual[1],
             budget.norms / 2,
             np.array(sizes)[(group == 1).astype(int)],
         ),
     )
-    protected = people.protect == "everything"
     balls = Balls(Ball(math.inf, boxes[0].entry), Ball(math.inf, boxes[1].entry), sizes)
     if clip:
         doubt = max(share, 1 - share, float(protected)) / math.sqrt(2 * max(budget.weights, 1e-12))
         offset = float(np.sum(rows.shift**2))
         balls = best_balls(
-            norms, boxes, shares, answers, groups.people, rho, offset, doubt, protected=protected, sizes=sizes
+            norms, boxes, shares, positive, groups.people, rho, offset, doubt, protected=protected, sizes=sizes
         )
-    moved = reach_of(boxes, balls, shares, answers, protected=protected).sums
+    moved = reach_of(boxes, balls, shares, positive, protected=protected).sums
     total = np.zeros(len(people), dtype=np.int64)
     for tile in tiles(*whole.shape):
-        total += exact((group[tile] >= 0).astype(np.float64) @ balls.clip(whole[tile], answers, group[tile]))
+        total += exact((group[tile] >= 0).astype(np.float64) @ balls.clip(whole[tile], positive, group[tile]))
     found = told(total, moved, budget.recentre, 1 / FINE)
     weight = _weights(rows, norms, balls)
     centred = found.sums - rows.shift / FINE * weight * groups.people * part
     there = means.present * part * weight
     # Centres move as far as they are more likely to be wrong than what was told of them.
-    wrong = np.where(answers, means.doubt / means.present * rows.scale, _OFF) ** 2
+    wrong = np.where(rows.answers, means.doubt / means.present * rows.scale, _OFF) ** 2
     trust = wrong / (wrong + (found.deviation / there) ** 2) if clip else 1.0
     rows = rows.moved_by(trust * centred / there)
     balls = _fitted(balls, boxes_of(people, rows))
     sure = found.deviation**2 * float(np.max(trust)) if clip and part == 1 else math.inf
     scaling = where.scaling
-    return Learned(groups, share, shares, missing, columns, scaling, means, rows, norms, balls, sure, left)
+    return Learned(groups, share, shares, missing, columns, scaling, means, rows, norms, balls, clip, sure, left)
 
 
 def _merged(first: Means, second: Means, sought: NDArray[np.bool_]) -> Means:
@@ -168,33 +171,40 @@ def _merged(first: Means, second: Means, sought: NDArray[np.bool_]) -> Means:
     return Means(*(np.where(sought, new, old) for old, new in parts))
 
 
+def _unsure(groups: Groups, share: float, rho: float, *, protected: bool) -> float:
+    """Return the variance of what will be known of sum (y - f): from the sizes of groups, and from itself."""
+    moved = 1.0 if protected else max(share, 1 - share)
+    return 1 / (1 / max(0.5 * groups.deviation**2, 1e-9) + 2 * rho / moved**2)
+
+
 def _weights(rows: Rows, norms: tuple[Norms, Norms], balls: Balls) -> NDArray[np.float64]:
-    answers, numbers = norms[0].mean_weight(balls.answers), norms[1].mean_weight(balls.numbers)
-    return np.where(rows.answers, answers, numbers)
+    positive, signed = norms[0].mean_weight(balls.positive), norms[1].mean_weight(balls.signed)
+    return np.where(rows.positive, positive, signed)
 
 
 def _fitted(balls: Balls, boxes: tuple[Box, Box]) -> Balls:
     """Return balls of the same radii for boxes that moved a little."""
-    answers, numbers = (
-        Ball(ball.radius, box.entry) for ball, box in zip((balls.answers, balls.numbers), boxes, strict=True)
+    positive, signed = (
+        Ball(ball.radius, box.entry) for ball, box in zip((balls.positive, balls.signed), boxes, strict=True)
     )
-    return replace(balls, answers=answers, numbers=numbers)
+    return replace(balls, positive=positive, signed=signed)
 
 
 def settled(people: People, known: Learned, budget: Shares) -> Shares:
     """Return the budget of what is measured, with what learning has left, divided as the rows ask for."""
     budget = budget.and_also(known.left)
     rows, present = known.rows, known.means.present
-    if rows.centred:
+    if not known.clipped:
         return budget
-    if math.isinf(known.balls.answers.radius):
+    exact = known.groups.deviation == 0 and math.isinf(known.balls.positive.radius)
+    if exact or not rows.positive.any():
         budget = replace(budget, weights=0.0).and_also(budget.weights)
     protected = people.protect == "everything"
-    reach = reach_of(boxes_of(people, rows), known.balls, known.shares, rows.answers, protected=protected)
+    reach = reach_of(boxes_of(people, rows), known.balls, known.shares, rows.positive, protected=protected)
     rho = 2 * (budget.squares + budget.sums + budget.contrast + budget.stages)
-    size, shift = np.minimum(rows.scale, rows.most), rows.shift / FINE
+    size, middle = np.minimum(rows.scale, rows.most), rows.middle / FINE
     hidden = size * np.minimum(known.means.doubt / known.means.present, 0.5)
-    level = np.clip(shift, hidden, size - hidden)
+    level = np.clip(middle, hidden, size - hidden)
     variance = np.where(rows.answers, level * (size - level), (rows.scale * known.scaling.spread) ** 2)
     variance = np.maximum(variance * present, 1e-9)
     noise = (reach.contrast / FINE) ** 2 / rho / float(np.mean(variance * known.shares * (1 - known.shares)))
@@ -210,8 +220,8 @@ def measure(people: People, known: Learned, budget: Shares) -> Measured:
     Guarantee: the composition of Gaussian events, of the parts contrast, sums, squares and weights.
     """
     share, protected = known.share, people.protect == "everything"
-    answers, shares = known.rows.answers, known.shares
-    reach = reach_of(boxes_of(people, known.rows), known.balls, shares, answers, protected=protected)
+    positive, shares = known.rows.positive, known.shares
+    reach = reach_of(boxes_of(people, known.rows), known.balls, shares, positive, protected=protected)
     total = _Totals.of(people, known)
     weighed = PARTS * FINE * (1.0 if protected else max(share, 1 - share))
     unit = 1 / (PARTS * FINE)
@@ -242,11 +252,11 @@ def measure_again(people: People, known: Learned, rows: NDArray[np.int16], rho: 
 
     Guarantee: Gaussian(sqrt(2 rho)).
     """
-    boxes, answers = boxes_of(people, known.rows), known.rows.answers
-    reach = reach_of(boxes, known.balls, known.shares, answers, protected=people.protect == "everything")
+    boxes, positive = boxes_of(people, known.rows), known.rows.positive
+    reach = reach_of(boxes, known.balls, known.shares, positive, protected=people.protect == "everything")
     total = np.zeros((2, len(people)), dtype=np.int64)
     for part in tiles(*rows.shape):
-        add(total, known.balls.clip(rows[part], answers, people.group[part]), people.group[part])
+        add(total, known.balls.clip(rows[part], positive, people.group[part]), people.group[part])
     return told(contrast(total, known.shares), PARTS * reach.contrast, rho, 1 / (PARTS * FINE))
 
 
@@ -271,13 +281,13 @@ class _Totals:
         """Add everyone up, some people at a time."""
         m = len(people)
         total = cls(*(np.zeros(shape, dtype=np.int64) for shape in ((2, m), (2, 1), m)))
-        answers = known.rows.answers
+        positive = known.rows.positive
         for part in tiles(people.rows, m):
             group = people.group[part]
             whole = _whole(people, known, part)
-            clipped = known.balls.clip(whole, answers, group)
+            clipped = known.balls.clip(whole, positive, group)
             add(total.rows, clipped, group)
-            add(total.weights, _kept(whole[:, answers], clipped[:, answers]), group)
+            add(total.weights, _kept(whole[:, positive], clipped[:, positive]), group)
             total.squares += exact(np.einsum("ij,ij->j", clipped * (group >= 0)[:, None], clipped))
         return total
 
@@ -286,7 +296,7 @@ class _Totals:
 
 
 def _kept(whole: NDArray[np.int16], clipped: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return what clipping leaves of the length of each person's answers, in steps; shape (n, 1)."""
+    """Return what clipping leaves of the length of each person's entries, in steps; shape (n, 1)."""
     before = np.sum(whole.astype(np.float64) ** 2, axis=1)
     after = np.sum(clipped * clipped, axis=1)
     share = np.sqrt(np.minimum(after / np.maximum(before, 1.0), 1.0))

@@ -79,7 +79,7 @@ def best_balls(
     norms: tuple[Norms, Norms],
     boxes: tuple[Box, Box],
     shares: NDArray[np.float64],
-    answers: NDArray[np.bool_],
+    positive: NDArray[np.bool_],
     people: float,
     rho: float,
     offset: float,
@@ -92,7 +92,7 @@ def best_balls(
 
     With weights w the signal is proportional to mean(w), and over all columns the variance of the sums to
     mean((w |v|)^2) and that of the noise to their number. A ball of infinite radius leaves the box as it is.
-    What clipping takes from answers, of which `offset` is the squared length of a mean row, is known within
+    What clipping takes from entries without negative ones, of which `offset` is the squared length of a mean row, is known within
     `doubt` people.
     """
     tried = [_tried(norm, box, least) for norm, box, least in zip(norms, boxes, (0.0, _OWN), strict=True)]
@@ -105,7 +105,7 @@ def best_balls(
     size = people * float(np.mean(shares * (1 - shares)))
 
     def cost(pair: tuple[Ball, Ball]) -> float:
-        moved = reach_of(boxes, Balls(*pair, sizes), shares, answers, protected=protected).contrast
+        moved = reach_of(boxes, Balls(*pair, sizes), shares, positive, protected=protected).contrast
         noise = moved**2 / (2 * rho * size)
         clipped = 1 - math.sqrt(known[0][pair[0]][0])
         unknown = offset * min(doubt, clipped / 3 * size) ** 2 / size / known[0][pair[0]][0]
