@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -20,6 +20,8 @@ from discreet.evidence.two_groups import TwoGroups
 from discreet.labels import codes
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from discreet.block import Block
     from discreet.data.tables.table import Table
 
@@ -83,9 +85,7 @@ def gathered(data: Any, test: Comparison, *, person: Any, columns: Any) -> Peopl
     # Where groups are protected, how long this takes must not tell that somebody is in neither.
     if protect == "everything" or np.any(group < 0):
         values = np.where((group < 0)[:, None], np.nan, values)
-    if protect == "columns":
-        sizes(np.array([np.sum(group == 0), np.sum(group == 1)], dtype=np.float64))  # refuses empty groups
-    return People(
+    people = People(
         table.names,
         _questions(table, test),
         test.alternative,
@@ -95,6 +95,30 @@ def gathered(data: Any, test: Comparison, *, person: Any, columns: Any) -> Peopl
         MEMBERSHIP if protect == "columns" else "",
         _ROWS if person is None else "",
     )
+    if isinstance(test, Compare) and test.within is not None:
+        people = _in_subgroups(people, test, np.concatenate([block.labels[test.within] for block in blocks]))
+    if protect == "columns":
+        _refuse_empty(people, test)
+    return people
+
+
+def _in_subgroups(people: People, test: Compare, label: NDArray[Any]) -> People:
+    """Return the people with the subgroup that each is compared in, and a hypothesis for each of them."""
+    subgroup = codes(label, test.levels_within).astype(np.int16)
+    names = [f"{name} | {test.within}={level}" for level in test.levels_within for name in people.names]
+    public = f"{people.public} and subgroup" if people.public else ""
+    return replace(
+        people, names=names, subgroup=subgroup, subgroups=len(test.levels_within), public=public
+    )
+
+
+def _refuse_empty(people: People, test: Comparison) -> None:
+    """Refuse groups without people, and subgroups, where all of them are public."""
+    counts = people.counts()
+    sizes(counts.sum(axis=0).astype(np.float64))
+    if isinstance(test, Compare) and not counts.all():
+        level = test.levels_within[int(np.argmin(counts.all(axis=1)))]
+        raise InputError(f"levels_within: both groups need people in each, and in {level!r} one has none")
 
 
 def _questions(table: Table, test: Comparison) -> tuple[Question, ...]:
