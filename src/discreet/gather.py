@@ -107,9 +107,7 @@ def _in_subgroups(people: People, test: Compare, label: NDArray[Any]) -> People:
     subgroup = codes(label, test.levels_within).astype(np.int16)
     names = [f"{name} | {test.within}={level}" for level in test.levels_within for name in people.names]
     public = f"{people.public} and subgroup" if people.public else ""
-    return replace(
-        people, names=names, subgroup=subgroup, subgroups=len(test.levels_within), public=public
-    )
+    return replace(people, names=names, subgroup=subgroup, subgroups=len(test.levels_within), public=public)
 
 
 def _refuse_empty(people: People, test: Comparison) -> None:

@@ -173,9 +173,7 @@ def test_what_cannot_be_asked_is_refused():
         discreet.Compare(group="g", levels_within=["north"])
     with pytest.raises(InputError, match="another column"):
         discreet.Compare(group="g", within="g", levels_within=[0, 1])
-    test = discreet.Compare(
-        group="g", within="where", levels_within=["north", "atlantis"], protect="columns"
-    )
+    test = discreet.Compare(group="g", within="where", levels_within=["north", "atlantis"], protect="columns")
     with pytest.raises(InputError, match="atlantis"):
         discreet.measure(table_of(), test)
     missing = discreet.Compare(group="g", within="wher", levels_within=["north"])

@@ -62,7 +62,7 @@ def renamed(test: Any, names: dict[str, str]) -> Any:
     inner = getattr(test, "test", None) if hasattr(test, "seen") else None
     if inner is not None:
         return replace(test, test=renamed(inner, names))
-    given = {key: getattr(test, key, None) for key in ("group", "stratum", "partner", "trait")}
+    given = {key: getattr(test, key, None) for key in ("group", "stratum", "within", "partner", "trait")}
     changed: dict[str, Any] = {key: names[value] for key, value in given.items() if value in names}
     if getattr(test, "reads", ()):
         changed["reads"] = tuple(names[name] for name in test.reads)

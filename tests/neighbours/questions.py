@@ -66,7 +66,8 @@ def ask(rng: np.random.Generator, study: Study, name: str) -> tuple[Any, frozens
         | {
             "protect": str(rng.choice(["everything", "columns"])),
             "bounds": bounds if rng.random() < 0.5 else None,
-        },
+        }
+        | ({"within": "s", "levels_within": study.levels["s"]} if rng.random() < 0.4 else {}),
         "Vote": votes | ({"reads": ("g",)} if rng.random() < 0.5 else {}),
     }
     test = getattr(discreet, name)(**options[name])

@@ -28,7 +28,14 @@ _TESTS = {
     "p-values": "p-values computed elsewhere",
 }
 _WORDS = {"two-sided": "two-sided", "greater": "one-sided (greater)", "less": "one-sided (less)"}
-_NAMED = {"partner": "with", "trait": "trait", "null": "against", "stratum": "by", "within": "within each", "test": "with"}
+_NAMED = {
+    "partner": "with",
+    "trait": "trait",
+    "null": "against",
+    "stratum": "by",
+    "within": "within each",
+    "test": "with",
+}
 
 
 def question(parameters: Mapping[str, object]) -> str:

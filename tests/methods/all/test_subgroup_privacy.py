@@ -70,7 +70,8 @@ def moved(method, seed, tables):
             assert one.to_json() == two.to_json()
             assert [step.terms for step in first.steps] == [step.terms for step in second.steps]
             ratios = [
-                before.moved(after) * (np.sqrt(2) if moves and before.name not in HALVED + ("select",) else 1.0)
+                before.moved(after)
+                * (np.sqrt(2) if moves and before.name not in (*HALVED, "select") else 1.0)
                 for before, after in zip(first.steps, second.steps, strict=True)
             ]
             assert moves or np.count_nonzero(ratios) <= len(ratios) / people.subgroups + 1

@@ -96,7 +96,7 @@ class People:
         return 2 if self.subgroup is not None and self.protect == "everything" else 1
 
     def counts(self) -> NDArray[np.int64]:
-        """Return how many people are in both groups of each subgroup; shape (subgroups, 2). Private, or not."""
+        """Return how many people are in both groups of each subgroup; shape (subgroups, 2)."""
         inside = self.group >= 0
         cell = self.group.astype(np.int64)
         if self.subgroup is not None:

@@ -179,9 +179,7 @@ class Reach:
     squares: float
 
 
-def reach_of(
-    boxes: tuple[Box, Box], balls: Balls, share: float, *, protected: bool, seen: int = 1
-) -> Reach:
+def reach_of(boxes: tuple[Box, Box], balls: Balls, share: float, *, protected: bool, seen: int = 1) -> Reach:
     """Return the sensitivities of sum (y - f) v, of sum v, and of sum v^2.
 
     A neighbour with the same label moves the first by max(f, 1 - f) times the distance of two rows; one with

@@ -40,7 +40,7 @@ def ready_all(people: People, asked: Parameters) -> Ready:
     proved = asked.guarantee == "proved"
     columns = people.columns
     later = () if proved else schedule(expected(asked.expect, len(people)) // people.subgroups, columns)
-    # Each subgroup may spend as much as if there were no other: a person is in one (docs/proofs/subgroups.md).
+    # Each subgroup spends as if there were no other: a person is in one (docs/proofs/subgroups.md).
     budgets = [shares(part, rho, later, proved=proved).of(rho) for part in people.parts()]
     for budget in budgets:
         check_budget(budget, columns)

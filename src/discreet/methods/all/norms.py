@@ -46,7 +46,8 @@ def learn_norms(
 ) -> Norms:
     """Return how many people have rows of which norm, in one part; one person moves it by sqrt(2).
 
-    People in neither group are not `inside`; about how many are is `people`. Where nothing is to be seen in the noise, rows are taken to be about as long as is `usual`.
+    People in neither group are not `inside`; about how many are is `people`. Where nothing is to be seen in
+    the noise, rows are taken to be about as long as is `usual`.
     """
     if box.columns == 0:
         return Norms(np.ones(1), np.ones(1))

@@ -66,11 +66,13 @@ def ready_focus(people: People, asked: Parameters) -> Ready:
         mask = np.zeros(len(people), dtype=np.bool_)
         mask[chosen] = True
         asked_of = mask.reshape(people.subgroups, -1)
-        tested = Tested.joined([
-            measured(part.only(left), *_budget(part, rest, int(left.sum())), known)
-            for part, left, known in zip(people.parts(), asked_of, groups, strict=True)
-            if left.any()
-        ])
+        tested = Tested.joined(
+            [
+                measured(part.only(left), *_budget(part, rest, int(left.sum())), known)
+                for part, left, known in zip(people.parts(), asked_of, groups, strict=True)
+                if left.any()
+            ]
+        )
         told = tested.told(chosen, "BH")
         p = np.ones(len(people))
         p[chosen] = told.p_value
@@ -84,7 +86,7 @@ def ready_focus(people: People, asked: Parameters) -> Ready:
 
 
 def _budget(people: People, rest: float, count: int) -> tuple[Shares, Later]:
-    """Return how `rest` is divided where so many columns of these people are measured, and in which stages."""
+    """Return how `rest` is divided where so many columns are measured, and in which stages."""
     later = schedule(count // 2, count)
     return shares(people, rest, later, count).of(rest).without_groups(), later
 
