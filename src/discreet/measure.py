@@ -20,7 +20,7 @@ from discreet.evidence.core.evidence import Evidence
 from discreet.evidence.core.sharded import Part, joined
 from discreet.evidence.p_values import PValues
 from discreet.gather import gathered
-from discreet.parameters import Engine
+from discreet.typing import Engine
 
 if TYPE_CHECKING:
     from collections.abc import Generator

@@ -30,9 +30,8 @@ if TYPE_CHECKING:
 
     from discreet.alternative import Alternative
     from discreet.evidence.core.accumulate import Test
-    from discreet.parameters import Dependence, Guarantee, Method
     from discreet.spending import Purse
-    from discreet.typing import ArrayLike, Bounds
+    from discreet.typing import ArrayLike, Bounds, Dependence, Guarantee, MethodName
 
 _TARGET = "y"
 _FLOOR = 0.2
@@ -131,7 +130,7 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
     """
 
     n_features_in_: int
-    method: Method
+    method: MethodName
     guarantee: Guarantee | None
     dependence: Dependence | None
     expect: float | None
@@ -147,7 +146,7 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
         y_bounds: Sequence[float] | None = None,
         floor: float | None = None,
         alternative: Alternative | None = None,
-        method: Method = "auto",
+        method: MethodName = "auto",
         guarantee: Guarantee | None = None,
         dependence: Dependence | None = None,
         expect: float | None = None,

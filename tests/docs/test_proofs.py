@@ -13,9 +13,9 @@ FORM = ["Statement", "Adjacency", "Assumptions", "Proof", "In the code", "Audit"
 CITED = re.compile(r"docs/proofs/([a-z0-9-]+)")
 # Records and helpers: they draw nothing, charge nothing and certify nothing by themselves.
 HELPERS = {
-    "select": {"drawn", "neighbours", "plans", "scores", "selection"},
+    "selection": {"scores", "selection", "sensitivity"},
     "noise": {"uniform"},
-    "methods": {"common", "route"},
+    "methods": {"common", "method", "options", "parameters", "registry"},
     "privacy": {"promise", "search"},
 }
 

@@ -11,8 +11,8 @@ from discreet.data.plink.plink import Plink, is_plink
 from discreet.data.tables.person import Person
 from discreet.errors import InputError, perhaps
 from discreet.evidence.core.genetic import RARE
+from discreet.methods.parameters import Parameters
 from discreet.named import kind_named, test_named
-from discreet.parameters import Parameters
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

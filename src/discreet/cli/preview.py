@@ -11,7 +11,7 @@ from discreet.named import described, plain
 
 if TYPE_CHECKING:
     from discreet.cli.plan_file import Job
-    from discreet.parameters import Planned
+    from discreet.typing import Planned
 
 _PLANNED = {"aware", "calibrated", "peel", "oneshot"}
 

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, get_args
 from discreet import check
 from discreet.errors import InputError
 from discreet.evidence.core.arguments import only_replace, settle
-from discreet.parameters import Protect
+from discreet.typing import Protect
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any, NoReturn
 
     from discreet.alternative import Alternative
-    from discreet.parameters import Adjacency
-    from discreet.typing import Bounds, Levels
+    from discreet.typing import Adjacency, Bounds, Levels
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 
     from discreet.block import Block
     from discreet.evidence.core.evidence import Evidence
-    from discreet.parameters import Adjacency
-    from discreet.typing import Bounds, Tail
+    from discreet.typing import Adjacency, Bounds, Tail
 
 _FLOOR = 0.1
 

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evidence.core.evidence import Evidence
-    from discreet.parameters import Adjacency
-    from discreet.typing import Bounds, PerColumn, Tail
+    from discreet.typing import Adjacency, Bounds, PerColumn, Tail
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from discreet.evidence.core.evidence import Evidence
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from discreet.parameters import Adjacency
+    from discreet.typing import Adjacency
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

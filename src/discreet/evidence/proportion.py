@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from discreet.evidence.core.evidence import Evidence
-    from discreet.parameters import Adjacency
+    from discreet.typing import Adjacency
 
 _YES_OR_NO = Steps(0.5, reached=True)  # 1, -1, or 0: sums and sums of squares give both counts
 

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
     from discreet.alternative import Alternative
     from discreet.evidence.core.evidence import Evidence
-    from discreet.parameters import Adjacency
-    from discreet.typing import Levels, Tail
+    from discreet.typing import Adjacency, Levels, Tail
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

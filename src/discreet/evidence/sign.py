@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evidence.core.evidence import Evidence
-    from discreet.parameters import Adjacency
+    from discreet.typing import Adjacency
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

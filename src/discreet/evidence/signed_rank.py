@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
     from discreet.alternative import Alternative
     from discreet.evidence.core.evidence import Evidence
-    from discreet.parameters import Adjacency
-    from discreet.typing import Tail
+    from discreet.typing import Adjacency, Tail
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

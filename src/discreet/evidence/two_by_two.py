@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from discreet.evidence.core.evidence import Evidence
-    from discreet.parameters import Adjacency
-    from discreet.typing import Levels, Tail
+    from discreet.typing import Adjacency, Levels, Tail
 
 _YES = Steps(0.5, reached=True, signed=False)
 

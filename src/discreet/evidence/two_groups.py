@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from discreet.evidence.core.evidence import Evidence
-    from discreet.parameters import Adjacency
-    from discreet.typing import Bounds, Levels, Tail
+    from discreet.typing import Adjacency, Bounds, Levels, Tail
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

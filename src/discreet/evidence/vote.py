@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evidence.core.evidence import Evidence
-    from discreet.parameters import Adjacency
+    from discreet.typing import Adjacency
 
 _KEY = b"discreet"
 _LONGEST_KEY = 64  # bytes, of the hash

@@ -13,8 +13,7 @@ from discreet.evidence.core.arguments import TAILS, check_strata, only_replace, 
 
 if TYPE_CHECKING:
     from discreet.evidence.core.association import Design
-    from discreet.parameters import Adjacency
-    from discreet.typing import Levels, Tail
+    from discreet.typing import Adjacency, Levels, Tail
 
 PROTECT = ("both", "genotypes")
 RARE = 0.05  # the lowest floor of a frequency that is taken unasked

@@ -12,9 +12,11 @@ from discreet.classical.step_up import step_up_positions
 from discreet.methods.all.after import Results, effects, results
 from discreet.methods.all.measure import check_budget, learn, measure
 from discreet.methods.all.proved_sums import proved_p
-from discreet.methods.all.shares import expected, schedule, shares
+from discreet.methods.all.scores import ready_scores
+from discreet.methods.all.shares import schedule, shares
 from discreet.methods.all.stages import staged
-from discreet.methods.common import INDEPENDENT, Ready, gaussian_budget, gaussian_events
+from discreet.methods.common import INDEPENDENT, expected, gaussian_budget, gaussian_events
+from discreet.methods.method import Method, Ready
 from discreet.privacy.promise import Privacy
 from discreet.report.estimates import Told
 from discreet.report.release import FdrPromise, Release, Values
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from discreet.evidence.core.people import People
     from discreet.methods.all.learn import Groups
     from discreet.methods.all.shares import Later, Shares
-    from discreet.parameters import Parameters
+    from discreet.methods.parameters import Parameters
     from discreet.privacy.events import Event
 
 
@@ -45,6 +47,10 @@ def ready_all(people: People, asked: Parameters) -> Ready:
     for budget in budgets:
         check_budget(budget, columns)
     events = gaussian_events(budgets[0].spent() if people.subgroup is None else [rho])
+    if proved:
+        fdr = FdrPromise(asked.q, "proved", PROVED, "docs/proofs/all-fdr.md", INDEPENDENT)
+    else:
+        fdr = FdrPromise(asked.q, "simulated", APPROXIMATE, "discreet bench people --raw")
 
     def draw() -> Release:
         parts = zip(people.parts(), budgets, strict=True)
@@ -52,17 +58,15 @@ def ready_all(people: People, asked: Parameters) -> Ready:
             failure = FAILURE * asked.q / len(people)
             tested = Tested.joined([proved_all(part, budget, failure) for part, budget in parts])
             places = step_up_positions(tested.p, asked.q * (1 - FAILURE))
-            words = FdrPromise(asked.q, "proved", PROVED, "docs/proofs/all-fdr.md", INDEPENDENT)
         else:
             tested = Tested.joined([measured(part, budget, later) for part, budget in parts])
             places = adaptive_bh(tested.p, asked.q)
-            words = FdrPromise(asked.q, "simulated", APPROXIMATE, "discreet bench people --raw")
         told = tested.told(np.arange(len(people)), "BH" if proved else "adaptive BH")
         return released(
-            "noise on every statistic", people, asked, events, places, told, words, tested.values(places)
+            "noise on every statistic", people, asked, events, places, told, fdr, tested.values(places)
         )
 
-    return Ready(events, draw)
+    return Ready(events, fdr, draw)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -167,4 +171,17 @@ PROVED = (
 APPROXIMATE = (
     "the t law of the z scores is near the truth, which very rare answers in small groups can strain, and "
     "columns that do not differ are independent of the rest, or nearly so"
+)
+
+ALL = Method(
+    name="all",
+    about="Gaussian noise on every statistic, then BH; best for few hypotheses, many of them real. Of two "
+    "groups nothing is assumed about the columns.",
+    options={
+        "guarantee": '"approximate" (if None), by adaptive BH, or "proved", by BH.',
+        "expect": "it helps to divide the budget.",
+    },
+    guarantees=("approximate", "proved"),
+    of_scores=ready_scores,
+    of_people=ready_all,
 )

@@ -16,7 +16,8 @@ from discreet.methods.all.learn import learn_groups
 from discreet.methods.all.measure import check_budget
 from discreet.methods.all.method import APPROXIMATE, Tested, measured, released
 from discreet.methods.all.shares import group_share, schedule, shares
-from discreet.methods.common import Ready, gaussian_budget, gaussian_events
+from discreet.methods.common import expected, gaussian_budget, gaussian_events
+from discreet.methods.method import Method, Ready
 from discreet.noise.laws import GUMBEL
 from discreet.privacy.rounds import effective
 from discreet.report.release import FdrPromise, Release
@@ -28,17 +29,10 @@ if TYPE_CHECKING:
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.people import People
     from discreet.methods.all.shares import Later, Shares
-    from discreet.parameters import Parameters
+    from discreet.methods.parameters import Parameters
 
 SELECTION = 0.5
 """The share of the budget that the selection spends."""
-_DEFAULT = (8, 128)
-
-
-def looked_at(k: int | None, m: int) -> int:
-    """Return how many hypotheses are measured: `k`, or else one in fifty, at least 8 and at most 128."""
-    low, high = _DEFAULT
-    return min(m, max(low, min(m // 50, high)) if k is None else k)
 
 
 def ready_focus(people: People, asked: Parameters) -> Ready:
@@ -47,14 +41,16 @@ def ready_focus(people: People, asked: Parameters) -> Ready:
     Guarantee: the composition of one Gaussian event for each share, together within (epsilon, delta).
     """
     rho = gaussian_budget(asked.epsilon, asked.delta)
-    count = looked_at(asked.k, len(people))
+    signals = expected(asked.expect, len(people))
+    count = min(len(people), 2 * signals if asked.k is None else asked.k)
     sizes = group_share(people, rho) * rho
     select = SELECTION * rho - sizes
     rest = (rho - SELECTION * rho) * (1 - 2.0**-45)
-    spent = _budget(people, rest, count)[0]
+    spent = _budget(people, rest, count, signals)[0]
     check_budget(spent, count)
     several = people.subgroup is not None
     events = gaussian_events((sizes, select, *((rest,) if several else spent.spent())))
+    fdr = FdrPromise(asked.q, "simulated", APPROXIMATE, "discreet bench people --raw")
 
     def draw() -> Release:
         # Who is replaced moves two of all counts by one, in one subgroup or in two.
@@ -68,7 +64,7 @@ def ready_focus(people: People, asked: Parameters) -> Ready:
         asked_of = mask.reshape(people.subgroups, -1)
         tested = Tested.joined(
             [
-                measured(part.only(left), *_budget(part, rest, int(left.sum())), known)
+                measured(part.only(left), *_budget(part, rest, int(left.sum()), signals), known)
                 for part, left, known in zip(people.parts(), asked_of, groups, strict=True)
                 if left.any()
             ]
@@ -76,18 +72,17 @@ def ready_focus(people: People, asked: Parameters) -> Ready:
         told = tested.told(chosen, "BH")
         p = np.ones(len(people))
         p[chosen] = told.p_value
-        found = np.searchsorted(chosen, step_up_positions(p, asked.q))
-        words = FdrPromise(asked.q, "simulated", APPROXIMATE, "discreet bench people --raw")
+        places = np.searchsorted(chosen, step_up_positions(p, asked.q))
         return released(
-            "selected, then measured afresh", people, asked, events, found, told, words, tested.values(found)
+            "selected, then measured afresh", people, asked, events, places, told, fdr, tested.values(places)
         )
 
-    return Ready(events, draw)
+    return Ready(events, fdr, draw)
 
 
-def _budget(people: People, rest: float, count: int) -> tuple[Shares, Later]:
+def _budget(people: People, rest: float, count: int, signals: int) -> tuple[Shares, Later]:
     """Return how `rest` is divided where so many columns are measured, and in which stages."""
-    later = schedule(count // 2, count)
+    later = schedule(min(signals, count), count)
     return shares(people, rest, later, count).of(rest).without_groups(), later
 
 
@@ -99,3 +94,16 @@ def select_largest(evidence: Evidence, count: int, rho: float) -> NDArray[np.int
     certificate = evidence.certificate
     unit = min(certificate.spread, 2 * certificate.sup) / math.sqrt(8 * rho) * (1 + 2.0**-40)
     return largest(evidence.score, unit * math.sqrt(float(effective(count))), count, GUMBEL)
+
+
+FOCUS = Method(
+    name="focus",
+    about="the most promising comparisons of two groups selected privately, and measured afresh.",
+    options={
+        "guarantee": '"approximate".',
+        "k": "how many hypotheses to measure. If None, twice as many as expected to be real.",
+        "expect": "it helps to divide the budget, and says how many are measured if k does not.",
+    },
+    guarantees=("approximate",),
+    of_people=ready_focus,
+)
