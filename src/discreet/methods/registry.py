@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from discreet.methods.method import Method, Ready
     from discreet.methods.parameters import Parameters
 
-METHODS: dict[str, Method] = {method.name: method for method in (AUTO, AWARE, ALL, FOCUS, PEEL, ONESHOT, MIRROR)}
+METHODS: dict[str, Method] = {
+    method.name: method for method in (AUTO, AWARE, ALL, FOCUS, PEEL, ONESHOT, MIRROR)
+}
 """Every method there is. To add one: a folder with its `Method`, a line here, a word in `MethodName`."""
 
 

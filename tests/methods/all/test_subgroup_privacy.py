@@ -10,7 +10,7 @@ import pytest
 from discreet.evidence.core.people import People
 from discreet.methods.all.method import ready_all
 from discreet.methods.focus.method import ready_focus
-from discreet.parameters import Parameters
+from discreet.methods.parameters import Parameters
 
 HALVED = ("_quartiles", "_means", "_ranges")  # spend half of their share, as who leaves moves them as much
 READY = {"all": ready_all, "proved": ready_all, "focus": ready_focus}
