@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast, get_args
+from typing import TYPE_CHECKING, get_args
 
 from discreet import check
 from discreet.documented import documented
 from discreet.errors import InputError
-from discreet.evidence.compare import Compare
 from discreet.evidence.core.evidence import Evidence
 from discreet.evidence.core.people import People
-from discreet.gather import gathered, is_comparison
+from discreet.evidence.core.question import question
+from discreet.evidence.core.registry import described, is_recognisable, plain
+from discreet.gather import gathered
 from discreet.measure import check_engine, check_test, measuring
 from discreet.methods.options import TEXTS
 from discreet.methods.parameters import Parameters
 from discreet.methods.registry import METHODS, prepare, route
-from discreet.named import described, plain, recognised
 from discreet.request import about, about_evidence
 from discreet.spending import spending
 from discreet.typing import Frame
@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from discreet.data.tables.person import Person
-    from discreet.evidence.core.accumulate import Test
+    from discreet.evidence.core.protocol import Test
     from discreet.evidence.core.sharded import Sharded
-    from discreet.gather import Comparison
     from discreet.report.release import Release
     from discreet.spending import Purse, Spending
     from discreet.typing import (
@@ -143,32 +142,33 @@ def discover(
         expect=expect,
         values=values,
     )
-    if release_id is not None and not all(map(recognised, (test, columns, person))):
+    if release_id is not None and not all(map(is_recognisable, (test, columns, person))):
         raise InputError(
             "release_id needs a test and columns that can be written down, to know them again: name the "
             "function to vote with in a module, give columns and levels as lists, or leave release_id out"
         )
     of = {"test": described(test), "columns": plain(columns), "person": plain(person)}
-    question = {name: value for name, value in of.items() if value is not None}
-    purse = spending(ledger, dataset, release_id, {**question, **asked.to_dict()})
+    asked_of = {name: value for name, value in of.items() if value is not None}
+    purse = spending(ledger, dataset, release_id, {**asked_of, **asked.to_dict()})
     if purse is not None:
         purse = replace(purse, request={**purse.request, "data": about(data, test)})
         purse.early(asked, getattr(test, "adjacency", "replace"))
         stored = purse.stored()
         if stored is not None:
             return stored
-    if engine == "local" and METHODS[asked.method].asks_people and is_comparison(data, test):
-        people = gathered(data, cast("Comparison", test), person=person, columns=columns)
+    asked_of["question"] = question(test)
+    if engine == "local" and METHODS[asked.method].asks_people:
+        people = gathered(data, test, person=person, columns=columns)
         if people is not None:
             asked, why = route(asked, people)
-            question |= _reason(why)
-            if METHODS[asked.method].asks_people or isinstance(test, Compare):
-                return _made(people, asked, purse, question, _frame(data))
+            asked_of |= _reason(why)
+            if METHODS[asked.method].asks_people or test.needs_rows:
+                return _made(people, asked, purse, asked_of, _frame(data))
     # Scores may stay on a cluster where a method needs no more than their blocks can give.
     gather = asked.values or not METHODS[asked.method].of_shards
     where = {"engine": engine, "scheduler": scheduler}
     with measuring(data, test, person=person, columns=columns, **where, gather=gather) as evidence:
-        return _made(evidence, asked, purse, question, _frame(data))
+        return _made(evidence, asked, purse, asked_of, _frame(data))
 
 
 @documented(TEXTS)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.alternative import Alternative
-    from discreet.evidence.core.accumulate import Test
+    from discreet.evidence.core.protocol import Test
     from discreet.spending import Purse
     from discreet.typing import ArrayLike, Bounds, Dependence, Guarantee, MethodName
 

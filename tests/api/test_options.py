@@ -9,9 +9,9 @@ from typer.testing import CliRunner
 
 import discreet
 from discreet.cli import app
+from discreet.evidence.core.registry import own_classes
 from discreet.methods.parameters import OPTIONS, Parameters
 from discreet.methods.registry import METHODS
-from discreet.named import TESTS
 from discreet.sklearn import PrivateSelectFdr
 
 ASK = {"q": 0.1, "epsilon": 1.0, "delta": 1e-6}
@@ -160,7 +160,7 @@ def test_a_plan_file_is_held_to_the_same_table(tmp_path):
 def test_every_test_knows_its_arguments():
     """No argument of a test is stored unchecked: a value that is nothing is refused for each."""
     nothing = object()
-    for name in TESTS.values():
+    for name in (kind.__name__ for kind in own_classes()):
         kind = getattr(discreet, name)
         for field in kind.__dataclass_fields__:
             with pytest.raises((discreet.DiscreetError, TypeError)):

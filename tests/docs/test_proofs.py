@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from discreet.named import TESTS, kind_named
+from discreet.evidence.core.registry import find_test, own_names
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(page for page in (ROOT / "docs/proofs").glob("*.md") if page.stem != "index")
@@ -67,10 +67,10 @@ def test_mechanisms_have_a_page(folder):
     assert not absent, f"no proof page names {sorted(absent)}"
 
 
-@pytest.mark.parametrize("name", TESTS)
+@pytest.mark.parametrize("name", own_names())
 def test_certificates_have_a_page(name):
     """The class of every test on data names the page that proves its certificate."""
-    assert CITED.search(kind_named(name).__doc__), f"{name} cites no proof page"
+    assert CITED.search(find_test(name).__doc__), f"{name} cites no proof page"
 
 
 def test_the_form_can_fail():

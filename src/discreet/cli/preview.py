@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from discreet.cli.notes import exact_levels
 from discreet.data.plink.plink import Plink
-from discreet.named import described, plain
+from discreet.evidence.core.registry import described, plain
 
 if TYPE_CHECKING:
     from discreet.cli.plan_file import Job

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, ClassVar, get_args
 
 from discreet import check
 from discreet.errors import InputError
 from discreet.evidence.core.arguments import only_replace, settle
+from discreet.evidence.core.protocol import Comparison, Test
 from discreet.typing import Protect
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any, NoReturn
+    from collections.abc import Mapping, Sequence
+    from typing import NoReturn
 
     from discreet.alternative import Alternative
     from discreet.typing import Adjacency, Bounds, Levels
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compare:
+class Compare(Test):
     """Compare two groups in every column: numbers, yes/no columns and declared answers, in one release.
 
     Nothing has to be known of the columns: how numbers are spread, how frequent answers are and how large the
@@ -87,13 +88,21 @@ class Compare:
     'a | sex=female'
     """
 
+    name = "compare"
+    question = "Differences between two groups"
+    proof = "all-privacy"
+    effect = "by column: a difference of means, of rates, or of rank scores"
+    sources = ("tables",)
+    groups = 2
+    words: ClassVar[Mapping[str, str]] = {"within": "within each"}
+
     group: str
     levels: Levels = (0, 1)
     alternative: Alternative = "two-sided"
     protect: Protect = "everything"
     bounds: Bounds | None = None
     within: str | None = None
-    levels_within: Sequence[Any] = ()
+    levels_within: Levels = ()
     adjacency: Adjacency = "replace"
 
     def __post_init__(self) -> None:
@@ -109,6 +118,28 @@ class Compare:
     def labels(self) -> tuple[str, ...]:
         """The group column, and that of the subgroups."""
         return (self.group,) if self.within is None else (self.group, self.within)
+
+    @property
+    def public_labels(self) -> tuple[str, ...]:
+        """The columns of groups and subgroups, where they are not protected."""
+        return () if self.protect == "everything" else self.labels
+
+    @property
+    def needs_rows(self) -> bool:
+        """Whole rows are all it looks at."""
+        return True
+
+    def comparison(self) -> Comparison:
+        """Return itself, as methods that look at whole rows need it."""
+        return Comparison(
+            group=self.group,
+            levels=self.levels,
+            alternative=self.alternative,
+            protect=self.protect,
+            bounds=self.bounds,
+            within=self.within,
+            levels_within=self.levels_within,
+        )
 
     def start(self, names: Sequence[str]) -> NoReturn:  # noqa: ARG002  as every test
         """Refuse: blocks of a table do not say which columns belong together, `measure` knows.

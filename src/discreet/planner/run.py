@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from discreet.alternative import Alternative
-    from discreet.evidence.core.accumulate import Test
+    from discreet.evidence.core.protocol import Test
     from discreet.methods.method import Method
     from discreet.typing import Cutoffs, Dependence, MethodName, Planned
 
