@@ -3,9 +3,10 @@
 import re
 from pathlib import Path
 
+from discreet.named import TESTS
+
 import discreet
 from discreet.methods.registry import METHODS
-from discreet.named import TESTS
 
 PAGE = (Path(__file__).parents[2] / "docs/start/which.md").read_text(encoding="utf-8")
 
