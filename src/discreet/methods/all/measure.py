@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.methods.all.geometry import Ball, Balls, boxes_of, reach_of
+from discreet.methods.all.geometry import Ball, Balls, boxes_of, pull_of, reach_of
 from discreet.methods.all.learn import Groups, Means, learn_groups, learn_means, learners
 from discreet.methods.all.missing import Missing, learn_missing, shares_present
 from discreet.methods.all.noisy import Noisy, check_noise, told
@@ -36,9 +36,9 @@ class Learned:
 
     `share` is f, about the share of the second group; `shares` are those among the people who have an entry
     in each column of numbers, as far as they differ: exactly these are subtracted from each label y.
-    `means.present` is about how many people have an entry. `clipped` says whether rows may be clipped; `centred` is the variance of how far sums are from
-    0, or from their shift, as centres were moved there; infinite if they were not. `left` is the part of the
-    budget that was not needed.
+    `means.present` is about how many people have an entry. `clipped` says whether rows may be clipped;
+    `centred` is the variance of how far sums are from 0, or from their shift, as centres were moved there,
+    infinite if they were not. `left` is the part of the budget that was not needed.
     """
 
     groups: Groups
@@ -105,12 +105,15 @@ def learn(people: People, budget: Shares, groups: Groups | None = None, *, clip:
     columns = Columns.of(people)
     some = learners(people.rows)
     values = people.values[some]
-    where = learn_where(values, columns, budget.where)
+    # Counts move as much by one who leaves as by one who is replaced: half for each of two subgroups.
+    where = learn_where(
+        values, columns, budget.where / people.seen, people.size * len(values) / max(people.rows, 1)
+    )
     learned = where.scaling.shares(values, columns)
     sought = np.isinf(where.doubt)
-    means, left = Means(where.mean, where.present, where.doubt), where.left
+    means, left = Means(where.mean, where.present, where.doubt), where.left * people.seen
     if sought.any():
-        means = _merged(means, learn_means(learned, people, sought, budget.centre), sought)
+        means = _merged(means, learn_means(learned, people, sought, budget.centre / people.seen), sought)
     else:
         left += budget.centre
     part = len(values) / max(people.rows, 1)
@@ -128,14 +131,17 @@ def learn(people: People, budget: Shares, groups: Groups | None = None, *, clip:
     boxes = boxes_of(people, rows)
     whole, positive, group = rows.whole(learned), rows.positive, people.group[some]
     usual = usual_norms(rows, where.scaling)
+    inside, many = group >= 0, groups.people * part
     norms = (
-        learn_norms(whole[:, positive], boxes[0], usual[0], budget.norms / 2),
+        learn_norms(whole[:, positive], boxes[0], usual[0], budget.norms / 2, inside, many),
         learn_norms(
             whole[:, ~positive],
             boxes[1],
             usual[1],
             budget.norms / 2,
-            np.array(sizes)[(group == 1).astype(int)],
+            inside,
+            many,
+            np.array(sizes)[(group == 1).astype(np.intp)],
         ),
     )
     balls = Balls(Ball(math.inf, boxes[0].entry), Ball(math.inf, boxes[1].entry), sizes)
@@ -143,9 +149,18 @@ def learn(people: People, budget: Shares, groups: Groups | None = None, *, clip:
         doubt = max(share, 1 - share, float(protected)) / math.sqrt(2 * max(budget.weights, 1e-12))
         offset = float(np.sum(rows.shift**2))
         balls = best_balls(
-            norms, boxes, shares, positive, groups.people, rho, offset, doubt, protected=protected, sizes=sizes
+            norms,
+            boxes,
+            shares,
+            positive,
+            groups.people,
+            rho,
+            offset,
+            doubt,
+            protected=protected,
+            sizes=sizes,
         )
-    moved = reach_of(boxes, balls, shares, positive, protected=protected).sums
+    moved = reach_of(boxes, balls, pull_of(shares, positive), protected=protected, seen=people.seen).sums
     total = np.zeros(len(people), dtype=np.int64)
     for tile in tiles(*whole.shape):
         total += exact((group[tile] >= 0).astype(np.float64) @ balls.clip(whole[tile], positive, group[tile]))
@@ -160,7 +175,9 @@ def learn(people: People, budget: Shares, groups: Groups | None = None, *, clip:
     balls = _fitted(balls, boxes_of(people, rows))
     sure = found.deviation**2 * float(np.max(trust)) if clip and part == 1 else math.inf
     scaling = where.scaling
-    return Learned(groups, share, shares, missing, columns, scaling, means, rows, norms, balls, clip, sure, left)
+    return Learned(
+        groups, share, shares, missing, columns, scaling, means, rows, norms, balls, clip, sure, left
+    )
 
 
 def _merged(first: Means, second: Means, sought: NDArray[np.bool_]) -> Means:
@@ -200,7 +217,10 @@ def settled(people: People, known: Learned, budget: Shares) -> Shares:
     if exact or not rows.positive.any():
         budget = replace(budget, weights=0.0).and_also(budget.weights)
     protected = people.protect == "everything"
-    reach = reach_of(boxes_of(people, rows), known.balls, known.shares, rows.positive, protected=protected)
+    boxes = boxes_of(people, rows)
+    reach = reach_of(
+        boxes, known.balls, pull_of(known.shares, rows.positive), protected=protected, seen=people.seen
+    )
     rho = 2 * (budget.squares + budget.sums + budget.contrast + budget.stages)
     size, middle = np.minimum(rows.scale, rows.most), rows.middle / FINE
     hidden = size * np.minimum(known.means.doubt / known.means.present, 0.5)
@@ -221,9 +241,10 @@ def measure(people: People, known: Learned, budget: Shares) -> Measured:
     """
     share, protected = known.share, people.protect == "everything"
     positive, shares = known.rows.positive, known.shares
-    reach = reach_of(boxes_of(people, known.rows), known.balls, shares, positive, protected=protected)
+    boxes = boxes_of(people, known.rows)
+    reach = reach_of(boxes, known.balls, pull_of(shares, positive), protected=protected, seen=people.seen)
     total = _Totals.of(people, known)
-    weighed = PARTS * FINE * (1.0 if protected else max(share, 1 - share))
+    weighed = PARTS * FINE * max(float(protected), math.sqrt(people.seen) * max(share, 1 - share))
     unit = 1 / (PARTS * FINE)
     sums = told(total.rows[0], reach.sums, budget.sums, 1 / FINE)
     return Measured(
@@ -253,7 +274,10 @@ def measure_again(people: People, known: Learned, rows: NDArray[np.int16], rho: 
     Guarantee: Gaussian(sqrt(2 rho)).
     """
     boxes, positive = boxes_of(people, known.rows), known.rows.positive
-    reach = reach_of(boxes, known.balls, known.shares, positive, protected=people.protect == "everything")
+    protected = people.protect == "everything"
+    reach = reach_of(
+        boxes, known.balls, pull_of(known.shares, positive), protected=protected, seen=people.seen
+    )
     total = np.zeros((2, len(people)), dtype=np.int64)
     for part in tiles(*rows.shape):
         add(total, known.balls.clip(rows[part], positive, people.group[part]), people.group[part])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.methods.all.geometry import Ball, Balls, reach_of
+from discreet.methods.all.geometry import Ball, Balls, pull_of, reach_of
 from discreet.methods.all.noisy import told
 from discreet.methods.all.reading import FINE
 
@@ -44,27 +44,34 @@ class Norms:
 
 
 def learn_norms(
-    whole: NDArray[np.int16], box: Box, usual: float, rho: float, sizes: NDArray[np.float64] | None = None
+    whole: NDArray[np.int16],
+    box: Box,
+    usual: float,
+    rho: float,
+    inside: NDArray[np.bool_],
+    people: float,
+    sizes: NDArray[np.float64] | None = None,
 ) -> Norms:
     """Return how many people have rows of which norm, in one part; one person moves it by sqrt(2).
 
-    Everyone's norm is taken in units of the size of rows in their group, where `sizes` are given. Where
-    nothing is to be seen in the noise, rows are taken to be about as long as is `usual`.
+    People in neither group are not `inside`; about how many are is `people`. Norms are taken in units of
+    the size of rows in one's group, where `sizes` are given. Where nothing is to be seen in the noise, rows
+    are taken to be about as long as is `usual`.
     """
     if box.columns == 0:
         return Norms(np.ones(1), np.ones(1))
     edges = box.radius * _RATIO ** -np.arange(float(_BINS))[::-1]  # the last is the longest that there can be
     norm = np.concatenate([_lengths(part) for part in np.array_split(whole, max(1, whole.size // 2**22))])
     norm = norm if sizes is None else norm / sizes
-    counts = np.bincount(np.searchsorted(edges[:-1], norm), minlength=_BINS)
+    counts = np.bincount(np.searchsorted(edges[:-1], norm), inside, minlength=_BINS)
     noisy = told(counts, math.sqrt(2), rho)
     kept = np.where(noisy.sums > 3 * noisy.deviation, noisy.sums, 0.0)
-    if kept.sum() < _SEEN * len(whole):
+    if kept.sum() <= _SEEN * people:
         around = 1 + math.sqrt(0.8 / box.columns) * np.array([-1.3, -0.5, 0.0, 0.5, 1.3])
         around = np.minimum(usual * np.sqrt(np.maximum(around, 0.1)), box.radius)
         return Norms(np.full(5, 0.2), np.maximum(around, 1.0))
     # Those who were lost in the noise may have the longest rows that are usual.
-    lost = max(len(whole) - float(kept.sum()), 0.0)
+    lost = max(people - float(kept.sum()), 0.0)
     longest = edges[np.flatnonzero(kept)[-1]]
     share, norm = np.append(kept, lost), np.append(edges[0], edges[1:] / math.sqrt(_RATIO))
     return Norms(share / share.sum(), np.append(norm, min(max(longest, 1.25 * usual), box.radius)))
@@ -92,8 +99,8 @@ def best_balls(
 
     With weights w the signal is proportional to mean(w), and over all columns the variance of the sums to
     mean((w |v|)^2) and that of the noise to their number. A ball of infinite radius leaves the box as it is.
-    What clipping takes from entries without negative ones, of which `offset` is the squared length of a mean row, is known within
-    `doubt` people.
+    What clipping takes from entries that are never negative, of which `offset` is the squared length of a
+    mean row, is known within `doubt` people.
     """
     tried = [_tried(norm, box, least) for norm, box, least in zip(norms, boxes, (0.0, _OWN), strict=True)]
     tried[0] = [ball for ball in tried[0] if norms[0].mean_weight(ball) >= _LEAST]
@@ -102,10 +109,10 @@ def best_balls(
         for norm, some in zip(norms, tried, strict=True)
     ]
 
-    size = people * float(np.mean(shares * (1 - shares)))
+    size, pull = people * float(np.mean(shares * (1 - shares))), pull_of(shares, positive)
 
     def cost(pair: tuple[Ball, Ball]) -> float:
-        moved = reach_of(boxes, Balls(*pair, sizes), shares, positive, protected=protected).contrast
+        moved = reach_of(boxes, Balls(*pair, sizes), pull, protected=protected).contrast
         noise = moved**2 / (2 * rho * size)
         clipped = 1 - math.sqrt(known[0][pair[0]][0])
         unknown = offset * min(doubt, clipped / 3 * size) ** 2 / size / known[0][pair[0]][0]

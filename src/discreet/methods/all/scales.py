@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtr
 
-from discreet.methods.all.geometry import Ball, Balls, boxes_of, reach_of
+from discreet.methods.all.geometry import Ball, Balls, boxes_of, pull_of, reach_of
 from discreet.methods.all.reading import FINE, Rows
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def scaled_rows(
             for part, box in zip(lengths, boxes, strict=True)
         )
         balls = Balls(first, second)
-        moved = reach_of(boxes, balls, shares, option.positive, protected=protected).contrast / FINE
+        moved = reach_of(boxes, balls, pull_of(shares, option.positive), protected=protected).contrast / FINE
         noise = moved**2 / (2 * rho * size * balance)
         common = (option.shift / FINE) ** 2 * unsure / (size * balance)
         if np.any(common > _COMMON * (noise + weight)):

@@ -97,12 +97,12 @@ class _Look:
         return "Look(private)"
 
 
-def learn_where(values: NDArray[Any], columns: Columns, rho: float) -> Where:
-    """Return where the numbers of each column lie.
+def learn_where(values: NDArray[Any], columns: Columns, rho: float, size: float) -> Where:
+    """Return where the numbers of each column lie; `size` is about how many people have any.
 
     Guarantee: Gaussian(sqrt(2 (rho - left))), `left` being what is left; which may depend on what was told.
     """
-    m, n = int(values.shape[1]), max(len(values), 1)
+    m, n = int(values.shape[1]), max(size, 1.0)
     at = columns.numbers
     bounded, free = np.arange(columns.bounded.size), np.arange(columns.bounded.size, at.size)
     half = columns.high / 2 - columns.low / 2
