@@ -17,6 +17,7 @@ from discreet.errors import InputError
 from discreet.evidence.core.compared import compared
 from discreet.evidence.core.evidence import Evidence
 from discreet.evidence.core.protocol import Test
+from discreet.evidence.core.registry import is_own
 from discreet.evidence.core.sharded import Part, joined
 from discreet.gather import gathered
 from discreet.typing import Engine
@@ -153,8 +154,13 @@ def _row_assumption(data: Any, test: Test, person: Any) -> str:
     """Return what is taken for granted about the rows; PLINK files name people, p-values are not people."""
     from discreet.data.plink.plink import is_plink
 
+    words = (
+        []
+        if is_own(type(test))
+        else [f"{type(test).__name__} is no test of discreet: its authors vouch for it."]
+    )
     by_row = person is None and "p-values" not in test.sources and not is_plink(data)
-    return "Each row was taken to be one person." if by_row else ""
+    return " ".join([*words, "Each row was taken to be one person."] if by_row else words)
 
 
 def _assuming(taken: str, evidence: Evidence | Sharded) -> Evidence | Sharded:

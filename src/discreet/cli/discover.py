@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path  # noqa: TC003 (typer reads the annotations)
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -11,24 +11,25 @@ from discreet.cli.app import app, refuse_idle, say, tell
 from discreet.cli.deliver import check_folder, deliver
 from discreet.cli.plan_file import Job, read_job
 from discreet.cli.preview import check_budget, preview
+from discreet.cli.test_options import GENES, TEST, with_test_options
 from discreet.data.plink.plink import Plink
 from discreet.errors import InputError
+from discreet.evidence.core.registry import find_test, own_names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from discreet.report.genome import Located
     from discreet.report.release import Release
 
 _ASK = "What to ask"
-_TEST = "The test: public arguments"
 _WHERE = "Beyond one machine"
-_GENES = "PLINK files"
 _BUDGET = "Keeping a budget"
 _OUT = "Output"
 
 
 @app.command(context_settings={"allow_extra_args": True})
+@with_test_options
 def discover(
     ctx: typer.Context,
     data: Path | None = typer.Argument(
@@ -36,7 +37,8 @@ def discover(
     ),
     config: Path | None = typer.Option(None, help="A plan file (TOML); options given here override it."),
     test: str | None = typer.Option(
-        None, help="compare (if a group is given), mean, proportion, two-groups, ... (all: see above)."
+        None,
+        help=f"What to test: compare if a group is given and this is not; {', '.join(own_names())}.",
     ),
     columns: list[str] = typer.Option(
         [],
@@ -74,67 +76,21 @@ def discover(
     values: bool | None = typer.Option(
         None, "--values/--no-values", help="Also release noisy effect sizes.", rich_help_panel=_ASK
     ),
-    group: str | None = typer.Option(None, help="The column of groups.", rich_help_panel=_TEST),
-    levels: tuple[str, str] | None = typer.Option(
-        None,
-        help="The two groups; 0 and 1 if absent (of phenotypes 1 and 2). Others are left out.",
-        rich_help_panel=_TEST,
-    ),
-    bounds: tuple[float, float] | None = typer.Option(
-        None, help="The range of every column; values outside are clipped.", rich_help_panel=_TEST
-    ),
-    null: float | None = typer.Option(None, help="The null value.", rich_help_panel=_TEST),
-    alternative: str | None = typer.Option(
-        None, help="two-sided (if absent), greater or less.", rich_help_panel=_TEST
-    ),
-    sd: float | None = typer.Option(
-        None,
-        help="Known bound on the standard deviation, as a share of the bounds' width; at most 0.5.",
-        rich_help_panel=_TEST,
-    ),
-    floor: float | None = typer.Option(
-        None, help="Floor of an estimated one; also a share.", rich_help_panel=_TEST
-    ),
-    stratum: str | None = typer.Option(None, help="The column of strata.", rich_help_panel=_TEST),
-    strata: list[str] = typer.Option([], help="A stratum; repeat for several.", rich_help_panel=_TEST),
-    partner: str | None = typer.Option(None, help="The column to correlate with.", rich_help_panel=_TEST),
-    partner_bounds: tuple[float, float] | None = typer.Option(None, help="Its range.", rich_help_panel=_TEST),
-    eta: float | None = typer.Option(
-        None, help="p-values: one person's factor e^eta.", rich_help_panel=_TEST
-    ),
-    nu: float | None = typer.Option(None, help="p-values: the smallest that counts.", rich_help_panel=_TEST),
-    column: str | None = typer.Option(None, help="p-values: the column they are in.", rich_help_panel=_TEST),
-    names: str | None = typer.Option(None, help="p-values: the column of names.", rich_help_panel=_TEST),
     option: list[str] = typer.Option(
-        [], help="Any other argument of the test, as name=value; repeat for several.", rich_help_panel=_TEST
-    ),
-    maf_floor: float | None = typer.Option(
-        None,
-        help="Smallest allele frequency the test is sharp at; 0.05 or more, by number of people, if absent.",
-        rich_help_panel=_GENES,
-    ),
-    case_floor: float | None = typer.Option(
-        None,
-        help="The same for the share of cases; 0.1 or more, by number of people, if absent.",
-        rich_help_panel=_GENES,
-    ),
-    protect: str | None = typer.Option(
-        None,
-        help="everything, or columns if groups are public; of genotypes both, or genotypes alone.",
-        rich_help_panel=_TEST,
+        [], help="Any other argument of the test, as name=value; repeat for several.", rich_help_panel=TEST
     ),
     freq: Path | None = typer.Option(
-        None, help="Public frequencies (.afreq, .frq): rarer variants are left out.", rich_help_panel=_GENES
+        None, help="Public frequencies (.afreq, .frq): rarer variants are left out.", rich_help_panel=GENES
     ),
     pheno: Path | None = typer.Option(
-        None, help="Phenotypes: FID IID value; 1 control, 2 case.", rich_help_panel=_GENES
+        None, help="Phenotypes: FID IID value; 1 control, 2 case.", rich_help_panel=GENES
     ),
-    pheno_name: str | None = typer.Option(None, help="Its column.", rich_help_panel=_GENES),
-    keep: Path | None = typer.Option(None, help="People to use: FID IID.", rich_help_panel=_GENES),
-    extract: Path | None = typer.Option(None, help="Variants to test, by name.", rich_help_panel=_GENES),
-    within: Path | None = typer.Option(None, help="Public strata: FID IID stratum.", rich_help_panel=_GENES),
+    pheno_name: str | None = typer.Option(None, help="Its column.", rich_help_panel=GENES),
+    keep: Path | None = typer.Option(None, help="People to use: FID IID.", rich_help_panel=GENES),
+    extract: Path | None = typer.Option(None, help="Variants to test, by name.", rich_help_panel=GENES),
+    within: Path | None = typer.Option(None, help="Public strata: FID IID stratum.", rich_help_panel=GENES),
     threads: int | None = typer.Option(
-        None, help="Threads; all processors if absent.", rich_help_panel=_GENES
+        None, help="Threads; all processors if absent.", rich_help_panel=GENES
     ),
     engine: str | None = typer.Option(
         None, help="Where to count: local, or dask for a cluster.", rich_help_panel=_WHERE
@@ -171,22 +127,17 @@ def discover(
 
         discreet discover people.parquet --group income --levels '<=50K' '>50K' --epsilon 1
 
-    Everything you type is public; the rows of the file are not. Tests: compare, mean, proportion, two-groups,
-    two-by-two, rank-sum, signed-rank, sign, correlation, stratified, vote, p-values. On genotypes (.bed):
-    allelic, trend, genotypic, score.
+    Everything you type is public; the rows of the file are not.
 
     Exit codes: 0 done, 1 a check failed, 2 something asked for is impossible, 3 the budget does not allow it.
     """
+    given = {name: value for name, value in ctx.params.items() if value not in (None, [], ())}
     if ctx.args:
-        raise InputError(
-            f"unexpected {ctx.args[0]!r}: one file is read, and --levels and --bounds take two values; of "
-            "three groups, compare two at a time, each pair a release of its own"
-        )
+        given["levels"] = _more_levels(given, ctx.args)
     if dry_run:
         refuse_idle(ctx, ["out", "as_json"], "in a dry run, which releases nothing")
     else:
         refuse_idle(ctx, ["people", "hypotheses"], "without --dry-run")
-    given = {name: value for name, value in ctx.params.items() if value not in (None, [], ())}
     for switch in ("as_json", "dry_run", "people", "hypotheses", "out", "config"):
         given.pop(switch, None)
     job = read_job(config, given)
@@ -202,6 +153,17 @@ def discover(
     release = _run(job)
     deliver(release, out, as_json=as_json, ledger=job.other.get("ledger"), place=_placed(job))
     del held
+
+
+def _more_levels(given: Mapping[str, Any], more: list[str]) -> list[str]:
+    """Return all levels of a test that takes more than two; what else is typed without a name is refused."""
+    test = given.get("test")
+    if "levels" not in given or test is None or find_test(test).groups <= 2:
+        raise InputError(
+            f"unexpected {more[0]!r}: one file is read, and --levels and --bounds take two values; of "
+            "three groups, compare two at a time, each pair a release of its own"
+        )
+    return [*given["levels"], *more]
 
 
 def _placed(job: Job) -> Callable[[Release], Located] | None:
