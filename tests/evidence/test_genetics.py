@@ -151,6 +151,7 @@ STRATIFIED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", STRATIFIED, ids=name_of)
 def test_anyone_replaced_in_a_stratum_stays_within_the_certificate(test):
     """On 4,000 random tables with two strata, each of 40 people replaced in turn by everything."""

@@ -225,6 +225,7 @@ def chance_to_clear(x, sup, sigma_steps):
     return ndtr((0.5 - lacking) / sigma_steps)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(3, twins=1)
 def test_the_search_keeps_its_claim_and_a_quarter_of_the_noise_is_caught():
     """On neighbours a lower bound on epsilon stays below the claim; a quarter of the noise breaks it."""

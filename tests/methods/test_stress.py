@@ -55,6 +55,7 @@ def test_wrong_twins_in_loud_noise():
     must_fail(assert_mean_at_most, plain, wrong=Q, truth=0.7)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(2, twins=1)
 def test_a_search_without_a_margin_is_caught_at_the_edge():
     """Calibrated: 5 equal signals where comparisons are coin flips; without its margin FDR is above q."""

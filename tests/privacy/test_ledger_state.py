@@ -27,6 +27,7 @@ EVENT = st.one_of(
 CHARGES = st.lists(st.lists(EVENT, min_size=1, max_size=3), max_size=6)
 
 
+@pytest.mark.slow
 @given(CHARGES)
 def test_sums_survive_json_and_the_order_of_adding(charges):
     """Exactly: no rounding, so that nothing can be gained by many small charges."""
