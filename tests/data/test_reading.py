@@ -132,6 +132,7 @@ def test_the_rows_of_a_person_move_no_other_person(tmp_path, line, rows, reduce)
     unmoved(before, after, "me")
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from(CELLS) | st.floats().map(repr) | st.text(max_size=4), min_size=1, max_size=9))
 @FEW
 def test_an_entry_is_the_same_number_beside_any_other(cells):

@@ -140,6 +140,7 @@ def test_the_cap_holds_where_the_deviation_is_the_columns_own(levels, n, kind, p
     assert 0.95 < worst_ratio(cap, levels, n) <= ROOM
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("levels", "n", "kind"), [(3, 13, 0), (2, 40, 1)], ids=["ranks", "answers"])
 @pytest.mark.parametrize("protected", [True, False], ids=["protected", "public"])
 def test_less_than_the_cap_is_refused(levels, n, kind, protected):

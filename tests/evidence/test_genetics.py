@@ -117,6 +117,7 @@ SCORES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", SCORES, ids=name_of)
 def test_genotype_and_trait_replaced_stay_within_the_certificate(test):
     """Over all tables of 10 people with traits 0, 1/2 or 1, genotype and trait replaced, or missing."""

@@ -182,6 +182,7 @@ def tables_to_permute(size, seed):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("first", "second"), [(9, 3), (3, 9), (6, 6)])
 def test_group_tests_are_valid_under_permutation(first, second):
     """Over all ways to draw the groups by lot, no group test scores more often than its p-value says."""

@@ -73,6 +73,7 @@ def test_exact_audit_refuses_half_of_the_noise_in_a_whole_release(monkeypatch):
     assert audit.exact_row(MECHANISMS["mirror, whole, k = 2"]).verdict == "VIOLATED"
 
 
+@pytest.mark.slow
 def test_the_laws_of_whole_releases_are_those_of_the_code():
     """Chances add up, and the code releases nothing about as often as the exact law says."""
     x = np.array([0.0, -4.0, -9.0])

@@ -44,6 +44,7 @@ def test_the_stopwatch_takes_several_runs():
     assert len(runs) == 3
 
 
+@pytest.mark.slow
 def test_import_loads_no_heavy_module():
     """`import discreet` brings in numpy and its own modules, nothing heavy."""
     script = "import sys, discreet; print(*sorted(sys.modules))"

@@ -69,6 +69,7 @@ def test_recall_needs_the_causal_variants(tmp_path):
     assert "published" in causal.in_words(found, 2)
 
 
+@pytest.mark.slow
 def test_null_variants_are_counted_for_every_test():
     """A row for each test, share of cases and frequency; a rate shown above alpha gets a star."""
     ticks = []

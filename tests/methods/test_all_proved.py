@@ -69,6 +69,7 @@ def test_super_uniform(k, share, alternative):
             assert np.all(found <= LEVELS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("noise", "square_noise", "told"),
     [(1.0, 1.0, (1.0, 0.0)), (4.0, 0.25, (1.0, 0.25))],

@@ -142,6 +142,7 @@ def exact_shortfall(rule, ordered, level, scale):
         return mpmath.fsum((rule.r - k) * law[k] for k in range(rule.r))
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(
     st.integers(1, 12),

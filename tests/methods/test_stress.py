@@ -30,6 +30,7 @@ def promised(study, method):
     return min(1.0, discreet.release(evidence_of(study, method), q=Q, method=method, **budget).fdr.level)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(1)
 @pytest.mark.parametrize(("name", "m", "method"), SETTINGS)
 def test_fdr_stays_within_the_promise(name, m, method):

@@ -84,6 +84,7 @@ def test_zcdp_never_undercuts_the_gaussian(epsilon, mu):
     assert curves.zcdp_delta(epsilon, mu * mu / 2) >= curves.gaussian_delta(epsilon, mu) * (1 - 1e-9)
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(st.floats(0.0, 60.0), st.floats(1e-4, 30.0))
 def test_gaussian_against_forty_digits(epsilon, mu):

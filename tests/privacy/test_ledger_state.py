@@ -106,6 +106,7 @@ def steps(ledger, monkeypatch):
     return count[0]
 
 
+@pytest.mark.slow
 def test_a_charge_takes_as_many_steps_in_a_long_ledger(tmp_path, large, monkeypatch):
     """Counted in SQLite's own steps, not in seconds; reading all rows would take thousands more."""
     short = grown(tmp_path / "short.ledger", inspect.WHOLE + 2)

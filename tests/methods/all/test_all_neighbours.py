@@ -70,6 +70,7 @@ def refuted(seed):
         return True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", READY)
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 8.0])
 def test_what_is_spent_is_what_was_charged(method, epsilon):
