@@ -147,12 +147,9 @@ def discover(
         return
     if out is not None:
         check_folder(out)
-    # Held until the end, so that the list of variants is read once.
-    held = job.data.variants() if isinstance(job.data, Plink) else None
     _tell_columns(job)
     release = _run(job)
     deliver(release, out, as_json=as_json, ledger=job.other.get("ledger"), place=_placed(job))
-    del held
 
 
 def _more_levels(given: Mapping[str, Any], more: list[str]) -> list[str]:
@@ -170,7 +167,7 @@ def _placed(job: Job) -> Callable[[Release], Located] | None:
     """Return what finds the discoveries on the genome, where the data are genotypes."""
     from discreet.located import located
 
-    return (lambda release: located(release, job.data)) if isinstance(job.data, Plink) else None
+    return (lambda release: located(release, job.source)) if isinstance(job.data, Plink) else None
 
 
 def _tell_columns(job: Job) -> None:
