@@ -64,6 +64,10 @@ class Source(Protocol):
         """Return the hypotheses and everyone's rows, with these label columns beside them."""
         ...
 
+    def let_go(self) -> None:
+        """Keep no rows in memory."""
+        ...
+
 
 def open_source(data: Any) -> Source:
     """Return the source behind anything that `discover` takes; one that is open stays as it is."""
@@ -138,7 +142,7 @@ class Tables:
         self._held = (table.asked, tuple(blocks))
 
     def let_go(self) -> None:
-        """Keep no rows."""
+        """Keep no rows in memory."""
         self._held = None
 
 
@@ -188,6 +192,9 @@ class Genotypes:
         cohort.check(labels, person, columns)
         return cohort
 
+    def let_go(self) -> None:
+        """Do nothing: genotypes are not kept."""
+
 
 class OnCluster:
     """A dask array or data frame: only the engine of that name can read it."""
@@ -210,6 +217,9 @@ class OnCluster:
     def read(self, labels: Sequence[str], *, columns: Any, person: Any) -> Reading:
         """Refuse, in the words of tables."""
         return Tables(self.data).read(labels, columns=columns, person=person)
+
+    def let_go(self) -> None:
+        """Do nothing: rows are elsewhere."""
 
 
 def hashed(names: Iterable[Any]) -> str:
