@@ -21,7 +21,7 @@ _ROOT = Path(__file__).parents[3]
 PAGE = _ROOT / "docs/reference/tests.md"
 STUB = Path(__file__).parents[1] / "__init__.pyi"
 OPTIONS = Path(__file__).parents[1] / "cli/test_options.json"
-_TAKEN = ("method", "test")  # the command has options of these names
+_TAKEN = ("method", "test", "within")  # the command has options of these names
 _TAKES = {
     r"Callable|bytes": None,
     r"Bounds|tuple\[float": "two numbers",

@@ -141,7 +141,7 @@ HELP: dict[str, str] = {
 }
 """What arguments mean, in a line for the command line; of others the docstring of their test says it."""
 _RULES: dict[str, Callable[[Any, str], Any]] = {
-    **dict.fromkeys(("group", "stratum", "trait", "partner", "column", "names"), check.text),
+    **dict.fromkeys(("group", "stratum", "trait", "partner", "column", "names", "within"), check.text),
     **dict.fromkeys(("sd", "floor", "sd_floor"), share),
     **dict.fromkeys(("maf_floor", "case_floor"), partial(share, of="alleles or people")),
     "bounds": partial(by_column, pair),
@@ -149,6 +149,7 @@ _RULES: dict[str, Callable[[Any, str], Any]] = {
     "null": partial(by_column, check.real),
     "levels": two_levels,
     "strata": check.levels,
+    "levels_within": check.levels,
     "alternative": lambda value, _: alternative_of(value),
     "ceiling": _ceiling,
     "tail": check.text,
