@@ -60,7 +60,7 @@ def p_values(rng, runs, protect, noise=1.0):
         people = alike(rng, PEOPLE, protect)
         budget = shares(people, RHO, schedule(1, len(people))).of(RHO)
         budget = replace(budget, contrast=budget.contrast + budget.stages, stages=0.0)
-        known = learn(people, budget, clip=True)
+        known = learn(people, budget)
         told = measure(people, known, budget)
         variance = np.full(len(people), noise * told.contrast.deviation**2)
         found.append(results(people, known, told, told.contrast.sums, variance).p[run % len(KINDS)])

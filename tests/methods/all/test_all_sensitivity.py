@@ -39,7 +39,7 @@ def tables(draw, most=5):
         answers[asked.places] = asked.answers
     most = draw(st.sampled_from([2.5, 4.0, 15.0]))
     scale = np.where(answers, np.minimum(scale, most), scale)
-    rows = Rows(np.array(centre), scale, most, answers, answers & turned, draw(st.booleans()))
+    rows = Rows(np.array(centre), scale, most, answers, answers & turned)
     nobody = np.zeros((0, start)), np.zeros(0, dtype=np.int8)
     return People([""] * start, tuple(questions), "two-sided", "everything", *nobody), rows
 
@@ -84,7 +84,7 @@ def test_no_row_lies_outside_of_its_boxes(drawn):
 def test_shrunk_answers_stay_within_their_box(drawn):
     """However their entries are shrunk, even each by itself, two rows are no farther apart than is said."""
     people, rows = drawn
-    if not rows.answers.any() or rows.centred:  # centred rows are not clipped
+    if not rows.answers.any():
         return
     some = rows.whole(every_row(people))[:, rows.answers].astype(float)
     larger = np.maximum(some[:, None], some[None])
@@ -145,7 +145,7 @@ def test_one_person_moves_the_sums_within_reach(drawn, part, first, second, prot
     boxes = boxes_of(people, rows)
     balls = Balls(
         *(
-            Ball(math.inf if wide is None or rows.centred else box.entry * wide, box.entry)
+            Ball(math.inf if wide is None else box.entry * wide, box.entry)
             for wide, box in zip((first, second), boxes, strict=True)
         )
     )

@@ -88,7 +88,7 @@ def _squares(told: Measured, known: Learned, present: NDArray[np.float64], n: fl
     shift = rows.shift / FINE
     filled = told.squares.sums - squared * shift**2 * (n - present)
     centred = filled * (1 - 2 * rows.centre) + squared * shift**2 * present
-    return np.where(rows.answers & ~np.array(rows.centred), centred, told.squares.sums)
+    return np.where(rows.answers, centred, told.squares.sums)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,7 +119,7 @@ def _weights(told: Measured, known: Learned, expected: float) -> _Excess:
     What may be missed is taken to be a third of what clipping takes, from one group alone.
     """
     weight = known.norms[0].mean_weight(known.balls.answers)
-    if weight == 1 or known.rows.centred:
+    if weight == 1:
         return _Excess(np.array([expected]), np.zeros(1))
     unseen = (1 - weight) / 3 * known.groups.people * known.share * (1 - known.share)
     found = _shrunk(told.weights.sums - expected * weight, told.weights.deviation, np.array([unseen]))

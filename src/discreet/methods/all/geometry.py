@@ -128,14 +128,13 @@ def _answers(people: People, rows: Rows) -> Box:
         if not asked.answers or asked.places.stop - asked.places.start == 1:
             continue
         single[asked.places] = False
-        sizes = _centred(rows, size, asked.places) if rows.centred else _from_zero(rows, size, asked.places)
+        sizes = _from_zero(rows, size, asked.places)
         apart, radius, squares = apart + sizes[0], radius + sizes[1], squares + sizes[2]
-    ends = np.maximum(size - rows.middle, rows.middle) if rows.centred else size
     return _box(
         apart + float(np.sum(size[single] ** 2)),
-        radius + float(np.sum(ends[single] ** 2)),
-        squares + float(np.sum(ends[single] ** 4)),
-        float(np.max(ends[rows.answers], initial=1.0)),
+        radius + float(np.sum(size[single] ** 2)),
+        squares + float(np.sum(size[single] ** 4)),
+        float(np.max(size[rows.answers], initial=1.0)),
         int(np.count_nonzero(rows.answers)),
     )
 
@@ -153,16 +152,6 @@ def _from_zero(rows: Rows, size: NDArray[np.float64], places: slice) -> tuple[fl
         max(float(np.sum(none**2) + np.max(given**2, initial=0.0)), float(np.sum(centre**2))),
         max(float(np.sum(none**4) + np.max(given**4, initial=0.0)), float(np.sum(centre**4))),
     )
-
-
-def _centred(rows: Rows, size: NDArray[np.float64], places: slice) -> tuple[float, float, float]:
-    """Return the same of answers less their centre, which are never shrunk."""
-    turned, most = rows.turned[places], np.trunc(size[places])
-    given = (np.eye(most.size, dtype=np.bool_) != turned) * most
-    corners = np.vstack([given, turned * most, rows.middle[places]]) - rows.middle[places]
-    length = np.sum(corners**2, axis=1)
-    apart = length[:, None] + length - 2 * corners @ corners.T
-    return float(apart.max()), float(length.max()), float(np.sum(corners**4, axis=1).max())
 
 
 def _box(apart: float, radius: float, squares: float, entry: float, columns: int) -> Box:

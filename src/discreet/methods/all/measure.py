@@ -87,11 +87,8 @@ def check_budget(budget: Shares, columns: int) -> None:
     check_noise(1 / math.sqrt(2 * max(budget.spent())), most)
 
 
-def learn(people: People, budget: Shares, groups: Groups | None = None, *, clip: bool) -> Learned:
-    """Learn the constants, each step with its part of the budget.
-
-    If `clip`, rows are clipped to balls where that pays; if not, every column's sums are of its own entries
-    alone, centred, as proofs need it.
+def learn(people: People, budget: Shares, groups: Groups | None = None) -> Learned:
+    """Learn the constants, each step with its part of the budget; rows are clipped to balls where that pays.
 
     Guarantee: the composition of Gaussian(sqrt(2 part)) over the parts (docs/proofs/all-privacy.md).
     """
@@ -105,7 +102,6 @@ def learn(people: People, budget: Shares, groups: Groups | None = None, *, clip:
     means = learn_means(learned, people, budget.centre)
     rho = budget.contrast + budget.stages
     rows = scaled_rows(people, means.mean, scaling, columns, groups.people, share, rho)
-    rows = replace(rows, centred=not clip)
     boxes = boxes_of(people, rows)
     whole, answers = rows.whole(learned), rows.answers
     usual = usual_norms(rows, scaling)
@@ -114,9 +110,7 @@ def learn(people: People, budget: Shares, groups: Groups | None = None, *, clip:
         learn_norms(whole[:, ~answers], boxes[1], usual[1], budget.norms / 2),
     )
     protected = people.protect == "everything"
-    balls = Balls(Ball(math.inf, boxes[0].entry), Ball(math.inf, boxes[1].entry))
-    if clip:
-        balls = best_balls(norms, boxes, share, groups.people, rho, protected=protected)
+    balls = best_balls(norms, boxes, share, groups.people, rho, protected=protected)
     moved = reach_of(boxes, balls, share, protected=protected).sums
     total = _sums(whole, balls, answers, people.group[some] >= 0)
     found = told(total, moved, budget.recentre, 1 / FINE).sums
@@ -190,8 +184,6 @@ def whole_rows(people: People, known: Learned) -> NDArray[np.int16]:
 
 def _absent(people: People, known: Learned) -> float:
     """Return the norm that a person's missing answers are clipped to: a few more than usual, or all."""
-    if known.rows.centred:
-        return math.sqrt(len(people.questions))
     first = [asked.places.start for asked in people.questions]
     rate = np.maximum(1 - known.means.present[first] / known.groups.people, 0.0)
     return math.sqrt(1 + 2 * float(rate.sum()))

@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.classical.adaptive_bh import adaptive_bh
-from discreet.classical.step_up import step_up_positions
-from discreet.methods.all.after import effects, results
+from discreet.methods.all.after import effects
 from discreet.methods.all.measure import check_budget, learn, measure
-from discreet.methods.all.proved_sums import proved_p
+from discreet.methods.all.proved.method import ready_proved
+from discreet.methods.all.released import released
 from discreet.methods.all.shares import expected, schedule, shares
 from discreet.methods.all.stages import staged
-from discreet.methods.common import INDEPENDENT, Ready, gaussian_budget, gaussian_events
-from discreet.privacy.promise import Privacy
+from discreet.methods.common import Ready, gaussian_budget, gaussian_events
 from discreet.report.estimates import Told
-from discreet.report.release import FdrPromise, Release, Values
+from discreet.report.release import FdrPromise, Values
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from discreet.methods.all.learn import Groups
     from discreet.methods.all.shares import Later, Shares
     from discreet.parameters import Parameters
-    from discreet.privacy.events import Event
+    from discreet.report.release import Release
 
 
 def ready_all(people: People, asked: Parameters) -> Ready:
@@ -35,24 +34,19 @@ def ready_all(people: People, asked: Parameters) -> Ready:
 
     Guarantee: the composition of one Gaussian event for each share, together within (epsilon, delta).
     """
+    if asked.guarantee == "proved":
+        return ready_proved(people, asked)
     rho = gaussian_budget(asked.epsilon, asked.delta)
-    later = () if asked.guarantee == "proved" else schedule(expected(asked.expect, len(people)), len(people))
-    budget = shares(people, rho, later, proved=asked.guarantee == "proved").of(rho)
+    later = schedule(expected(asked.expect, len(people)), len(people))
+    budget = shares(people, rho, later).of(rho)
     check_budget(budget, len(people))
     events = gaussian_events(budget.spent())
 
-    proved = asked.guarantee == "proved"
-
     def draw() -> Release:
-        if proved:
-            tested = proved_all(people, budget, asked.q)
-            places = step_up_positions(tested.p, asked.q * (1 - FAILURE))
-            words = FdrPromise(asked.q, "proved", PROVED, "docs/proofs/all-fdr.md", INDEPENDENT)
-        else:
-            tested = measured(people, budget, later)
-            places = adaptive_bh(tested.p, asked.q)
-            words = FdrPromise(asked.q, "simulated", APPROXIMATE, "discreet bench people --raw")
-        told = tested.told(np.arange(len(people)), "BH" if proved else "adaptive BH")
+        tested = measured(people, budget, later)
+        places = adaptive_bh(tested.p, asked.q)
+        words = FdrPromise(asked.q, "simulated", APPROXIMATE, "discreet bench people --raw")
+        told = tested.told(np.arange(len(people)), "adaptive BH")
         return released(
             "noise on every statistic", people, asked, events, places, told, words, tested.values(places)
         )
@@ -89,59 +83,12 @@ def measured(people: People, budget: Shares, later: Later, groups: Groups | None
     Guarantee: one Gaussian event for each part of the budget.
     """
     with np.errstate(all="ignore"):  # a warning would speak of the data
-        known = learn(people, budget, groups, clip=True)
+        known = learn(people, budget, groups)
         first = measure(people, known, budget)
         contrast, found = staged(people, known, first, budget.stages, later)
     return Tested(tuple(map(str, people.names)), effects(known), found, np.where(contrast.left, found.p, 1.0))
 
 
-def proved_all(people: People, budget: Shares, q: float) -> Tested:
-    """Learn, measure without clipping, and turn into p-values that hold at every number of people.
-
-    Guarantee: one Gaussian event for each part of the budget.
-    """
-    with np.errstate(all="ignore"):
-        known = learn(people, budget, clip=False)
-        told = measure(people, known, budget)
-        noise = np.full(len(people), told.contrast.deviation**2)
-        found = results(people, known, told, told.contrast.sums, noise)
-        p = proved_p(people, known, told, FAILURE * q / len(people))
-    return Tested(tuple(map(str, people.names)), effects(known), found, p)
-
-
-def released(
-    method: str,
-    people: People,
-    asked: Parameters,
-    events: tuple[Event, ...],
-    places: NDArray[np.intp],
-    told: Told,
-    fdr: FdrPromise,
-    values: Values,
-) -> Release:
-    """Return the record of a release; `places` are the discoveries among what was told."""
-    strongest = places[np.argsort(told.p_value[places], kind="stable")]
-    return Release(
-        method,
-        len(people),
-        asked.q,
-        told.indices[strongest],
-        tuple(told.hypotheses[int(place)] for place in strongest),
-        True,
-        Privacy(asked.epsilon, asked.delta, events, "replace", people.public, people.assumption),
-        fdr,
-        {"guarantee": str(asked.guarantee), "protect": people.protect},
-        values if asked.values else None,
-        told=told,
-    )
-
-
-FAILURE = 0.02
-"""The part of q that pays for bounds on what is told beside the contrasts."""
-PROVED = (
-    "people are independent, and a column that does not differ is independent of the group among those with "
-    "an entry, and of the other columns"
-)
 APPROXIMATE = (
     "the t law of the z scores is near the truth, which very rare answers in small groups can strain, and "
     "columns that do not differ are independent of the rest, or nearly so"
