@@ -27,9 +27,9 @@ from .evidence.rank_sum import RankSum as RankSum
 from .evidence.score import Score as Score
 from .evidence.sign import Sign as Sign
 from .evidence.signed_rank import SignedRank as SignedRank
+from .evidence.stratified import Stratified as Stratified
 from .evidence.trend import Trend as Trend
 from .evidence.two_by_two import TwoByTwo as TwoByTwo
-from .evidence.two_groups import Stratified as Stratified
 from .evidence.two_groups import TwoGroups as TwoGroups
 from .evidence.vote import Vote as Vote
 from .located import located as located

@@ -14,19 +14,19 @@ import discreet
 from budget import assert_mean_at_most, must_fail
 from discreet.block import Block
 from discreet.evidence.core.accumulate import Rows
+from discreet.evidence.core.null_columns import STATUS, NullCase, genotypes
 from discreet.lab import type_one
 from discreet.lab.bench import evidence as bench
-from discreet.lab.null_cases import STATUS, Case, cases, genotypes
 
-SAFE = [case for case in cases(0.02, 0.1) if "normal" not in case.name]
+SAFE = [case for case in type_one.cases(0.02, 0.1) if "normal" not in case.name]
 SIDED = ("Proportion", "Mean", "TwoGroups", "TwoByTwo", "Stratified", "Allelic", "Trend", "Score")
 LESS = [
     case
-    for case in cases(0.98, 0.1, "less")
+    for case in type_one.cases(0.98, 0.1, "less")
     if type(case.test).__name__ in SIDED and case.law and "normal" not in case.name
 ]
 RARE = discreet.Genotypic(protect="genotypes", maf_floor=0.0005)
-SAFE += [Case("Genotypic, rate 5%", RARE, genotypes(0.05), (4500, 500), STATUS)]
+SAFE += [NullCase("Genotypic, rate 5%", RARE, genotypes(0.05), (4500, 500), STATUS)]
 TAILED = [case for case in SAFE if case.law and type(case.test).__name__ in ("TwoByTwo", "Mean")]
 TAILED += [case for case in SAFE if "floor" in case.name and hasattr(case.test, "sd")]
 TAILED += [case for case in SAFE if case.name.endswith(("MAF floor .005", "rate 5%"))]
@@ -83,7 +83,7 @@ def test_the_normal_tail_is_shown_to_be_unsafe(case):
 @pytest.mark.parametrize("share", [0.5, 0.1])
 def test_exact_and_rank_tests_would_be_caught(share):
     """The wrong twin where there is no unsafe tail: scores a quarter too large pass too often."""
-    for case in cases(0.5, share):
+    for case in type_one.cases(0.5, share):
         if case.name in ("Proportion", "TwoByTwo, floor .005", "RankSum, no ties"):
             test = dataclasses.replace(case.test, tail="normal") if "Rank" in case.name else case.test
             score = type_one.null_scores(
@@ -106,7 +106,7 @@ def test_the_table_of_type_one_errors_marks_what_is_above():
 @pytest.mark.parametrize("name", ["Trend", "Allelic", "Genotypic", "Score"])
 def test_drawn_counts_are_scored_like_people(name):
     """Genotypes known by their counts alone give the scores of a table of these people."""
-    case = next(case for case in cases(0.5, 0.1) if case.name == f"{name}, MAF floor .05")
+    case = next(case for case in type_one.cases(0.5, 0.1) if case.name == f"{name}, MAF floor .05")
     score = type_one.null_scores(case, 5, np.random.default_rng(3))
     rng = np.random.default_rng(3)
     drawn = [rng.multinomial(size, list(case.law.values()), size=5) for size in case.sizes]

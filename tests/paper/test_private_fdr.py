@@ -12,7 +12,7 @@ from budget import assert_mean_at_most, must_fail
 from discreet.evidence.core.null import Null
 from discreet.lab import theorem
 from discreet.methods.paper import cutoffs
-from discreet.parameters import CUTOFFS
+from discreet.methods.paper.cutoffs import KINDS
 from discreet.privacy.account import account
 from discreet.selection.top_k import top_k
 
@@ -46,7 +46,7 @@ def test_theorem_6_b_at_least_as_many_as_step_down():
 
 
 @pytest.mark.statistical(3)
-@pytest.mark.parametrize("kind", CUTOFFS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_theorem_6_c_fdr_within_the_stated_level(kind):
     """FDR stays within what the cutoffs earn when false nulls are 1 minus the median of the true ones."""
     rng = np.random.default_rng(1)
@@ -84,7 +84,7 @@ def test_paper_cutoffs_know_the_noise_of_the_selection():
 
 def test_levels_follow_the_cutoffs():
     """Raising by the noise earns q, doing nothing earns more, lowering by Delta the most."""
-    earned = {kind: cutoffs.cutoffs(NULL, M, K, Q, 0.05, kind, 0.01).adaptive_level for kind in CUTOFFS}
+    earned = {kind: cutoffs.cutoffs(NULL, M, K, Q, 0.05, kind, 0.01).adaptive_level for kind in KINDS}
     assert earned["conservative"] <= Q * (1 + 1e-3) < earned["plain"] < earned["paper"]
     slack = 0.05 * math.log(K / 0.02)
     assert earned["plain"] == pytest.approx(math.exp(slack) * (Q + NU * M), rel=1e-3)

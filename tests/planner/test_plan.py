@@ -11,7 +11,7 @@ import discreet
 from budget import assert_mean_at_most, must_fail
 from discreet.cli import app
 from discreet.errors import DiscreetError
-from discreet.parameters import Parameters
+from discreet.methods.parameters import Parameters
 from discreet.planner.invent import Setting
 from discreet.planner.reach import Reach, grid, reach
 from discreet.planner.study import Study

@@ -10,7 +10,7 @@ from discreet import gather
 from discreet.gather import gathered
 from discreet.methods.all import learn
 from discreet.methods.all.method import ready_all
-from discreet.parameters import Parameters
+from discreet.methods.parameters import Parameters
 
 ANSWERS = ["a", "b", "c", "d"]
 

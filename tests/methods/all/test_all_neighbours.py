@@ -10,7 +10,7 @@ import pytest
 
 from discreet.methods.all.method import ready_all
 from discreet.methods.focus.method import ready_focus
-from discreet.parameters import Parameters
+from discreet.methods.parameters import Parameters
 from discreet.privacy.account import account
 
 READY = {"all": ready_all, "proved": ready_all, "focus": ready_focus}

@@ -109,7 +109,7 @@ def _missing(told: Measured, known: Learned) -> _Excess:
     people = known.groups.people
     lacking = np.clip(1 - (known.means.present + 2 * known.means.doubt) / people, 0.0, _UNEVEN)
     return _shrunk(
-        told.missing.sums[question], told.missing.deviation, lacking * people * share * (1 - share)
+        told.missing.sums[question], float(told.missing.deviation), lacking * people * share * (1 - share)
     )
 
 
@@ -122,7 +122,7 @@ def _weights(told: Measured, known: Learned, expected: float) -> _Excess:
     if weight == 1:
         return _Excess(np.array([expected]), np.zeros(1))
     unseen = (1 - weight) / 3 * known.groups.people * known.share * (1 - known.share)
-    found = _shrunk(told.weights.sums - expected * weight, told.weights.deviation, np.array([unseen]))
+    found = _shrunk(told.weights.sums - expected * weight, float(told.weights.deviation), np.array([unseen]))
     return _Excess(found.excess + expected * weight, found.variance)
 
 

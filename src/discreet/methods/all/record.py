@@ -34,7 +34,7 @@ class Noisy:
 
     def at(self, places: Any) -> Noisy:
         """Return some of them."""
-        deviation = self.deviation[places] if np.ndim(self.deviation) else self.deviation
+        deviation = np.broadcast_to(self.deviation, self.sums.shape)[places]
         return Noisy(self.sums[places], deviation, self.unit)
 
     def over(self, divisor: Floats) -> Noisy:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evidence.core.people import People
-    from discreet.parameters import Parameters
+    from discreet.methods.parameters import Parameters
     from discreet.privacy.events import Event
     from discreet.report.estimates import Told
     from discreet.report.release import FdrPromise, Values

@@ -83,8 +83,16 @@ def budget(people: People, rho: float) -> Budget:
     uneven = enough((free + bounded) / 16, 0.006, 0.005, 0.02)
     rest = (1 - (groups + quartiles + narrow + means + sums + squares + uneven)) * (1 - 2.0**-40) * rho
     contrast = tuple(rest * part for part in (STAGES if count >= FEWEST else (1.0,)))
-    learning = (part * rho for part in (groups, quartiles, narrow, means))
-    return Budget(*learning, contrast, sums * rho, squares * rho, uneven * rho)
+    return Budget(
+        groups * rho,
+        quartiles * rho,
+        narrow * rho,
+        means * rho,
+        contrast,
+        sums * rho,
+        squares * rho,
+        uneven * rho,
+    )
 
 
 def check_budget(budget: Budget, columns: int) -> None:

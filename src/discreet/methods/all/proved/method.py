@@ -10,13 +10,14 @@ from discreet.classical.question_bh import question_bh
 from discreet.methods.all.proved.effects import effects
 from discreet.methods.all.proved.measure import budget, check_budget, measure
 from discreet.methods.all.released import released
-from discreet.methods.common import INDEPENDENT, Ready, gaussian_budget, gaussian_events
+from discreet.methods.common import INDEPENDENT, gaussian_budget, gaussian_events
+from discreet.methods.method import Ready
 from discreet.report.estimates import BY_QUESTION, Told
 from discreet.report.release import FdrPromise, Values
 
 if TYPE_CHECKING:
     from discreet.evidence.core.people import People
-    from discreet.parameters import Parameters
+    from discreet.methods.parameters import Parameters
     from discreet.report.release import Release
 
 FAILURE = 0.02
@@ -35,6 +36,8 @@ def ready_proved(people: People, asked: Parameters) -> Ready:
     m, spend = len(people), budget(people, gaussian_budget(asked.epsilon, asked.delta))
     check_budget(spend, m)
     events = gaussian_events(spend.spent())
+
+    fdr = FdrPromise(asked.q, "proved", _ASSUMPTION, "docs/proofs/question-bh.md", INDEPENDENT)
 
     def draw() -> Release:
         with np.errstate(all="ignore"):  # a warning would speak of the data
@@ -58,7 +61,6 @@ def ready_proved(people: People, asked: Parameters) -> Ready:
         )
         strongest = places[np.argsort(p[places], kind="stable")]
         values = Values("difference", found.estimate[strongest], found.noise[strongest])
-        words = FdrPromise(asked.q, "proved", _ASSUMPTION, "docs/proofs/all-fdr.md", INDEPENDENT)
-        return released("noise on every statistic", people, asked, events, places, told, words, values)
+        return released("noise on every statistic", people, asked, events, places, told, fdr, values)
 
-    return Ready(events, draw)
+    return Ready(events, fdr, draw)
