@@ -27,7 +27,7 @@ extensions = [
 exclude_patterns = ["_build", "extensions", "pictures", "printed"]
 needs_sphinx = "9.0"
 
-myst_enable_extensions = ["colon_fence", "dollarmath"]
+myst_enable_extensions = ["attrs_block", "colon_fence", "deflist", "dollarmath"]
 html_math_renderer = "mathml"
 myst_heading_anchors = 3
 

@@ -217,6 +217,7 @@ SHELL = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kept", "how"),
     [

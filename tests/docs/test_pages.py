@@ -15,6 +15,7 @@ PAGES = sorted(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_blocks_of_a_page_run(page, tmp_path, monkeypatch):
     """Blocks of one page share names and a folder; commands exit with 0."""

@@ -56,6 +56,7 @@ def surely_passes(case):
     return chance[type_one.null_scores(case, chance.size, every) >= -ndtri(1e-3 / case.sides)].sum()
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(1)
 @pytest.mark.parametrize("case", SAFE, ids=lambda case: case.name)
 def test_null_columns_pass_no_more_often_than_alpha(case):
@@ -72,6 +73,7 @@ def test_null_columns_are_less_no_more_often_than_alpha(case):
     assert_mean_at_most(hits(case, 200_000), 1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", TAILED, ids=lambda case: case.name)
 def test_the_normal_tail_is_shown_to_be_unsafe(case):
     """The wrong twin of each test with a safe tail for rare values: its normal tail passes too often."""
@@ -79,6 +81,7 @@ def test_the_normal_tail_is_shown_to_be_unsafe(case):
     assert surely_passes(case) <= 1e-3 < surely_passes(wrong)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(3, twins=3)
 @pytest.mark.parametrize("share", [0.5, 0.1])
 def test_exact_and_rank_tests_would_be_caught(share):
@@ -118,6 +121,7 @@ def test_drawn_counts_are_scored_like_people(name):
     assert np.any(score > 0)
 
 
+@pytest.mark.slow
 def test_the_benchmark_runs_small():
     """Every job runs on a small table; ratios and verdicts are printed."""
     words = bench.in_words(bench.run(people=3000, columns=4, repeats=1))

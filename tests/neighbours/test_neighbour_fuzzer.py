@@ -11,6 +11,7 @@ from questions import TESTS, ask
 
 from discreet.evidence.core.registry import described
 
+pytestmark = pytest.mark.slow
 TABLES = 8  # for each source; `python tests/neighbours --minutes 600` goes on
 
 

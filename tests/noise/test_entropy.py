@@ -122,6 +122,7 @@ def test_a_hidden_source_of_randomness_would_be_found():
     assert not OTHER.search(code_of('def f():\n    """>>> np.random.default_rng(1)"""\n    return 1'))
 
 
+@pytest.mark.slow
 def test_no_other_source_of_randomness():
     """Outside `lab` and invented studies, only the door touches a random number generator."""
     guilty = [

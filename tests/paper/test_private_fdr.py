@@ -30,6 +30,7 @@ def algorithm_4(p, scale, kind, miss):
     return chosen.indices[cutoffs.step_down_scores(chosen.values, line.score)], line
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(2, twins=1)
 def test_theorem_6_b_at_least_as_many_as_step_down():
     """With the paper's cutoffs, and the Delta that holds for noisy values, fewer than k' is rare."""
@@ -45,6 +46,7 @@ def test_theorem_6_b_at_least_as_many_as_step_down():
     must_fail(assert_mean_at_most, plainly_fewer, wrong=0.01, truth=0.5)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_theorem_6_c_fdr_within_the_stated_level(kind):
@@ -62,6 +64,7 @@ def test_theorem_6_c_fdr_within_the_stated_level(kind):
         assert line.adaptive_level <= Q * (1 + 1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(20)
 def test_theorem_6_as_simulate_prints_it():
     """Both selections: (b) misses, and FDR, FDR_2, FDR_10 of (c), within what is stated; half is not."""

@@ -67,6 +67,7 @@ def p_values(rng, runs, protect, noise=1.0):
     return np.array(found)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(2)
 @pytest.mark.parametrize("protect", ["everything", "columns"])
 def test_p_values_of_columns_alike_are_not_too_small(rng, protect):
@@ -76,6 +77,7 @@ def test_p_values_of_columns_alike_are_not_too_small(rng, protect):
     assert_mean_at_most(p <= LEVEL / 10, 0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(1, twins=1)
 def test_a_variance_without_noise_is_caught(rng):
     """Wrong twin: z scores that leave the noise of the contrast out of their variance."""

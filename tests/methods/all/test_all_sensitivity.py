@@ -186,6 +186,7 @@ def test_the_reach_of_a_ball_is_reached(many, answers):
     assert np.linalg.norm(clipped[0] ** 2 - clipped[2] ** 2) > near**2 * reach.squares
 
 
+@pytest.mark.slow
 @given(tables(), st.data())
 def test_one_person_moves_means_and_lengths_within_their_sensitivity(drawn, data):
     """Means of all columns and the histogram of lengths, of any two people alone in a table."""
@@ -210,6 +211,7 @@ def test_one_person_moves_means_and_lengths_within_their_sensitivity(drawn, data
         assert one.moved(two) <= ROOM
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.floats(allow_nan=True) | st.sampled_from([0.0, -0.0, 5e-324]), min_size=2, max_size=2),
     st.integers(0, 2**32),

@@ -82,6 +82,7 @@ def chances(v, k, share, noises, claimed=None, alternative="two-sided", **change
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alternative", ["two-sided", "less"])
 @pytest.mark.parametrize(("k", "share"), [(7, 0.5), (2, 0.3)])
 def test_super_uniform(k, share, alternative):
@@ -94,6 +95,7 @@ def test_super_uniform(k, share, alternative):
             assert np.all(found <= LEVELS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mean", [0.0, 0.4])
 def test_labels_with_noise(mean):
     """The drift of the labels is told with noise as well, and multiplies a sum that is not small."""
@@ -102,6 +104,7 @@ def test_labels_with_noise(mean):
     assert np.all(chances(v, 6, 0.5, (variance, 2.0, 0.5, 1.0)) <= LEVELS)
 
 
+@pytest.mark.slow
 def test_two_values_with_noise():
     """Columns of two values: their variance follows from a sum with noise."""
     v = np.r_[np.ones(4), np.full(10, -1.0)]
@@ -110,6 +113,7 @@ def test_two_values_with_noise():
         assert np.all(found <= LEVELS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("true", "claimed"),
     [
