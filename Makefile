@@ -4,10 +4,13 @@ PY := .venv/bin/python
 BUILT := pyproject.toml setup.py $(wildcard src/discreet/kernels/*.[ch])
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo quick test lint types contracts docs unit figures test-matrix dist clean
+.PHONY: demo serve-demo quick test lint types contracts docs unit figures test-matrix dist clean
 
 demo: .venv/run
 	$(PY) -m discreet demo
+
+serve-demo: .venv/server # a server with an invented cohort, to click through
+	$(PY) -m discreet serve demo discreet-server-demo
 
 quick: lint contracts # less than a minute: no types, no pages, no test marked slow
 	$(PY) -m pytest -n 2 --quick
@@ -51,10 +54,15 @@ dist: .venv/run # sdist and wheel, checked, then installed and tried in an envir
 	$(PIP) -e .
 	touch .venv/run
 
+.venv/server: $(BUILT)
+	$(PYTHON) -m venv .venv
+	$(PIP) -e ".[server]"
+	touch .venv/server .venv/run
+
 .venv/dev: $(BUILT)
 	$(PYTHON) -m venv .venv
 	$(PIP) -e ".[dev]"
-	touch .venv/dev .venv/run
+	touch .venv/dev .venv/run .venv/server
 
 clean:
 	rm -rf .venv

@@ -49,4 +49,5 @@ from .selection.noisy_min import NoisyMin as NoisyMin
 from .selection.noisy_min import noisy_min as noisy_min
 from .selection.selection import Selection as Selection
 from .selection.top_k import top_k as top_k
+from .server.client import connect as connect
 from .version import __version__ as __version__
