@@ -120,7 +120,7 @@ def _accounted(kind):
 
 def _selection():
     scores = [5200, 410, 9800, 77, 8100]
-    for method in ("gumbel", "peel", "oneshot"):
+    for method in ("auto", "joint", "gumbel", "peel", "oneshot"):
         right = {"scores": scores, "k": 2, "sensitivity": 1, "epsilon": 1, "delta": 1e-6, "method": method}
         yield Target(f"top_k {method}", discreet.top_k, everything(discreet.top_k, **right))
     right = {"values": scores, "sensitivity": 1, "epsilon": 1}

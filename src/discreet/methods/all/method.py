@@ -12,13 +12,13 @@ from discreet.methods.all.after import effects
 from discreet.methods.all.measure import check_budget, learn, measure
 from discreet.methods.all.proved.method import ready_proved
 from discreet.methods.all.released import released
-from discreet.methods.all.scores import ready_scores
 from discreet.methods.all.shares import schedule, shares
 from discreet.methods.all.stages import staged
 from discreet.methods.common import expected, gaussian_budget, gaussian_events
-from discreet.methods.method import Method, Ready
+from discreet.methods.method import Ready
 from discreet.report.estimates import Told
-from discreet.report.release import FdrPromise, Values
+from discreet.report.fdr import FdrPromise
+from discreet.report.values import Values
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -95,17 +95,4 @@ def measured(people: People, budget: Shares, later: Later, groups: Groups | None
 APPROXIMATE = (
     "the t law of the z scores is near the truth, which very rare answers in small groups can strain, and "
     "columns that do not differ are independent of the rest, or nearly so"
-)
-
-ALL = Method(
-    name="all",
-    about="Gaussian noise on every statistic, then BH; best for few hypotheses, many of them real. Of two "
-    "groups nothing is assumed about the columns.",
-    options={
-        "guarantee": '"approximate" (if None), by adaptive BH, or "proved", by BH.',
-        "expect": "it helps to divide the budget.",
-    },
-    guarantees=("approximate", "proved"),
-    of_scores=ready_scores,
-    of_people=ready_all,
 )

@@ -94,9 +94,9 @@ class Rows:
 
     A number adds (share - centre) * scale, clipped to [-most, most], and 0 where it is missing. An answer
     adds scale or 0, and centre * scale where it is missing: rows of answers have no negative entries, so that
-    two of them are less far apart. An answer that most people give is turned around, as `turned` says, and
-    `centre` with it. All in steps of 1/FINE, toward zero: a function of that person's entries and of public
-    numbers.
+    two of them are less far apart. An answer that is `centred` adds centre * scale less than that. An answer
+    that most people give is turned around, as `turned` says, and `centre` with it. All in steps of 1/FINE,
+    toward zero: a function of that person's entries and of public numbers.
     """
 
     centre: NDArray[np.float64]
@@ -104,10 +104,21 @@ class Rows:
     most: float
     answers: NDArray[np.bool_]
     turned: NDArray[np.bool_]
+    centred: NDArray[np.bool_]
+
+    @property
+    def positive(self) -> NDArray[np.bool_]:
+        """Which columns have no negative entries: answers that are not centred."""
+        return self.answers & ~self.centred
 
     @property
     def shift(self) -> NDArray[np.float64]:
-        """The centre of answers, in steps: what they are on average."""
+        """What an entry is on average, in steps: the centre of answers that are not centred already."""
+        return np.where(self.centred, 0.0, self.middle)
+
+    @property
+    def middle(self) -> NDArray[np.float64]:
+        """The centre of answers, in steps."""
         return np.where(self.answers, np.trunc(self.centre * self.scale * FINE), 0.0)
 
     @property
@@ -120,7 +131,8 @@ class Rows:
         end = self.most * FINE
         entry = np.where(self.turned, 1 - share, share) - np.where(self.answers, 0.0, self.centre)
         steps = np.trunc(np.clip(entry * (self.scale * FINE), -end, end))
-        return np.where(np.isnan(steps), self.shift, steps).astype(np.int16)
+        whole = np.where(np.isnan(steps), self.middle, steps)
+        return (whole - np.where(self.centred, self.middle, 0.0)).astype(np.int16)
 
     def moved_by(self, mean: NDArray[np.float64]) -> Rows:
         """Return the rows around other centres: those that are now at `mean`, in deviations."""
@@ -128,4 +140,5 @@ class Rows:
 
     def only(self, left: NDArray[np.bool_]) -> Rows:
         """Return the rows of some columns."""
-        return Rows(self.centre[left], self.scale[left], self.most, self.answers[left], self.turned[left])
+        parts = (self.answers[left], self.turned[left], self.centred[left])
+        return Rows(self.centre[left], self.scale[left], self.most, *parts)

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from discreet.methods.parameters import Parameters
     from discreet.privacy.events import Event
     from discreet.report.estimates import Told
-    from discreet.report.release import FdrPromise, Values
+    from discreet.report.fdr import FdrPromise
+    from discreet.report.values import Values
 
 
 def released(

@@ -18,10 +18,10 @@ from discreet.methods.all.method import APPROXIMATE, measured
 from discreet.methods.all.released import released
 from discreet.methods.all.shares import group_share, schedule, shares
 from discreet.methods.common import expected, gaussian_budget, gaussian_events
-from discreet.methods.method import Method, Ready
+from discreet.methods.method import Ready
 from discreet.noise.laws import GUMBEL
 from discreet.privacy.rounds import effective
-from discreet.report.release import FdrPromise, Release
+from discreet.report.fdr import FdrPromise
 from discreet.selection.contest.contest import largest
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.people import People
     from discreet.methods.parameters import Parameters
+    from discreet.report.release import Release
 
 SELECTION = 0.5
 """The share of the budget that the selection spends."""
@@ -79,16 +80,3 @@ def select_largest(evidence: Evidence, count: int, rho: float) -> NDArray[np.int
     certificate = evidence.certificate
     unit = min(certificate.spread, 2 * certificate.sup) / math.sqrt(8 * rho) * (1 + 2.0**-40)
     return largest(evidence.score, unit * math.sqrt(float(effective(count))), count, GUMBEL)
-
-
-FOCUS = Method(
-    name="focus",
-    about="the most promising comparisons of two groups selected privately, and measured afresh.",
-    options={
-        "guarantee": '"approximate".',
-        "k": "how many hypotheses to measure. If None, twice as many as expected to be real.",
-        "expect": "it helps to divide the budget, and says how many are measured if k does not.",
-    },
-    guarantees=("approximate",),
-    of_people=ready_focus,
-)

@@ -13,7 +13,8 @@ from discreet.methods.all.released import released
 from discreet.methods.common import INDEPENDENT, gaussian_budget, gaussian_events
 from discreet.methods.method import Ready
 from discreet.report.estimates import BY_QUESTION, Told
-from discreet.report.release import FdrPromise, Values
+from discreet.report.fdr import FdrPromise
+from discreet.report.values import Values
 
 if TYPE_CHECKING:
     from discreet.evidence.core.people import People
