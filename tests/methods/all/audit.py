@@ -63,9 +63,8 @@ class Record:
             answer = self.before.steps[len(self.steps)].answer
         where = sys._getframe(1).f_code.co_name
         if where == "measure":
-            proved = "proved" in sys._getframe(1).f_globals["__name__"]
-            names = PROVED if proved else MAIN
-            where = names[sum(step.name in names for step in self.steps)]
+            names = PROVED if "proved" in sys._getframe(1).f_globals["__name__"] else MAIN
+            where = names[sum(step.name in names for step in self.steps) % len(names)]
         self.steps.append(Step(where, exact, (sensitivity, rho, unit), answer))
         return answer
 

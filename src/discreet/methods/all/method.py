@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet.classical.adaptive_bh import adaptive_bh
-from discreet.methods.all.after import effects
+from discreet.methods.all.after import Results, effects
 from discreet.methods.all.measure import check_budget, learn, measure
 from discreet.methods.all.proved.method import ready_proved
 from discreet.methods.all.released import released
@@ -21,10 +21,11 @@ from discreet.report.fdr import FdrPromise
 from discreet.report.values import Values
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from discreet.evidence.core.people import People
-    from discreet.methods.all.after import Results
     from discreet.methods.all.learn import Groups
     from discreet.methods.all.shares import Later, Shares
     from discreet.methods.parameters import Parameters
@@ -39,15 +40,18 @@ def ready_all(people: People, asked: Parameters) -> Ready:
     if asked.guarantee == "proved":
         return ready_proved(people, asked)
     rho = gaussian_budget(asked.epsilon, asked.delta)
-    later = schedule(expected(asked.expect, len(people)), len(people))
-    budget = shares(people, rho, later).of(rho)
-    check_budget(budget, len(people))
-    events = gaussian_events(budget.spent())
-
+    columns = people.columns
+    later = schedule(expected(asked.expect, len(people)) // people.subgroups, columns)
+    # Each subgroup spends as if there were no other: a person is in one (docs/proofs/subgroups.md).
+    budgets = [shares(part, rho, later).of(rho) for part in people.parts()]
+    for budget in budgets:
+        check_budget(budget, columns)
+    events = gaussian_events(budgets[0].spent() if people.subgroup is None else [rho])
     fdr = FdrPromise(asked.q, "simulated", APPROXIMATE, "discreet bench people --raw")
 
     def draw() -> Release:
-        tested = measured(people, budget, later)
+        parts = zip(people.parts(), budgets, strict=True)
+        tested = Tested.joined([measured(part, budget, later) for part, budget in parts])
         places = adaptive_bh(tested.p, asked.q)
         told = tested.told(np.arange(len(people)), "adaptive BH")
         return released(
@@ -65,6 +69,21 @@ class Tested:
     effects: tuple[str, ...]
     found: Results
     p: NDArray[np.float64]
+
+    @classmethod
+    def joined(cls, parts: Sequence[Tested]) -> Tested:
+        """Return what several subgroups came to, one after the other."""
+        if len(parts) == 1:
+            return parts[0]
+        columns = (
+            np.concatenate([getattr(part.found, field.name) for part in parts]) for field in fields(Results)
+        )
+        return cls(
+            tuple(name for part in parts for name in part.names),
+            tuple(effect for part in parts for effect in part.effects),
+            Results(*columns),
+            np.concatenate([part.p for part in parts]),
+        )
 
     def told(self, places: NDArray[np.intp], procedure: str) -> Told:
         """Return the record of it; `places` are those of the columns among all hypotheses."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from discreet.methods.all.proved.sums import Sums
@@ -30,6 +32,13 @@ class Effects:
     error: Floats
     noise: Floats
     degrees: Floats
+
+    @classmethod
+    def joined(cls, parts: Sequence[Effects]) -> Effects:
+        """Return those of several tables, one after the other."""
+        return cls(
+            *(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Effects))
+        )
 
 
 def effects(sums: Sums) -> Effects:

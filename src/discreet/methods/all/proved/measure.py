@@ -66,7 +66,7 @@ class Budget:
 
 def budget(people: People, rho: float) -> Budget:
     """Divide the budget, by public numbers: each step gets what it needs, the contrasts all else."""
-    n, count = max(people.rows, 1), len(people.questions)
+    n, count = max(people.size, 1), len(people.questions)
     free = sum(not asked.answers and asked.bounds is None for asked in people.questions)
     bounded = sum(not asked.answers and asked.bounds is not None for asked in people.questions)
 
@@ -113,8 +113,10 @@ def measure(people: People, budget: Budget) -> Sums:
     groups = learn_groups(people.group, budget.groups)
     share = round(groups.share * PARTS) / PARTS
     columns = Columns.of(people)
-    scaling = learn_scaling(people.values, columns, budget.quartiles, budget.range)
-    means = learn_means(scaling.shares(people.values, columns), people, budget.means)
+    # Counts move as much by one who leaves as by one who is replaced: half for each of two subgroups.
+    seen = people.seen
+    scaling = learn_scaling(people.values, columns, budget.quartiles / seen, budget.range / seen)
+    means = learn_means(scaling.shares(people.values, columns), people, budget.means / seen)
     width = widths(
         people.questions,
         means.mean,
@@ -128,12 +130,11 @@ def measure(people: People, budget: Budget) -> Sums:
         for asked, wide in zip(people.questions, width.tolist(), strict=True)
     ]
     protected = people.protect == "everything"
-    reach = reach_of(blocks, share, protected=protected)
+    reach = reach_of(blocks, share, protected=protected, seen=seen)
     numbers = np.setdiff1d(np.arange(len(people)), columns.answers)
     total, squares = _totals(people, scaling, columns, blocks, numbers)
     ones = round(share * PARTS)
     exact = Exact(PARTS * total[1] - ones * total[0], PARTS)
-    uneven = 1.0 if protected else max(share, 1 - share)
     expected = _expected(blocks, means, scaling, numbers)
     contrast, left = tell_in_stages(
         exact,
@@ -143,6 +144,7 @@ def measure(people: People, budget: Budget) -> Sums:
         LEAST,
         share=share,
         protected=protected,
+        seen=seen,
         alternative=people.alternative,
     )
     return Sums(
@@ -153,7 +155,7 @@ def measure(people: People, budget: Budget) -> Sums:
         told(total[0], reach.sums, budget.sums),
         numbers,
         told(squares[0], reach.squares, budget.squares) if numbers.size else None,
-        told(PARTS * squares[1] - ones * squares[0], PARTS * uneven * reach.squares, budget.uneven, 1 / PARTS)
+        told(PARTS * squares[1] - ones * squares[0], PARTS * reach.uneven, budget.uneven, 1 / PARTS)
         if numbers.size
         else None,
         expected,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.classical.question_bh import question_bh
-from discreet.methods.all.proved.effects import effects
+from discreet.methods.all.proved.effects import Effects, effects
 from discreet.methods.all.proved.measure import budget, check_budget, measure
 from discreet.methods.all.released import released
 from discreet.methods.common import INDEPENDENT, gaussian_budget, gaussian_events
@@ -34,25 +34,29 @@ def ready_proved(people: People, asked: Parameters) -> Ready:
 
     Guarantee: the composition of one Gaussian event for each share, together within (epsilon, delta).
     """
-    m, spend = len(people), budget(people, gaussian_budget(asked.epsilon, asked.delta))
-    check_budget(spend, m)
-    events = gaussian_events(spend.spent())
-
+    m, rho = len(people), gaussian_budget(asked.epsilon, asked.delta)
+    # Each subgroup spends as if there were no other: a person is in one (docs/proofs/subgroups.md).
+    budgets = [budget(part, rho) for part in people.parts()]
+    for spend in budgets:
+        check_budget(spend, people.columns)
+    events = gaussian_events(budgets[0].spent() if people.subgroup is None else [rho])
     fdr = FdrPromise(asked.q, "proved", _ASSUMPTION, "docs/proofs/question-bh.md", INDEPENDENT)
 
     def draw() -> Release:
         with np.errstate(all="ignore"):  # a warning would speak of the data
-            sums = measure(people, spend)
+            sums = [measure(part, spend) for part, spend in zip(people.parts(), budgets, strict=True)]
             # BH at level q (1 - FAILURE) on p-values is BH at level q on these.
-            p = np.minimum(sums.p_values(people.alternative, FAILURE * asked.q / m) / (1 - FAILURE), 1.0)
-            found = effects(sums)
-        question = np.repeat(np.arange(len(sums.blocks)), [block.centre.size for block in sums.blocks])
+            failure = FAILURE * asked.q / m
+            p = np.concatenate([part.p_values(people.alternative, failure) for part in sums])
+            p = np.minimum(p / (1 - FAILURE), 1.0)
+            found = Effects.joined([effects(part) for part in sums])
+        sizes = [block.centre.size for part in sums for block in part.blocks]
+        question = np.repeat(np.arange(len(sizes)), sizes)
         places, _ = question_bh(p, question, asked.q)
-        names = tuple(map(str, people.names))
         told = Told(
             np.arange(m),
-            names,
-            sums.effects,
+            tuple(map(str, people.names)),
+            tuple(name for part in sums for name in part.effects),
             found.estimate,
             found.error,
             found.degrees,

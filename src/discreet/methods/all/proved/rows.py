@@ -108,13 +108,15 @@ class Reach:
     contrast: float
     sums: float
     squares: float
+    uneven: float
 
 
-def reach_of(blocks: Sequence[Block], share: float, *, protected: bool) -> Reach:
-    """Return the sensitivities of sum (y - f) row, of sum row, and of the sums of squared numbers.
+def reach_of(blocks: Sequence[Block], share: float, *, protected: bool, seen: int = 1) -> Reach:
+    """Return the sensitivities of sum (y - f) row, of sum row, of sum v^2 and of sum (y - f) v^2 of numbers.
 
     A neighbour with the same label moves the first by max(f, 1 - f) times the distance of two rows, one with
-    another label by a mean of two rows.
+    another label by a mean of two rows. Whoever leaves one of `seen` = 2 tables for the other moves the sums
+    of both by one row.
     """
     apart = length = fourth = 0.0
     for one in blocks:
@@ -124,6 +126,9 @@ def reach_of(blocks: Sequence[Block], share: float, *, protected: bool) -> Reach
         length += float(square.max())
         if not one.answers:
             fourth += float(np.max(np.maximum(-one.low, one.high))) ** 4
-    moved = max(share, 1 - share) * math.sqrt(apart)
+    larger = max(share, 1 - share)
+    apart = max(apart, seen * length if seen > 1 else 0.0)
+    moved, fourth = larger * math.sqrt(apart), math.sqrt(seen * fourth)
     contrast = max(moved, math.sqrt(length)) if protected else moved
-    return Reach(contrast * _UP, math.sqrt(apart) * _UP, math.sqrt(fourth) * _UP)
+    uneven = max(larger, 1 / math.sqrt(seen)) if protected else larger
+    return Reach(contrast * _UP, math.sqrt(apart) * _UP, fourth * _UP, uneven * fourth * _UP)

@@ -49,6 +49,7 @@ def tell_in_stages(
     *,
     share: float,
     protected: bool,
+    seen: int,
     alternative: Alternative,
 ) -> tuple[Noisy, NDArray[np.bool_]]:
     """Return the contrasts of all stages together, and which hypotheses are left at the end.
@@ -66,8 +67,9 @@ def tell_in_stages(
     least : sequence of float
         Before each stage but the first, questions are dropped that have no z score as large as this; where a
         question has several hypotheses, as the largest of so many is by chance.
-    share, protected, alternative : float, bool, {"two-sided", "greater", "less"}
-        The public f, whether labels are protected, and which differences count.
+    share, protected, seen, alternative : float, bool, int, {"two-sided", "greater", "less"}
+        The public f, whether labels are protected, in how many such tables a person may be seen, and which
+        differences count.
 
     Notes
     -----
@@ -89,7 +91,7 @@ def tell_in_stages(
         if not here.any():
             break
         some = [block for block, stays in zip(blocks, left.tolist(), strict=True) if stays]
-        reach = exact.parts * reach_of(some, share, protected=protected).contrast
+        reach = exact.parts * reach_of(some, share, protected=protected, seen=seen).contrast
         again = told(exact.sums[here], reach, rho, 1 / exact.parts)
         precision = 1 / noise[here] + again.deviation**-2
         mean[here] += (again.sums - mean[here]) * again.deviation**-2 / precision
