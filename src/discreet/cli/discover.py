@@ -149,6 +149,12 @@ def discover(
     release_id: str | None = typer.Option(
         None, help="Ask again under the same id: the stored result, nothing spent.", rich_help_panel=_BUDGET
     ),
+    server: str | None = typer.Option(
+        None, help="Ask a custodian's server for --dataset, and read no file.", rich_help_panel=_WHERE
+    ),
+    token: str | None = typer.Option(
+        None, envvar="DISCREET_TOKEN", help="Your token for --server.", rich_help_panel=_WHERE
+    ),
     out: Path | None = typer.Option(
         None,
         help="Write report.html, discoveries.csv and release.json here.",
@@ -187,15 +193,21 @@ def discover(
     else:
         refuse_idle(ctx, ["people", "hypotheses"], "without --dry-run")
     given = {name: value for name, value in ctx.params.items() if value not in (None, [], ())}
-    for switch in ("as_json", "dry_run", "people", "hypotheses", "out", "config"):
+    for switch in ("as_json", "dry_run", "people", "hypotheses", "out", "config", "server", "token"):
         given.pop(switch, None)
+    if out is not None:
+        check_folder(out)
+    if server is not None:
+        from discreet.cli.remote import ask
+
+        refuse_idle(ctx, ["dry_run"], "with --server, whose pages plan and try for nothing")
+        deliver(ask(server, token, config, given), out, as_json=as_json)
+        return
     job = read_job(config, given)
     if dry_run:
         say(preview(job, people, hypotheses))
         check_budget(job)
         return
-    if out is not None:
-        check_folder(out)
     # Held until the end, so that the list of variants is read once.
     held = job.data.variants() if isinstance(job.data, Plink) else None
     _tell_columns(job)
