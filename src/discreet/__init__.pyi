@@ -40,11 +40,11 @@ from .privacy.account import account as account
 from .privacy.promise import Privacy as Privacy
 from .report.budget import BudgetLine as BudgetLine
 from .report.estimates import Told as Told
+from .report.fdr import FdrPromise as FdrPromise
 from .report.genome import Located as Located
 from .report.genome import Locus as Locus
-from .report.release import FdrPromise as FdrPromise
 from .report.release import Release as Release
-from .report.release import Values as Values
+from .report.values import Values as Values
 from .selection.noisy_min import NoisyMin as NoisyMin
 from .selection.noisy_min import noisy_min as noisy_min
 from .selection.selection import Selection as Selection

@@ -17,7 +17,7 @@ from discreet.gather import gathered
 from discreet.measure import check_engine, check_test, measuring
 from discreet.methods.options import TEXTS
 from discreet.methods.parameters import Parameters
-from discreet.methods.registry import METHODS, prepare, route
+from discreet.methods.registry import METHODS
 from discreet.request import about, about_evidence
 from discreet.spending import spending
 from discreet.typing import Frame
@@ -160,7 +160,7 @@ def discover(
     if engine == "local" and METHODS[asked.method].asks_people:
         people = gathered(data, test, person=person, columns=columns)
         if people is not None:
-            asked, why = route(asked, people)
+            asked, why = METHODS[asked.method].settle(asked, people)
             asked_of |= _reason(why)
             if METHODS[asked.method].asks_people or test.needs_rows:
                 return _made(people, asked, purse, asked_of, _frame(data))
@@ -366,13 +366,13 @@ def _made(
     frame: str | None = None,
 ) -> Release:
     """Settle all that is public, then pay and draw; the record says what was asked."""
-    asked, why = route(asked, evidence)
+    asked, why = METHODS[asked.method].settle(asked, evidence)
     if isinstance(evidence, People):
         people, neighbours = evidence.rows, "replace"
     else:
         people, neighbours = evidence.certificate.people, evidence.certificate.adjacency
     _warn(asked, people)
-    ready, asked_for = prepare(evidence, asked), {**(question or {}), **_reason(why)}
+    ready, asked_for = METHODS[asked.method].ready(asked, evidence), {**(question or {}), **_reason(why)}
 
     def complete(drawn: Release) -> Release:
         return replace(drawn, parameters={**asked_for, **drawn.parameters}, frame=frame)

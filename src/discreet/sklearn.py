@@ -10,11 +10,13 @@ import numpy as np
 
 from discreet.api import discover
 from discreet.data.tables.source import entries
+from discreet.documented import documented
 from discreet.errors import InputError, missing_extra
 from discreet.evidence.core.arguments import alternative_of, pair
 from discreet.evidence.correlation import Correlation
 from discreet.evidence.two_groups import TwoGroups
 from discreet.measure import check_test
+from discreet.methods.options import TEXTS
 
 try:
     from sklearn.base import BaseEstimator
@@ -49,14 +51,15 @@ _SAFE = (
 _check: Any = validation  # untyped
 
 
+@documented(TEXTS)
 class PrivateSelectFdr(SelectorMixin, BaseEstimator):
     """Keep the features that differ with y, by an (epsilon, delta)-private test with FDR at most `alpha`.
 
     A drop-in for `sklearn.feature_selection.SelectFdr` on data about people, one row each.
     **Every fit spends the budget again**: fitting twice costs twice, and so does each fold of a
     cross-validation or each candidate of a `GridSearchCV` around it. Fit once, or give a `ledger`, which
-    refuses to overspend. Only the selection is private: `transform` hands on the raw columns, and what is
-    trained on them is not.
+    refuses to overspend. Neighbours: one person's row replaced by another. Only the selection is private:
+    `transform` hands on the raw columns, and what is trained on them is not.
 
     Parameters
     ----------
@@ -64,8 +67,8 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
         Required, and public: choose it without looking at the data. Values outside are clipped silently.
     alpha : float
         The false discovery rate to allow.
-    epsilon, delta : float
-        The privacy budget of one fit. Neighbours: one person's row replaced by another.
+    {epsilon}
+    {delta}
     y_bounds : (low, high), optional
         If None, y holds two classes; features are tested by `TwoGroups`, y is *public* and not protected.
         Given: y is a number within these public bounds; features are tested by `Correlation` with
@@ -80,23 +83,14 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
     alternative : {"two-sided", "greater", "less"}, optional
         "two-sided" when absent: any difference, like SelectFdr. "greater": only features that are larger in
         the second class, or rise with y; "less": smaller, or fall with y.
-    method : {"auto", "all", "focus", "aware", "peel", "oneshot"}
-        How to choose the features, as in `discreet.release`.
-    guarantee : {"proved", "calibrated"}, optional
-        "aware" only. If None, "proved".
-    dependence : {"positive", "any"}, optional
-        "aware" and "proved" only: what is assumed of features that do not differ. If None, "positive".
-    expect : float, optional
-        "auto" and "all": how many features you expect to differ, a number or a share below 1; public.
-    k : int, optional
-        "peel" and "oneshot": the most features to keep. If None, tries k = 16, 32, ...; each round is
-        charged.
-    ledger : path or Ledger, optional
-        A file that keeps the budget of `dataset`, and refuses to overspend it.
-    dataset : str, optional
-        The data set's name in the ledger.
-    release_id : str, optional
-        A name for this release in the ledger, as in `discreet.release`.
+    {method}
+    {guarantee}
+    {dependence}
+    {expect}
+    {k}
+    {ledger}
+    {dataset}
+    {release_id}
 
     Attributes
     ----------

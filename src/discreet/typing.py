@@ -41,8 +41,10 @@ Adjacency: TypeAlias = Literal["replace", "add-remove"]
 """Which two tables are neighbours."""
 Planned: TypeAlias = Literal["bh", "aware", "calibrated", "mirror", "peel", "oneshot"]
 """What a plan compares: the methods, "aware" under both guarantees, and BH without privacy."""
-TopK: TypeAlias = Literal["gumbel", "peel", "oneshot"]
+TopK: TypeAlias = Literal["auto", "joint", "gumbel", "peel", "oneshot"]
 """How `top_k` chooses."""
+NoisyMinimum: TypeAlias = Literal["permute-and-flip", "laplace"]
+"""Which noise `noisy_min` adds."""
 Reduction: TypeAlias = Literal["mean", "first", "any"]
 """How several rows of one person become one."""
 Protect: TypeAlias = Literal["everything", "columns"]

@@ -120,7 +120,7 @@ def _accounted(kind):
 
 def _selection():
     scores = [5200, 410, 9800, 77, 8100]
-    for method in ("gumbel", "peel", "oneshot"):
+    for method in ("auto", "joint", "gumbel", "peel", "oneshot"):
         right = {"scores": scores, "k": 2, "sensitivity": 1, "epsilon": 1, "delta": 1e-6, "method": method}
         yield Target(f"top_k {method}", discreet.top_k, everything(discreet.top_k, **right))
     right = {"values": scores, "sensitivity": 1, "epsilon": 1}
@@ -270,6 +270,7 @@ def _tests(made):
     rows += [(discreet.Correlation, product, made.table)]
     rows += [(discreet.Mean, {**bounds, "null": 0.5, "adjacency": "add-remove", "least": 20}, made.table)]
     rows += [(discreet.TwoGroups, {**group, **bounds, "floor": 0.2}, made.table)]
+    rows += [(discreet.Compare, {**group, "within": "s", "levels_within": (0, 1, 2)}, made.table)]
     for kind, right, data in rows:
         columns = ["a", "b"] if "a" in data else ["r1", "r2"]
         yield Target(f"{kind.__name__}", _measured(kind, data, columns), everything(kind, **right))

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
     from discreet.evidence.core.protocol import Test
 
-_ASKED = tuple(one.name for one in dataclasses.fields(Parameters))
+_ASKED = tuple(field.name for field in dataclasses.fields(Parameters))
 _PLINK = ("pheno", "pheno_name", "keep", "extract", "within", "freq", "threads")
 _AS_GIVEN = ("engine", "scheduler", "dataset", "release_id")
-_OWN = ("data", "columns", "person", "reduce", "ledger", *_AS_GIVEN, *_PLINK)
+OWN = ("data", "columns", "person", "reduce", "ledger", *_AS_GIVEN, *_PLINK)
 DEFAULTS: dict[str, Any] = {"q": 0.1, "epsilon": 1.0, "delta": 1e-6}
 
 
@@ -68,7 +68,7 @@ def read_words(
         options["name"] = given["test"]
     everything = {**plan, **{name: value for name, value in given.items() if name not in {"test", "option"}}}
     for name in tuple(everything):
-        if name not in (*_ASKED, *_OWN):
+        if name not in (*_ASKED, *OWN):
             options[name] = everything.pop(name)
     options.update(_pairs(given.get("option", [])))
     if "name" not in options and "group" in options and not is_plink(str(everything.get("data", ""))):
@@ -83,7 +83,7 @@ def read_words(
 
 def _check_plan(plan: Mapping[str, Any], test: str) -> None:
     """Refuse a name that neither a release nor its test knows."""
-    known = [*_ASKED, *_OWN, *find_test(test).arguments()]
+    known = [*_ASKED, *OWN, *find_test(test).arguments()]
     for name in plan:
         if name not in known:
             hint = perhaps(name, known)

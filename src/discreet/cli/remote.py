@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from discreet.cli.plan_file import read_words
@@ -19,6 +20,7 @@ _THEIRS = ("data", "person", "reduce", "ledger", "engine", "scheduler")
 
 def ask(server: str, token: str | None, config: Path | None, given: Mapping[str, Any]) -> Release:
     """Ask a custodian's server what the options and the plan file say, and wait for the answer."""
+    token = token or os.environ.get("DISCREET_TOKEN")
     if token is None:
         raise InputError("say who you are: --token, or DISCREET_TOKEN in the environment")
     _, options, words = read_words(config, given)

@@ -74,13 +74,13 @@ def _code(indices: NDArray[np.int64], m: int) -> int:
 def _top(k: int, epsilon: float, delta: float, method: TopK) -> Callable[[NDArray[np.float64]], int]:
     def run(x: NDArray[np.float64]) -> int:
         chosen = top_k(x, k, sensitivity=1, epsilon=epsilon, delta=delta, method=method, largest=True)
-        return _code(np.sort(chosen.indices) if method == "oneshot" else chosen.indices, x.size)
+        return _code(chosen.indices if chosen.ordered else np.sort(chosen.indices), x.size)
 
     return run
 
 
 def _min_with_value(x: NDArray[np.float64]) -> int:
-    found = noisy_min(-x, sensitivity=1, epsilon=1)
+    found = noisy_min(-x, sensitivity=1, epsilon=1, method="laplace")
     return 2 * found.index + int(found.value is not None and found.value <= 3.0)
 
 
@@ -90,7 +90,7 @@ def _min_with_value_law() -> Callable[[NDArray[np.float64]], outcomes.Law]:
     The likelihood ratio of a value is constant below both scores and above both, and extreme there; cutting
     at every whole number, where all scores of `neighbours` lie, leaves these two in cells of their own.
     """
-    ran = noisy_min([0.0], sensitivity=1, epsilon=1)
+    ran = noisy_min([0.0], sensitivity=1, epsilon=1, method="laplace")
     scale, value_scale, step = ran.scale, float(ran.value_scale or 0.0), lattice_for(1.0).step
     cuts = np.arange(-16.0, 46.0)
     return lambda x: outcomes.laplace_index_and_value(-x, scale, step, value_scale, cuts)
@@ -106,16 +106,29 @@ def mechanisms() -> tuple[Mechanism, ...]:
         return plans.peel_plan(2, 1.0, delta, 2.0, 1.0, False).scale
 
     oneshot = plans.oneshot_plan(2, 1.0, 0.0, 2.0, 1.0, False, 5).scale
-    alone = noisy_min([0.0], sensitivity=1, epsilon=1, release_value=False).scale
+    alone = noisy_min([0.0], sensitivity=1, epsilon=1, release_value=False, method="laplace").scale
     return (
         Mechanism(
             "noisy min, position only", "noisy-min", 1, 0, 5,
             lambda x: outcomes.laplace_index(x, alone),
-            lambda x: noisy_min(-x, sensitivity=1, epsilon=1, release_value=False).index,
+            lambda x: noisy_min(-x, sensitivity=1, epsilon=1, release_value=False, method="laplace").index,
         ),
         Mechanism(
             "noisy min, position and value", "noisy-min", 1, 0, 5,
             _min_with_value_law(), _min_with_value,
+        ),
+        Mechanism(
+            "noisy min by permute-and-flip", "joint", 1, 0, 5,
+            lambda x: outcomes.joint_sets(x, 2.0, 1, 1.0, 0.0),
+            lambda x: noisy_min(-x, sensitivity=1, epsilon=1, release_value=False).index,
+        ),
+        Mechanism(
+            "joint, k = 1", "joint", 1, 0, 5,
+            lambda x: outcomes.joint_sets(x, 2.0, 1, 1.0, 0.125), _top(1, 1, 0, "joint"),
+        ),
+        Mechanism(
+            "joint, k = 2", "joint", 1, 0, 5,
+            lambda x: outcomes.joint_sets(x, 2.0, 2, 1.0, 0.125), _top(2, 1, 0, "joint"),
         ),
         Mechanism(
             "peel, k = 2", "peel", 1, 0, 5,

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 Outcome = tuple[int, ...]
 Law = dict[Outcome, float]
+_SETS = 10  # as many as an audit lists
 _NODES, _WEIGHTS = np.array(leggauss(40), dtype=np.float64)  # pyright: ignore[reportUnknownArgumentType]  numpy has no types here
 
 
@@ -96,6 +97,38 @@ def laplace_orders(x: NDArray[np.float64], scale: float, k: int) -> Law:
 def laplace_sets(x: NDArray[np.float64], scale: float, k: int) -> Law:
     """Return the law of the unordered set of the k largest x + Laplace noise, noise drawn once."""
     return {s: _separated(x, scale, s) for s in combinations(range(x.size), k)}
+
+
+def joint_sets(x: NDArray[np.float64], spread: float, k: int, epsilon: float, margin: float) -> Law:
+    """Return the law of the set with the largest key (score + N, F) in the order of dictionaries.
+
+    A set scores (1 - margin) min inside - margin max outside, in spreads; with k = 1, its item. N = n with
+    chance (1 - r) r^n, r = exp(-epsilon); F has density proportional to exp(-epsilon f) on [0, 1]. By
+    quadrature over F of the winner and sums over its N. Empty where there are too many sets to list.
+    """
+    if x.size < k or math.comb(x.size, k) > _SETS:
+        return {}
+    sets = list(combinations(range(x.size), k))
+    weight = margin if k > 1 else 0.0
+    scores = [_set_score(x, s, weight) / spread for s in sets]
+    f = (_NODES + 1.0) / 2.0
+    density = epsilon * np.exp(-epsilon * f) / -math.expm1(-epsilon) * _WEIGHTS / 2.0
+    part = np.expm1(-epsilon * f) / math.expm1(-epsilon)  # P(F < f)
+    steps = np.arange(math.ceil(max(scores) - min(scores) + 40.0 / epsilon))[:, None]
+    chances = np.exp(-epsilon * steps[:, 0]) * -math.expm1(-epsilon)
+    law: Law = {}
+    for i, own in enumerate(scores):
+        lead = np.round(own - np.delete(scores, i) + steps, 9)
+        whole = np.maximum(np.ceil(lead), 0.0)
+        tie = np.where(whole == lead, np.exp(-epsilon * whole) * -math.expm1(-epsilon), 0.0)
+        beaten = np.prod(-np.expm1(-epsilon * whole)[..., None] + tie[..., None] * part, axis=1)
+        law[sets[i]] = min(float(chances @ beaten @ density), 1.0)
+    return law
+
+
+def _set_score(x: NDArray[np.float64], chosen: Outcome, margin: float) -> float:
+    outside = np.delete(x, chosen)
+    return float((1.0 - margin) * x[list(chosen)].min() - (margin * outside.max() if outside.size else 0.0))
 
 
 def _separated(x: NDArray[np.float64], scale: float, chosen: Outcome) -> float:

@@ -10,7 +10,7 @@ from discreet.block import Names
 from discreet.privacy.calibrate import smallest_scale
 from discreet.privacy.events import Gaussian
 from discreet.privacy.promise import Privacy
-from discreet.report.release import FdrPromise, Release, Values
+from discreet.report.release import Release
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from discreet.evidence.core.sharded import Sharded
     from discreet.methods.parameters import Parameters
     from discreet.privacy.events import Event
+    from discreet.report.fdr import FdrPromise
+    from discreet.report.values import Values
 
 
 @lru_cache(maxsize=256)

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from discreet import check
+from discreet.documented import documented
 from discreet.errors import InputError
 from discreet.evidence.core.arguments import alternative_of
 from discreet.evidence.core.arguments import share as in_half
 from discreet.evidence.two_groups import TwoGroups
+from discreet.methods.options import TEXTS
 from discreet.methods.parameters import Parameters, refuse_idle
 from discreet.methods.registry import METHODS as PRIVATE
 from discreet.planner.invent import Setting
@@ -36,6 +38,7 @@ _MOST_SCORES = 10**8  # of all invented studies together: a gigabyte
 _CHEAP_FIRST = ("calibrated", "bh", "mirror", "oneshot", "peel", "aware")
 
 
+@documented(TEXTS)
 def plan(
     n: int = 50_000,
     m: int = 500,
@@ -72,10 +75,9 @@ def plan(
         How many people.
     m : int
         How many hypotheses.
-    epsilon, delta : float
-        The privacy budget, as for `discover`.
-    q : float
-        The false discovery rate to allow.
+    {epsilon}
+    {delta}
+    {q}
     effects : float or sequence of float
         How large the real effects are: differences between two groups, or distances from the null value, in
         standard deviations of the column; for `Correlation`, the correlation itself.
@@ -98,10 +100,8 @@ def plan(
         None, all that apply.
     k : int, optional
         For "peel", "oneshot" and "mirror". If None, twice `signals`, and chosen privately by "mirror".
-    dependence : {"positive", "any"}, optional
-        For "aware", as in `release`.
-    cutoffs : {"plain", "paper", "conservative"}, optional
-        For "peel" and "oneshot", as in `release`.
+    {dependence}
+    {cutoffs}
     target : float, optional
         The power that people, epsilon and effect are searched for. If None, 0.8.
     quick : bool

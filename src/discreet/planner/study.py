@@ -14,7 +14,7 @@ from discreet.classical.step_up import step_up_positions
 from discreet.evidence.core.evidence import Evidence, Numbered
 from discreet.methods.aware.method import public_constants
 from discreet.methods.common import gaussian_budget
-from discreet.methods.registry import prepare
+from discreet.methods.registry import METHODS as PRIVATE
 from discreet.selection.scales import oneshot_plan, peel_plan
 
 if TYPE_CHECKING:
@@ -113,7 +113,8 @@ class Study:
         for i in range(self.repetitions):
             sign = None if signed is None else signed[i]
             evidence = Evidence(names, scores[i], wide.null, wide.certificate, sign)
-            released = prepare(evidence, self.asked[method]).draw()
+            asked = self.asked[method]
+            released = PRIVATE[asked.method].ready(asked, evidence).draw()
             yield released.indices, released.fdr.level
 
     def _score(self, chosen: NDArray[np.int64]) -> list[float]:

@@ -13,7 +13,8 @@ from discreet.report.markup import shown
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from discreet.report.release import Release, Values
+    from discreet.report.release import Release
+    from discreet.report.values import Values
 
 _WIDE = 2  # noise standard deviations to each side, about 95% of Gaussian and of Laplace noise
 _MOST = 1e300  # differences stay finite

@@ -14,9 +14,11 @@ from discreet.privacy import events
 from discreet.privacy.promise import Privacy
 from discreet.report.budget import BudgetLine
 from discreet.report.estimates import NUMBERS, Told
+from discreet.report.fdr import FdrPromise
 from discreet.report.record import FORMAT, VERSION, to_dict
-from discreet.report.release import FdrPromise, Release, Values
+from discreet.report.release import Release
 from discreet.report.table import KINDS
+from discreet.report.values import Values
 
 _TOP = [
     *("format", "format_version", "discreet_version", "method", "m", "q", "parameters", "ordered"),

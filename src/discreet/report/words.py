@@ -10,7 +10,8 @@ from discreet.report.markup import shown
 
 if TYPE_CHECKING:
     from discreet.privacy.promise import Privacy
-    from discreet.report.release import FdrPromise, Release
+    from discreet.report.fdr import FdrPromise
+    from discreet.report.release import Release
 
 _GUESS = {
     "replace": "whether the data held your record or another person's in its place",

@@ -23,7 +23,8 @@ from discreet.methods.common import (
 )
 from discreet.methods.method import Ready
 from discreet.report.estimates import Told
-from discreet.report.release import FdrPromise, Values
+from discreet.report.fdr import FdrPromise
+from discreet.report.values import Values
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
