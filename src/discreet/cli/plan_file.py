@@ -7,7 +7,8 @@ import tomllib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
-from discreet.data.plink.plink import Plink, is_plink
+from discreet.data.plink.plink import Plink
+from discreet.data.source import is_genotypes, open_source
 from discreet.data.tables.person import Person
 from discreet.errors import InputError, perhaps
 from discreet.evidence.core.genetic import RARE
@@ -35,10 +36,14 @@ class Job:
     test: Test
     asked: Parameters
     other: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    source: Any = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "source", open_source(self.data))  # for all who look at it: opened once
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of `discreet.discover`."""
-        return {"data": self.data, "test": self.test, **self.asked.to_dict(), **self.other}
+        return {"data": self.source, "test": self.test, **self.asked.to_dict(), **self.other}
 
 
 def read_job(config: Path | None, given: Mapping[str, Any]) -> Job:
@@ -71,7 +76,7 @@ def read_words(
         if name not in (*_ASKED, *OWN):
             options[name] = everything.pop(name)
     options.update(_pairs(given.get("option", [])))
-    if "name" not in options and "group" in options and not is_plink(str(everything.get("data", ""))):
+    if "name" not in options and "group" in options and not is_genotypes(str(everything.get("data", ""))):
         options["name"] = "compare"
     if "name" not in options:
         raise InputError(
@@ -94,7 +99,7 @@ def _data(everything: Mapping[str, Any], test: Test) -> str | Plink:
     """Return the path, or the PLINK files it and the options beside it describe."""
     path = str(everything["data"])
     options = {name: everything[name] for name in _PLINK if name in everything}
-    if not is_plink(path):
+    if not is_genotypes(path):
         if options:
             raise InputError(f"{next(iter(options))} is for PLINK files: the path must end in .bed or .pgen")
         return path
