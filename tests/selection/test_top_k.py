@@ -18,6 +18,7 @@ from discreet.selection.values import lattice_for
 SCORES = np.array([5200.0, 410.0, 9800.0, 77.0, 8100.0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 @pytest.mark.parametrize("values", [False, True])
@@ -35,6 +36,7 @@ def test_events_never_cost_more_than_asked(method, delta, values, k):
     assert len(chosen) == k
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("k", "largest_scale"), [(1, 2.0), (10, 13.1), (100, 42.3), (1000, 134.0)])
 def test_reference_scales(k, largest_scale):
     """At epsilon 1, delta 1e-6, sensitivity 1: the scales of the exact recursion, or smaller."""
