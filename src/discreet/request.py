@@ -31,9 +31,9 @@ def about(data: Any, test: Test) -> dict[str, Any]:
         return {"kind": "p-values", "names": hashed(test.of(data).names)}
     if is_plink(data):
         return _genotypes(data if isinstance(data, Plink) else Plink(data))
-    found: dict[str, Any] = {"kind": "table", "file": _name(data) if isinstance(data, (str, Path)) else None}
+    known: dict[str, Any] = {"kind": "table", "file": _name(data) if isinstance(data, (str, Path)) else None}
     names = _columns(data)
-    return found if names is None else {**found, "columns": hashed(names)}
+    return known if names is None else {**known, "columns": hashed(names)}
 
 
 def about_evidence(evidence: Evidence) -> dict[str, str]:
@@ -57,17 +57,17 @@ def hashed(names: Iterable[Any]) -> str:
 
 def _genotypes(data: Plink) -> dict[str, Any]:
     """Return the files by name, the lists of people and strata by content, and the variants tested."""
-    found: dict[str, Any] = {"kind": "genotypes", "file": _name(data.path)}
-    found["pheno"] = None if data.pheno is None else [_name(data.pheno), data.pheno_name]
+    known: dict[str, Any] = {"kind": "genotypes", "file": _name(data.path)}
+    known["pheno"] = None if data.pheno is None else [_name(data.pheno), data.pheno_name]
     for name in ("keep", "within"):
         listed = getattr(data, name)
-        found[name] = None if listed is None else _content(listed)
+        known[name] = None if listed is None else _content(listed)
     try:
         variants = data.variants()
     except DiscreetError:
-        return found  # said in its turn, when the data is read
-    found["variants"] = sha256(variants.text + variants.chosen.tobytes()).hexdigest()
-    return found
+        return known  # said in its turn, when the data is read
+    known["variants"] = sha256(variants.text + variants.chosen.tobytes()).hexdigest()
+    return known
 
 
 def _columns(data: Any) -> list[str] | None:

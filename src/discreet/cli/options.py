@@ -134,7 +134,8 @@ _GENES = {
     "freq": Given(Path | None, "Public frequencies (.afreq, .frq): rarer variants are left out."),
     "maf_floor": Given(
         float | None,
-        "Smallest allele frequency the test is sharp at; 0.05 or more, by number of people, if absent.",
+        "Smallest allele frequency at which the test has its full power; 0.05 or more, by number of "
+        "people, if absent.",
     ),
     "case_floor": Given(
         float | None, "The same for the share of cases; 0.1 or more, by number of people, if absent."

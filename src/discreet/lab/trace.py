@@ -85,7 +85,7 @@ def jobs(folder: Path) -> Iterator[tuple[str, Callable[[], object]]]:
 def in_words() -> str:
     """Return the table of the four paths, with what each should be at most."""
     for module in pkgutil.walk_packages(discreet.__path__, "discreet."):
-        if not module.name.endswith(("__main__", "sklearn")):
+        if not module.name.endswith(("__main__", "sklearn", "sklearn_data")):
             importlib.import_module(module.name)
     rows: list[list[str]] = []
     with tempfile.TemporaryDirectory() as folder:
