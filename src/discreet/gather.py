@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -15,6 +16,8 @@ from discreet.evidence.core.people import People, Question
 from discreet.labels import codes
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from discreet.block import Block
     from discreet.data.tables.table import Table
     from discreet.evidence.core.protocol import Comparison, Test
@@ -63,9 +66,7 @@ def gathered(data: Any, test: Test, *, person: Any, columns: Any) -> People | No
     # Where groups are protected, how long this takes must not tell that somebody is in neither.
     if asked.protect == "everything" or np.any(group < 0):
         values = np.where((group < 0)[:, None], np.nan, values)
-    if asked.protect == "columns":
-        sizes(np.array([np.sum(group == 0), np.sum(group == 1)], dtype=np.float64))  # refuses empty groups
-    return People(
+    people = People(
         table.names,
         _questions(table, asked),
         asked.alternative,
@@ -75,6 +76,31 @@ def gathered(data: Any, test: Test, *, person: Any, columns: Any) -> People | No
         MEMBERSHIP if asked.protect == "columns" else "",
         _ROWS if person is None else "",
     )
+    if asked.within is not None:
+        people = _in_subgroups(
+            people, asked, np.concatenate([block.labels[asked.within] for block in blocks])
+        )
+    if asked.protect == "columns":
+        _refuse_empty(people, asked)
+    return people
+
+
+def _in_subgroups(people: People, asked: Comparison, label: NDArray[Any]) -> People:
+    """Return the people with the subgroup that each is compared in, and a hypothesis for each of them."""
+    levels = asked.levels_within
+    subgroup = codes(label, levels).astype(np.int16)
+    names = [f"{name} | {asked.within}={level}" for level in levels for name in people.names]
+    public = f"{people.public} and subgroup" if people.public else ""
+    return replace(people, names=names, subgroup=subgroup, subgroups=len(levels), public=public)
+
+
+def _refuse_empty(people: People, asked: Comparison) -> None:
+    """Refuse groups without people, and subgroups, where all of them are public."""
+    counts = people.counts()
+    sizes(counts.sum(axis=0).astype(np.float64))
+    if not counts.all():
+        level = asked.levels_within[int(np.argmin(counts.all(axis=1)))]
+        raise InputError(f"levels_within: both groups need people in each, and in {level!r} one has none")
 
 
 def _questions(table: Table, asked: Comparison) -> tuple[Question, ...]:

@@ -270,6 +270,7 @@ def _tests(made):
     rows += [(discreet.Correlation, product, made.table)]
     rows += [(discreet.Mean, {**bounds, "null": 0.5, "adjacency": "add-remove", "least": 20}, made.table)]
     rows += [(discreet.TwoGroups, {**group, **bounds, "floor": 0.2}, made.table)]
+    rows += [(discreet.Compare, {**group, "within": "s", "levels_within": (0, 1, 2)}, made.table)]
     for kind, right, data in rows:
         columns = ["a", "b"] if "a" in data else ["r1", "r2"]
         yield Target(f"{kind.__name__}", _measured(kind, data, columns), everything(kind, **right))

@@ -111,7 +111,7 @@ def _ceiling(value: Any, name: str) -> float:
 
 
 _RULES: dict[str, Callable[[Any, str], Any]] = {
-    **dict.fromkeys(("group", "stratum", "trait", "partner", "column", "names"), check.text),
+    **dict.fromkeys(("group", "stratum", "trait", "partner", "column", "names", "within"), check.text),
     **dict.fromkeys(("sd", "floor", "sd_floor"), share),
     **dict.fromkeys(("maf_floor", "case_floor"), partial(share, of="alleles or people")),
     "bounds": partial(by_column, pair),
@@ -119,6 +119,7 @@ _RULES: dict[str, Callable[[Any, str], Any]] = {
     "null": partial(by_column, check.real),
     "levels": two_levels,
     "strata": check.levels,
+    "levels_within": check.levels,
     "alternative": lambda value, _: alternative_of(value),
     "ceiling": _ceiling,
     "tail": check.text,

@@ -51,6 +51,10 @@ class Comparison:
         Whether every column is yes or no.
     complete : bool
         Whether `bounds` must cover every column of numbers.
+    within : str or None
+        A column of disjoint subgroups to compare inside of, protected as the group is.
+    levels_within : tuple
+        Its values to look at.
     """
 
     group: str
@@ -60,6 +64,8 @@ class Comparison:
     bounds: Bounds | None = None
     answers: bool = False
     complete: bool = False
+    within: str | None = None
+    levels_within: Levels = ()
 
 
 def is_needed(field: Field[Any]) -> bool:

@@ -154,7 +154,7 @@ def _ranges(x: NDArray[np.float64], columns: Columns, scaling: Scaling, rho: flo
     # From outside in: the first edge beyond which there are clearly people, or two in a hundred.
     beyond = np.cumsum(noisy.sums, axis=0)
     doubt = 2 * noisy.deviation * np.sqrt(np.arange(1.0, _OCTAVES + 1))[:, None]
-    clear = beyond > np.maximum(doubt, 0.02 * len(x))
+    clear = beyond > np.maximum(doubt, 0.02 * beyond[-1])
     reach = edges[np.where(clear.any(axis=0), clear.argmax(axis=0), _OCTAVES - 1)]
     # The deviation, from the middle of each octave; beyond the reach all lie at it.
     middle = np.minimum(0.72 * edges[:-1, None], reach)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet.classical.adaptive_bh import adaptive_bh
 from discreet.classical.step_up import step_up_positions
-from discreet.methods.all.after import effects, results
+from discreet.methods.all.after import Results, effects, results
 from discreet.methods.all.measure import check_budget, learn, measure
 from discreet.methods.all.proved_sums import proved_p
 from discreet.methods.all.shares import schedule, shares
@@ -23,10 +23,11 @@ from discreet.report.release import Release
 from discreet.report.values import Values
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from discreet.evidence.core.people import People
-    from discreet.methods.all.after import Results
     from discreet.methods.all.learn import Groups
     from discreet.methods.all.shares import Later, Shares
     from discreet.methods.parameters import Parameters
@@ -39,23 +40,27 @@ def ready_all(people: People, asked: Parameters) -> Ready:
     Guarantee: the composition of one Gaussian event for each share, together within (epsilon, delta).
     """
     rho = gaussian_budget(asked.epsilon, asked.delta)
-    later = () if asked.guarantee == "proved" else schedule(expected(asked.expect, len(people)), len(people))
-    budget = shares(people, rho, later, proved=asked.guarantee == "proved").of(rho)
-    check_budget(budget, len(people))
-    events = gaussian_events(budget.spent())
-
     proved = asked.guarantee == "proved"
+    columns = people.columns
+    later = () if proved else schedule(expected(asked.expect, len(people)) // people.subgroups, columns)
+    # Each subgroup spends as if there were no other: a person is in one (docs/proofs/subgroups.md).
+    budgets = [shares(part, rho, later, proved=proved).of(rho) for part in people.parts()]
+    for budget in budgets:
+        check_budget(budget, columns)
+    events = gaussian_events(budgets[0].spent() if people.subgroup is None else [rho])
     if proved:
         fdr = FdrPromise(asked.q, "proved", PROVED, "docs/proofs/all-fdr.md", INDEPENDENT)
     else:
         fdr = FdrPromise(asked.q, "simulated", APPROXIMATE, "discreet bench people --raw")
 
     def draw() -> Release:
+        parts = zip(people.parts(), budgets, strict=True)
         if proved:
-            tested = proved_all(people, budget, asked.q)
+            failure = FAILURE * asked.q / len(people)
+            tested = Tested.joined([proved_all(part, budget, failure) for part, budget in parts])
             places = step_up_positions(tested.p, asked.q * (1 - FAILURE))
         else:
-            tested = measured(people, budget, later)
+            tested = Tested.joined([measured(part, budget, later) for part, budget in parts])
             places = adaptive_bh(tested.p, asked.q)
         told = tested.told(np.arange(len(people)), "BH" if proved else "adaptive BH")
         return released(
@@ -73,6 +78,21 @@ class Tested:
     effects: tuple[str, ...]
     found: Results
     p: NDArray[np.float64]
+
+    @classmethod
+    def joined(cls, parts: Sequence[Tested]) -> Tested:
+        """Return what several subgroups came to, one after the other."""
+        if len(parts) == 1:
+            return parts[0]
+        columns = (
+            np.concatenate([getattr(part.found, field.name) for part in parts]) for field in fields(Results)
+        )
+        return cls(
+            tuple(name for part in parts for name in part.names),
+            tuple(effect for part in parts for effect in part.effects),
+            Results(*columns),
+            np.concatenate([part.p for part in parts]),
+        )
 
     def told(self, places: NDArray[np.intp], procedure: str) -> Told:
         """Return the record of it; `places` are those of the columns among all hypotheses."""
@@ -100,8 +120,10 @@ def measured(people: People, budget: Shares, later: Later, groups: Groups | None
     return Tested(tuple(map(str, people.names)), effects(known), found, np.where(contrast.left, found.p, 1.0))
 
 
-def proved_all(people: People, budget: Shares, q: float) -> Tested:
+def proved_all(people: People, budget: Shares, failure: float) -> Tested:
     """Learn, measure without clipping, and turn into p-values that hold at every number of people.
+
+    `failure` is the chance, for each column, that a bound on what is told beside the contrasts is wrong.
 
     Guarantee: one Gaussian event for each part of the budget.
     """
@@ -110,7 +132,7 @@ def proved_all(people: People, budget: Shares, q: float) -> Tested:
         told = measure(people, known, budget)
         noise = np.full(len(people), told.contrast.deviation**2)
         found = results(people, known, told, told.contrast.sums, noise)
-        p = proved_p(people, known, told, FAILURE * q / len(people))
+        p = proved_p(people, known, told, failure)
     return Tested(tuple(map(str, people.names)), effects(known), found, p)
 
 

@@ -69,7 +69,7 @@ def shares(people: People, rho: float, later: Later, m: int | None = None, *, pr
     Each step gets what it needs to be right within a few people of a hundred, or a tenth of a deviation, and
     no more than a most: what is learned beyond that is worth less than a sharper contrast.
     """
-    m, n = len(people) if m is None else m, people.rows
+    m, n = len(people) if m is None else m, people.size
     kinds = {(question.answers, question.bounds is not None) for question in people.questions}
     enough = partial(_enough, rho, n)
     groups = group_share(people, rho)
@@ -99,7 +99,7 @@ def shares(people: People, rho: float, later: Later, m: int | None = None, *, pr
 
 def group_share(people: People, rho: float) -> float:
     """Return the share that learns how large the groups are: none where that is public."""
-    return _enough(rho, people.rows, 2, 0.01, 0.002, 0.05) if people.protect == "everything" else 0.0
+    return _enough(rho, people.size, 2, 0.01, 0.002, 0.05) if people.protect == "everything" else 0.0
 
 
 def _enough(rho: float, n: int, squared: float, error: float, least: float, most: float) -> float:

@@ -147,7 +147,8 @@ def _moved(people: People) -> float:
 
     Of several answers a person gives one: each beyond the first costs about a quarter.
     """
-    return sum(4.0 + (len(range(len(people))[asked.places]) - 1) for asked in people.questions)
+    columns = range(people.columns)
+    return sum(4.0 + (len(columns[asked.places]) - 1) for asked in people.questions)
 
 
 def route(asked: Parameters, data: People | Evidence | Sharded) -> tuple[Parameters, str]:
@@ -163,7 +164,7 @@ def route(asked: Parameters, data: People | Evidence | Sharded) -> tuple[Paramet
         share = (
             float(np.count_nonzero(data.group == 1)) / max(data.rows, 1) if data.protect == "columns" else 0.5
         )
-        people = max(data.rows, 1) * max(share * (1 - share), 1e-6)
+        people = max(data.size, 1) * max(share * (1 - share), 1e-6)
         pull = math.sqrt(3 / people)
         norm = max(share, 1 - share) * math.sqrt(_moved(data) / people)
     else:
