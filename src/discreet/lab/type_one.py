@@ -103,7 +103,7 @@ def null_scores(case: NullCase, columns: int, rng: np.random.Generator) -> NDArr
     values, chance = (np.array(list(part)) for part in (case.law.keys(), case.law.values()))
     counts = np.stack([rng.multinomial(size, chance, size=columns) for size in case.sizes], axis=1)
     sums: Any = case.test.start(names)
-    if hasattr(sums, "scan"):
+    if case.test.scans:
         sums.scan(_Drawn(case, counts))
         return sums.finish().score
     if not isinstance(sums, Sums):
