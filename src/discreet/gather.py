@@ -31,8 +31,8 @@ def gathered(data: Any, test: Test, *, person: Any, columns: Any) -> People | No
     """Return everyone's entries and groups. Those in neither group have no entries.
 
     None if the test is no comparison of two groups by rows, if the data are genotypes, and if a file has more
-    entries than are held at once and the test can do without: how many people and columns there are is public,
-    how many bytes they take is not.
+    entries than are held at once and the test can do without: how many people and columns there are is
+    public, how many bytes they take is not.
     """
     source, asked = open_source(data), test.comparison()
     if not isinstance(source, Tables):
