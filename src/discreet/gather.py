@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from discreet.data.source import Tables, open_source
 from discreet.errors import InputError
 from discreet.evidence.core.groups import MEMBERSHIP, sizes
 from discreet.evidence.core.people import People, Question
@@ -30,35 +30,28 @@ _ROWS = "Each row was taken to be one person."
 def gathered(data: Any, test: Test, *, person: Any, columns: Any) -> People | None:
     """Return everyone's entries and groups. Those in neither group have no entries.
 
-    None if the test is no comparison of two groups by rows, or if the data are genotypes.
-
-    None if a file has more entries than are held at once and the test can do without: how many people and
-    columns there are is public, how many bytes they take is not.
+    None if the test is no comparison of two groups by rows, if the data are genotypes, and if a file has more
+    entries than are held at once and the test can do without: how many people and columns there are is
+    public, how many bytes they take is not.
     """
-    from discreet.data.plink.plink import is_plink
-
-    asked = test.comparison()
-    if is_plink(data) and "genotypes" not in test.sources:
-        raise InputError(
-            f"{type(test).__name__} compares columns of a table; for genotypes use Allelic, Trend or Score"
-        )
-    if asked is None or is_plink(data):
+    source, asked = open_source(data), test.comparison()
+    if not isinstance(source, Tables):
+        if test.needs_rows:
+            if source.by_row:
+                source.read(test.labels, columns=columns, person=person)  # says what tables can be
+            raise InputError(
+                f"{type(test).__name__} compares columns of tables; for genotypes use Allelic, Trend or Score"
+            )
         return None
-    from discreet.data.tables.declared import asked_levels, check_levels
-    from discreet.data.tables.table import open_table
-
-    check_levels(data, asked_levels(test, columns))
-    table = open_table(data, columns=columns, labels=test.labels, person=person)
-    most = _LARGEST if isinstance(data, (str, Path)) and not test.needs_rows else math.inf
-    blocks: list[Block] = []
-    entries = 0
-    for block in table.blocks():
-        blocks.append(block)
-        entries += block.rows * len(table.names)
-        if entries > most:
-            return None
-    if not blocks:
-        raise InputError("the data has no rows: there is nothing to test")
+    if asked is None:
+        return None
+    source.check(test, columns)
+    table = source.read(test.labels, columns=columns, person=person)
+    blocks = _blocks(table, _LARGEST if source.is_file and not test.needs_rows else math.inf)
+    if blocks is None:
+        return None
+    if not test.needs_rows:
+        source.hold(table, blocks)  # its own scores may be asked for next
     label = np.concatenate([codes(block.labels[asked.group], asked.levels) for block in blocks])
     parts = [block.values for block in blocks]
     values = parts[0] if len(parts) == 1 else np.concatenate(parts)
@@ -83,6 +76,20 @@ def gathered(data: Any, test: Test, *, person: Any, columns: Any) -> People | No
     if asked.protect == "columns":
         _refuse_empty(people, asked)
     return people
+
+
+def _blocks(table: Table, most: float) -> list[Block] | None:
+    """Return everyone, or None where there are more entries than `most`."""
+    blocks: list[Block] = []
+    entries = 0
+    for block in table.blocks():
+        blocks.append(block)
+        entries += block.rows * len(table.names)
+        if entries > most:
+            return None
+    if not blocks:
+        raise InputError("the data has no rows: there is nothing to test")
+    return blocks
 
 
 def _in_subgroups(people: People, asked: Comparison, label: NDArray[Any]) -> People:
