@@ -18,7 +18,7 @@ from discreet.evidence.core.compared import compared
 from discreet.evidence.core.evidence import Evidence
 from discreet.evidence.core.protocol import Test
 from discreet.evidence.core.sharded import Part, joined
-from discreet.gather import gathered
+from discreet.gather import entries_of, gathered
 from discreet.typing import Engine
 
 if TYPE_CHECKING:
@@ -120,6 +120,11 @@ def measuring(
     if test.needs_rows:
         if engine != "local":
             raise InputError(f"{type(test).__name__} counts in this process: leave engine out")
+        if test.comparison() is None:
+            entries = entries_of(data, test, person=person, columns=columns)
+            with np.errstate(all="ignore"):
+                yield _assuming(entries.assumption, _of(entries.rows, test.of_rows(entries)))
+            return
         people = gathered(data, test, person=person, columns=columns)
         assert people is not None  # noqa: S101  rows are needed
         with np.errstate(all="ignore"):
