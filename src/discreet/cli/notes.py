@@ -22,11 +22,9 @@ def notes(job: Job) -> list[str]:
     """Return which columns are tested, which are left out, and what numbers mean to a test of yes and no."""
     if isinstance(job.data, Plink) or getattr(job.test, "column", None) is not None:
         return []
-    from discreet.data.tables.table import open_table
-
     wanted, person = job.other.get("columns"), job.other.get("person")
     try:
-        table = open_table(job.data, columns=wanted, labels=job.test.labels, person=person)
+        table = job.source.read(job.test.labels, columns=wanted, person=person)
     except DiscreetError:
         return []  # said in its turn, when the job runs
     chosen = {one.column.name for one in table.chosen}
