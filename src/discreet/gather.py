@@ -33,8 +33,8 @@ def gathered(data: Any, test: Test, *, person: Any, columns: Any) -> People | No
     """Return everyone's entries and groups. Those in neither group have no entries.
 
     None if the test is no comparison of two groups by rows, if the data are genotypes, and if a file has more
-    entries than are held at once and the test can do without: how many people and columns there are is public,
-    how many bytes they take is not.
+    entries than are held at once and the test can do without: how many people and columns there are is
+    public, how many bytes they take is not.
     """
     asked = test.comparison()
     read = _read(data, test, person, columns, ask=asked is not None)
