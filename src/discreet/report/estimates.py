@@ -47,8 +47,8 @@ class Told:
     --------
     >>> import numpy as np
     >>> from discreet import Told
-    >>> one, what = np.ones(2), ("difference of means",) * 2
-    >>> told = Told(np.arange(2), ("age", "pay"), what, 3 * one, one, 30 * one, one / 2, "BH")
+    >>> ones, what = np.ones(2), ("difference of means",) * 2
+    >>> told = Told(np.arange(2), ("age", "pay"), what, 3 * ones, ones, 30 * ones, ones / 2, "BH")
     >>> len(told)
     2
     """
@@ -66,7 +66,7 @@ class Told:
         check.choice(self.procedure, "procedure", PROCEDURES)
         numbers = {name: check.floats(getattr(self, name), name) for name in NUMBERS}
         indices, count = check.array(self.indices, "indices").astype(np.int64), len(self.hypotheses)
-        shapes = {one.shape for one in (indices, *numbers.values())} | {(len(self.effect),)}
+        shapes = {array.shape for array in (indices, *numbers.values())} | {(len(self.effect),)}
         if shapes != {(count,)}:
             raise InputError(f"indices, effect, {', '.join(NUMBERS)} must have {count} entries each")
         if not (np.diff(indices, prepend=-1) > 0).all():
@@ -92,7 +92,7 @@ NUMBERS = ("estimate", "standard_error", "degrees", "p_value")
 
 def places(told: Told, indices: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return where in `told` the hypotheses at `indices` stand; all of them must be there."""
-    found = np.searchsorted(told.indices, indices)
-    if found.max(initial=-1) >= len(told) or (told.indices[found] != indices).any():
+    positions = np.searchsorted(told.indices, indices)
+    if positions.max(initial=-1) >= len(told) or (told.indices[positions] != indices).any():
         raise InputError("a discovery is not among the hypotheses that were told")
-    return found
+    return positions

@@ -119,9 +119,9 @@ def estimates_are(release: Release) -> str:
     """Return where the estimates of a release that tells them are, and what its intervals promise."""
     count = 0 if release.told is None else len(release.told)
     each = f"all {count:,}" if count == release.m else f"{count:,} of the {release.m:,}"
-    found, rest = (percent(1 - miss) for miss in miss_rates(release))
+    chosen, rest = (percent(1 - miss) for miss in miss_rates(release))
     levels = (
-        f"those of discoveries at level {found} each, so that on average at most {percent(release.q)} of "
+        f"those of discoveries at level {chosen} each, so that on average at most {percent(release.q)} of "
         f"them miss, if estimates are independent, without bias and with the errors stated "
         f"(docs/proofs/intervals.md); the others at {rest} each"
         if len(release)
