@@ -171,7 +171,10 @@ def _scored(case: NullCase, people: NDArray[np.float64]) -> NDArray[np.float64]:
     accumulator = case.test.start([str(i) for i in range(people.shape[1])])
     labels = {name: np.repeat(kinds, case.sizes) for name, kinds in case.labels.items()}
     accumulator.update(Block(people, labels))
-    return accumulator.finish().score
+    evidence = accumulator.finish()
+    if evidence.null.law != "chi":
+        return evidence.score
+    return np.maximum(-ndtri(evidence.null.survival(evidence.score)), 0.0)  # as a one-sided z score
 
 
 def in_words(rows: Sequence[Row]) -> str:

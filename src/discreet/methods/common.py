@@ -76,7 +76,7 @@ def promised(asked: Parameters, events: tuple[Event, ...], certificate: Certific
 
 def score_name(evidence: Evidence) -> str:
     """Return what the scores of `evidence` are called in a release."""
-    return "-log p" if evidence.null.law == "exponential" else "z score"
+    return {"exponential": "-log p", "chi": "chi score"}.get(evidence.null.law, "z score")
 
 
 INDEPENDENT = " for independent columns"
