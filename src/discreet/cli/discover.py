@@ -51,15 +51,16 @@ def discover(
         refuse_idle(ctx, ["out", "as_json"], "in a dry run, which releases nothing")
     else:
         refuse_idle(ctx, ["people", "hypotheses"], "without --dry-run")
-    asked = {"data": data, **given}
-    job = read_job(
-        given["config"],
-        {
-            name: value
-            for name, value in asked.items()
-            if name not in SWITCHES and value not in (None, [], ())
-        },
-    )
+    asked = {
+        name: value
+        for name, value in {"data": data, **given}.items()
+        if name not in SWITCHES and value not in (None, [], ())
+    }
+    if given["server"] is not None:
+        _ask(ctx, given, asked)
+        return
+    refuse_idle(ctx, ["token"], "without --server")
+    job = read_job(given["config"], asked)
     if given["dry_run"]:
         say(preview(job, given["people"], given["hypotheses"]))
         check_budget(job)
@@ -80,6 +81,17 @@ def _more_levels(given: Mapping[str, Any], more: list[str]) -> list[str]:
             "three groups, compare two at a time, each pair a release of its own"
         )
     return [*given["levels"], *more]
+
+
+def _ask(ctx: typer.Context, given: dict[str, Any], asked: dict[str, Any]) -> None:
+    """Put the question to a custodian's server."""
+    from discreet.cli.remote import ask
+
+    refuse_idle(ctx, ["dry_run"], "with --server, whose pages plan and try for nothing")
+    if given["out"] is not None:
+        check_folder(given["out"])
+    release = ask(given["server"], given["token"], given["config"], asked)
+    deliver(release, given["out"], as_json=given["as_json"])
 
 
 def _placed(job: Job) -> Callable[[Release], Located] | None:

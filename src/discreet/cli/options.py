@@ -143,6 +143,8 @@ _MORE = {
     "hypotheses": Given(int | None, "For --dry-run: how many columns."),
     "engine": Given(str | None, f"Where to count: {_words(Engine)}, for a cluster."),
     "scheduler": Given(str | None, "The address of a Dask scheduler; a cluster of this machine if absent."),
+    "server": Given(str | None, "Ask a custodian's server about --dataset, and read no file."),
+    "token": Given(str | None, "Your token for --server; DISCREET_TOKEN in the environment if absent."),
 }
 DISCOVER = {
     "To begin with": _FIRST,
@@ -154,5 +156,5 @@ DISCOVER = {
     "More": _MORE,
 }
 """The options of `discreet discover`, panel by panel."""
-SWITCHES = ("as_json", "dry_run", "people", "hypotheses", "out", "config")
+SWITCHES = ("as_json", "dry_run", "people", "hypotheses", "out", "config", "server", "token")
 """Those that say what to do with a job, and are no part of it."""

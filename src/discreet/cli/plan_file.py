@@ -48,6 +48,20 @@ class Job:
 
 def read_job(config: Path | None, given: Mapping[str, Any]) -> Job:
     """Return the job that a plan file and options describe; options win. No data is read."""
+    plan, options, everything = read_words(config, given)
+    if "data" not in everything:
+        raise InputError("say which file to read: discreet discover FILE, or data in the plan file")
+    kind = options.pop("name")
+    _check_plan(plan, kind)
+    test = make_test(kind, options)
+    asked = Parameters(**{**DEFAULTS, **{name: everything[name] for name in _ASKED if name in everything}})
+    return Job(_data(everything, test), test, asked, _other(everything))
+
+
+def read_words(
+    config: Path | None, given: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """Return the plan file, the test with its options, and everything else, as it was written."""
     plan = _read(config) if config is not None else {}
     table = plan.pop("test", {})
     if not isinstance(table, dict):
@@ -69,13 +83,7 @@ def read_job(config: Path | None, given: Mapping[str, Any]) -> Job:
             "say which test: --test mean, for example, or [test] name in the plan file; to compare two "
             "groups, --group"
         )
-    if "data" not in everything:
-        raise InputError("say which file to read: discreet discover FILE, or data in the plan file")
-    kind = options.pop("name")
-    _check_plan(plan, kind)
-    test = make_test(kind, options)
-    asked = Parameters(**{**DEFAULTS, **{name: everything[name] for name in _ASKED if name in everything}})
-    return Job(_data(everything, test), test, asked, _other(everything))
+    return plan, options, everything
 
 
 def _check_plan(plan: Mapping[str, Any], test: str) -> None:
@@ -127,13 +135,13 @@ def _read(path: Path) -> dict[str, Any]:
 
 def _pairs(options: list[str]) -> dict[str, Any]:
     """Return "name=value" pairs, each value read as TOML where it is one, else as text."""
-    found: dict[str, Any] = {}
+    pairs: dict[str, Any] = {}
     for option in options:
         name, equals, text = option.partition("=")
         if not equals:
             raise InputError(f"option must be name=value; got {option!r}")
         try:
-            found[name.strip()] = tomllib.loads(f"value = {text}")["value"]
+            pairs[name.strip()] = tomllib.loads(f"value = {text}")["value"]
         except tomllib.TOMLDecodeError:
-            found[name.strip()] = text
-    return found
+            pairs[name.strip()] = text
+    return pairs
