@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, get_args
 
 from discreet import check
+from discreet.data.source import open_source
 from discreet.documented import documented
 from discreet.errors import InputError
 from discreet.evidence.core.evidence import Evidence
 from discreet.evidence.core.people import People
-from discreet.evidence.core.question import question
 from discreet.evidence.core.registry import described, is_recognisable, plain
 from discreet.gather import gathered
 from discreet.measure import check_engine, check_test, measuring
@@ -147,27 +147,29 @@ def discover(
             "release_id needs a test and columns that can be written down, to know them again: name the "
             "function to vote with in a module, give columns and levels as lists, or leave release_id out"
         )
+    source = open_source(data)
     of = {"test": described(test), "columns": plain(columns), "person": plain(person)}
     asked_of = {name: value for name, value in of.items() if value is not None}
     purse = spending(ledger, dataset, release_id, {**asked_of, **asked.to_dict()})
     if purse is not None:
-        purse = replace(purse, request={**purse.request, "data": about(data, test)})
+        purse = replace(purse, request={**purse.request, "data": about(source, test)})
         purse.early(asked, getattr(test, "adjacency", "replace"))
         stored = purse.stored()
         if stored is not None:
             return stored
-    asked_of["question"] = question(test)
+    asked_of["question"] = test.in_words()
     if engine == "local" and METHODS[asked.method].asks_people:
-        people = gathered(data, test, person=person, columns=columns)
+        people = gathered(source, test, person=person, columns=columns)
         if people is not None:
             asked, why = METHODS[asked.method].settle(asked, people)
             asked_of |= _reason(why)
             if METHODS[asked.method].asks_people or test.needs_rows:
+                source.let_go()
                 return _made(people, asked, purse, asked_of, _frame(data))
     # Scores may stay on a cluster where a method needs no more than their blocks can give.
     gather = asked.values or not METHODS[asked.method].of_shards
     where = {"engine": engine, "scheduler": scheduler}
-    with measuring(data, test, person=person, columns=columns, **where, gather=gather) as evidence:
+    with measuring(source, test, person=person, columns=columns, **where, gather=gather) as evidence:
         return _made(evidence, asked, purse, asked_of, _frame(data))
 
 

@@ -14,10 +14,10 @@ from discreet.cli.plan_file import Job, read_job
 from discreet.cli.preview import check_budget, preview
 from discreet.data.plink.plink import Plink
 from discreet.errors import InputError
-from discreet.evidence.core.registry import own_names
+from discreet.evidence.core.registry import find_test, own_names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from discreet.report.genome import Located
     from discreet.report.release import Release
@@ -46,43 +46,59 @@ def discover(
 ) -> None:
     """Release the discoveries in a file; the help is above, for it names the tests of the registry."""
     if ctx.args:
-        raise InputError(
-            f"unexpected {ctx.args[0]!r}: one file is read, and --levels and --bounds take two values; of "
-            "three groups, compare two at a time, each pair a release of its own"
-        )
+        given["levels"] = _more_levels(given, ctx.args)
     if given["dry_run"]:
         refuse_idle(ctx, ["out", "as_json"], "in a dry run, which releases nothing")
     else:
         refuse_idle(ctx, ["people", "hypotheses"], "without --dry-run")
-    asked = {"data": data, **given}
-    job = read_job(
-        given["config"],
-        {
-            name: value
-            for name, value in asked.items()
-            if name not in SWITCHES and value not in (None, [], ())
-        },
-    )
+    asked = {
+        name: value
+        for name, value in {"data": data, **given}.items()
+        if name not in SWITCHES and value not in (None, [], ())
+    }
+    if given["server"] is not None:
+        _ask(ctx, given, asked)
+        return
+    refuse_idle(ctx, ["token"], "without --server")
+    job = read_job(given["config"], asked)
     if given["dry_run"]:
         say(preview(job, given["people"], given["hypotheses"]))
         check_budget(job)
         return
     if given["out"] is not None:
         check_folder(given["out"])
-    # Held until the end, so that the list of variants is read once.
-    held = job.data.variants() if isinstance(job.data, Plink) else None
     _tell_columns(job)
     release = _run(job)
     ledger, place = job.other.get("ledger"), _placed(job)
     deliver(release, given["out"], as_json=given["as_json"], ledger=ledger, place=place)
-    del held
+
+
+def _more_levels(given: Mapping[str, Any], more: list[str]) -> list[str]:
+    """Return all levels of a test that takes more than two; what else is typed without a name is refused."""
+    if not given["levels"] or given["test"] is None or find_test(given["test"]).groups <= 2:
+        raise InputError(
+            f"unexpected {more[0]!r}: one file is read, and --levels and --bounds take two values; of "
+            "three groups, compare two at a time, each pair a release of its own"
+        )
+    return [*given["levels"], *more]
+
+
+def _ask(ctx: typer.Context, given: dict[str, Any], asked: dict[str, Any]) -> None:
+    """Put the question to a custodian's server."""
+    from discreet.cli.remote import ask
+
+    refuse_idle(ctx, ["dry_run"], "with --server, whose pages plan and try for nothing")
+    if given["out"] is not None:
+        check_folder(given["out"])
+    release = ask(given["server"], given["token"], given["config"], asked)
+    deliver(release, given["out"], as_json=given["as_json"])
 
 
 def _placed(job: Job) -> Callable[[Release], Located] | None:
     """Return what finds the discoveries on the genome, where the data are genotypes."""
     from discreet.located import located
 
-    return (lambda release: located(release, job.data)) if isinstance(job.data, Plink) else None
+    return (lambda release: located(release, job.source)) if isinstance(job.data, Plink) else None
 
 
 def _tell_columns(job: Job) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import json
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -14,8 +16,6 @@ from discreet.typing import Cutoffs, Dependence, Engine, Guarantee, Reduction
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-_PAIR = tuple[float, float] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +60,25 @@ def _takers(option: str) -> str:
     return f"For {', '.join(name for name, method in METHODS.items() if option in method.options)}."
 
 
+_TYPES: dict[str, Any] = {
+    "text": str | None,
+    "number": float | None,
+    "whole number": int | None,
+    "two texts": tuple[str, str] | None,
+    "two numbers": tuple[float, float] | None,
+    "texts": list[str],
+}
+# What tests take, by name. Written by `python -m discreet.lab.listings`, so that no test is loaded for it;
+# arguments of tests that other packages register are given by --option.
+_LISTED: dict[str, dict[str, Any]] = json.loads(
+    files("discreet.cli").joinpath("test_options.json").read_text("utf-8")
+)
+_ARGUMENTS = {
+    name: Given(_TYPES[option["takes"]], option["help"], [] if option["takes"] == "texts" else None)
+    for name, option in _LISTED.items()
+}
 _FIRST = {
-    "group": Given(str | None, "The column of groups to compare."),
-    "levels": Given(
-        tuple[str, str] | None,
-        "The two groups; 0 and 1 if absent (of phenotypes 1 and 2). Others are left out.",
-    ),
+    **{name: _ARGUMENTS.pop(name) for name in ("group", "levels")},
     "test": Given(
         str | None, "compare (if a group is given), mean, proportion, two-groups, ... (all: see above)."
     ),
@@ -88,27 +101,10 @@ _FIRST = {
 _PEOPLE = {
     "person": Given(str | None, "The column that says whose row it is."),
     "reduce": Given(str | None, f"How several rows of one person become one: {_words(Reduction)}."),
-    "protect": Given(
-        str | None, "everything, or columns if groups are public; of genotypes both, or genotypes alone."
-    ),
+    "protect": _ARGUMENTS.pop("protect"),
 }
 _TEST = {
-    "alternative": Given(str | None, "two-sided (if absent), greater or less."),
-    "bounds": Given(_PAIR, "The range of every column; values outside are clipped."),
-    "null": Given(float | None, "The null value."),
-    "sd": Given(
-        float | None,
-        "Known bound on the standard deviation, as a share of the bounds' width; at most 0.5.",
-    ),
-    "floor": Given(float | None, "Floor of an estimated one; also a share."),
-    "stratum": Given(str | None, "The column of strata."),
-    "strata": Given(list[str], "A stratum; repeat for several.", default=[]),
-    "partner": Given(str | None, "The column to correlate with."),
-    "partner_bounds": Given(_PAIR, "Its range."),
-    "eta": Given(float | None, "p-values: one person's factor e^eta."),
-    "nu": Given(float | None, "p-values: the smallest that counts."),
-    "column": Given(str | None, "p-values: the column they are in."),
-    "names": Given(str | None, "p-values: the column of names."),
+    **{name: given for name, given in _ARGUMENTS.items() if not _LISTED[name]["genotypes"]},
     "option": Given(
         list[str], "Any other argument of the test, as name=value; repeat for several.", default=[]
     ),
@@ -132,14 +128,8 @@ _GENES = {
     "extract": Given(Path | None, "Variants to test, by name."),
     "within": Given(Path | None, "Public strata: FID IID stratum."),
     "freq": Given(Path | None, "Public frequencies (.afreq, .frq): rarer variants are left out."),
-    "maf_floor": Given(
-        float | None,
-        "Smallest allele frequency the test is sharp at; 0.05 or more, by number of people, if absent.",
-    ),
-    "case_floor": Given(
-        float | None, "The same for the share of cases; 0.1 or more, by number of people, if absent."
-    ),
     "threads": Given(int | None, "Threads; all processors if absent."),
+    **{name: given for name, given in _ARGUMENTS.items() if _LISTED[name]["genotypes"]},
 }
 _BUDGET = {
     "ledger": Given(Path | None, "The ledger file."),
@@ -153,6 +143,8 @@ _MORE = {
     "hypotheses": Given(int | None, "For --dry-run: how many columns."),
     "engine": Given(str | None, f"Where to count: {_words(Engine)}, for a cluster."),
     "scheduler": Given(str | None, "The address of a Dask scheduler; a cluster of this machine if absent."),
+    "server": Given(str | None, "Ask a custodian's server about --dataset, and read no file."),
+    "token": Given(str | None, "Your token for --server; DISCREET_TOKEN in the environment if absent."),
 }
 DISCOVER = {
     "To begin with": _FIRST,
@@ -164,5 +156,5 @@ DISCOVER = {
     "More": _MORE,
 }
 """The options of `discreet discover`, panel by panel."""
-SWITCHES = ("as_json", "dry_run", "people", "hypotheses", "out", "config")
+SWITCHES = ("as_json", "dry_run", "people", "hypotheses", "out", "config", "server", "token")
 """Those that say what to do with a job, and are no part of it."""

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from discreet import check
-from discreet.data.tables.arrow import arrow
-from discreet.data.tables.source import unique
+from discreet.data.tables.source import arrow, unique
 from discreet.errors import DiscreetError, InputError, perhaps
 from discreet.labels import codes
 

@@ -96,8 +96,6 @@ def _squares(
     rows, weight = known.rows, known.weight
     about = np.maximum(told.squares.sums - mean**2 * present, 0.0)
     unsure = np.full(about.size, told.squares.deviation)
-    if not known.clipped:
-        return about, unsure
     # Columns of numbers are scaled alike: rows as long as they are leave each about this.
     signed = ~rows.positive
     energy = known.norms[1].energy(known.balls.signed) / FINE**2 / max(np.count_nonzero(signed), 1)

@@ -54,7 +54,7 @@ def learn_groups(group: NDArray[np.int8], rho: float) -> Groups:
     if rho == 0:
         return Groups(float(counts[0]), float(counts[1]), 0.0)
     noisy = told(counts, math.sqrt(2), rho)
-    return Groups(float(noisy.sums[0]), float(noisy.sums[1]), noisy.deviation)
+    return Groups(float(noisy.sums[0]), float(noisy.sums[1]), float(noisy.deviation))
 
 
 def learners(rows: int) -> NDArray[np.bool_]:
@@ -116,4 +116,4 @@ def _means(
     there = np.clip(there / PRESENT, 1.0, rows)
     asked = np.repeat(np.clip(asked / FINE, 1.0, rows), sizes)
     mean = np.concatenate([alone / FINE / there + 0.5, chosen / FINE / asked])
-    return Means(np.clip(mean, 0.0, 1.0), np.concatenate([there, asked]), np.full(mean.size, doubt))
+    return Means(np.clip(mean, 0.0, 1.0), np.concatenate([there, asked]), np.full(mean.size, float(doubt)))

@@ -11,9 +11,10 @@ import numpy as np
 from discreet.methods.all.geometry import Ball, Balls, boxes_of, pull_of, reach_of
 from discreet.methods.all.learn import Groups, Means, learn_groups, learn_means, learners
 from discreet.methods.all.missing import Missing, learn_missing, shares_present
-from discreet.methods.all.noisy import Noisy, check_noise, told
+from discreet.methods.all.noisy import check_noise, told
 from discreet.methods.all.norms import Norms, best_balls, learn_norms
 from discreet.methods.all.reading import FINE, PARTS, Columns, Rows, Scaling
+from discreet.methods.all.record import Noisy
 from discreet.methods.all.scales import scaled_rows, usual_norms
 from discreet.methods.all.tiles import add, contrast, exact, tiles
 from discreet.methods.all.where import learn_where
@@ -36,9 +37,9 @@ class Learned:
 
     `share` is f, about the share of the second group; `shares` are those among the people who have an entry
     in each column of numbers, as far as they differ: exactly these are subtracted from each label y.
-    `means.present` is about how many people have an entry. `clipped` says whether rows may be clipped;
-    `centred` is the variance of how far sums are from 0, or from their shift, as centres were moved there,
-    infinite if they were not. `left` is the part of the budget that was not needed.
+    `means.present` is about how many people have an entry. `centred` is the variance of how far sums are from
+    0, or from their shift, as centres were moved there, infinite if that is not known. `left` is the part of
+    the budget that was not needed.
     """
 
     groups: Groups
@@ -51,7 +52,6 @@ class Learned:
     rows: Rows
     norms: tuple[Norms, Norms]
     balls: Balls
-    clipped: bool
     centred: float
     left: float
 
@@ -92,13 +92,10 @@ def check_budget(budget: Shares, columns: int) -> None:
     check_noise(1 / math.sqrt(2 * budget.whole), most)
 
 
-def learn(people: People, budget: Shares, groups: Groups | None = None, *, clip: bool) -> Learned:
-    """Learn the constants, each step with its part of the budget.
+def learn(people: People, budget: Shares, groups: Groups | None = None) -> Learned:
+    """Learn the constants, each step with its part of the budget; rows are clipped to balls where that pays.
 
-    If `clip`, rows are clipped to balls where that pays; if not, every column's sums are of its own entries
-    alone, centred, as proofs need it.
-
-    Guarantee: the composition of Gaussian(sqrt(2 part)) over the parts (docs/proofs/all-privacy.md).
+    Guarantee: Gaussian(sqrt(2 rho)), rho being the parts spent (docs/proofs/all-privacy.md).
     """
     groups = learn_groups(people.group, budget.groups) if groups is None else groups
     share = round(groups.share * PARTS) / PARTS
@@ -118,16 +115,12 @@ def learn(people: People, budget: Shares, groups: Groups | None = None, *, clip:
         left += budget.centre
     part = len(values) / max(people.rows, 1)
     means = replace(means, present=means.present / max(part, 1e-9), doubt=means.doubt / max(part, 1e-9))
-    missing = learn_missing(people, columns, groups, means, share, budget.missing, clip=clip)
-    shares, sizes = np.full(len(people), share), (1.0, 1.0)
-    if clip:
-        shares, sizes = shares_present(people, columns, groups, means, share, missing)
+    missing = learn_missing(people, columns, groups, means, share, budget.missing)
+    shares, sizes = shares_present(people, columns, groups, means, share, missing)
     rho = budget.contrast + budget.stages + left
     protected = people.protect == "everything"
     unsure = _unsure(groups, share, budget.weights, protected=protected)
     rows = scaled_rows(people, means, where.scaling, columns, groups.people, shares, rho, unsure)
-    if not clip:
-        rows = replace(rows, centred=rows.answers)
     boxes = boxes_of(people, rows)
     whole, positive, group = rows.whole(learned), rows.positive, people.group[some]
     usual = usual_norms(rows, where.scaling)
@@ -144,22 +137,11 @@ def learn(people: People, budget: Shares, groups: Groups | None = None, *, clip:
             np.array(sizes)[(group == 1).astype(np.intp)],
         ),
     )
-    balls = Balls(Ball(math.inf, boxes[0].entry), Ball(math.inf, boxes[1].entry), sizes)
-    if clip:
-        doubt = max(share, 1 - share, float(protected)) / math.sqrt(2 * max(budget.weights, 1e-12))
-        offset = float(np.sum(rows.shift**2))
-        balls = best_balls(
-            norms,
-            boxes,
-            shares,
-            positive,
-            groups.people,
-            rho,
-            offset,
-            doubt,
-            protected=protected,
-            sizes=sizes,
-        )
+    doubt = max(share, 1 - share, float(protected)) / math.sqrt(2 * max(budget.weights, 1e-12))
+    offset = float(np.sum(rows.shift**2))
+    balls = best_balls(
+        norms, boxes, shares, positive, groups.people, rho, offset, doubt, protected=protected, sizes=sizes
+    )
     moved = reach_of(boxes, balls, pull_of(shares, positive), protected=protected, seen=people.seen).sums
     total = np.zeros(len(people), dtype=np.int64)
     for tile in tiles(*whole.shape):
@@ -170,14 +152,12 @@ def learn(people: People, budget: Shares, groups: Groups | None = None, *, clip:
     there = means.present * part * weight
     # Centres move as far as they are more likely to be wrong than what was told of them.
     wrong = np.where(rows.answers, means.doubt / means.present * rows.scale, _OFF) ** 2
-    trust = wrong / (wrong + (found.deviation / there) ** 2) if clip else 1.0
+    trust = wrong / (wrong + (found.deviation / there) ** 2)
     rows = rows.moved_by(trust * centred / there)
     balls = _fitted(balls, boxes_of(people, rows))
-    sure = found.deviation**2 * float(np.max(trust)) if clip and part == 1 else math.inf
+    sure = float(found.deviation) ** 2 * float(np.max(trust)) if part == 1 else math.inf
     scaling = where.scaling
-    return Learned(
-        groups, share, shares, missing, columns, scaling, means, rows, norms, balls, clip, sure, left
-    )
+    return Learned(groups, share, shares, missing, columns, scaling, means, rows, norms, balls, sure, left)
 
 
 def _merged(first: Means, second: Means, sought: NDArray[np.bool_]) -> Means:
@@ -211,8 +191,6 @@ def settled(people: People, known: Learned, budget: Shares) -> Shares:
     """Return the budget of what is measured, with what learning has left, divided as the rows ask for."""
     budget = budget.and_also(known.left)
     rows, present = known.rows, known.means.present
-    if not known.clipped:
-        return budget
     exact = known.groups.deviation == 0 and math.isinf(known.balls.positive.radius)
     if exact or not rows.positive.any():
         budget = replace(budget, weights=0.0).and_also(budget.weights)

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from discreet.evidence.core.people import People
     from discreet.methods.all.learn import Groups, Means
-    from discreet.methods.all.noisy import Noisy
     from discreet.methods.all.reading import Columns
+    from discreet.methods.all.record import Noisy
 
 _CLEAR = 3.0  # deviations
 _UNEVEN = 0.05  # how much more often entries may be missing in one group, unnoticed
@@ -43,21 +43,19 @@ class Missing:
 
 
 def learn_missing(
-    people: People, columns: Columns, groups: Groups, means: Means, share: float, rho: float, *, clip: bool
+    people: People, columns: Columns, groups: Groups, means: Means, share: float, rho: float
 ) -> Missing:
     """Return how unevenly entries are missing.
 
-    A person's vector of missing answers is clipped to a norm: a few more than usual, or all where not
-    `clip`. Two vectors without negative entries and of this norm are sqrt(2) times as far apart.
+    A person's vector of missing answers is clipped to a norm: a few more than usual. Two vectors without
+    negative entries and of this norm are sqrt(2) times as far apart.
 
     Guarantee: Gaussian(sqrt(2 rho)).
     """
     protected, larger = people.protect == "everything", max(share, 1 - share)
     first = [asked.places.start for asked in people.questions]
-    norm = math.sqrt(len(first))
-    if clip:
-        rate = np.maximum(1 - means.present[first] / groups.people, 0.0)
-        norm = min(norm, math.sqrt(1 + 2 * float(rate.sum())))
+    rate = np.maximum(1 - means.present[first] / groups.people, 0.0)
+    norm = min(math.sqrt(len(first)), math.sqrt(1 + 2 * float(rate.sum())))
     total = np.zeros((2, len(first)), dtype=np.int64)
     for part in tiles(people.rows, len(first)):
         group = people.group[part]
@@ -70,7 +68,7 @@ def learn_missing(
     # What may go unseen: one in twenty entries, missing in one group alone; no more than are missing at all.
     lacking = np.clip(1 - (means.present + 2 * means.doubt) / groups.people, 0.0, _UNEVEN)
     unseen = lacking * groups.people * share * (1 - share)
-    return Missing(uneven, absent, *shrunk(uneven.sums[columns.question], uneven.deviation, unseen))
+    return Missing(uneven, absent, *shrunk(uneven.sums[columns.question], float(uneven.deviation), unseen))
 
 
 def shrunk(

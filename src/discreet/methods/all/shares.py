@@ -92,7 +92,7 @@ def schedule(signals: int, m: int) -> Later:
     return _MANY if signals >= _DENSE * m else _FEW
 
 
-def shares(people: People, rho: float, later: Later, m: int | None = None, *, proved: bool = False) -> Shares:
+def shares(people: People, rho: float, later: Later, m: int | None = None) -> Shares:
     """Return the shares for these questions and this number of people; `m` of the hypotheses are measured.
 
     Each step gets what it needs to be right within a few people of a hundred, or a tenth of a deviation, and
@@ -111,9 +111,6 @@ def shares(people: People, rho: float, later: Later, m: int | None = None, *, pr
     # About the noise of one stage: columns of deviation 1, rows as long as their number, equal groups.
     noise = 4 * m / (2 * rho * max(n, 1))
     squares = _LEAST
-    if proved:  # bounds on what corrects a contrast weigh more than estimates of it
-        squares, missing, weights = 0.08, 0.04, 0.0
-        recentre = 0.03
     rest = 1 - (groups + where + centre + norms + 2 * recentre + missing + weights + squares)
     rest *= 1 - 2.0**-45
     contrast = rest if noise < _QUIET else rest * (1 - sum(share for _, share in later))

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from discreet.methods.all.noisy import Noisy
     from discreet.methods.all.reading import Columns
+    from discreet.methods.all.record import Noisy
 
     Floats = NDArray[np.float64]
     Places = NDArray[np.intp]
