@@ -27,8 +27,7 @@ _HOPELESS = 0.05  # BH this far below the target: no epsilon will reach it
 
 def outlook(study: Study, method: str, sizes: tuple[float, ...]) -> Outlook:
     """Return what `method` finds in the invented studies."""
-    rates, noise = study.run(method), study.noise(method)
-    on_z = None if noise is None else noise / _score_per_z(study)
+    rates, on_z = study.run(method), study.noise_on_z(method)
     return Outlook(
         method=method,
         found=float(rates.hit.sum(axis=1).mean()),
@@ -38,7 +37,7 @@ def outlook(study: Study, method: str, sizes: tuple[float, ...]) -> Outlook:
         promised=rates.promised if math.isfinite(rates.promised) else None,
         by_effect=tuple(float(rates.hit[:, i :: len(sizes)].mean()) for i in range(len(sizes))),
         noise=on_z,
-        noise_effect=None if on_z is None else on_z / _z_per_effect(study),
+        noise_effect=None if on_z is None else on_z / study.z_per_effect,
     )
 
 
@@ -50,7 +49,7 @@ def searched(
     `cheap` is a method that reaches it a little earlier; `best` is BH, which no epsilon can beat.
     """
     method = known.method
-    ideal = 5 / _z_per_effect(study)
+    ideal = 5 / study.z_per_effect
     starts = {"n": float(study.n), "epsilon": study.asked[method].epsilon, "effects": ideal}
     if cheap is not None:
         earlier = {"n": cheap.people, "epsilon": cheap.epsilon, "effects": cheap.effect}
@@ -87,15 +86,3 @@ def power_by_people(study: Study, methods: Iterable[str]) -> tuple[Point, ...]:
     """Return the power of each method at a tenth to ten times as many people."""
     sizes = [round(x) for x in grid(study.n, 1, 4) if _FEWEST <= x <= _MOST]
     return tuple(Point(method, n, replace(study, n=n).run(method).power) for method in methods for n in sizes)
-
-
-def _z_per_effect(study: Study) -> float:
-    """Return how fast the mean z score rises with the effect, at the smallest effect."""
-    least = min(study.effects)
-    return float(study.setting.mean(np.array([least]), study.n)[0]) / least
-
-
-def _score_per_z(study: Study) -> float:
-    """Return how fast the test's score rises with the textbook z, where discoveries begin."""
-    score = study.setting.evidence(np.array([4.0, 5.0]), study.n).score
-    return max(float(score[1] - score[0]), 1e-3)
