@@ -1,13 +1,19 @@
-# Two commands do everything: `make demo` and `make test`. Each sets itself up.
+# Two commands do everything: `make demo` and `make test`. Each sets itself up. `make quick` is for every edit.
 PYTHON ?= python3
 PY := .venv/bin/python
 BUILT := pyproject.toml setup.py $(wildcard src/discreet/kernels/*.[ch])
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint types contracts docs unit figures test-matrix clean
+.PHONY: demo serve-demo quick test lint types contracts docs unit figures test-matrix dist clean
 
 demo: .venv/run
 	$(PY) -m discreet demo
+
+serve-demo: .venv/server # a server with an invented cohort, to click through
+	$(PY) -m discreet serve demo discreet-server-demo
+
+quick: lint contracts # less than a minute: no types, no pages, no test marked slow
+	$(PY) -m pytest -n 2 --quick
 
 test: lint types contracts docs unit
 
@@ -34,15 +40,29 @@ test-matrix: .venv/dev # an hour: every supported Python, with the oldest and th
 	$(PIP) uv
 	$(PY) tests/matrix.py -n 2
 
+dist: .venv/run # sdist and wheel, checked, then installed and tried in an environment of their own
+	$(PIP) "build>=1.2" "twine>=6"
+	rm -rf dist build
+	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct 2>/dev/null || echo 1767225600) $(PY) -m build --outdir dist .
+	$(PY) -m twine check --strict dist/*
+	rm -rf build/try && $(PYTHON) -m venv build/try
+	build/try/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
+	cd build && try/bin/python ../tests/smoke.py
+
 .venv/run: $(BUILT)
 	$(PYTHON) -m venv .venv
 	$(PIP) -e .
 	touch .venv/run
 
+.venv/server: $(BUILT)
+	$(PYTHON) -m venv .venv
+	$(PIP) -e ".[server]"
+	touch .venv/server .venv/run
+
 .venv/dev: $(BUILT)
 	$(PYTHON) -m venv .venv
 	$(PIP) -e ".[dev]"
-	touch .venv/dev .venv/run
+	touch .venv/dev .venv/run .venv/server
 
 clean:
 	rm -rf .venv

@@ -21,12 +21,14 @@ extensions = [
     "commands",
     "crosslinks",
     "formulas",
+    "mathml",
     "offline",
 ]
 exclude_patterns = ["_build", "extensions", "pictures", "printed"]
 needs_sphinx = "9.0"
 
-myst_enable_extensions = ["colon_fence"]
+myst_enable_extensions = ["attrs_block", "colon_fence", "deflist", "dollarmath"]
+html_math_renderer = "mathml"
 myst_heading_anchors = 3
 
 autodoc_typehints = "none"

@@ -1,20 +1,54 @@
-"""Shared by all tests: the budget of the suite's two errors is declared, and kept."""
+"""Shared by all tests: two lanes, the budget of the suite's two errors, and both are kept."""
+
+import os
 
 import pytest
 from hypothesis import settings
 
 from budget import Ledger, declared
 
+LIMIT = 4.0  # seconds of processor time; about one is the aim for a test that is not marked slow
+
 # Busy machines are slow, and the same commit should give the same answer twice.
 settings.register_profile("steady", deadline=None, derandomize=True)
-settings.load_profile("steady")
+settings.register_profile("quick", settings.get_profile("steady"), max_examples=25)
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--quick", action="store_true", help="leave out tests marked slow, and try fewer examples"
+    )
 
 
 def pytest_configure(config):
+    settings.load_profile("quick" if config.getoption("--quick") else "steady")
     config.addinivalue_line(
         "markers",
         "statistical(n, twins=0): makes n assertions that can each fail by chance with probability ALPHA, "
         "and runs so many twins that can each escape with probability BETA",
+    )
+    config.addinivalue_line("markers", "slow: takes more than about a second; `make quick` leaves it out")
+
+
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("--quick"):
+        slow = [item for item in items if item.get_closest_marker("slow")]
+        config.hook.pytest_deselected(items=slow)
+        items[:] = [item for item in items if not item.get_closest_marker("slow")]
+
+
+def processor_seconds():
+    """Return what this process and its children have used: unlike the clock, no matter what else runs."""
+    return sum(os.times()[:4])
+
+
+@pytest.fixture(autouse=True)
+def _keep_to_the_lane(request):
+    start = processor_seconds()
+    yield
+    used = processor_seconds() - start
+    assert used <= LIMIT or request.node.get_closest_marker("slow"), (
+        f"{used:.1f} s of processor time: mark the test slow, or better, make it cheaper"
     )
 
 

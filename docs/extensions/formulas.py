@@ -71,6 +71,8 @@ def typeset_page(app: "Sphinx", tree: nodes.document, page: str) -> None:  # noq
     """Typeset pages with mathematics, on proof pages Greek letters and indented formulas too; never code."""
     if not page.startswith(("proofs/", "explained/", "errata", "theorems")):
         return
+    if next(tree.findall(nodes.math), None) is not None:
+        return  # written in dollar math
     proofs = page.startswith(("proofs/", "errata"))
     for block in list(tree.findall(nodes.literal_block)) if proofs else ():
         if block.get("language", "none") == "none":

@@ -27,9 +27,9 @@ from .evidence.rank_sum import RankSum as RankSum
 from .evidence.score import Score as Score
 from .evidence.sign import Sign as Sign
 from .evidence.signed_rank import SignedRank as SignedRank
+from .evidence.stratified import Stratified as Stratified
 from .evidence.trend import Trend as Trend
 from .evidence.two_by_two import TwoByTwo as TwoByTwo
-from .evidence.two_groups import Stratified as Stratified
 from .evidence.two_groups import TwoGroups as TwoGroups
 from .evidence.vote import Vote as Vote
 from .located import located as located
@@ -49,4 +49,5 @@ from .selection.noisy_min import NoisyMin as NoisyMin
 from .selection.noisy_min import noisy_min as noisy_min
 from .selection.selection import Selection as Selection
 from .selection.top_k import top_k as top_k
+from .server.client import connect as connect
 from .version import __version__ as __version__

@@ -4,68 +4,49 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from discreet.errors import InputError
-from discreet.evidence.compare import Compare
 from discreet.evidence.core.groups import MEMBERSHIP, sizes
 from discreet.evidence.core.people import People, Question
-from discreet.evidence.rank_sum import RankSum
-from discreet.evidence.two_by_two import TwoByTwo
-from discreet.evidence.two_groups import TwoGroups
 from discreet.labels import codes
 
 if TYPE_CHECKING:
     from discreet.block import Block
     from discreet.data.tables.table import Table
+    from discreet.evidence.core.protocol import Comparison, Test
 
-Comparison = Compare | TwoGroups | RankSum | TwoByTwo
 _LARGEST = 2**28  # entries of a file
 _ROWS = "Each row was taken to be one person."
 
 
-def is_comparison(data: Any, test: Any) -> bool:
-    """Say whether a test compares two groups column by column, in a table whose rows can be gathered.
-
-    Tests with options of their own statistic keep it.
-    """
-    if isinstance(test, Compare):
-        return True
-    if not isinstance(test, (TwoGroups, RankSum, TwoByTwo)) or not _is_plain(test):
-        return False
-    from discreet.data.plink.plink import is_plink
-
-    return not is_plink(data)
-
-
-def _is_plain(test: Any) -> bool:
-    own = [field for field in fields(test) if field.name in {"sd", "floor", "ceiling", "tail"}]
-    return all(getattr(test, field.name) == field.default for field in own)
-
-
 @np.errstate(all="ignore")  # a warning would speak of the data
-def gathered(data: Any, test: Comparison, *, person: Any, columns: Any) -> People | None:
+def gathered(data: Any, test: Test, *, person: Any, columns: Any) -> People | None:
     """Return everyone's entries and groups. Those in neither group have no entries.
+
+    None if the test is no comparison of two groups by rows, or if the data are genotypes.
 
     None if a file has more entries than are held at once and the test can do without: how many people and
     columns there are is public, how many bytes they take is not.
     """
     from discreet.data.plink.plink import is_plink
 
-    if is_plink(data):
+    asked = test.comparison()
+    if is_plink(data) and "genotypes" not in test.sources:
         raise InputError(
             f"{type(test).__name__} compares columns of a table; for genotypes use Allelic, Trend or Score"
         )
+    if asked is None or is_plink(data):
+        return None
     from discreet.data.tables.declared import asked_levels, check_levels
     from discreet.data.tables.table import open_table
 
     check_levels(data, asked_levels(test, columns))
     table = open_table(data, columns=columns, labels=test.labels, person=person)
-    most = _LARGEST if isinstance(data, (str, Path)) and not isinstance(test, Compare) else math.inf
+    most = _LARGEST if isinstance(data, (str, Path)) and not test.needs_rows else math.inf
     blocks: list[Block] = []
     entries = 0
     for block in table.blocks():
@@ -75,30 +56,29 @@ def gathered(data: Any, test: Comparison, *, person: Any, columns: Any) -> Peopl
             return None
     if not blocks:
         raise InputError("the data has no rows: there is nothing to test")
-    label = np.concatenate([codes(block.labels[test.group], test.levels) for block in blocks])
+    label = np.concatenate([codes(block.labels[asked.group], asked.levels) for block in blocks])
     parts = [block.values for block in blocks]
     values = parts[0] if len(parts) == 1 else np.concatenate(parts)
     group = label.astype(np.int8)
-    protect = test.protect if isinstance(test, Compare) else "columns"
     # Where groups are protected, how long this takes must not tell that somebody is in neither.
-    if protect == "everything" or np.any(group < 0):
+    if asked.protect == "everything" or np.any(group < 0):
         values = np.where((group < 0)[:, None], np.nan, values)
-    if protect == "columns":
+    if asked.protect == "columns":
         sizes(np.array([np.sum(group == 0), np.sum(group == 1)], dtype=np.float64))  # refuses empty groups
     return People(
         table.names,
-        _questions(table, test),
-        test.alternative,
-        protect,
+        _questions(table, asked),
+        asked.alternative,
+        asked.protect,
         values,
         group,
-        MEMBERSHIP if protect == "columns" else "",
+        MEMBERSHIP if asked.protect == "columns" else "",
         _ROWS if person is None else "",
     )
 
 
-def _questions(table: Table, test: Comparison) -> tuple[Question, ...]:
-    """Return how each column is read, by its declared type and by what the test says of it."""
+def _questions(table: Table, asked: Comparison) -> tuple[Question, ...]:
+    """Return how each column is read, by its declared type and by what was asked."""
     questions: list[Question] = []
     start = 0
     for chosen in table.chosen:
@@ -106,8 +86,8 @@ def _questions(table: Table, test: Comparison) -> tuple[Question, ...]:
         # One row gives one answer. Several rows of a person, made one, may say yes to several.
         step = width if table.person is None or table.person.reduce in (None, "first") else 1
         yes_or_no = chosen.column.kind == "bool" and chosen.column.declared
-        answers = chosen.levels is not None or yes_or_no or isinstance(test, TwoByTwo)
-        bounds = None if answers else _bounds(test, chosen.names[0])
+        answers = chosen.levels is not None or yes_or_no or asked.answers
+        bounds = None if answers else _bounds(asked, chosen.names[0])
         questions += [
             Question(chosen.column.name, slice(first, first + step), answers, bounds)
             for first in range(start, start + width, step)
@@ -116,13 +96,13 @@ def _questions(table: Table, test: Comparison) -> tuple[Question, ...]:
     return tuple(questions)
 
 
-def _bounds(test: Comparison, name: str) -> tuple[float, float] | None:
-    bounds: Any = getattr(test, "bounds", None)
+def _bounds(asked: Comparison, name: str) -> tuple[float, float] | None:
+    bounds: Any = asked.bounds
     if not isinstance(bounds, Mapping):
         return bounds
-    found = cast("Mapping[str, tuple[float, float]]", bounds).get(name)
-    if found is None and isinstance(test, TwoGroups):
+    declared = cast("Mapping[str, tuple[float, float]]", bounds).get(name)
+    if declared is None and asked.complete:
         raise InputError(
             f"bounds must cover every column tested; {name!r} has none: add it, or choose columns"
         )
-    return found
+    return declared

@@ -14,13 +14,12 @@ import numpy as np
 from discreet import check
 from discreet.data.plink.plink import Plink
 from discreet.errors import InputError
-from discreet.evidence.compare import Compare
 from discreet.evidence.core.compared import compared
 from discreet.evidence.core.evidence import Evidence
+from discreet.evidence.core.protocol import Test
 from discreet.evidence.core.sharded import Part, joined
-from discreet.evidence.p_values import PValues
 from discreet.gather import gathered
-from discreet.parameters import Engine
+from discreet.typing import Engine
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from discreet.data.plink.plink import Cohort
     from discreet.data.tables.person import Person
     from discreet.data.tables.table import Table
-    from discreet.evidence.core.accumulate import Accumulator, Test
+    from discreet.evidence.core.accumulate import Accumulator
     from discreet.evidence.core.sharded import Sharded
     from discreet.typing import Columns, SchedulerLike, TableLike
 
@@ -111,17 +110,18 @@ def measuring(
     """Yield the evidence; unless `gather`, that of very many hypotheses may stay on a cluster meanwhile."""
     check_engine(engine, scheduler)
     check_test(test)
-    if isinstance(test, PValues):
+    if "p-values" in test.sources:
         check_p_values(data, test, person, columns)
         if not is_table(data):
             yield test.of(data)
             return
-        columns = columns if test.column is None else [test.column]
-    if isinstance(test, Compare):
+        column = getattr(test, "column", None)
+        columns = columns if column is None else [column]
+    if test.needs_rows:
         if engine != "local":
-            raise InputError("Compare counts in this process: leave engine out")
+            raise InputError(f"{type(test).__name__} counts in this process: leave engine out")
         people = gathered(data, test, person=person, columns=columns)
-        assert people is not None  # noqa: S101  Compare needs everyone
+        assert people is not None  # noqa: S101  rows are needed
         with np.errstate(all="ignore"):
             yield _assuming(people.assumption, _of(people.rows, compared(people)))
         return
@@ -153,7 +153,7 @@ def _row_assumption(data: Any, test: Test, person: Any) -> str:
     """Return what is taken for granted about the rows; PLINK files name people, p-values are not people."""
     from discreet.data.plink.plink import is_plink
 
-    by_row = person is None and not isinstance(test, PValues) and not is_plink(data)
+    by_row = person is None and "p-values" not in test.sources and not is_plink(data)
     return "Each row was taken to be one person." if by_row else ""
 
 
@@ -174,19 +174,20 @@ def check_engine(engine: str, scheduler: Any) -> None:
 
 def check_test(test: Any) -> None:
     """Refuse the name of a test, or its class, in place of a test."""
-    if isinstance(test, type) or not callable(getattr(test, "start", None)) or not hasattr(test, "labels"):
+    if not isinstance(test, Test):
         raise InputError(
             "test must be an object such as TwoGroups(group=..., bounds=...), not a name or class"
         )
 
 
-def check_p_values(data: Any, test: PValues, person: Any, columns: Any) -> None:
+def check_p_values(data: Any, test: Test, person: Any, columns: Any) -> None:
     """Refuse what does nothing where p-values are the data: they are nobody's rows."""
     if person is not None:
         raise InputError("person is for rows about people, and these are p-values: leave it out")
-    if columns is not None and (test.column is not None or not is_table(data)):
+    column = getattr(test, "column", None)
+    if columns is not None and (column is not None or not is_table(data)):
         raise InputError("columns are for p-values that lie side by side in one row: leave them out")
-    if test.column is not None and not is_table(data):
+    if column is not None and not is_table(data):
         raise InputError("column names a column of a table of p-values, and these are a vector: leave it out")
 
 

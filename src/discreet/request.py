@@ -13,22 +13,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import DiscreetError
-from discreet.evidence.p_values import PValues
 from discreet.measure import is_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from discreet.data.plink.plink import Plink
-    from discreet.evidence.core.accumulate import Test
     from discreet.evidence.core.evidence import Evidence
+    from discreet.evidence.core.protocol import Test
 
 
 def about(data: Any, test: Test) -> dict[str, Any]:
     """Return what is public about data that is given to `discover`; no more than its head is read."""
     from discreet.data.plink.plink import Plink, is_plink
 
-    if isinstance(test, PValues) and not is_table(data):
+    if "p-values" in test.sources and not is_table(data):
         return {"kind": "p-values", "names": hashed(test.of(data).names)}
     if is_plink(data):
         return _genotypes(data if isinstance(data, Plink) else Plink(data))

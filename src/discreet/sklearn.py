@@ -29,10 +29,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.alternative import Alternative
-    from discreet.evidence.core.accumulate import Test
-    from discreet.parameters import Dependence, Guarantee, Method
+    from discreet.evidence.core.protocol import Test
     from discreet.spending import Purse
-    from discreet.typing import ArrayLike, Bounds
+    from discreet.typing import ArrayLike, Bounds, Dependence, Guarantee, MethodName
 
 _TARGET = "y"
 _FLOOR = 0.2
@@ -131,7 +130,7 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
     """
 
     n_features_in_: int
-    method: Method
+    method: MethodName
     guarantee: Guarantee | None
     dependence: Dependence | None
     expect: float | None
@@ -147,7 +146,7 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
         y_bounds: Sequence[float] | None = None,
         floor: float | None = None,
         alternative: Alternative | None = None,
-        method: Method = "auto",
+        method: MethodName = "auto",
         guarantee: Guarantee | None = None,
         dependence: Dependence | None = None,
         expect: float | None = None,

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from discreet.errors import InputError
 from discreet.methods.common import gaussian_budget, gaussian_events
-from discreet.parameters import GAUSSIAN
+from discreet.methods.registry import METHODS
 from discreet.report.budget import BudgetLine
 from discreet.report.release import Release
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from os import PathLike
 
-    from discreet.methods.common import Ready
-    from discreet.parameters import Parameters
+    from discreet.methods.method import Ready
+    from discreet.methods.parameters import Parameters
     from discreet.privacy.ledger import Charge, Ledger, Paid
     from discreet.privacy.ledger.dataset import DataSet
 
@@ -50,12 +50,15 @@ class Spending:
         """Refuse, before any data is read, what the budget clearly cannot pay; what is charged is paid."""
         if self.ledger.entry(self.dataset, self.release_id, self.request) is not None:
             return
-        if asked.method in GAUSSIAN:
+        if METHODS[asked.method].gaussian:
             rho = gaussian_budget(asked.epsilon, asked.delta) * (1 - 2.0**-40)
             self.ledger.affords(self.dataset, gaussian_events([rho]), neighbours)
 
-    def spend(self, ready: Ready, neighbours: str) -> Release:
-        """Reserve the cost on disk, draw the release, store it; what was interrupted before is completed."""
+    def spend(self, ready: Ready, neighbours: str, complete: Callable[[Release], Release]) -> Release:
+        """Reserve the cost on disk, draw the release, store it; what was interrupted before is completed.
+
+        `complete` adds what was asked to what was drawn, before it is stored.
+        """
         made: list[Release] = []
 
         def draw(charge: Charge, dataset: DataSet) -> str:
@@ -65,7 +68,7 @@ class Spending:
             total = (budget.epsilon, budget.delta, budget.spent)
             line = BudgetLine(charge.name, *total, charge.release_id, charge.hash, room)
             try:
-                made.append(replace(ready.draw(), budget=line))
+                made.append(replace(complete(ready.draw()), budget=line))
             except BaseException as error:
                 error.add_note(_INTERRUPTED.format(charge.release_id))
                 raise

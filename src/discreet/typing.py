@@ -1,4 +1,4 @@
-"""Names for what public functions take and return that has no one type in Python.
+"""Names for the types of public functions: array-likes, frames, and options by their words.
 
 Each is checked when a function is called; to a type checker the first four are `Any`, since arrays and frames
 come from many libraries, most of them not installed.
@@ -27,3 +27,29 @@ Levels: TypeAlias = Sequence[Any]
 """Public values of a column, in order: text, numbers, dates, True and False."""
 Tail: TypeAlias = Literal["safe", "normal", "proved"]
 """Which bound on the tail of a null; "proved" where a test has a second safe one."""
+MethodName: TypeAlias = Literal["auto", "aware", "all", "focus", "peel", "oneshot", "mirror"]
+"""How a release chooses its discoveries."""
+Guarantee: TypeAlias = Literal["proved", "calibrated", "approximate"]
+"""Whether the FDR is proved, verified by simulation ("aware"), or as good as a t law is near ("all")."""
+Dependence: TypeAlias = Literal["positive", "any"]
+"""What "aware" assumes about the scores of true nulls."""
+Cutoffs: TypeAlias = Literal["plain", "paper", "conservative"]
+"""Which cutoffs "peel" and "oneshot" use."""
+Engine: TypeAlias = Literal["local", "dask"]
+"""Where people are counted."""
+Adjacency: TypeAlias = Literal["replace", "add-remove"]
+"""Which two tables are neighbours."""
+Planned: TypeAlias = Literal["bh", "aware", "calibrated", "mirror", "peel", "oneshot"]
+"""What a plan compares: the methods, "aware" under both guarantees, and BH without privacy."""
+TopK: TypeAlias = Literal["gumbel", "peel", "oneshot"]
+"""How `top_k` chooses."""
+Reduction: TypeAlias = Literal["mean", "first", "any"]
+"""How several rows of one person become one."""
+Protect: TypeAlias = Literal["everything", "columns"]
+"""Whether the group of a person is protected like all else, or public."""
+Frame: TypeAlias = Literal["pandas", "polars", "pyarrow"]
+"""Which library a data frame is made with."""
+Procedure: TypeAlias = Literal[
+    "bh", "adaptive-bh", "by", "holm", "bonferroni", "weighted-bh", "grouped-bh", "hierarchical-bh"
+]
+"""What `Release.decide` makes decisions with."""

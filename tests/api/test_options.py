@@ -9,8 +9,9 @@ from typer.testing import CliRunner
 
 import discreet
 from discreet.cli import app
-from discreet.named import TESTS
-from discreet.parameters import DEFAULTS, GUARANTEED, METHODS, OPTIONS, TAKES, Parameters
+from discreet.evidence.core.registry import own_classes
+from discreet.methods.parameters import OPTIONS, Parameters
+from discreet.methods.registry import METHODS
 from discreet.sklearn import PrivateSelectFdr
 
 ASK = {"q": 0.1, "epsilon": 1.0, "delta": 1e-6}
@@ -25,8 +26,8 @@ TWO = np.column_stack([np.arange(60) % 2, TABLE])
 def test_every_option_works_or_is_refused(method, option):
     """Also one given at its default, by release, discover, private_bh and scikit-learn's interface."""
     asked = {**ASK, "method": method, option: GIVEN[option]}
-    if option == "guarantee" and method in GUARANTEED:
-        asked[option] = GUARANTEED[method][0]
+    if option == "guarantee" and METHODS[method].guarantees:
+        asked[option] = METHODS[method].guarantees[0]
     calls = [
         lambda: discreet.release(EVIDENCE, **asked),
         lambda: discreet.private_bh([1e-9, 0.5], eta=1e-4, nu=1e-10, **asked),
@@ -37,7 +38,7 @@ def test_every_option_works_or_is_refused(method, option):
     if method == "focus":
         calls = [lambda: discreet.discover(TWO, discreet.Compare(group="0"), **asked)]
     for call in calls if method != "mirror" else calls[:1]:
-        if option in TAKES[method]:
+        if option in METHODS[method].takes():
             call()
         else:
             with pytest.raises(
@@ -54,13 +55,13 @@ def test_calibrated_takes_no_dependence():
 
 def test_the_default_given_and_not_given_are_one_request():
     """A ledger knows both again."""
-    for method in METHODS:
-        if method == "auto":  # an option narrows the choice, also at its default
+    for name, method in METHODS.items():
+        if method.route is not None:  # an option narrows the choice, also at its default
             continue
-        given = {name: DEFAULTS[name] for name in TAKES[method] if name in DEFAULTS}
-        if "guarantee" in given:
-            given["guarantee"] = GUARANTEED[method][0]
-        assert Parameters(**ASK, method=method) == Parameters(**ASK, method=method, **given)
+        given = dict(method.defaults)
+        if method.guarantees:
+            given["guarantee"] = method.guarantees[0]
+        assert Parameters(**ASK, method=name) == Parameters(**ASK, method=name, **given)
 
 
 PLANNED = [
@@ -159,7 +160,7 @@ def test_a_plan_file_is_held_to_the_same_table(tmp_path):
 def test_every_test_knows_its_arguments():
     """No argument of a test is stored unchecked: a value that is nothing is refused for each."""
     nothing = object()
-    for name in TESTS.values():
+    for name in (kind.__name__ for kind in own_classes()):
         kind = getattr(discreet, name)
         for field in kind.__dataclass_fields__:
             with pytest.raises((discreet.DiscreetError, TypeError)):

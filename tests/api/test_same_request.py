@@ -10,8 +10,9 @@ import pytest
 
 import discreet
 from discreet.errors import InputError
+from discreet.evidence.core.protocol import Test
+from discreet.evidence.core.registry import described, is_recognisable, plain
 from discreet.lab.cohort import Simulated
-from discreet.named import described, plain, recognised
 from discreet.privacy.ledger import Ledger
 
 ASK = {"q": 0.1, "epsilon": 0.5, "delta": 1e-6, "dataset": "people", "release_id": "first"}
@@ -23,12 +24,15 @@ def low(values, share=0.4):
     return (values.mean(axis=0) > share) * 1.0
 
 
-class Wrapped:
+class Wrapped(Test):
     """A test that does not say what it was made with."""
 
     def __init__(self, null):
         self.test = discreet.Mean(bounds=(0, 1), null=null)
-        self.labels, self.start = self.test.labels, self.test.start
+
+    def start(self, names):
+        """Return what the test inside starts with."""
+        return self.test.start(names)
 
 
 @pytest.fixture
@@ -61,8 +65,8 @@ def test_a_named_function_keeps_its_release_id(ledger):
     test = discreet.Vote(test=low, blocks=20)
     first = discreet.discover(TABLE, test, ledger=ledger, **ASK)
     assert discreet.discover(TABLE, test, ledger=ledger, **ASK) == first
-    assert recognised(discreet.Person("id", "mean"))
-    assert recognised({"a": [bool, np.float32(1)]})
+    assert is_recognisable(discreet.Person("id", "mean"))
+    assert is_recognisable({"a": [bool, np.float32(1)]})
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -100,7 +101,7 @@ def test_a_release_carries_the_hash_that_seals_it(ledger, people):
 class Dying(spending.Spending):
     """Draws nothing: the process is told to stop while it draws."""
 
-    def spend(self, ready, neighbours):
+    def spend(self, ready, neighbours, complete):
         """Look at the file, then stop."""
 
         def dies():
@@ -108,7 +109,7 @@ class Dying(spending.Spending):
                 assert db.execute("SELECT kind FROM chain WHERE position = 2").fetchone() == ("charge",)
             raise KeyboardInterrupt
 
-        return super().spend(type(ready)(ready.events, dies), neighbours)
+        return super().spend(replace(ready, draw=dies), neighbours, complete)
 
 
 @pytest.mark.parametrize("release_id", ["cut", None])

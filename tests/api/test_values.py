@@ -31,6 +31,7 @@ def cohort():
 TEST = discreet.TwoGroups(group="g", bounds=(-1, 3))
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(2, twins=1)
 def test_values_are_the_effects_with_the_stated_noise():
     """Released minus true, over the stated noise, is standard normal; a third of the noise is refuted."""
@@ -57,6 +58,7 @@ def test_the_noise_is_the_smallest_that_the_charge_allows():
     assert np.all(r.values.noise <= 1.002 * least)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["aware", "peel", "oneshot", "mirror"])
 def test_events_with_values_fit_the_budget(method):
     """The accountant, told of every event, finds no more than was asked for."""
@@ -72,6 +74,7 @@ def test_events_with_values_fit_the_budget(method):
     assert plain.values is None
 
 
+@pytest.mark.slow
 def test_values_cost_aware_a_fifth_of_its_budget():
     """The search and the selection get the rest."""
     evidence = discreet.Evidence.from_z(np.zeros(50), sup=0.01, adjacency="replace")

@@ -88,7 +88,9 @@ def test_the_signs_behind_the_limit_change_once(gamma):
 
 
 @pytest.mark.parametrize("q", LEVELS)
-@pytest.mark.parametrize("k", [None, 1, 2, 3, 10, 1000, 10**5, 10**9])
+@pytest.mark.parametrize(
+    "k", [None, 1, 2, *(pytest.param(k, marks=pytest.mark.slow) for k in (3, 10, 1000, 10**5, 10**9))]
+)
 @pytest.mark.parametrize("given", ["false", "rejections"])
 def test_exact_is_never_above_the_others(q, k, given):
     """The exact bound is at least q and at most the simple and the printed ones, with and without m."""
@@ -121,6 +123,7 @@ def test_constants_grow_as_q_falls():
     assert ratios[-1] < 2.4314
 
 
+@pytest.mark.slow
 def test_more_forgiven_is_less_bounded():
     """Bounds fall as k grows; FDR_k is at most FDR^k."""
     ks = [1, 2, 5, 100, 9_999, 10_000, 10_001, 10**6, 10**8]

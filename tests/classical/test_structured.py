@@ -20,6 +20,7 @@ WHOLE = st.lists(st.integers(0, 2**20), min_size=1, max_size=30).map(lambda p: n
 LEVELS = st.sampled_from([0.05, 0.1, 0.25])
 
 
+@pytest.mark.slow
 @given(WHOLE, LEVELS, st.integers(0, 10))
 def test_familywise_procedures_are_those_of_statsmodels(p, q, more):
     """Holm and Bonferroni reject the same; hypotheses that are not told count as p = 1."""
@@ -106,6 +107,7 @@ def false_share(found, null):
     return null[found].mean() if found.size else 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(5, twins=2)
 def test_false_discoveries_of_weighted_and_grouped_bh():
     """At most q for weights and groups fixed in advance; weights, or groups, that look at p fail."""
@@ -125,6 +127,7 @@ def test_false_discoveries_of_weighted_and_grouped_bh():
         budget.must_fail(budget.assert_mean_at_most, found, q, truth=0.6)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(3, twins=1)
 def test_false_discoveries_of_hierarchical_bh():
     """The mean over found groups of the false share inside is at most q; with a fixed level, it is not."""

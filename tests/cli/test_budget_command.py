@@ -116,6 +116,7 @@ def test_help_teaches_with_an_example():
         assert f"Example: discreet budget {command}" in " ".join(run(command, "--help").split())
 
 
+@pytest.mark.slow
 def test_hostile_names_do_not_reach_the_terminal(path):
     """On a terminal too, markup is shown as it is and control characters are spelled out."""
     Ledger(path).create("[red]x[/red]", epsilon=1.0, delta=1e-6)

@@ -93,6 +93,7 @@ ROWS = [
 ASKED = {"columns": {"a": None, "b": None, "city": ["ulm", "1"]}, "labels": ("arm",)}
 
 
+@pytest.mark.slow
 @given(
     line=LINES, place=st.integers(0, PEOPLE - 1), packed=st.booleans(), size=st.sampled_from([16, 64, 4096])
 )
@@ -113,6 +114,7 @@ def test_a_line_of_a_csv_file_is_one_row_and_moves_no_other(tmp_path, line, plac
     assert f"line {place + 2}:" in said
 
 
+@pytest.mark.slow
 @given(
     line=LINES, rows=st.lists(st.integers(0, 4), min_size=1), reduce=st.sampled_from(["mean", "first", "any"])
 )
@@ -130,6 +132,7 @@ def test_the_rows_of_a_person_move_no_other_person(tmp_path, line, rows, reduce)
     unmoved(before, after, "me")
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from(CELLS) | st.floats().map(repr) | st.text(max_size=4), min_size=1, max_size=9))
 @FEW
 def test_an_entry_is_the_same_number_beside_any_other(cells):
@@ -180,6 +183,7 @@ TYPES = [
 TYPES += ["boolean", "int16[pyarrow]", "float[pyarrow]", "bool[pyarrow]", "object"]
 
 
+@pytest.mark.slow
 @given(
     name=st.sampled_from(["whole", "part", "yes", "arm", "big"]),
     place=st.integers(0, PEOPLE - 1),
@@ -445,6 +449,7 @@ def test_a_small_packed_file_of_one_endless_line_is_refused_in_little_memory(tmp
         tracemalloc.stop()
 
 
+@pytest.mark.slow
 def test_one_long_entry_costs_its_own_length(tmp_path):
     """An array of fixed width gave everyone the room of the longest: gigabytes for one of 40,000 letters."""
     rows = [f"p{i},{'ab'[i % 2]},{i % 2}" for i in range(20_000)]

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from discreet.cli import app
 
 _FENCE = re.compile(r"^(`{3,})([^\n`]*)\n(.*?)^\1\s*$", re.DOTALL | re.MULTILINE)
+_FORMULA = re.compile(r"^ *\$\$\n.*?\$\$$", re.DOTALL | re.MULTILINE)
 _RUN = {"python", "console"}
 _SHOWN = {"text", "toml", "{eval-rst}", "{toctree}", "{literalinclude}"}
 
@@ -83,9 +84,9 @@ def _same(printed: str, shown: str) -> None:
 
 
 def strays(page: str) -> list[str]:
-    """Return lines inside a paragraph that Markdown reads as a list, a quotation, a heading or emphasis."""
+    """Return lines inside a paragraph that Markdown reads as a list, a quotation or a heading."""
     found, before, listed = [], "", False
-    for line in _FENCE.sub("\n", page).splitlines():
+    for line in _FORMULA.sub("", _FENCE.sub("\n", page)).splitlines():
         item = bool(re.match(r"([-*]|\d+\.) ", line))
         if line.strip() and not before.strip():
             listed = item or (listed and line.startswith(" "))
@@ -93,9 +94,6 @@ def strays(page: str) -> list[str]:
             marked = re.match(r"\s*(>|[-+*] |\d+[.)] |=+\s*$|-+\s*$|#+ )", line)
             if marked and not (item and listed):
                 found.append(line)
-        # The positive part )_+ opens emphasis, which ends at any later underscore of the paragraph.
-        if re.search(r"[)\]]_[^\w\s]", line) and not line.startswith("    "):
-            found.append(line)
         before = line
     return found
 

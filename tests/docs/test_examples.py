@@ -6,11 +6,14 @@ import pkgutil
 import re
 from pathlib import Path
 
+import pytest
+
 import discreet
 
 README = Path(__file__).parents[2] / "README.md"
 
 
+@pytest.mark.slow
 def test_docstring_examples():
     """Every doctest of the package passes, and there are some."""
     tried = 0
@@ -31,6 +34,7 @@ def test_readme_example(capsys):
     assert capsys.readouterr().out == printed
 
 
+@pytest.mark.slow
 def test_readme_shows_the_real_demo(tmp_path):
     """The output under `make demo` is what the demo prints, but for numbers and names under noise."""
     from discreet.lab.demo import demo

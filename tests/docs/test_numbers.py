@@ -10,6 +10,7 @@ from discreet.cli import app
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("page", "command", "numbers"),
     [

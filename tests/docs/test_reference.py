@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import discreet
-from discreet.named import TESTS
+from discreet.evidence.core.registry import own_classes
 
 DOCS = Path(__file__).parents[2] / "docs"
 NAMES = [name for name in discreet.__all__ if name[0] != "_"]
@@ -32,7 +32,7 @@ def test_public_names_have_an_example_and_a_place(name):
     assert listed.count(name) == 1
 
 
-@pytest.mark.parametrize("name", sorted(TESTS.values()))
+@pytest.mark.parametrize("name", [kind.__name__ for kind in own_classes()])
 def test_every_parameter_of_a_test_is_documented(name):
     """Its docstring has each argument by its own name under Parameters, and no other."""
     doc = inspect.getdoc(getattr(discreet, name))

@@ -21,6 +21,7 @@ distributed = pytest.importorskip("distributed")
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 
+pytestmark = pytest.mark.slow
 ASK = {"q": 0.1, "epsilon": 1.0, "delta": 1e-6}
 N, M = 600, 25
 GROUP = 3

@@ -57,6 +57,7 @@ def moves(answers, protect, n, alphabet, *, effect=False):
     return max(ratios), 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("effect", [False, True], ids=["score", "effect"])
 @pytest.mark.parametrize("protect", ["everything", "columns"])
 @pytest.mark.parametrize(("answers", "n", "alphabet"), [(False, 4, [0, 1, 2, NAN]), (True, 5, [0, 1, NAN])])
@@ -127,6 +128,7 @@ def worst_ratio(cap, levels, n):
     return worst
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protected", [True, False], ids=["protected", "public"])
 @pytest.mark.parametrize(
     ("levels", "n", "kind"), [(3, 13, 0), (2, 22, 1), (2, 40, 1)], ids=["ranks", "22 answers", "40 answers"]
@@ -138,6 +140,7 @@ def test_the_cap_holds_where_the_deviation_is_the_columns_own(levels, n, kind, p
     assert 0.95 < worst_ratio(cap, levels, n) <= ROOM
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("levels", "n", "kind"), [(3, 13, 0), (2, 40, 1)], ids=["ranks", "answers"])
 @pytest.mark.parametrize("protected", [True, False], ids=["protected", "public"])
 def test_less_than_the_cap_is_refused(levels, n, kind, protected):
@@ -197,6 +200,7 @@ def worst_of_ranks(tail, protected):
     return worst
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protected", [True, False], ids=["protected", "public"])
 def test_ranks_are_no_more_extreme_than_their_tail(protected):
     """Exact laws, whatever the ties and whoever is missing; the plain normal tail is exceeded."""
@@ -220,6 +224,7 @@ def worst_of_answers(tail, protected, sizes):
     return worst
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protected", [True, False], ids=["protected", "public"])
 def test_answers_are_no_more_extreme_than_their_tail(protected):
     """Exact laws at every size and rate; the tail for ranks, less skewed, is exceeded."""
@@ -233,6 +238,7 @@ def p_values(evidence):
     return evidence.null.survival(evidence.score)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(4, twins=2)
 @pytest.mark.parametrize(("lost", "other"), [(0.1, 0.03), (0.3, 0.1)])
 @pytest.mark.parametrize("answers", [False, True])

@@ -27,6 +27,7 @@ def moves(test, values, changed, labels, moved):
     return np.abs(after.effect.share - before.effect.share) / before.effect.sup
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "test", WITH_EFFECT, ids=lambda test: f"{type(test).__name__}-{getattr(test, 'alternative', '')}"
 )

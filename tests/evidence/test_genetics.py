@@ -117,6 +117,7 @@ SCORES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", SCORES, ids=name_of)
 def test_genotype_and_trait_replaced_stay_within_the_certificate(test):
     """Over all tables of 10 people with traits 0, 1/2 or 1, genotype and trait replaced, or missing."""
@@ -151,6 +152,7 @@ STRATIFIED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", STRATIFIED, ids=name_of)
 def test_anyone_replaced_in_a_stratum_stays_within_the_certificate(test):
     """On 4,000 random tables with two strata, each of 40 people replaced in turn by everything."""

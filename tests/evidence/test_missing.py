@@ -19,6 +19,7 @@ NAMES = ["capped", "known sd", "strata", "ranks"]
 FILLED = discreet.TwoGroups(group="g", bounds=(0, 1), sd=0.2)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(2, twins=1)
 @pytest.mark.parametrize(("lost", "other"), [(0.1, 0.03), (0.3, 0.1)])
 @pytest.mark.parametrize("test", COMPLETE, ids=NAMES)

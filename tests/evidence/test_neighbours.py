@@ -41,6 +41,7 @@ TESTS = [
 ENTRIES = st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0, -np.inf, np.inf, 1e300, np.nan])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "test", TESTS, ids=lambda test: f"{type(test).__name__}-{getattr(test, 'alternative', '')}"
 )
@@ -101,6 +102,7 @@ FLOORED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", FLOORED, ids=lambda test: f"{type(test).__name__}-{test.tail}")
 def test_floored_tests_come_within_a_tenth(test):
     """With enough people some pair near the floor moves by more than 90% of the certificate, none by more."""

@@ -62,6 +62,7 @@ def assert_equal(fast, slow):
     assert np.array_equal(fast.present, slow.present)
 
 
+@pytest.mark.slow
 @needs_kernels
 @pytest.mark.parametrize("test", TESTS, ids=lambda test: type(test).__name__)
 @settings(max_examples=25)

@@ -110,6 +110,7 @@ def test_two_groups_with_a_known_sd_are_valid_for_independent_coins(first, secon
     assert excess(evidence_of(wrong, values, labels).score, weight) > 1  # the twin: a sd that is a lie
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("own", "other", "floor"), [(3, 9, 0.2), (60, 240, 0.05), (500, 500, 0.02)])
 def test_two_by_two_is_valid_at_every_margin(own, other, floor):
     """Fisher's null, every number of yes: P(score >= s) <= normal tail; close where rates are common."""
@@ -147,12 +148,14 @@ def worst_margin(own, other, floor):
 MARGINS_TRIED = [(1000, 1000, 0.1), (4000, 1000, 0.05), (1000, 4000, 0.05), (7, 900, 0.05), (300, 300, 0.05)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("own", "other", "floor"), MARGINS_TRIED)
 def test_two_by_two_is_valid_between_the_margins_tried(own, other, floor):
     """The tail is computed at some 200 margins of a range; all the others lie under it too."""
     assert worst_margin(own, other, floor) <= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["chords", "no cusp"])
 def test_margins_between_those_tried_need_cusp_and_curve(monkeypatch, fault):
     """Chords through the corners, or a range without its cusp, let some number of yes through."""
@@ -179,6 +182,7 @@ def tables_to_permute(size, seed):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("first", "second"), [(9, 3), (3, 9), (6, 6)])
 def test_group_tests_are_valid_under_permutation(first, second):
     """Over all ways to draw the groups by lot, no group test scores more often than its p-value says."""
@@ -200,6 +204,7 @@ def test_group_tests_are_valid_under_permutation(first, second):
             assert excess(evidence_of(test, np.array(columns).T, labels).score) <= ROOM
 
 
+@pytest.mark.slow
 def test_correlations_are_valid_under_permutation():
     """Over all orders of the partner, neither correlation scores more often than its p-value says."""
     orders = np.array(list(itertools.permutations(range(6)))).T

@@ -163,6 +163,8 @@ def _releases(made):
     yield Target("private_bh", discreet.private_bh, right)
     right = {"data": made.table, "test": discreet.Sign(), **BUDGET, "columns": ["a", "b"]}
     yield Target("discover", discreet.discover, everything(discreet.discover, **right), ("engine",))
+    right = {"url": "https://data.example.org", "token": "token-word"}
+    yield Target("connect", discreet.connect, right)
     right = everything(discreet.plan, n=200, m=10, methods="calibrated", quick=True, repetitions=2)
     yield Target("plan", discreet.plan, right, ("tick",))  # what a function of the caller raises is theirs
     planned = discreet.plan(**right)

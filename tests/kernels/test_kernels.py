@@ -36,6 +36,7 @@ def test_what_was_built_is_used():
     assert (kernels.compiled is not None) == (BUILT and not forced)
 
 
+@pytest.mark.slow
 def test_the_environment_chooses_numpy_and_the_evidence_stays_the_same(tmp_path):
     """A process told to use NumPy does, and comes to the same bits."""
     bed = Simulated(131, 50, missing=0.1, seed=3).write(tmp_path / "cohort.bed")
@@ -81,6 +82,7 @@ def counts_by(function, packed, cells, before=2):
     return counts
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("level")
 @settings(max_examples=200)
 @given(

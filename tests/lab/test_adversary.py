@@ -3,6 +3,7 @@
 from itertools import combinations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,6 +13,7 @@ from discreet.lab.adversary import attack
 NULLS = st.lists(st.one_of(st.integers(0, 32).map(lambda i: i / 32), st.floats(0, 1)), min_size=1, max_size=6)
 
 
+@pytest.mark.slow
 @given(NULLS, st.integers(0, 4), st.floats(0.01, 0.99), st.integers(1, 3))
 def test_no_adaptive_subset_is_worse(nulls, spare, q, k):
     """The attack is adaptive and attains the largest V/R with V >= k over all adaptive subsets."""

@@ -15,6 +15,7 @@ from discreet.selection import scales as plans
 MECHANISMS = {mechanism.name: mechanism for mechanism in audit.mechanisms()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_exact_law_keeps_the_claim_and_nearly_spends_it(name):
     """The largest loss found is within the claim; for pure claims, within 1% of it: no noise is wasted."""
@@ -31,6 +32,7 @@ def test_exact_audit_refuses_ten_percent_less_noise():
     assert audit.exact_row(wrong).verdict == "VIOLATED"
 
 
+@pytest.mark.slow
 def test_exact_audit_refuses_the_printed_scale_with_a_value():
     """Wrong twin: Lap(2/eps) for position and value loses 1.5 in the joint law, not 1."""
     right = MECHANISMS["noisy min, position and value"]
@@ -43,6 +45,7 @@ def test_exact_audit_refuses_the_printed_scale_with_a_value():
     assert row.found == pytest.approx(1.5, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_the_audit_takes_its_scales_from_the_plans(monkeypatch):
     """A plan with 10% less noise is noticed by the exact law of its mechanism."""
     plan = plans.peel_plan
@@ -53,6 +56,7 @@ def test_the_audit_takes_its_scales_from_the_plans(monkeypatch):
     assert audit.exact_row(short).verdict == "VIOLATED"
 
 
+@pytest.mark.slow
 def test_exact_audit_refuses_half_of_the_noise_in_a_whole_release(monkeypatch):
     """Wrong twins: noise-aware BH with half of each noise, the mirror with sizes taken to move by 1 only."""
     right = whole._public
@@ -69,6 +73,7 @@ def test_exact_audit_refuses_half_of_the_noise_in_a_whole_release(monkeypatch):
     assert audit.exact_row(MECHANISMS["mirror, whole, k = 2"]).verdict == "VIOLATED"
 
 
+@pytest.mark.slow
 def test_the_laws_of_whole_releases_are_those_of_the_code():
     """Chances add up, and the code releases nothing about as often as the exact law says."""
     x = np.array([0.0, -4.0, -9.0])
@@ -95,6 +100,7 @@ def test_losses_of_impossible_outcomes():
             measure({(0,): math.nan}, {(0,): 1.0})
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(1)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_samples_of_the_real_code_keep_the_claim(name):
@@ -102,6 +108,7 @@ def test_samples_of_the_real_code_keep_the_claim(name):
     assert audit.sampled_row(MECHANISMS[name], 1500).verdict == "holds"
 
 
+@pytest.mark.slow
 def test_every_planted_fault_is_caught():
     """Half noise, less noise, reused draws, wrong constants, ties, NaN, leaked order: all found (seeded)."""
     rows = list(audit.fault_rows(seed=1))
@@ -148,6 +155,7 @@ def test_epsilon_found_is_zero_for_equal_laws_and_finds_a_difference():
     assert epsilon_found(apart[0], apart[1], 0.9, 1e-8) == 0
 
 
+@pytest.mark.slow
 def test_errata_numbers():
     """The numbers quoted in docs/errata.md come out."""
     found = {}

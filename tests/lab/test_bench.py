@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 from discreet.lab.bench import bh, imports
 from discreet.lab.bench.timing import median_seconds, verdict
 
@@ -18,6 +20,7 @@ HEAVY = (
 )
 
 
+@pytest.mark.slow
 def test_bench_bh_compares_equal_sets():
     """The benchmark yields a row for each size and share, and prints ratios with a verdict."""
     rows = list(bh.run(sizes=(10_000,), shares=(0.0, 0.1)))
@@ -41,6 +44,7 @@ def test_the_stopwatch_takes_several_runs():
     assert len(runs) == 3
 
 
+@pytest.mark.slow
 def test_import_loads_no_heavy_module():
     """`import discreet` brings in numpy and its own modules, nothing heavy."""
     script = "import sys, discreet; print(*sorted(sys.modules))"
@@ -49,6 +53,7 @@ def test_import_loads_no_heavy_module():
     assert [name for name in HEAVY if name in loaded] == []
 
 
+@pytest.mark.slow
 def test_import_cost_is_printed():
     """The check prints the cost beside its target."""
     assert "target met" in imports.in_words(0.01)

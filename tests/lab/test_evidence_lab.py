@@ -14,19 +14,19 @@ import discreet
 from budget import assert_mean_at_most, must_fail
 from discreet.block import Block
 from discreet.evidence.core.accumulate import Rows
+from discreet.evidence.core.null_columns import STATUS, NullCase, genotypes
 from discreet.lab import type_one
 from discreet.lab.bench import evidence as bench
-from discreet.lab.null_cases import STATUS, Case, cases, genotypes
 
-SAFE = [case for case in cases(0.02, 0.1) if "normal" not in case.name]
+SAFE = [case for case in type_one.cases(0.02, 0.1) if "normal" not in case.name]
 SIDED = ("Proportion", "Mean", "TwoGroups", "TwoByTwo", "Stratified", "Allelic", "Trend", "Score")
 LESS = [
     case
-    for case in cases(0.98, 0.1, "less")
+    for case in type_one.cases(0.98, 0.1, "less")
     if type(case.test).__name__ in SIDED and case.law and "normal" not in case.name
 ]
 RARE = discreet.Genotypic(protect="genotypes", maf_floor=0.0005)
-SAFE += [Case("Genotypic, rate 5%", RARE, genotypes(0.05), (4500, 500), STATUS)]
+SAFE += [NullCase("Genotypic, rate 5%", RARE, genotypes(0.05), (4500, 500), STATUS)]
 TAILED = [case for case in SAFE if case.law and type(case.test).__name__ in ("TwoByTwo", "Mean")]
 TAILED += [case for case in SAFE if "floor" in case.name and hasattr(case.test, "sd")]
 TAILED += [case for case in SAFE if case.name.endswith(("MAF floor .005", "rate 5%"))]
@@ -56,6 +56,7 @@ def surely_passes(case):
     return chance[type_one.null_scores(case, chance.size, every) >= -ndtri(1e-3 / case.sides)].sum()
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(1)
 @pytest.mark.parametrize("case", SAFE, ids=lambda case: case.name)
 def test_null_columns_pass_no_more_often_than_alpha(case):
@@ -72,6 +73,7 @@ def test_null_columns_are_less_no_more_often_than_alpha(case):
     assert_mean_at_most(hits(case, 200_000), 1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", TAILED, ids=lambda case: case.name)
 def test_the_normal_tail_is_shown_to_be_unsafe(case):
     """The wrong twin of each test with a safe tail for rare values: its normal tail passes too often."""
@@ -79,11 +81,12 @@ def test_the_normal_tail_is_shown_to_be_unsafe(case):
     assert surely_passes(case) <= 1e-3 < surely_passes(wrong)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(3, twins=3)
 @pytest.mark.parametrize("share", [0.5, 0.1])
 def test_exact_and_rank_tests_would_be_caught(share):
     """The wrong twin where there is no unsafe tail: scores a quarter too large pass too often."""
-    for case in cases(0.5, share):
+    for case in type_one.cases(0.5, share):
         if case.name in ("Proportion", "TwoByTwo, floor .005", "RankSum, no ties"):
             test = dataclasses.replace(case.test, tail="normal") if "Rank" in case.name else case.test
             score = type_one.null_scores(
@@ -106,7 +109,7 @@ def test_the_table_of_type_one_errors_marks_what_is_above():
 @pytest.mark.parametrize("name", ["Trend", "Allelic", "Genotypic", "Score"])
 def test_drawn_counts_are_scored_like_people(name):
     """Genotypes known by their counts alone give the scores of a table of these people."""
-    case = next(case for case in cases(0.5, 0.1) if case.name == f"{name}, MAF floor .05")
+    case = next(case for case in type_one.cases(0.5, 0.1) if case.name == f"{name}, MAF floor .05")
     score = type_one.null_scores(case, 5, np.random.default_rng(3))
     rng = np.random.default_rng(3)
     drawn = [rng.multinomial(size, list(case.law.values()), size=5) for size in case.sizes]
@@ -118,6 +121,7 @@ def test_drawn_counts_are_scored_like_people(name):
     assert np.any(score > 0)
 
 
+@pytest.mark.slow
 def test_the_benchmark_runs_small():
     """Every job runs on a small table; ratios and verdicts are printed."""
     words = bench.in_words(bench.run(people=3000, columns=4, repeats=1))

@@ -55,6 +55,7 @@ def test_targets_are_met_or_not_as_measured():
         assert gwas.in_words(replace(GOOD, **change)).count("NOT MET") == 1
 
 
+@pytest.mark.slow
 def test_recall_needs_the_causal_variants(tmp_path):
     """A file without the two variants is refused; with them every score is tried at every budget."""
     bed = Simulated(60, 30, seed=4).write(tmp_path / "study.bed")
@@ -68,6 +69,7 @@ def test_recall_needs_the_causal_variants(tmp_path):
     assert "published" in causal.in_words(found, 2)
 
 
+@pytest.mark.slow
 def test_null_variants_are_counted_for_every_test():
     """A row for each test, share of cases and frequency; a rate shown above alpha gets a star."""
     ticks = []

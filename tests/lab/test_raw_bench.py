@@ -96,6 +96,7 @@ def test_moments_are_those_of_complete_cases():
             assert got == pytest.approx(expected)
 
 
+@pytest.mark.slow
 def test_effects_are_calibrated():
     """BH without privacy has the power that effects were sized for."""
     rates = raw.rates(raw.Cell("uniform", 100, 0.5), "not private", kinds.N0, 30)
@@ -124,6 +125,7 @@ def contributions(people, row, label):
     return both
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protect", ["columns", "everything"])
 def test_the_rival_adds_no_less_noise_than_it_must_and_not_much_more(protect):
     """No two people differ by more than the rival's sensitivity, and some by nearly as much."""
@@ -151,6 +153,7 @@ def test_the_rival_spends_its_budget():
     assert gaussian_mu(1.0, 1e-6) == pytest.approx(0.2367, abs=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(2, twins=1)
 def test_the_rival_keeps_its_level_where_nothing_is_real():
     """Where labels mean nothing it finds something in at most a tenth of tables; a fifth is refuted."""
@@ -162,6 +165,7 @@ def test_the_rival_keeps_its_level_where_nothing_is_real():
     must_fail(assert_mean_at_most, any_found, wrong=0.02, truth=0.075)
 
 
+@pytest.mark.slow
 def test_every_contender_finds_what_is_plain():
     """Differences of half a deviation are found by all, with both kinds of labels."""
     for kind in ("uniform", "yes/no .5"):
@@ -183,6 +187,7 @@ def test_the_number_of_people_is_found_where_it_is_known():
     assert raw.needed(lambda n: law(4 * n), 0.88, 12).ratio == pytest.approx(1.7 / 4, rel=0.02)
 
 
+@pytest.mark.slow
 def test_raw_bench_runs_small():
     """A setting runs in a process of its own, and the words name what was found and what was missed."""
     cell = raw.Cell("uniform", 4, 0.5, epsilon=8.0)
@@ -194,6 +199,7 @@ def test_raw_bench_runs_small():
     assert f"{found[cell]['by hand'].ratio:.2f}" in words
 
 
+@pytest.mark.slow
 def test_the_choice_is_compared_with_single_methods():
     """With a number of people given, power is printed, and a bad choice is said to be one."""
     cell = raw.Cell("uniform", 30, 0.5)
@@ -252,6 +258,7 @@ def test_copies_are_somebody_elses_answers(tmp_path):
     assert not np.array_equal(copied[:, 0], people.values[:, 0], equal_nan=True)
 
 
+@pytest.mark.slow
 def test_tables_bench_runs_small(tmp_path, monkeypatch):
     """A table that is there is compared and checked; the words give shares and verdicts."""
     small_table(tmp_path)

@@ -138,6 +138,7 @@ def test_estimates_are_honest_about_few_runs():
     assert mixed.high > 0.54
 
 
+@pytest.mark.slow
 def test_simulate_prints_tables_and_the_adversary():
     """The command prints every scenario and procedure, and the adversary below every bound."""
     done = run("simulate", *SMALL)
@@ -146,6 +147,7 @@ def test_simulate_prints_tables_and_the_adversary():
         assert name in done.stdout
 
 
+@pytest.mark.slow
 def test_simulate_prints_json():
     """With --json the output is one JSON document with intervals."""
     found = json.loads(
@@ -163,6 +165,7 @@ def test_help_names_everything_registered():
     assert all(name in text for name in (*SCENARIOS, *PROCEDURES))
 
 
+@pytest.mark.slow
 def test_simulate_draws(tmp_path):
     """With --plot a picture is written; a format or folder that cannot be is refused by name."""
     picture = tmp_path / "rates.svg"
@@ -189,12 +192,14 @@ def test_a_refusal_is_one_line():
     assert done.stderr.startswith("error: scenario must be one of")
 
 
+@pytest.mark.slow
 def test_bounds_print_the_constants_of_the_docs():
     """`discreet bounds` prints C_2, C_3, C_10 and the printed proof's constants."""
     text = run("bounds").stdout
     assert all(number in text for number in ("2.431", "1.862", "1.327", "7.91", "10.12"))
 
 
+@pytest.mark.slow
 def test_demo_tells_the_truth(tmp_path):
     """The demo releases most of what is real, says what is promised, and that nobody in it is."""
     text = run("demo", "--out", str(tmp_path / "demo")).stdout

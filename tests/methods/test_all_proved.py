@@ -56,6 +56,7 @@ def chances(v, k, share, noises, claimed=None, alternative="two-sided", **option
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alternative", ["two-sided", "less"])
 @pytest.mark.parametrize(("k", "share"), [(7, 0.5), (2, 0.3)])
 def test_super_uniform(k, share, alternative):
@@ -68,6 +69,7 @@ def test_super_uniform(k, share, alternative):
             assert np.all(found <= LEVELS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("noise", "square_noise", "told"),
     [(1.0, 1.0, (1.0, 0.0)), (4.0, 0.25, (1.0, 0.25))],

@@ -90,6 +90,7 @@ def test_exact_without_sampling():
     assert np.all(tail >= ndtr(-z))
 
 
+@pytest.mark.slow
 def test_close_to_the_smallest_bound():
     """Below 0.2, within 1% of the textbook bound at the best of 3,000 rates, and mostly below it."""
     rng = np.random.default_rng(6)
@@ -131,6 +132,7 @@ def arranged_excess(weights, k, rate):
     return np.log(np.mean(np.exp(rate * sums))) - np.log1p(f * np.expm1(rate * weights)).sum()
 
 
+@pytest.mark.slow
 def test_arrangements():
     """Fixed numbers of ones: every arrangement of up to 11 labels stays within what is added for them."""
     rng = np.random.default_rng(7)

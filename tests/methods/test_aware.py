@@ -169,6 +169,7 @@ def test_public_limits_of_the_release():
     assert len(found) == 0
 
 
+@pytest.mark.slow
 def test_doubling_promises_the_worst_of_its_rounds():
     """Which round is last depends on the data, so the stated level is that of all sizes up to m."""
     p = np.linspace(0.01, 1, 1000)
@@ -178,6 +179,7 @@ def test_doubling_promises_the_worst_of_its_rounds():
     assert 0.33 < fixed.fdr.level < 0.6
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(2)
 def test_proved_fdr_under_positive_and_any_dependence():
     """Equicorrelated one-sided nulls; and dependence="any" under one shared null repeated."""
@@ -195,6 +197,7 @@ def test_proved_fdr_under_positive_and_any_dependence():
         assert_mean_at_most(false, 0.2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("guarantee", "least"), [("proved", 0.8), ("calibrated", 0.9)])
 def test_it_finds_what_is_there(guarantee, least):
     """Forty strong effects among 2,000 at little noise are nearly all found, strongest first."""
@@ -225,6 +228,7 @@ def chance_to_clear(x, sup, sigma_steps):
     return ndtr((0.5 - lacking) / sigma_steps)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(3, twins=1)
 def test_the_search_keeps_its_claim_and_a_quarter_of_the_noise_is_caught():
     """On neighbours a lower bound on epsilon stays below the claim; a quarter of the noise breaks it."""
@@ -354,6 +358,7 @@ def test_discover_is_measure_then_release():
     assert np.count_nonzero(found.indices < 10) >= 8
 
 
+@pytest.mark.slow
 def test_two_sided_scores_say_that_dependence_is_not_covered():
     """A two-sided release warns that dependent scores are rarely PRDS; a one-sided one does not."""
     z = np.zeros(50)

@@ -38,6 +38,7 @@ def evidence(x, sup):
     return Evidence([str(i) for i in range(x.size)], np.minimum(x, 15.0), NULL, certificate)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(34)
 @pytest.mark.parametrize("m", [50, 200])
 @pytest.mark.parametrize("sup", [1e-4, 0.02, 0.3, 4.0])
@@ -98,6 +99,7 @@ def climb(move, sup, rng, steps):
     return best
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("beta", [None, 0.02])
 @pytest.mark.parametrize(("r", "scale"), [(1, 0.05), (3, 0.4), (12, 1.5)])
 def test_no_neighbours_are_found_that_move_a_comparison_by_more_than_sup(r, scale, beta):

@@ -40,6 +40,7 @@ def test_fdr_of_the_rule_and_of_its_wrong_twin():
     must_fail(assert_mean_at_most, wrong, wrong=0.2, truth=0.3)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(2, twins=1)
 @pytest.mark.parametrize("k", [40, None])
 def test_fdr_end_to_end(k):

@@ -85,6 +85,7 @@ def attack(rng, rounds, passes):
     return tried, broken
 
 
+@pytest.mark.slow
 def test_no_pair_of_neighbours_moves_an_answer_further_than_is_charged():
     """Thousands of constructed pairs, plateau by plateau: monotone in x, and the same when all is shifted."""
     tried, broken = attack(np.random.default_rng(1), 15, lambda rule, x, level: rule.passes(x, level))
@@ -111,6 +112,7 @@ def test_a_bound_in_floats_leaves_plateaus_to_rounding():
         assert rule.passes(ties, 0)
 
 
+@pytest.mark.slow
 def test_the_pair_that_once_told_neighbours_apart():
     """583 scores of 10 among 20,000, and 391 of them raised by 0.9 sup: the laws of the count agree."""
     q, sup = 0.0002889342623965918, 1e-4
@@ -140,6 +142,7 @@ def exact_shortfall(rule, ordered, level, scale):
         return mpmath.fsum((rule.r - k) * law[k] for k in range(rule.r))
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(
     st.integers(1, 12),
@@ -225,6 +228,7 @@ def exact_value(rule, held, wanted):
         return short[-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wanted", [1, 5, FEW])
 def test_every_single_rise_lowers_the_value_by_more_than_floats_lose(wanted):
     """At the borders: weak to coin, coin to certain with more than 512 of them, one bin up."""

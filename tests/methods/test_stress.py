@@ -30,6 +30,7 @@ def promised(study, method):
     return min(1.0, discreet.release(evidence_of(study, method), q=Q, method=method, **budget).fdr.level)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(1)
 @pytest.mark.parametrize(("name", "m", "method"), SETTINGS)
 def test_fdr_stays_within_the_promise(name, m, method):
@@ -55,6 +56,7 @@ def test_wrong_twins_in_loud_noise():
     must_fail(assert_mean_at_most, plain, wrong=Q, truth=0.7)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(2, twins=1)
 def test_a_search_without_a_margin_is_caught_at_the_edge():
     """Calibrated: 5 equal signals where comparisons are coin flips; without its margin FDR is above q."""

@@ -62,10 +62,13 @@ def renamed(test: Any, names: dict[str, str]) -> Any:
     inner = getattr(test, "test", None) if hasattr(test, "seen") else None
     if inner is not None:
         return replace(test, test=renamed(inner, names))
-    given = {key: getattr(test, key, None) for key in ("group", "stratum", "partner", "trait")}
-    changed: dict[str, Any] = {key: names[value] for key, value in given.items() if value in names}
-    if getattr(test, "reads", ()):
-        changed["reads"] = tuple(names[name] for name in test.reads)
+    changed: dict[str, Any] = {}
+    for argument in type(test).arguments():
+        value = getattr(test, argument)
+        if isinstance(value, str) and value in test.labels:
+            changed[argument] = names[value]
+        elif isinstance(value, tuple) and value and set(value) <= set(test.labels):
+            changed[argument] = tuple(names[name] for name in value)
     return replace(test, **changed)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.block import Block
 from discreet.errors import DiscreetError
-from discreet.evidence.compare import Compare
+from discreet.evidence.core.protocol import Test
 from discreet.labels import numbers, spelled
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Recording:
 
 
 @dataclass(frozen=True)
-class Recorder:
+class Recorder(Test):
     """A test that records what a source delivers to it."""
 
     test: Any
@@ -85,7 +85,7 @@ def observe(measure: Callable[[Any], Any], test: Any) -> Outcome:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             warnings.filterwarnings("ignore", category=ResourceWarning)
-            if isinstance(test, Compare):  # looks at everyone together: there are no blocks to record
+            if test.needs_rows:  # looks at everyone together: there are no blocks to record
                 evidence = measure(test)
                 return Outcome(evidence, evidence.certificate.people)
             evidence = measure(Recorder(test))

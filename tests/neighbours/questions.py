@@ -1,4 +1,4 @@
-"""Every test of the library, with public arguments drawn at random, and what of a person it protects."""
+"""Every test of the library, with public arguments drawn at random by their names."""
 
 from __future__ import annotations
 
@@ -7,31 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import discreet
 from discreet.alternative import ALTERNATIVES
+from discreet.errors import InputError
+from discreet.evidence.core.protocol import is_needed
+from discreet.evidence.core.registry import own_classes
 
 if TYPE_CHECKING:
     from nasty import Study
 
+    from discreet.evidence.core.protocol import Test
+
 BOUNDS = ((0.0, 1.0), (0.0, 30.0), (-1e3, 1e3), (1e6, 1e6 + 1), (-1e-3, 1e3), (0.0, 1e30))
-TESTS = (
-    "Mean",
-    "Proportion",
-    "Sign",
-    "SignedRank",
-    "TwoGroups",
-    "TwoByTwo",
-    "RankSum",
-    "Stratified",
-    "Correlation",
-    "Allelic",
-    "Trend",
-    "Genotypic",
-    "Score",
-    "Vote",
-    "Compare",
-)
-GENETIC = ("Allelic", "Trend", "Genotypic", "Score")
+TESTS = {kind.__name__: kind for kind in own_classes() if "p-values" not in kind.sources}
+# Drawn always; other options now and then.
+_OFTEN = ("group", "trait", "levels", "alternative", "protect", "blocks", "level")
+_TRIES = 50
 
 
 def coin_of(values: np.ndarray, labels: dict[str, np.ndarray] | None = None) -> np.ndarray:
@@ -42,46 +32,61 @@ def coin_of(values: np.ndarray, labels: dict[str, np.ndarray] | None = None) -> 
 
 
 def ask(rng: np.random.Generator, study: Study, name: str) -> tuple[Any, frozenset[str]]:
-    """Return a test by name, and the label columns it does not protect."""
-    looks, strata = str(rng.choice(ALTERNATIVES)), {"stratum": "s", "strata": study.levels["s"]}
-    group: dict[str, Any] = {"group": "g", "levels": study.levels["g"], "alternative": looks}
-    if name in GENETIC:
-        return _genetic(rng, name, group, strata if rng.random() < 0.3 else {})
-    bounds = BOUNDS[rng.integers(len(BOUNDS))]
-    deviation: dict[str, Any] = [{}, {"sd": 0.3}, {"floor": 0.1}][rng.integers(3)]
-    middle = float(rng.choice([0.0, 0.3, 14.0]))
-    product = {"method": "product", "bounds": bounds, "partner_bounds": (0.0, 1.0)}
-    votes = {"test": coin_of, "blocks": int(rng.integers(2, 9)), "level": 0.5}
-    options: dict[str, dict[str, Any]] = {
-        "Mean": {"bounds": bounds, "null": bounds[0] + 0.4 * (bounds[1] - bounds[0]), "alternative": looks},
-        "Proportion": {"null": 0.3, "alternative": looks},
-        "Sign": {"null": middle, "alternative": looks},
-        "SignedRank": {"null": middle, "alternative": looks},
-        "TwoGroups": group | {"bounds": bounds} | deviation,
-        "TwoByTwo": group,
-        "RankSum": group,
-        "Stratified": group | strata | {"bounds": bounds} | deviation,
-        "Correlation": {"partner": "y", "alternative": looks} | (product if rng.random() < 0.5 else {}),
-        "Compare": group
-        | {
-            "protect": str(rng.choice(["everything", "columns"])),
-            "bounds": bounds if rng.random() < 0.5 else None,
-        },
-        "Vote": votes | ({"reads": ("g",)} if rng.random() < 0.5 else {}),
+    """Return a test by name, and the label columns it does not protect.
+
+    Options that exclude one another are drawn anew; a test is asked with what it needs at the latest.
+    """
+    kind = TESTS[name]
+    for attempt in range(_TRIES):
+        drawn = _values(rng, study, kind) | {"tail": "normal" if kind.sources[0] == "genotypes" else "safe"}
+        rare = 0.3 if attempt < _TRIES - 1 else 0.0
+        options = {
+            argument: drawn[argument] if argument in drawn else kind.example()[argument]
+            for argument, field in kind.arguments().items()
+            if is_needed(field)
+            or (argument in drawn and (argument in (*_OFTEN, "tail") or rng.random() < rare))
+        }
+        try:
+            test = kind(**options)
+        except InputError:
+            continue
+        return test, frozenset(test.public_labels)
+    raise AssertionError(f"no arguments of {name} were drawn that it takes: see _values")
+
+
+def _values(rng: np.random.Generator, study: Study, kind: type[Test]) -> dict[str, Any]:
+    """Return a value for each argument that tests have, by its name."""
+    low, high = BOUNDS[rng.integers(len(BOUNDS))]
+    genetic = kind.sources[0] == "genotypes"
+    null = low + 0.4 * (high - low) if "bounds" in kind.arguments() else 0.3
+    group = "s" if kind.groups > 2 else "g"
+    return {
+        "group": group,
+        "levels": study.levels[group],
+        "stratum": "s",
+        "strata": study.levels["s"],
+        "partner": "y",
+        "trait": "y",
+        "bounds": (0.0, 3.0) if genetic else (low, high),
+        "partner_bounds": (0.0, 1.0),
+        "method": str(rng.choice(["kendall", "product"])),
+        "null": null if kind.yes_or_no or is_needed(kind.arguments().get("null", _NONE)) else _middle(rng),
+        "sd": 0.3,
+        "floor": 0.1,
+        "alternative": str(rng.choice(ALTERNATIVES)),
+        "protect": str(rng.choice(["both", "genotypes"] if genetic else ["everything", "columns"])),
+        "test": coin_of,
+        "blocks": int(rng.integers(2, 9)),
+        "level": 0.5,
+        "reads": ("g",),
     }
-    test = getattr(discreet, name)(**options[name])
-    private = name in ("Correlation", "Vote") or getattr(test, "protect", "") == "everything"
-    return test, frozenset() if private else frozenset(test.labels)
 
 
-def _genetic(
-    rng: np.random.Generator, name: str, group: dict[str, Any], strata: dict[str, Any]
-) -> tuple[Any, frozenset[str]]:
-    protect = str(rng.choice(["both", "genotypes"]))
-    public = frozenset("s") if strata else frozenset()
-    common = {"protect": protect, "tail": "normal", **strata}  # the other tails take a second each
-    if name == "Score":
-        test = discreet.Score(trait="y", bounds=(0.0, 3.0), alternative=group["alternative"], **common)
-        return test, public | ({"y"} if protect == "genotypes" else set())
-    known = group if name != "Genotypic" else {key: group[key] for key in ("group", "levels")}
-    return getattr(discreet, name)(**known, **common), public | ({"g"} if protect == "genotypes" else set())
+def _middle(rng: np.random.Generator) -> float:
+    return float(rng.choice([0.0, 0.3, 14.0]))
+
+
+class _NONE:
+    """No argument."""
+
+    default = default_factory = None

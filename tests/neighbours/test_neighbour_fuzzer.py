@@ -1,13 +1,17 @@
 """One person reaches nobody else: a minute of the neighbour fuzzer, and faults that it must find."""
 
+import nasty
+import numpy as np
 import pytest
 from faults import FAULTS
 from forms import close
 from fuzzer import SOURCES, run
-from questions import TESTS
+from nasty import FLOATS
+from questions import TESTS, ask
 
-from discreet.named import TESTS as NAMED
+from discreet.evidence.core.registry import described
 
+pytestmark = pytest.mark.slow
 TABLES = 8  # for each source; `python tests/neighbours --minutes 600` goes on
 
 
@@ -33,6 +37,10 @@ def test_a_planted_fault_is_found(name, monkeypatch):
     assert any(run(seed, tables=10, sources=fault.sources, only=fault.only).faults for seed in range(40))
 
 
-def test_every_test_of_people_is_asked():
-    """A new test joins the fuzzer; p-values are final and have no people."""
-    assert set(NAMED.values()) - {"PValues"} == set(TESTS)
+@pytest.mark.parametrize("name", TESTS)
+def test_every_test_of_people_is_asked(name):
+    """A new test joins the fuzzer by its arguments' names, and its options are drawn too."""
+    rng = np.random.default_rng(3)
+    study = nasty.invent(rng, FLOATS, FLOATS, text=False, one_type=False, people=True)
+    drawn = {str(described(ask(rng, study, name)[0])) for _ in range(40)}
+    assert len(drawn) > 1

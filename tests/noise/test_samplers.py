@@ -43,6 +43,7 @@ def gaussian_law(sigma, low, high):
     return with_rest(np.diff(ndtr((np.arange(low, high + 1) - 0.5) / sigma)))
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(2, twins=1)
 @pytest.mark.parametrize(
     ("draw", "law", "low"),
@@ -94,6 +95,7 @@ def test_the_callers_decimals_do_not_enter():
         assert found == int(mpmath.floor(mpmath.exp(-mpmath.mpf(x.numerator) / x.denominator) * 2**80))
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(4, twins=2)
 def test_undecided_coins_read_on_correctly():
     """Past an agreeing prefix of 4 bits a coin is the fractional part of p * 2**4."""
@@ -105,6 +107,7 @@ def test_undecided_coins_read_on_correctly():
         must_fail(assert_mean_is, sample, wrong=rest + 0.05, truth=rest)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(4, twins=1)
 @pytest.mark.parametrize("doubt", [exact._DOUBT, 1.0])
 def test_bernoulli_exp(monkeypatch, doubt):
@@ -118,6 +121,7 @@ def test_bernoulli_exp(monkeypatch, doubt):
     assert bernoulli_exp(np.zeros(5), lambda _i, _bits: (Fraction(0),) * 2).all()
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(4, twins=1)
 @pytest.mark.parametrize("sigma", [0.7, 3.3])
 def test_rounded_gaussian_settled_exactly(monkeypatch, sigma):

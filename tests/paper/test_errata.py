@@ -26,6 +26,7 @@ def test_least_of_many_laplace():
     must_fail(assert_law, drawn, wrong=law(60), truth=law(50))
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(1, twins=1)
 def test_item_5_peeled_values_exceed_their_bound():
     """Some noisy value exceeds x_(j) + b log m in most runs, far from probability o(1)."""

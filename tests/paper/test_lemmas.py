@@ -70,6 +70,7 @@ def test_backward_submartingale_at_one():
     assert partial == pytest.approx([math.log(1e2), math.log(1e4), math.log(1e8)])
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(3, twins=1)
 def test_lemma_behind_fdr_2():
     """Lemma 3.1: E max_{j>=2} j/(m U_(j)) <= C with C = 2.43; C = 2 must fail."""

@@ -12,7 +12,7 @@ from budget import assert_mean_at_most, must_fail
 from discreet.evidence.core.null import Null
 from discreet.lab import theorem
 from discreet.methods.paper import cutoffs
-from discreet.parameters import CUTOFFS
+from discreet.methods.paper.cutoffs import KINDS
 from discreet.privacy.account import account
 from discreet.selection.top_k import top_k
 
@@ -30,6 +30,7 @@ def algorithm_4(p, scale, kind, miss):
     return chosen.indices[cutoffs.step_down_scores(chosen.values, line.score)], line
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(2, twins=1)
 def test_theorem_6_b_at_least_as_many_as_step_down():
     """With the paper's cutoffs, and the Delta that holds for noisy values, fewer than k' is rare."""
@@ -45,8 +46,9 @@ def test_theorem_6_b_at_least_as_many_as_step_down():
     must_fail(assert_mean_at_most, plainly_fewer, wrong=0.01, truth=0.5)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(3)
-@pytest.mark.parametrize("kind", CUTOFFS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_theorem_6_c_fdr_within_the_stated_level(kind):
     """FDR stays within what the cutoffs earn when false nulls are 1 minus the median of the true ones."""
     rng = np.random.default_rng(1)
@@ -62,6 +64,7 @@ def test_theorem_6_c_fdr_within_the_stated_level(kind):
         assert line.adaptive_level <= Q * (1 + 1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(20)
 def test_theorem_6_as_simulate_prints_it():
     """Both selections: (b) misses, and FDR, FDR_2, FDR_10 of (c), within what is stated; half is not."""
@@ -84,7 +87,7 @@ def test_paper_cutoffs_know_the_noise_of_the_selection():
 
 def test_levels_follow_the_cutoffs():
     """Raising by the noise earns q, doing nothing earns more, lowering by Delta the most."""
-    earned = {kind: cutoffs.cutoffs(NULL, M, K, Q, 0.05, kind, 0.01).adaptive_level for kind in CUTOFFS}
+    earned = {kind: cutoffs.cutoffs(NULL, M, K, Q, 0.05, kind, 0.01).adaptive_level for kind in KINDS}
     assert earned["conservative"] <= Q * (1 + 1e-3) < earned["plain"] < earned["paper"]
     slack = 0.05 * math.log(K / 0.02)
     assert earned["plain"] == pytest.approx(math.exp(slack) * (Q + NU * M), rel=1e-3)

@@ -45,6 +45,7 @@ def test_advanced_composition(each, k):
     assert account([Pure(each, k)], epsilon=drift) > delta
 
 
+@pytest.mark.slow
 def test_noisy_min_is_private_as_corrected():
     """Lemma 2.6 with Lap(3/eps), and with Lap(2/eps) when no value is released; not as printed."""
     assert audit.exact_row(MECHANISMS["noisy min, position only"]).verdict == "holds"
@@ -55,6 +56,7 @@ def test_noisy_min_is_private_as_corrected():
     assert printed == pytest.approx(1.5, abs=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(4, twins=1)
 @pytest.mark.parametrize("name", ["peel", "oneshot"])
 def test_accuracy_of_the_selected(name):

@@ -50,6 +50,7 @@ def least_worst_fdp(m, q, share, k=1):
     return least_mean(lambda j, r: np.where(j >= k, np.minimum(r, j + spare), 0.0), m - spare, m, q)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(2, twins=1)
 @pytest.mark.parametrize(("k", "exceeded"), [(2, Q), (10, 0.8 * Q)])
 def test_theorem_1(k, exceeded):
@@ -59,6 +60,7 @@ def test_theorem_1(k, exceeded):
     must_fail(assert_mean_at_most, fdp, wrong=exceeded, truth=least_worst_fdp(5000, Q, 0.03, k))
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(2, twins=1)
 @pytest.mark.parametrize(("q", "reached"), [(0.05, 0.14), (0.1, 0.25), (0.2, 0.42)])
 def test_theorem_1_at_its_supremum(q, reached):
@@ -68,6 +70,7 @@ def test_theorem_1_at_its_supremum(q, reached):
     must_fail(assert_mean_at_most, fdp, wrong=reached, truth=least_worst_fdp(5000, q, 0.02))
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(2, twins=1)
 @pytest.mark.parametrize("k", [5, 50])
 def test_theorem_5(k):

@@ -76,6 +76,7 @@ def test_uneven_groups_are_certified_as_uneven(share):
     assert Setting(test, N, 0.35).evidence(np.zeros(1), N).certificate.sup != pytest.approx(real, rel=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", TESTS, ids=repr)
 def test_scores_rise_with_z(test):
     """Larger z scores give larger scores, from none to the ceiling."""
@@ -87,6 +88,7 @@ def test_scores_rise_with_z(test):
     assert score[0] == 0 if test.alternative == "greater" else score[0] > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", TESTS, ids=repr)
 def test_scores_of_less_rise_as_z_falls(test):
     """What is found by looking for less is what the z scores below 0 say, as strongly as two-sided."""
@@ -100,6 +102,7 @@ def test_scores_of_less_rise_as_z_falls(test):
     assert np.all(less[17:] == 0)
 
 
+@pytest.mark.slow
 def test_a_known_contrast_is_scored_as_by_measure():
     """A yes/no table whose textbook z is known gets, invented, the score it gets when measured."""
     n, more = 10_000, 150

@@ -11,7 +11,7 @@ import discreet
 from budget import assert_mean_at_most, must_fail
 from discreet.cli import app
 from discreet.errors import DiscreetError
-from discreet.parameters import Parameters
+from discreet.methods.parameters import Parameters
 from discreet.planner.invent import Setting
 from discreet.planner.reach import Reach, grid, reach
 from discreet.planner.study import Study
@@ -32,6 +32,7 @@ def shares(n=2_500, epsilon=1.0):
     return study.run("calibrated").hit.mean(axis=1)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(5, twins=1)
 @pytest.mark.parametrize("name", ["n", "epsilon"])
 def test_more_people_or_epsilon_find_more(name):
@@ -52,6 +53,7 @@ def test_the_studies_are_the_same_each_time():
     assert discreet.plan(1_000, 100, seed=2, **SMALL)["bh"] != first
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(3, twins=1)
 def test_agrees_with_discover_on_raw_tables():
     """Planned power is that of `discover` on synthetic people; the plan for half of them is not."""
@@ -100,6 +102,7 @@ def test_reach_finds_the_crossing():
     assert Reach(7.0, "above").words("{:g}".format) == "more than 7"
 
 
+@pytest.mark.slow
 def test_what_it_takes_is_what_it_takes():
     """With the people, epsilon or effect found for the target the power is the target's, to seven errors."""
     options = {"effects": 0.25, "signals": 10, "methods": ("bh", "calibrated")}
@@ -114,6 +117,7 @@ def test_what_it_takes_is_what_it_takes():
     assert larger == pytest.approx(0.8, abs=0.12)
 
 
+@pytest.mark.slow
 def test_no_promise_needs_no_people():
     """A method without a promise is not shown to need fewer people than one with it; a twin with it is."""
     asked = {"effects": 0.3, "signals": 10, "methods": ("bh", "peel"), "repetitions": 20}
@@ -132,6 +136,7 @@ def test_no_promise_needs_no_people():
     assert "left out" not in promised
 
 
+@pytest.mark.slow
 def test_hopeless_studies_say_so():
     """Where BH itself finds too little no epsilon is promised, and far too few people are told so."""
     planned = discreet.plan(100, 100, effects=0.01, signals=5, methods=("bh", "calibrated"))
@@ -140,6 +145,7 @@ def test_hopeless_studies_say_so():
     assert "more than 10,000 people" in str(planned)
 
 
+@pytest.mark.slow
 def test_every_method_has_an_outlook():
     """One-sided declared z scores have six methods, the mirror too; each states power, noise and promise."""
     ask = {"effects": (0.3, 0.5), "signals": 10, "sensitivity": 0.05, "quick": True}
@@ -175,6 +181,7 @@ def test_effects_lie_in_the_direction_looked_at(kind):
     assert greater == less >= two_sided > 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("test", "effect"),
     [
@@ -252,6 +259,7 @@ def test_plain_words_and_json():
     assert found["signals"] == 10
 
 
+@pytest.mark.slow
 def test_command_line(tmp_path):
     """`discreet plan` prints words, JSON and a picture, and refuses in one line."""
     run = CliRunner().invoke

@@ -64,6 +64,7 @@ def test_one_more_event_never_helps(events, extra, delta):
     assert account([*events, extra], epsilon=0.5) * room >= account(events, epsilon=0.5)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(EVENTS, st.floats(1.01, 3.0), DELTAS)
 def test_monotone_in_each_parameter(event, factor, delta):

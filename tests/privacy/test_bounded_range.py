@@ -95,6 +95,7 @@ def test_the_exponential_mechanism_is_covered(seed, k, scale):
         assert hockey_stick(law, other, epsilon) <= bound + 1e-12
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.floats(0.01, 3.0), st.integers(1, 30), st.floats(0.0, 0.95))
 def test_monotone(e, rounds, share):

@@ -47,6 +47,7 @@ def test_no_scale_fits():
         smallest_scale(lambda s: [Gaussian(1 / s)], epsilon=1.0, delta=0.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rounds", "scale"), [(1, 2.0), (10, 13.1), (100, 42.3), (1000, 134.0)])
 def test_reference_scales(rounds, scale):
     """Spread 2, epsilon = 1, delta = 1e-6: the scales of the design, or smaller."""
@@ -55,6 +56,7 @@ def test_reference_scales(rounds, scale):
     assert 2 / e >= 0.99 * scale
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(st.floats(0.05, 8.0), st.sampled_from([1e-10, 1e-6, 1e-2]), st.sampled_from([1, 2, 7, 30, 7000]))
 def test_step_fits_and_is_largest(epsilon, delta, rounds):

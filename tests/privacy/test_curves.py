@@ -84,6 +84,7 @@ def test_zcdp_never_undercuts_the_gaussian(epsilon, mu):
     assert curves.zcdp_delta(epsilon, mu * mu / 2) >= curves.gaussian_delta(epsilon, mu) * (1 - 1e-9)
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(st.floats(0.0, 60.0), st.floats(1e-4, 30.0))
 def test_gaussian_against_forty_digits(epsilon, mu):
@@ -111,6 +112,7 @@ def test_pure_composition_is_exact(epsilons, epsilon):
     assert found <= exact * (1 + 1e-10) + 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("e", "count", "epsilon"), [(0.01, 5000, 2.0), (0.1, 1000, 12.0), (1.0, 300, 200.0)])
 def test_many_pure_releases_against_forty_digits(e, count, epsilon):
     """With thousands of rounds the sum still lies above the exact value, by next to nothing."""

@@ -159,6 +159,7 @@ def test_never_below_the_fixed_list(charges, delta, share):
     assert spent >= account(events, delta=delta) * (1 - 2e-6)
 
 
+@pytest.mark.slow
 @given(CHARGES, st.lists(SOME, max_size=3), st.floats(1e-9, 1e-3), st.floats(0, 1))
 def test_a_refusal_is_final(charges, more, delta, share):
     """Another charge never makes room: past the first, spent does not fall."""
@@ -172,6 +173,7 @@ def gaussian(rho):
     return Gaussian(math.sqrt(2 * rho))
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(
     st.lists(st.floats(1e-6, 5e-3), min_size=1, max_size=5),

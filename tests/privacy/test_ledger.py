@@ -348,6 +348,7 @@ except LedgerError as error:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("folder", "mode"), [(0o555, 0o666), (0o777, 0o444)])
 def test_read_only_ledgers_can_be_read(folder, mode):
     """A read-only file or folder shows and verifies, and refuses to charge, also for one who is not root."""

@@ -131,6 +131,7 @@ def _encodable(value):
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
 
 
+@pytest.mark.slow
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_every_single_change_is_noticed(original, data):

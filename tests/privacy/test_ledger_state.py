@@ -27,6 +27,7 @@ EVENT = st.one_of(
 CHARGES = st.lists(st.lists(EVENT, min_size=1, max_size=3), max_size=6)
 
 
+@pytest.mark.slow
 @given(CHARGES)
 def test_sums_survive_json_and_the_order_of_adding(charges):
     """Exactly: no rounding, so that nothing can be gained by many small charges."""
@@ -105,6 +106,7 @@ def steps(ledger, monkeypatch):
     return count[0]
 
 
+@pytest.mark.slow
 def test_a_charge_takes_as_many_steps_in_a_long_ledger(tmp_path, large, monkeypatch):
     """Counted in SQLite's own steps, not in seconds; reading all rows would take thousands more."""
     short = grown(tmp_path / "short.ledger", inspect.WHOLE + 2)

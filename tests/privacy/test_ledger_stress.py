@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
 PROGRAM = Path(__file__).with_name("ledger_stress.py")
 WRONG = (
     "overspent",

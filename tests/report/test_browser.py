@@ -51,6 +51,7 @@ def drive(tmp_path, text, script, width=1200):
     return json.loads(html.unescape(re.search(r"<pre>(.*)</pre>", dom, re.DOTALL)[1]))
 
 
+@pytest.mark.slow
 def test_no_console_errors_and_hostile_names(tmp_path):
     """The page as it is runs its script under its own policy; nasty names stay text."""
     dom, console = browse(tmp_path, page(sample(len(HOSTILE), names=HOSTILE)))
@@ -60,6 +61,7 @@ def test_no_console_errors_and_hostile_names(tmp_path):
     assert dom.count("<script") == 1
 
 
+@pytest.mark.slow
 def test_the_console_is_heard(tmp_path):
     """The wrong twin: one changed letter of code breaks the policy, and the test above would see it."""
     dom, console = browse(tmp_path, page(sample()).replace('"use strict";', '"use  strict";'))
@@ -67,6 +69,7 @@ def test_the_console_is_heard(tmp_path):
     assert "<button" not in dom
 
 
+@pytest.mark.slow
 def test_sorting_filtering_printing(tmp_path):
     """Buttons sort both ways and say so, the box filters, folded parts open for paper, nothing is fetched."""
     names = ["b 10", "b 9", "Ä", "a"]
@@ -107,6 +110,7 @@ def test_sorting_filtering_printing(tmp_path):
     assert report["loaded"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("width", "shown"), [(1280, "wide"), (390, "narrow")])
 def test_it_fits_the_screen(tmp_path, width, shown):
     """Nothing sticks out on a laptop or a phone, letters in pictures stay readable, one drawing shows."""
@@ -130,6 +134,7 @@ def test_it_fits_the_screen(tmp_path, width, shown):
     assert report["looks"] == [shown]
 
 
+@pytest.mark.slow
 def test_loci_fit_a_phone(tmp_path):
     """Long positions wrap between words: no column of the table of loci is out of sight."""
     names = [f"rs{123_456_789 + i}" for i in range(9)]

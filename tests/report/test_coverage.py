@@ -35,6 +35,7 @@ def missed(low, high, release):
     return ((low > truth) | (high < truth)).mean() if len(release) else 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(2, twins=1)
 @pytest.mark.parametrize("procedure", RULES)
 @pytest.mark.parametrize("degrees", [6.0, np.inf])
@@ -54,6 +55,7 @@ def test_intervals_of_discoveries(procedure, degrees):
     budget.must_fail(budget.assert_mean_at_most, plain, Q, truth=0.35)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(2, twins=1)
 def test_intervals_one_by_one():
     """Those of the others are at level 1 - q, each for itself, whatever was discovered; not at 1 - q/2."""

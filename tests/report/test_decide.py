@@ -12,6 +12,7 @@ from discreet.errors import InputError
 NAMES = {"bh": "fdr_bh", "by": "fdr_by", "holm": "holm", "bonferroni": "bonferroni"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("procedure", NAMES)
 @pytest.mark.parametrize("k", [8, 30])
 def test_procedures_are_those_of_statsmodels(procedure, k):

@@ -95,6 +95,7 @@ def test_nothing_told(ask):
             ask(release)
 
 
+@pytest.mark.slow
 @given(releases())
 def test_any_release_that_tells(release):
     """Whatever was told, every row is there, intervals hold their estimate, and q-values are at least p."""

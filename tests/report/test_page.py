@@ -76,6 +76,7 @@ def test_every_other_text_is_only_text():
         assert Reader(page(release)).count(*pictures) == Reader(page(plain)).count(*pictures)
 
 
+@pytest.mark.slow
 @given(releases())
 @settings(max_examples=60)
 def test_any_release_has_a_page(release):

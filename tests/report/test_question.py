@@ -1,12 +1,13 @@
 """The line under the title says what was asked, from public arguments alone."""
 
+import numpy as np
 import pytest
 from sample_releases import HOSTILE, sample
 
 import discreet
-from discreet.named import TESTS, described
+from discreet.evidence.core.question import question
+from discreet.evidence.core.registry import own_classes
 from discreet.report.page import page
-from discreet.report.question import question
 
 
 @pytest.mark.parametrize(
@@ -38,56 +39,49 @@ from discreet.report.question import question
 )
 def test_words(test, words):
     """Compared with what, on how many sides, within which bounds."""
-    asked = {"test": described(test)}
-    assert question(asked) == words
-    assert f">{words}; by noise-aware BH, under" in page(sample(parameters=asked))
+    assert question(test) == words
+    assert f">{words}; by noise-aware BH, under" in page(sample(parameters={"question": question(test)}))
 
 
-@pytest.mark.parametrize(
-    ("record", "words"),
-    [
-        ({"name": "sign"}, "Signs, one-sided (greater)"),
-        ({"name": "sign", "sides": 1}, "Signs, one-sided (greater)"),
-        ({"name": "sign", "sides": 2}, "Signs, two-sided"),
-        ({"name": "allelic"}, "Allele frequencies of cases against controls, two-sided"),
-        (
-            {"name": "allelic", "sides": 1},
-            "Allele frequencies of cases against controls, one-sided (greater)",
-        ),
-    ],
-)
-def test_earlier_records_said_sides(record, words):
-    """Releases that were written with `sides`, and without where it had its default, mean what they meant."""
-    assert question({"test": record}) == words
+def test_the_record_of_a_release_holds_the_question():
+    """It is asked once, when the test is at hand: a reader of the record needs no test."""
+    rows = np.arange(4000).reshape(-1, 4) % 7 > 2
+    release = discreet.discover(rows, discreet.Proportion(null=0.5), q=0.1, epsilon=1, delta=1e-6)
+    assert release.parameters["question"] == "Shares of yes, against 0.5, two-sided"
+    read = discreet.Release.from_json(release.to_json())
+    assert ">Shares of yes, against 0.5, two-sided; by" in page(read)
 
 
 def test_every_test_has_words():
-    """No test of the library is left without."""
-    assert all(question({"test": {"name": name}}) for name in TESTS)
+    """No test of the library is left without a question, and no two ask the same."""
+    questions = [kind.question for kind in own_classes()]
+    assert all(questions)
+    assert len(set(questions)) == len(questions)
 
 
-@pytest.mark.parametrize("strange", [None, "mean", {}, {"name": "mine"}, {"name": 3}])
+@pytest.mark.parametrize("strange", [None, "mean", {}, {"name": 3}])
 def test_what_is_not_known_is_not_said(strange):
-    """Evidence handed to `release`, a test of one's own, a record from elsewhere: the method alone."""
-    assert question({"test": strange}) == ""
+    """Evidence handed to `release`, a record from elsewhere: the method alone."""
     assert ">By noise-aware BH, under differential privacy.<" in page(sample(parameters={"test": strange}))
+
+
+def test_earlier_records_hold_no_question():
+    """A release written before records held the question names its test."""
+    assert ">Test sign; by noise-aware BH" in page(sample(parameters={"test": {"name": "sign", "sides": 2}}))
 
 
 @pytest.mark.parametrize("strange", [*HOSTILE, 3, None, {}, [1], [1, 2, 3], 1e300])
 def test_any_record_has_a_page(strange):
-    """Whatever stands in the record of a test, it is text, and short."""
-    fields = (
-        "group",
-        "levels",
-        "bounds",
-        "null",
-        "partner",
-        "sides",
-        "alternative",
-        "stratum",
-        "trait",
-        "test",
-    )
-    given = {"name": "mean", **dict.fromkeys(fields, strange)}
-    assert len(question({"test": given})) < 600
-    assert "<img" not in page(sample(parameters={"test": given}))
+    """Whatever stands in the record of a test or as its question, it is text, and short."""
+    for parameters in (
+        {"question": strange},
+        {"test": {"name": strange}},
+        {"test": {"name": "mean", "null": strange}},
+    ):
+        assert "<img" not in page(sample(parameters=parameters))
+
+
+@pytest.mark.parametrize("strange", [text for text in HOSTILE if "\ud800" not in text])
+def test_long_or_strange_arguments_are_cut(strange):
+    """An argument that is any text makes a question of bounded length."""
+    assert len(question(discreet.TwoGroups(group=strange, levels=(strange, "b"), bounds=(0, 1)))) < 600

@@ -93,6 +93,7 @@ def test_people_known_by_name_are_not_taken_from_rows(tmp_path):
     assert ROWS not in str(discreet.discover(bed, discreet.Allelic(), **ASK))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("test", "options", "words"),
     [

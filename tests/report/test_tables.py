@@ -68,6 +68,7 @@ def test_estimates_stand_beside_the_discoveries():
     assert frame[numbers].equals(everything.loc[[*release.discoveries], numbers].reset_index(drop=True))
 
 
+@pytest.mark.slow
 @given(releases())
 def test_any_release_becomes_any_frame(release):
     """Hostile names and infinite values fit every kind of frame, and text."""

@@ -41,6 +41,7 @@ def check_law(name, k, x=X, scale=1.0, runs=RUNS):
     must_fail(assert_frequencies, counts, wrong=wrong.values(), truth=p.values())
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(2, twins=1)
 @pytest.mark.parametrize("name", LAWS)
 @pytest.mark.parametrize("k", [1, 2])

@@ -8,6 +8,8 @@ from discreet.cli import plan as plan
 from discreet.cli.app import app as app
 from discreet.cli.bench import bench
 from discreet.cli.budget import budget
+from discreet.cli.serve import serve
 
 app.add_typer(bench, name="bench")
 app.add_typer(budget, name="budget")
+app.add_typer(serve, name="serve")

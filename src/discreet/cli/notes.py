@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from discreet.data.plink.plink import Plink
 from discreet.data.tables.choose import NUMBERS, offered
 from discreet.errors import DiscreetError
-from discreet.named import described
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from discreet.data.tables.source import Column
 
 _SHOWN = 5
-_YES_OR_NO = ("two-by-two", "proportion")
 
 
 def notes(job: Job) -> list[str]:
@@ -46,7 +44,7 @@ def notes(job: Job) -> list[str]:
             f"Left out, not numbers: {_listed(left)}. To test answers: --columns '{left[0]}=yes,no'."
         )
     counted = [one.names[0] for one in table.chosen if one.levels is None and one.column.kind != "bool"]
-    if counted and described(job.test)["name"] in _YES_OR_NO:
+    if counted and job.test.yes_or_no:
         found.append(f"A value of 0.5 or more counts as yes: {_listed(counted)}.")
     return found
 

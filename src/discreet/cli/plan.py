@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path  # noqa: TC003 (typer reads the annotations)
 from typing import TYPE_CHECKING, Any, cast
 
 import typer
 
 from discreet.cli.app import app, given, refuse_idle
-from discreet.named import kind_named, test_named
+from discreet.evidence.core.registry import find_test, make_test
 
 if TYPE_CHECKING:
     from discreet.alternative import Alternative
@@ -64,7 +63,7 @@ def plan(
     if sensitivity is not None:
         refuse_idle(ctx, ["test", "null"], "with --sensitivity, which stands in place of a test")
     else:
-        takes = [field.name for field in dataclasses.fields(kind_named(test))]
+        takes = find_test(test).arguments()
         refuse_idle(
             ctx, [name for name in ("alternative", "null") if name not in takes], f"with --test {test}"
         )
@@ -99,15 +98,9 @@ def plan(
 
 def _test(name: str, sd: float | None, alternative: str | None, null: float) -> Any:
     """Return the test of that name; where columns are and what they are called does not matter here."""
-    kind = kind_named(name)
-    needed = {"group": "group", "partner": "partner", "stratum": "stratum", "strata": (0, 1)}
-    needed |= {"bounds": (0.0, 1.0), "null": null}
-    options_given = {"alternative": alternative, "sd": sd}
-    stated = {option: value for option, value in options_given.items() if value is not None}
-    options: dict[str, Any] = {}
-    for field in dataclasses.fields(kind):
-        if field.name in stated:
-            options[field.name] = stated[field.name]
-        elif field.name in needed and field.default is dataclasses.MISSING:
-            options[field.name] = needed[field.name]
-    return test_named(name, options)
+    kind = find_test(name)
+    stated = {"alternative": alternative, "sd": sd}
+    options = {**kind.example(), **{option: value for option, value in stated.items() if value is not None}}
+    if "null" in options:
+        options["null"] = null
+    return make_test(name, {option: value for option, value in options.items() if option in kind.arguments()})

@@ -11,14 +11,14 @@ from discreet.data.plink.plink import Plink, is_plink
 from discreet.data.tables.person import Person
 from discreet.errors import InputError, perhaps
 from discreet.evidence.core.genetic import RARE
-from discreet.named import kind_named, test_named
-from discreet.parameters import Parameters
+from discreet.evidence.core.registry import find_test, make_test
+from discreet.methods.parameters import Parameters
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from discreet.evidence.core.accumulate import Test
+    from discreet.evidence.core.protocol import Test
 
 _ASKED = tuple(one.name for one in dataclasses.fields(Parameters))
 _PLINK = ("pheno", "pheno_name", "keep", "extract", "within", "freq", "threads")
@@ -68,14 +68,14 @@ def read_job(config: Path | None, given: Mapping[str, Any]) -> Job:
         raise InputError("say which file to read: discreet discover FILE, or data in the plan file")
     kind = options.pop("name")
     _check_plan(plan, kind)
-    test = test_named(kind, options)
+    test = make_test(kind, options)
     asked = Parameters(**{**DEFAULTS, **{name: everything[name] for name in _ASKED if name in everything}})
     return Job(_data(everything, test), test, asked, _other(everything))
 
 
 def _check_plan(plan: Mapping[str, Any], test: str) -> None:
     """Refuse a name that neither a release nor its test knows."""
-    known = [*_ASKED, *_OWN, *(one.name for one in dataclasses.fields(kind_named(test)))]
+    known = [*_ASKED, *_OWN, *find_test(test).arguments()]
     for name in plan:
         if name not in known:
             hint = perhaps(name, known)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, cast
 
 from discreet.cli.notes import exact_levels
 from discreet.data.plink.plink import Plink
-from discreet.named import described, plain
+from discreet.evidence.core.registry import described, plain
 
 if TYPE_CHECKING:
     from discreet.cli.plan_file import Job
-    from discreet.parameters import Planned
+    from discreet.typing import Planned
 
 _PLANNED = {"aware", "calibrated", "peel", "oneshot"}
 

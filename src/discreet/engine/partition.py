@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from discreet.data.plink.plink import Cohort
-    from discreet.evidence.core.accumulate import Test
+    from discreet.evidence.core.protocol import Test
 
 _CELLS = 2**23  # values in a piece of a Parquet file, or more where one row group has more
 PACKED = 2**29  # bytes of packed genotypes in a piece at most: they stream, and each piece costs a start

@@ -16,8 +16,8 @@ from discreet.evidence.core.sharded import Sharded, joined, law_of
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from discreet.evidence.core.accumulate import Test
     from discreet.evidence.core.evidence import Evidence
+    from discreet.evidence.core.protocol import Test
 
 GATHERED = 10_000_000
 """Up to this many scores come to the caller's process; more stay on the workers, if the method allows."""

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from discreet.data.plink.plink import Cohort
     from discreet.data.tables.source import Column, Source
     from discreet.data.tables.table import Table
-    from discreet.evidence.core.accumulate import Accumulator, Test
+    from discreet.evidence.core.accumulate import Accumulator
+    from discreet.evidence.core.protocol import Test
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from discreet.evidence.core.case_control import PROVABLE, CaseControl, conclude_counts
+from discreet.evidence.core.case_control import PROVABLE, CaseControl, conclude_counts, invented_counts
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
     from discreet.alternative import Alternative
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.genotypes import Genotypes
+    from discreet.evidence.core.invented import Invented
+    from discreet.evidence.core.null_columns import NullCase, NullColumns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,8 +85,28 @@ class Allelic(CaseControl):
     'rs2'
     """
 
-    alternative: Alternative = "two-sided"
+    name = "allelic"
+    question = "Allele frequencies of cases against controls"
     tails: ClassVar[tuple[str, ...]] = PROVABLE
+
+    alternative: Alternative = "two-sided"
+
+    @property
+    def uses_sd(self) -> bool:
+        """Yes: it says how frequent an allele is."""
+        return True
+
+    def invented(self, z: NDArray[np.float64], people: Invented) -> Evidence:
+        """Return the evidence of invented people with these z scores."""
+        return invented_counts(self, z, people)
+
+    @classmethod
+    def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:
+        """Return null cases of common and of rare alleles, the latter for both tails."""
+        from discreet.evidence.core.null_columns import genetic_cases
+
+        test = partial(cls, case_floor=0.1, alternative=columns.alternative)
+        return genetic_cases("Allelic", test, 0.005, columns)
 
     def concluded(self, counts: Genotypes) -> Evidence:
         """Return the evidence of everyone counted."""

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, get_args
 from discreet import check
 from discreet.errors import InputError
 from discreet.evidence.core.arguments import only_replace, settle
-from discreet.parameters import Protect
+from discreet.evidence.core.protocol import Comparison, Test
+from discreet.typing import Protect
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import NoReturn
 
     from discreet.alternative import Alternative
-    from discreet.parameters import Adjacency
-    from discreet.typing import Bounds, Levels
+    from discreet.typing import Adjacency, Bounds, Levels
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compare:
+class Compare(Test):
     """Compare two groups in every column: numbers, yes/no columns and declared answers, in one release.
 
     Nothing has to be known of the columns: how numbers are spread, how frequent answers are and how large the
@@ -71,6 +71,13 @@ class Compare:
     'b'
     """
 
+    name = "compare"
+    question = "Differences between two groups"
+    proof = "all-privacy"
+    effect = "by column: a difference of means, of rates, or of rank scores"
+    sources = ("tables",)
+    groups = 2
+
     group: str
     levels: Levels = (0, 1)
     alternative: Alternative = "two-sided"
@@ -87,6 +94,26 @@ class Compare:
     def labels(self) -> tuple[str, ...]:
         """The group column."""
         return (self.group,)
+
+    @property
+    def public_labels(self) -> tuple[str, ...]:
+        """The group column, where it is not protected."""
+        return () if self.protect == "everything" else (self.group,)
+
+    @property
+    def needs_rows(self) -> bool:
+        """Whole rows are all it looks at."""
+        return True
+
+    def comparison(self) -> Comparison:
+        """Return itself, as methods that look at whole rows need it."""
+        return Comparison(
+            group=self.group,
+            levels=self.levels,
+            alternative=self.alternative,
+            protect=self.protect,
+            bounds=self.bounds,
+        )
 
     def start(self, names: Sequence[str]) -> NoReturn:  # noqa: ARG002  as every test
         """Refuse: blocks of a table do not say which columns belong together, `measure` knows.

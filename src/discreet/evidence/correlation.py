@@ -16,8 +16,10 @@ from discreet.evidence.core.accumulate import Rows, Sums
 from discreet.evidence.core.arguments import only_replace, settle
 from discreet.evidence.core.common import basis_of, ceiling_for, conclude, enough
 from discreet.evidence.core.contribution import COARSE, scale
+from discreet.evidence.core.difference import floor_influence
+from discreet.evidence.core.invented import evidence_of_sums
 from discreet.evidence.core.kendall import kendall
-from discreet.evidence.core.pooled import floor_influence
+from discreet.evidence.core.protocol import Test
 from discreet.evidence.core.ranks import rank_evidence
 from discreet.evidence.core.score_map import score_map
 from discreet.labels import numbers
@@ -29,14 +31,15 @@ if TYPE_CHECKING:
 
     from discreet.block import Block
     from discreet.evidence.core.evidence import Evidence
-    from discreet.parameters import Adjacency
-    from discreet.typing import Bounds, Tail
+    from discreet.evidence.core.invented import Invented
+    from discreet.evidence.core.null_columns import NullCase, NullColumns
+    from discreet.typing import Adjacency, Bounds, Tail
 
 _FLOOR = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Correlation:
+class Correlation(Test):
     """Test whether each column rises or falls with `partner`. The partner is protected too.
 
     method="kendall": z = K / sqrt(n (n - 1)(2n + 5) / 18), K concordant minus discordant pairs. One person
@@ -88,6 +91,13 @@ class Correlation:
     'wear'
     """
 
+    name = "correlation"
+    question = "Correlations"
+    proof = "correlation"
+    effect = "Kendall's tau"
+    unit = "a correlation"
+    largest_effect = 1.0
+
     partner: str
     method: Literal["kendall", "product"] = "kendall"
     bounds: Bounds | None = None
@@ -130,6 +140,48 @@ class Correlation:
         y = units.whole(numbers(block.labels[self.partner])[:, None])[:, 0].astype(np.float64)
         return np.stack([np.ones_like(y), y, y * y])
 
+    @property
+    def uses_sd(self) -> bool:
+        """Whether it takes products: ranks do not care."""
+        return self.method == "product"
+
+    def expected_z(self, effect: NDArray[np.float64], people: Invented) -> NDArray[np.float64]:
+        """Return the mean z scores of columns that correlate so much with the partner, both normal."""
+        n = people.n
+        if self.method == "kendall":
+            return np.arcsin(np.clip(effect, -1, 1)) * 2 / np.pi * n * (n - 1) / 2 / _deviation(n)
+        return effect * np.sqrt(n - 1)
+
+    def invented(self, z: NDArray[np.float64], people: Invented) -> Evidence:
+        """Return the evidence of invented people with these z scores; means are 1/2 and deviations equal."""
+        n, sd = people.n, people.sd or 0.5
+        if self.method == "kendall":
+            return self._kendall(("",) * z.size, z * _deviation(n), n)
+        square = n * (sd * sd + 0.25)
+        together = z * n * sd * sd / np.sqrt(n - 1) + n * 0.25
+        x, xx = np.full(z.size, n / 2 * COARSE), np.full(z.size, square * COARSE**2)
+        rest = np.zeros(z.size)
+        counts = [n, n / 2 * COARSE, square * COARSE**2]
+        return evidence_of_sums(self, counts, [x, together * COARSE**2, rest], [xx, rest, rest])
+
+    @classmethod
+    def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:
+        """Return null cases of ranks with many ties and with none, and of products."""
+        from discreet.evidence.core.null_columns import FEW, GROUP, NullCase
+
+        test = partial(cls, alternative=columns.alternative)
+        product = test(partner="g", method="product", bounds=(0, 1), partner_bounds=(0, 1), floor=0.3)
+        ranks = {"y": np.arange(FEW)}
+        return [
+            NullCase(
+                "Correlation, Kendall", test(partner="g"), columns.coin, columns.groups, GROUP, most=25_000
+            ),
+            NullCase(
+                "Correlation, Kendall, no ties", test(partner="y"), None, (1,) * FEW, ranks, most=50_000
+            ),
+            NullCase("Correlation, product, floor .3", product, columns.coin, columns.groups, GROUP),
+        ]
+
     def survival(self, n: int) -> tails.Survival:
         """Return the bound on the tail of Kendall's z for n people."""
         return tails.normal if self.tail == "normal" else partial(_kendall_tail, n)
@@ -138,10 +190,13 @@ class Correlation:
         partner, values = numbers(rows.label(self.partner)), rows.values
         n = enough(partner.size, 5, "people")
         excess = np.array([kendall(values[:, column], partner) for column in range(values.shape[1])])
+        return self._kendall(rows.names, excess, n)
+
+    def _kendall(self, names: tuple[str, ...], excess: NDArray[np.float64], n: int) -> Evidence:
         return rank_evidence(
-            rows.names,
+            names,
             excess,
-            float(np.sqrt(n * (n - 1) * (2 * n + 5) / 18)),
+            _deviation(n),
             2 * (n - 1),
             n,
             alternative=self.alternative,
@@ -149,7 +204,7 @@ class Correlation:
             survival=self.survival(n),
             proof="docs/proofs/correlation.md",
             tail=self.tail,
-            effect_name="Kendall's tau",
+            effect_name=self.effect,
             largest=n * (n - 1) / 2,
         )
 
@@ -178,6 +233,11 @@ class Correlation:
             proof="docs/proofs/correlation.md",
             basis=basis_of(self.tail, "checked"),
         )
+
+
+def _deviation(n: int) -> float:
+    """Return the standard deviation of K when the partner's values are in any order alike."""
+    return float(np.sqrt(n * (n - 1) * (2 * n + 5) / 18))
 
 
 def _kendall_tail(n: int, t: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,10 +15,13 @@ from discreet.evidence.core.common import basis_of, ceiling_for, conclude
 from discreet.evidence.core.score_map import score_map
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.genotypes import Genotypes
+    from discreet.evidence.core.null_columns import NullCase, NullColumns
 
 _DIRECTIONS = (6, 8, 11, 16, 23, 32)  # of a plane; any number gives a valid bound
 
@@ -84,6 +88,17 @@ class Genotypic(CaseControl):
     >>> discreet.discover(table, test, q=0.1, epsilon=2, delta=1e-6).discoveries[0]
     'rs2'
     """
+
+    name = "genotypic"
+    question = "Genotypes of cases against controls"
+    looks = "two-sided"
+
+    @classmethod
+    def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:
+        """Return null cases of common and of rare alleles, the latter for both tails."""
+        from discreet.evidence.core.null_columns import genetic_cases
+
+        return genetic_cases("Genotypic", partial(cls, protect="genotypes"), 0.0005, columns)
 
     def concluded(self, counts: Genotypes) -> Evidence:
         """Return the evidence of everyone counted."""

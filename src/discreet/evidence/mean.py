@@ -15,6 +15,8 @@ from discreet.evidence.core.accumulate import Sums
 from discreet.evidence.core.arguments import settle, sharp_from
 from discreet.evidence.core.bounded import Side, combine, mean_effect, side, size
 from discreet.evidence.core.contribution import FINE, bounds_of, scale
+from discreet.evidence.core.invented import evidence_of_sums, invented_names
+from discreet.evidence.core.protocol import Test
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,12 +24,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evidence.core.evidence import Evidence
-    from discreet.parameters import Adjacency
-    from discreet.typing import Bounds, PerColumn, Tail
+    from discreet.evidence.core.invented import Invented
+    from discreet.evidence.core.null_columns import NullCase, NullColumns
+    from discreet.typing import Adjacency, Bounds, PerColumn, Tail
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mean:
+class Mean(Test):
     """Test whether each column's mean differs from `null`, or lies above it, or below.
 
     The statistic is z = sum(t - null) / (sqrt(n) s), t the value clipped to the bounds. One person replaced
@@ -76,6 +79,11 @@ class Mean:
     '3'
     """
 
+    name = "mean"
+    question = "Means"
+    proof = "mean"
+    effect = "mean above the null"
+
     bounds: Bounds
     null: PerColumn
     alternative: Alternative = "two-sided"
@@ -90,9 +98,28 @@ class Mean:
         sharp_from(self.adjacency, self.least)
 
     @property
-    def labels(self) -> tuple[str, ...]:
-        """No column beside the measurements."""
-        return ()
+    def uses_sd(self) -> bool:
+        """Yes: scores are divided by the largest deviation there can be."""
+        return True
+
+    def invented(self, z: NDArray[np.float64], people: Invented) -> Evidence:
+        """Return the evidence of invented people with these z scores."""
+        share = self._share(invented_names(self, z.size))
+        actual = people.sd or self.sd or np.sqrt(share * (1 - share))
+        total = FINE * (people.n * share + z * actual * np.sqrt(people.n))
+        return evidence_of_sums(self, [people.n], [total])
+
+    @classmethod
+    def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:
+        """Return null cases for both kinds of neighbours."""
+        from discreet.evidence.core.null_columns import PEOPLE, NullCase
+
+        test = partial(cls, bounds=(0, 1), null=columns.rate, alternative=columns.alternative)
+        least = test(adjacency="add-remove", least=2500)
+        return [
+            NullCase("Mean", test(), columns.coin, (PEOPLE,)),
+            NullCase("Mean, least 2,500", least, columns.coin, (PEOPLE,)),
+        ]
 
     def start(self, names: Sequence[str]) -> Sums:
         """Return an empty accumulator for the columns called `names`."""
@@ -129,7 +156,7 @@ class Mean:
                 used.append(one)
                 score[columns] = np.maximum(score[columns], one.score(toward, n))
         excess = sums.total[0] / FINE - n * share
-        found = mean_effect("mean above the null", excess, n, people, bounds_of(self.bounds, sums.names)[1])
+        found = mean_effect(self.effect, excess, n, people, bounds_of(self.bounds, sums.names)[1])
         proof = "docs/proofs/mean.md"
         return combine(
             sums.names, score, used, alternative=self.alternative, proof=proof, effect=found, tail=self.tail

@@ -6,20 +6,25 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy
 
 from discreet.errors import InputError
 from discreet.evidence.core.accumulate import Rows
 from discreet.evidence.core.arguments import settle
 from discreet.evidence.core.evidence import Evidence
+from discreet.evidence.core.protocol import Test
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from discreet.parameters import Adjacency
+    from numpy.typing import NDArray
+
+    from discreet.evidence.core.invented import Invented
+    from discreet.typing import Adjacency
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PValues:
+class PValues(Test):
     """Take p-values as they are; you promise that one person moves every log max(p, nu) by at most eta.
 
     The data is a vector of p-values (or a mapping, or a Series); a table with a row for each hypothesis, when
@@ -49,6 +54,12 @@ class PValues:
     ['diet', 'height']
     """
 
+    name = "p-values"
+    question = "p-values computed elsewhere"
+    proof = "log-p"
+    sources = ("p-values",)
+    unit = "a difference between groups in standard deviations"
+
     eta: float
     nu: float
     adjacency: Adjacency = "add-remove"
@@ -65,6 +76,15 @@ class PValues:
         """The column of names, if there is one."""
         return () if self.names is None else (self.names,)
 
+    def expected_z(self, effect: NDArray[np.float64], people: Invented) -> NDArray[np.float64]:
+        """Return the mean z scores behind the p-values, as of a comparison of two groups."""
+        return effect * np.sqrt(people.first * people.second / people.n)
+
+    def invented(self, z: NDArray[np.float64], people: Invented) -> Evidence:
+        """Return the evidence of one-sided p-values of these z scores; eta falls with 1/sqrt(n)."""
+        moved = self.eta * float(np.sqrt(people.declared / people.n))
+        return Evidence.from_p(scipy.special.ndtr(-z), eta=moved, nu=self.nu, adjacency=self.adjacency)
+
     def start(self, names: Sequence[str]) -> Rows:
         """Return an empty accumulator for the hypotheses called `names`."""
         return Rows(tuple(names), self.labels, self._conclude)
@@ -79,6 +99,6 @@ class PValues:
             raise InputError("a table of p-values must have a single row, one column for each hypothesis")
         return self.of(np.where(np.isnan(values[0]), 1.0, values[0]), rows.names)
 
-    def of(self, p: Any, names: Sequence[str] | None = None) -> Evidence:
+    def of(self, data: Any, names: Sequence[str] | None = None) -> Evidence:
         """Return the evidence of a vector of p-values."""
-        return Evidence.from_p(p, eta=self.eta, nu=self.nu, adjacency=self.adjacency, names=names)
+        return Evidence.from_p(data, eta=self.eta, nu=self.nu, adjacency=self.adjacency, names=names)

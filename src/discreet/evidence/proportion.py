@@ -15,13 +15,19 @@ from discreet.evidence.core.arguments import settle, sharp_from
 from discreet.evidence.core.bounded import combine, mean_effect, side, size
 from discreet.evidence.core.common import ceiling_for, conclude, enough
 from discreet.evidence.core.contribution import Steps
+from discreet.evidence.core.invented import evidence_of_sums
+from discreet.evidence.core.protocol import Test
 from discreet.evidence.core.score_map import SLOPE, ScoreMap, gentle, scores_of_p
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from discreet.evidence.core.evidence import Evidence
-    from discreet.parameters import Adjacency
+    from discreet.evidence.core.invented import Invented
+    from discreet.evidence.core.null_columns import NullCase, NullColumns
+    from discreet.typing import Adjacency
 
 _YES_OR_NO = Steps(0.5, reached=True)  # 1, -1, or 0: sums and sums of squares give both counts
 
@@ -29,7 +35,7 @@ _RAREST = 1e-9  # no study could tell a smaller rate from 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Proportion:
+class Proportion(Test):
     """Test whether each yes/no column's rate differs from `null`, or lies above it, or below.
 
     The score is the z of the exact binomial tail of the number of yes. Its certificate is enumerated: the
@@ -71,6 +77,12 @@ class Proportion:
     '1'
     """
 
+    name = "proportion"
+    question = "Shares of yes"
+    proof = "mean"
+    effect = "rate above the null"
+    yes_or_no = True
+
     null: float
     alternative: Alternative = "two-sided"
     adjacency: Adjacency = "replace"
@@ -82,10 +94,19 @@ class Proportion:
         check.between(self.null, "null", _RAREST, 1 - _RAREST)
         sharp_from(self.adjacency, self.least)
 
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """No column beside the measurements."""
-        return ()
+    def invented(self, z: NDArray[np.float64], people: Invented) -> Evidence:
+        """Return the evidence of invented people with these z scores."""
+        n, rate = people.n, self.null
+        yes = np.clip(np.rint(n * rate + z * np.sqrt(n * rate * (1 - rate))), 0, n)
+        return evidence_of_sums(self, [n], [2 * yes - n], [np.full(z.size, n)])
+
+    @classmethod
+    def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:
+        """Return the null case of the exact binomial tail."""
+        from discreet.evidence.core.null_columns import PEOPLE, NullCase
+
+        test = cls(null=columns.rate, alternative=columns.alternative)
+        return [NullCase("Proportion", test, columns.coin, (PEOPLE,))]
 
     def start(self, names: Sequence[str]) -> Sums:
         """Return an empty accumulator for the columns called `names`."""
@@ -96,9 +117,7 @@ class Proportion:
         yes, no = (sums.square[0] + sums.total[0]) / 2, (sums.square[0] - sums.total[0]) / 2
         n = float(sums.count[0])
         counts = directions(self.alternative, (self.null, yes), (1 - self.null, no))
-        found = mean_effect(
-            "rate above the null", yes - n * self.null, n, size(self.adjacency, self.least, n)
-        )
+        found = mean_effect(self.effect, yes - n * self.null, n, size(self.adjacency, self.least, n))
         if self.adjacency == "add-remove":
             people = size(self.adjacency, self.least, n)
             used = [side(rate, None, people, self.ceiling, "safe") for rate, _ in counts]

@@ -7,26 +7,31 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
+import scipy
 
 from discreet.evidence.core import tails
 from discreet.evidence.core.accumulate import Rows
 from discreet.evidence.core.arguments import only_replace, settle
 from discreet.evidence.core.common import enough
 from discreet.evidence.core.groups import MEMBERSHIP, PUBLIC_GROUPS, sizes
+from discreet.evidence.core.protocol import Comparison, Test
 from discreet.evidence.core.ranks import middle_ranks, rank_evidence, rank_sum_tail
 from discreet.labels import codes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from discreet.alternative import Alternative
     from discreet.evidence.core.evidence import Evidence
-    from discreet.parameters import Adjacency
-    from discreet.typing import Levels, Tail
+    from discreet.evidence.core.invented import Invented
+    from discreet.evidence.core.null_columns import NullCase, NullColumns
+    from discreet.typing import Adjacency, Levels, Tail
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RankSum:
+class RankSum(Test):
     """Test whether one of two groups tends to larger values, or the second one, or the first.
 
     z = (U - n1 n2 / 2) / sqrt(n1 n2 (N + 1) / 12), U the pairs in which the second group is larger, ties
@@ -75,6 +80,13 @@ class RankSum:
     'b'
     """
 
+    name = "rank-sum"
+    question = "Differences by rank"
+    proof = "ranks"
+    effect = "P(larger) - P(smaller)"
+    groups = 2
+    unit = "a difference between groups in standard deviations"
+
     group: str
     levels: Levels = (0, 1)
     alternative: Alternative = "two-sided"
@@ -91,6 +103,39 @@ class RankSum:
         """The group column."""
         return (self.group,)
 
+    @property
+    def public_labels(self) -> tuple[str, ...]:
+        """The group column."""
+        return (self.group,)
+
+    def comparison(self) -> Comparison | None:
+        """Return the comparison of whole rows that this is, unless the tail or ceiling is its own."""
+        if self.tail != "safe" or self.ceiling is not None:
+            return None
+        return Comparison(group=self.group, levels=self.levels, alternative=self.alternative)
+
+    def expected_z(self, effect: NDArray[np.float64], people: Invented) -> NDArray[np.float64]:
+        """Return the mean z scores of normal columns with these effects."""
+        first, second = people.first, people.second
+        above = np.asarray(scipy.special.ndtr(effect / np.sqrt(2)), dtype=np.float64) - 0.5
+        return above * first * second / _deviation(first, second)
+
+    def invented(self, z: NDArray[np.float64], people: Invented) -> Evidence:
+        """Return the evidence of invented people with these z scores."""
+        first, second = people.first, people.second
+        return self._evidence(("",) * z.size, z * _deviation(first, second), first, second)
+
+    @classmethod
+    def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:
+        """Return null cases with many ties and with none."""
+        from discreet.evidence.core.null_columns import GROUP, NullCase
+
+        test = cls(group="g", alternative=columns.alternative)
+        return [
+            NullCase("RankSum", test, columns.coin, columns.groups, GROUP, most=500_000),
+            NullCase("RankSum, no ties", test, None, columns.few, GROUP, most=200_000),
+        ]
+
     def start(self, names: Sequence[str]) -> Rows:
         """Return an empty accumulator for the columns called `names`."""
         return Rows(tuple(names), self.labels, self._conclude)
@@ -105,25 +150,34 @@ class RankSum:
         enough(min(first, second), 3, "people in each group")
         values = rows.values[group >= 0]
         inside = group[group >= 0] == 1
-        people = first + second
         excess = np.zeros(values.shape[1])
         for column in range(values.shape[1]):
             rank = middle_ranks(values[:, column])
             present = np.count_nonzero(~np.isnan(rank))
             # Centred among those present; a missing value sits in the middle of everyone: zero.
             excess[column] = np.nansum(rank[inside] - (present + 1) / 2)
+        return self._evidence(rows.names, excess, first, second)
+
+    def _evidence(
+        self, names: tuple[str, ...], excess: NDArray[np.float64], first: int, second: int
+    ) -> Evidence:
         return rank_evidence(
-            rows.names,
+            names,
             excess,
-            float(np.sqrt(first * second * (people + 1) / 12)),
+            _deviation(first, second),
             max(first, second),
-            people,
+            first + second,
             alternative=self.alternative,
             ceiling=self.ceiling,
             survival=self.survival(first, second),
             proof="docs/proofs/ranks.md",
             public=MEMBERSHIP,
             tail=self.tail,
-            effect_name="P(larger) - P(smaller)",
+            effect_name=self.effect,
             largest=first * second / 2,
         )
+
+
+def _deviation(first: int, second: int) -> float:
+    """Return the standard deviation of U when groups are drawn by lot."""
+    return float(np.sqrt(first * second * (first + second + 1) / 12))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from discreet.alternative import Alternative
     from discreet.block import Block, Genotyped
     from discreet.evidence.core.evidence import Evidence
+    from discreet.evidence.core.null_columns import NullCase, NullColumns
 
 _LITTLE = 0.1  # the lowest floor of the trait's deviation that is taken unasked
 
@@ -93,6 +95,9 @@ class Score(Genetic):
     'rs2'
     """
 
+    name = "score"
+    question = "A trait against genotypes"
+
     bounds: tuple[float, float]
     trait: str = "phenotype"
     sd_floor: float | None = None
@@ -108,6 +113,16 @@ class Score(Genetic):
     def labels(self) -> tuple[str, ...]:
         """The trait and stratum columns."""
         return self.beside(self.trait)
+
+    @classmethod
+    def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:
+        """Return null cases of common and of rare alleles, the trait being 0, 1/2 or 1."""
+        from discreet.evidence.core.null_columns import PEOPLE, genetic_cases, split
+
+        rest, some = split(PEOPLE, columns.share)  # the trait is above 0 for one share of the people
+        kinds = (rest, *split(some, 0.5)), {"phenotype": np.array([0.0, 0.5, 1.0])}
+        test = partial(cls, protect="genotypes", alternative=columns.alternative, bounds=(0, 1))
+        return genetic_cases("Score", test, 0.005, columns, kinds)
 
     def start(self, names: Sequence[str]) -> Traits:
         """Return an empty accumulator for the variants called `names`."""

@@ -15,6 +15,8 @@ from discreet.evidence.core.arguments import settle, sharp_from
 from discreet.evidence.core.bounded import combine, mean_effect, side, size
 from discreet.evidence.core.common import ceiling_for, conclude, enough
 from discreet.evidence.core.contribution import Steps
+from discreet.evidence.core.invented import evidence_of_sums
+from discreet.evidence.core.protocol import Test
 from discreet.evidence.core.score_map import SLOPE, ScoreMap, gentle, scores_of_p
 
 if TYPE_CHECKING:
@@ -23,11 +25,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evidence.core.evidence import Evidence
-    from discreet.parameters import Adjacency
+    from discreet.evidence.core.invented import Invented
+    from discreet.evidence.core.null_columns import NullCase, NullColumns
+    from discreet.typing import Adjacency
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sign:
+class Sign(Test):
     """Test whether values lie above `null` and below it unequally often, or more often above, or below.
 
     With v = #above - #below, P(v >= t) <= max(P(S_n >= t), P(S_{n-1} >= t)), S_k a sum of k fair signs; the
@@ -66,6 +70,11 @@ class Sign:
     '2'
     """
 
+    name = "sign"
+    question = "Signs"
+    proof = "mean"
+    effect = "share above less share below"
+
     null: float = 0.0
     alternative: Alternative = "two-sided"
     adjacency: Adjacency = "replace"
@@ -77,10 +86,21 @@ class Sign:
         check.real(self.null, "null")
         sharp_from(self.adjacency, self.least)
 
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """No column beside the measurements."""
-        return ()
+    def expected_z(self, effect: NDArray[np.float64], people: Invented) -> NDArray[np.float64]:
+        """Return the mean z scores of normal columns with these effects."""
+        return (2 * scipy.special.ndtr(effect) - 1) * np.sqrt(people.n)
+
+    def invented(self, z: NDArray[np.float64], people: Invented) -> Evidence:
+        """Return the evidence of invented people with these z scores."""
+        n = people.n
+        return evidence_of_sums(self, [n], [np.clip(np.rint(z * np.sqrt(n)), -n, n)])
+
+    @classmethod
+    def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:
+        """Return the null case of signs that are 0 for most."""
+        from discreet.evidence.core.null_columns import PEOPLE, NullCase
+
+        return [NullCase("Sign", cls(alternative=columns.alternative), columns.signs, (PEOPLE,))]
 
     def start(self, names: Sequence[str]) -> Sums:
         """Return an empty accumulator for the columns called `names`."""
@@ -90,7 +110,7 @@ class Sign:
         difference, n = sums.total[0], float(sums.count[0])
         stronger = toward(difference, self.alternative)
         found = mean_effect(
-            "share above less share below",
+            self.effect,
             difference / 2,
             n,
             size(self.adjacency, self.least, n),

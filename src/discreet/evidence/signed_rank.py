@@ -6,25 +6,30 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import scipy
 
 from discreet import check
 from discreet.evidence.core import tails
 from discreet.evidence.core.accumulate import Rows
 from discreet.evidence.core.arguments import only_replace, settle
 from discreet.evidence.core.common import enough
+from discreet.evidence.core.protocol import Test
 from discreet.evidence.core.ranks import middle_ranks, rank_evidence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from discreet.alternative import Alternative
     from discreet.evidence.core.evidence import Evidence
-    from discreet.parameters import Adjacency
-    from discreet.typing import Tail
+    from discreet.evidence.core.invented import Invented
+    from discreet.evidence.core.null_columns import NullCase, NullColumns
+    from discreet.typing import Adjacency, Tail
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SignedRank:
+class SignedRank(Test):
     """Test whether values lie symmetrically about `null`, or rather above it, or below.
 
     z = W / sqrt(n (n + 1)(2n + 1) / 6), W = sum over pairs i <= j of sign(x_i + x_j), x = value - null: the
@@ -67,6 +72,11 @@ class SignedRank:
     '2'
     """
 
+    name = "signed-rank"
+    question = "Signed ranks"
+    proof = "ranks"
+    effect = "rank-biserial correlation"
+
     null: float = 0.0
     alternative: Alternative = "two-sided"
     ceiling: float | None = None
@@ -78,11 +88,6 @@ class SignedRank:
         check.real(self.null, "null")
         only_replace(self.adjacency, "the null deviation of ranks holds the number of people")
 
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """No column beside the measurements."""
-        return ()
-
     def start(self, names: Sequence[str]) -> Rows:
         """Return an empty accumulator for the columns called `names`."""
         return Rows(tuple(names), self.labels, self._conclude)
@@ -91,6 +96,28 @@ class SignedRank:
         """Return the bound on the tail of z."""
         return tails.normal if self.tail == "normal" else tails.normal_cubed
 
+    def expected_z(self, effect: NDArray[np.float64], people: Invented) -> NDArray[np.float64]:
+        """Return the mean z scores of normal columns with these effects."""
+        n = people.n
+        both = np.stack([effect, effect * np.sqrt(2)])  # of a person, of the mean of two
+        above, pair_above = np.asarray(scipy.special.ndtr(both), dtype=np.float64)
+        return (n * (n - 1) / 2 * (2 * pair_above - 1) + n * (2 * above - 1)) / _deviation(n)
+
+    def invented(self, z: NDArray[np.float64], people: Invented) -> Evidence:
+        """Return the evidence of invented people with these z scores."""
+        return self._evidence(("",) * z.size, z * _deviation(people.n), people.n)
+
+    @classmethod
+    def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:
+        """Return null cases with many ties and with none."""
+        from discreet.evidence.core.null_columns import FEW, PEOPLE, NullCase
+
+        test = cls(alternative=columns.alternative)
+        return [
+            NullCase("SignedRank", test, columns.signs, (PEOPLE,)),
+            NullCase("SignedRank, no ties", test, None, (FEW,), most=200_000),
+        ]
+
     def _conclude(self, rows: Rows) -> Evidence:
         values = rows.values.astype(np.float64) - self.null
         n = enough(values.shape[0], 4, "people")
@@ -98,10 +125,13 @@ class SignedRank:
         for column in range(values.shape[1]):
             rank = middle_ranks(np.abs(values[:, column]))
             signed[column] = np.nansum(np.sign(values[:, column]) * rank)
+        return self._evidence(rows.names, signed, n)
+
+    def _evidence(self, names: tuple[str, ...], signed: NDArray[np.float64], n: int) -> Evidence:
         return rank_evidence(
-            rows.names,
+            names,
             signed,
-            float(np.sqrt(n * (n + 1) * (2 * n + 1) / 6)),
+            _deviation(n),
             2 * n,
             n,
             alternative=self.alternative,
@@ -109,6 +139,11 @@ class SignedRank:
             survival=self.survival(n),
             proof="docs/proofs/ranks.md",
             tail=self.tail,
-            effect_name="rank-biserial correlation",
+            effect_name=self.effect,
             largest=n * (n + 1) / 2,
         )
+
+
+def _deviation(n: int) -> float:
+    """Return the standard deviation of the sum of signed ranks when signs are fair."""
+    return float(np.sqrt(n * (n + 1) * (2 * n + 1) / 6))

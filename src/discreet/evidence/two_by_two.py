@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,20 +17,26 @@ from discreet.evidence.core.contribution import Steps
 from discreet.evidence.core.effect import effect
 from discreet.evidence.core.groups import MEMBERSHIP, PUBLIC_GROUPS, Groups, sizes
 from discreet.evidence.core.hypergeometric import MARGINS, Margins
+from discreet.evidence.core.invented import evidence_of_sums
 from discreet.evidence.core.nuisance import NuisanceScoreMap, nuisance_score_map
+from discreet.evidence.core.protocol import Comparison, Test
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from discreet.evidence.core.evidence import Evidence
-    from discreet.parameters import Adjacency
-    from discreet.typing import Levels, Tail
+    from numpy.typing import NDArray
 
+    from discreet.evidence.core.evidence import Evidence
+    from discreet.evidence.core.invented import Invented
+    from discreet.evidence.core.null_columns import NullCase, NullColumns
+    from discreet.typing import Adjacency, Levels, Tail
+
+_FLOOR = 0.05  # of the share of yes
 _YES = Steps(0.5, reached=True, signed=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TwoByTwo:
+class TwoByTwo(Test):
     """Test whether the rates of yes in two groups differ, or the second's is higher, or lower.
 
     z = (T - f S) / sqrt(f (1 - f) max(S (N - S), floor) / (N - 1)): T yes in the second group, S in both, f
@@ -80,9 +87,17 @@ class TwoByTwo:
     'b'
     """
 
+    name = "two-by-two"
+    question = "Differences of shares of yes"
+    proof = "two-by-two"
+    effect = "difference of rates"
+    groups = 2
+    yes_or_no = True
+    unit = "a difference between groups in standard deviations"
+
     group: str
     levels: Levels = (0, 1)
-    floor: float = 0.05
+    floor: float = _FLOOR
     alternative: Alternative = "two-sided"
     ceiling: float | None = None
     tail: Tail = "safe"
@@ -96,6 +111,43 @@ class TwoByTwo:
     def labels(self) -> tuple[str, ...]:
         """The group column."""
         return (self.group,)
+
+    @property
+    def public_labels(self) -> tuple[str, ...]:
+        """The group column."""
+        return (self.group,)
+
+    def comparison(self) -> Comparison | None:
+        """Return the comparison of whole rows that this is, unless floor, tail or ceiling are its own."""
+        if (self.floor, self.ceiling, self.tail) != (_FLOOR, None, "safe"):
+            return None
+        return Comparison(group=self.group, levels=self.levels, alternative=self.alternative, answers=True)
+
+    @property
+    def uses_sd(self) -> bool:
+        """Yes: it says how frequent a yes is."""
+        return True
+
+    def invented(self, z: NDArray[np.float64], people: Invented) -> Evidence:
+        """Return the evidence of invented people with these z scores, the rate of yes by the deviation."""
+        n, first, second = people.n, people.first, people.second
+        sd = people.sd or 0.5
+        yes = max(1, round(n * (1 - np.sqrt(1 - 4 * sd * sd)) / 2))
+        spread = np.sqrt(first * second / n**2 * yes * (n - yes) / (n - 1))
+        own = np.clip(np.rint(second / n * yes + z * spread), max(0, yes - first), min(second, yes))
+        return evidence_of_sums(self, [first, second], [yes - own, own])
+
+    @classmethod
+    def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:
+        """Return null cases with a low floor, for both tails."""
+        from discreet.evidence.core.null_columns import GROUP, NullCase
+
+        test = partial(cls, group="g", floor=0.005, alternative=columns.alternative)
+        normal = test(tail="normal")
+        return [
+            NullCase("TwoByTwo, floor .005", test(), columns.coin, columns.groups, GROUP),
+            NullCase("TwoByTwo, normal tail", normal, columns.coin, columns.groups, GROUP),
+        ]
 
     def start(self, names: Sequence[str]) -> Sums:
         """Return an empty accumulator for the columns called `names`."""
@@ -123,7 +175,7 @@ class TwoByTwo:
             basis=basis_of(self.tail, "proved" if first + second <= MARGINS else "checked"),
             public=MEMBERSHIP,
             effect=effect(
-                "difference of rates",
+                self.effect,
                 sums.total[1] / second - sums.total[0] / first,
                 1 / min(first, second),
             ),

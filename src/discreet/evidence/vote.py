@@ -14,6 +14,7 @@ from discreet.errors import InputError
 from discreet.evidence.core.accumulate import Rows
 from discreet.evidence.core.arguments import MOST, settle
 from discreet.evidence.core.common import conclude
+from discreet.evidence.core.protocol import Test
 from discreet.evidence.proportion import binomial_score_map
 from discreet.labels import as_read
 
@@ -23,14 +24,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evidence.core.evidence import Evidence
-    from discreet.parameters import Adjacency
+    from discreet.evidence.core.null_columns import NullCase, NullColumns
+    from discreet.typing import Adjacency
 
 _KEY = b"discreet"
 _LONGEST_KEY = 64  # bytes, of the hash
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Vote:
+class Vote(Test):
     """Run any test on disjoint blocks of people; a block votes for a column when its p-value is <= `level`.
 
     The score is the z of P(Bin(blocks, level) >= votes). One person sits in one block, so votes move by at
@@ -80,6 +82,10 @@ class Vote:
     '1'
     """
 
+    name = "vote"
+    question = "Votes of blocks of people"
+    proof = "vote"
+
     test: Callable[..., object] = field(repr=False)
     blocks: int = 100
     level: float = 0.1
@@ -101,6 +107,15 @@ class Vote:
     def labels(self) -> tuple[str, ...]:
         """The columns handed over beside the measurements."""
         return self.reads
+
+    @classmethod
+    def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:  # noqa: ARG003
+        """Return the null case of a user's own test that is exact."""
+        from discreet.evidence.core.null_columns import FEW, NullCase
+
+        return [
+            NullCase("Vote, 50 blocks", cls(test=_largest, blocks=50, level=0.2), None, (FEW,), most=500_000)
+        ]
 
     def start(self, names: Sequence[str]) -> Rows:
         """Return an empty accumulator for the columns called `names`."""
@@ -151,3 +166,8 @@ class Vote:
         except Exception:  # noqa: BLE001 - whatever the test raises would speak of the block's people
             return silent
         return (p <= self.level).astype(np.float64) if p.shape == silent.shape else silent
+
+
+def _largest(block: NDArray[Any]) -> NDArray[np.float64]:
+    """Return a p-value that is exactly uniform for values uniform on [-1/2, 1/2]."""
+    return 1 - (block.max(axis=0) + 0.5) ** block.shape[0]

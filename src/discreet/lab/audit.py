@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from discreet.parameters import TopK
+    from discreet.typing import TopK
 
 ALPHA = 1e-9
 """The chance that one sampled row says too much."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.lab.scenarios import Study
-    from discreet.parameters import Method
+    from discreet.typing import MethodName
 
 # (study, q, randomness) -> rejected positions. The randomness is seeded, so not private.
 Procedure = Callable[["Study", float, np.random.Generator], "NDArray[np.int64]"]
@@ -37,7 +37,7 @@ def evidence_of(study: Study, method: str) -> Evidence:
     return Evidence.from_p(study.p, eta=declared.eta, nu=declared.nu)
 
 
-def private(method: Method, **options: Any) -> Procedure:
+def private(method: MethodName, **options: Any) -> Procedure:
     """Return a private method as a procedure, at the budget that the study declares."""
 
     def run(study: Study, q: float, rng: np.random.Generator) -> NDArray[np.int64]:

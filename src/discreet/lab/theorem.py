@@ -14,8 +14,7 @@ from discreet.classical.step_down import step_down_positions
 from discreet.evidence.core.null import Null
 from discreet.lab.estimate import Estimate, estimate
 from discreet.lab.replay import replayed
-from discreet.methods.paper.cutoffs import cutoffs, step_down_scores
-from discreet.parameters import CUTOFFS
+from discreet.methods.paper.cutoffs import KINDS, cutoffs, step_down_scores
 from discreet.selection.top_k import top_k
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.methods.paper.cutoffs import Cutoffs
-    from discreet.parameters import TopK
+    from discreet.typing import TopK
 
 M, K, Q, NU, ETA, EPSILON, DELTA = 400, 40, 0.2, 1e-6, 1e-4, 1.0, 1e-6
 SELECTIONS: tuple[TopK, ...] = ("peel", "oneshot")
@@ -59,21 +58,21 @@ def theorem_6(
     for i, method in enumerate(SELECTIONS):
         rng = np.random.default_rng([seed, i])
         fewer = np.zeros(repetitions)
-        rates = np.zeros((len(CUTOFFS), len(_COUNTS), repetitions))
+        rates = np.zeros((len(KINDS), len(_COUNTS), repetitions))
         lines: dict[str, Cutoffs] = {}
         for run in range(repetitions):
             p = _signals(rng)
             least = min(K, step_down_positions(p, Q).size)
             fewer[run] = algorithm_4(p, method, ("paper",), rng)["paper"][0].size < least
             for c, (kind, (rejected, line)) in enumerate(
-                algorithm_4(_dependent(rng), method, CUTOFFS, rng).items()
+                algorithm_4(_dependent(rng), method, KINDS, rng).items()
             ):
                 lines[kind] = line
                 false = int(np.count_nonzero(rejected >= _FALSE))
                 rates[c, :, run] = [false / max(1, rejected.size) * (false >= k) for k in _COUNTS]
             tick(1)
         found.append(Promise("b", method, "paper", "fewer than step-down", estimate(fewer), _MISS))
-        for c, kind in enumerate(CUTOFFS):
+        for c, kind in enumerate(KINDS):
             for k, rate in zip(_COUNTS, rates[c], strict=True):
                 name = "FDR" if k == 1 else f"FDR_{k}"
                 found.append(Promise("c", method, kind, name, estimate(rate), stated(lines[kind], k)))

@@ -10,8 +10,9 @@ from scipy.special import ndtri
 
 from discreet.block import Block
 from discreet.evidence.core.accumulate import Sums
+from discreet.evidence.core.null_columns import STATUS, NullCase, NullColumns
+from discreet.evidence.core.registry import own_classes
 from discreet.lab.clopper import lower
-from discreet.lab.null_cases import RATES, SHARES, STATUS, Case, cases
 from discreet.report.text_table import table
 
 if TYPE_CHECKING:
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from discreet.alternative import Alternative
+
+RATES = (0.5, 0.02, 0.005)
+SHARES = (0.5, 0.1)
 ALPHAS = (1e-2, 1e-3, 1e-4, 1e-5)
 COLUMNS = 2_000_000
 _BATCH = 250_000
@@ -43,9 +48,15 @@ class Row:
         return any(lower(hits, self.columns, _DOUBT) > alpha for hits, alpha in pairs)
 
 
-def all_cases() -> list[tuple[Case, float | None, float | None]]:
+def cases(rate: float, share: float, looks: Alternative = "greater") -> list[NullCase]:
+    """Return all tests on columns of one rate, the second group being one share of the people."""
+    columns = NullColumns(rate, share, looks)
+    return [case for test in own_classes() for case in test.null_cases(columns)]
+
+
+def all_cases() -> list[tuple[NullCase, float | None, float | None]]:
     """Return every case once, with the share of the second group and the rate it is about."""
-    found: dict[tuple[str, float | None, float | None], Case] = {}
+    found: dict[tuple[str, float | None, float | None], NullCase] = {}
     for rate in RATES:
         for share in SHARES:
             for case in cases(rate, share):
@@ -74,7 +85,7 @@ def passes(score: NDArray[np.float64], sides: int) -> list[int]:
     return [int(np.count_nonzero(score >= -ndtri(alpha / sides))) for alpha in ALPHAS]
 
 
-def null_scores(case: Case, columns: int, rng: np.random.Generator) -> NDArray[np.float64]:
+def null_scores(case: NullCase, columns: int, rng: np.random.Generator) -> NDArray[np.float64]:
     """Return the scores of null columns.
 
     Without ties people are drawn. With a law on few values, how many people of each kind hold each value is
@@ -113,7 +124,7 @@ def null_scores(case: Case, columns: int, rng: np.random.Generator) -> NDArray[n
 class _Drawn:
     """Genotypes of people of a few kinds: how many of each kind carry 0, 1 and 2 alleles, (m, kinds, 3)."""
 
-    case: Case
+    case: NullCase
     drawn: NDArray[np.int64]
 
     @property
@@ -141,7 +152,7 @@ class _Drawn:
         return self._of_kinds(weight) @ dose.T, np.zeros((len(weight) + len(also), lost.size))
 
 
-def _ranked(case: Case, values: NDArray[np.float64], counts: NDArray[np.int64]) -> NDArray[np.float64]:
+def _ranked(case: NullCase, values: NDArray[np.float64], counts: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the scores of tables with these counts, each different one scored once."""
     flat = counts.reshape(len(counts), -1)
     different, which = np.unique(flat, axis=0, return_inverse=True)
@@ -156,7 +167,7 @@ def _ranked(case: Case, values: NDArray[np.float64], counts: NDArray[np.int64]) 
     return score[which.ravel()]
 
 
-def _scored(case: Case, people: NDArray[np.float64]) -> NDArray[np.float64]:
+def _scored(case: NullCase, people: NDArray[np.float64]) -> NDArray[np.float64]:
     accumulator = case.test.start([str(i) for i in range(people.shape[1])])
     labels = {name: np.repeat(kinds, case.sizes) for name, kinds in case.labels.items()}
     accumulator.update(Block(people, labels))

@@ -1,9 +1,8 @@
-"""What every method starts and ends with: a budget, what is ready to draw, a record of the release."""
+"""What every method starts and ends with: a budget, a promise of privacy, a record of the release."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,7 @@ from discreet.privacy.promise import Privacy
 from discreet.report.release import FdrPromise, Release, Values
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     import numpy as np
     from numpy.typing import NDArray
@@ -23,19 +22,8 @@ if TYPE_CHECKING:
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.null import Null
     from discreet.evidence.core.sharded import Sharded
-    from discreet.parameters import Parameters
+    from discreet.methods.parameters import Parameters
     from discreet.privacy.events import Event
-
-
-@dataclass(frozen=True, slots=True)
-class Ready:
-    """A release whose public parts are settled: what it will cost, and the act of drawing it.
-
-    `events` depend on public things alone, so that they can be charged before any noise is drawn.
-    """
-
-    events: tuple[Event, ...]
-    draw: Callable[[], Release]
 
 
 @lru_cache(maxsize=256)
@@ -51,6 +39,13 @@ def gaussian_budget(epsilon: float, delta: float) -> float:
 def gaussian_events(shares: Iterable[float]) -> tuple[Event, ...]:
     """Return the events of a release whose parts spend these shares of its budget."""
     return tuple(Gaussian(math.sqrt(2 * share)) for share in shares if share > 0)
+
+
+def expected(expect: float | None, m: int) -> int:
+    """Return how many hypotheses are expected to be real: a share, a number, or twice the root of all."""
+    if expect is None:
+        return max(1, min(m // 2, round(2 * math.sqrt(m))))
+    return max(1, min(m, round(expect * m if expect < 1 else expect)))
 
 
 def record(

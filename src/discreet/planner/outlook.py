@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.evidence.correlation import Correlation
 from discreet.planner.reach import Reach, grid, reach
 from discreet.planner.record import Outlook, Point
 
@@ -57,7 +56,7 @@ def searched(
     points = {
         "n": [x for x in grid(study.n, _DECADES) if _FEWEST <= x <= _MOST],
         "epsilon": grid(study.asked[method].epsilon, _DECADES),
-        "effects": [x for x in grid(ideal, 1) if x < 1 or not isinstance(study.setting.test, Correlation)],
+        "effects": [x for x in grid(ideal, 1) if x < study.setting.largest_effect],
     }
 
     def power(name: str, x: float) -> float:

@@ -13,18 +13,20 @@ from discreet.errors import InputError
 from discreet.evidence.core.arguments import alternative_of
 from discreet.evidence.core.arguments import share as in_half
 from discreet.evidence.two_groups import TwoGroups
-from discreet.parameters import TAKES, Parameters, refuse_idle
+from discreet.methods.parameters import Parameters, refuse_idle
+from discreet.methods.registry import METHODS as PRIVATE
 from discreet.planner.invent import Setting
 from discreet.planner.outlook import outlook, power_by_people, searched
 from discreet.planner.record import Outlook, Plan
-from discreet.planner.study import METHODS, ROWS, Study
+from discreet.planner.study import METHODS, Study
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from discreet.alternative import Alternative
-    from discreet.evidence.core.accumulate import Test
-    from discreet.parameters import Cutoffs, Dependence, Method, Planned
+    from discreet.evidence.core.protocol import Test
+    from discreet.methods.method import Method
+    from discreet.typing import Cutoffs, Dependence, MethodName, Planned
 
 _EFFECTS = (0.05, 0.1, 0.2)
 _QUICK, _USUAL, _SEARCH = 20, 40, 12  # invented studies
@@ -147,7 +149,7 @@ def plan(
     looks = alternative_of("two-sided" if alternative is None else alternative)
     chosen, notes = _methods(methods, signed=sensitivity is not None and looks != "two-sided")
     options = {"dependence": dependence, "cutoffs": cutoffs, "k": k}
-    refuse_idle(options, [ROWS[method] for method in chosen])
+    refuse_idle(options, [_private(method) for method in chosen if method != "bh"])
     if target is not None and quick:
         raise InputError("target is what is searched for, and quick searches for nothing: leave one out")
     target = _TARGET if target is None else check.level(target, "target")
@@ -220,15 +222,20 @@ def _signals(signals: int | None, m: int, kinds: int) -> int:
 
 def _asked(method: str, options: dict[str, Any], m: int, signals: int, budget: dict[str, Any]) -> Parameters:
     """Return what `method` would be asked for, with those of the options that it takes."""
-    row = ROWS[method]
-    if row not in TAKES:
+    if method == "bh":
         return Parameters(**budget)
-    taken = {name: options[name] for name in TAKES[row] if name in options}
+    private, guarantee = _private(method)
+    taken = {option: options[option] for option in private.takes(guarantee) if option in options}
     if method in {"peel", "oneshot"} and taken["k"] is None:
         taken["k"] = min(m, 2 * signals)
-    if method == "calibrated":
-        taken["guarantee"] = method
-    return Parameters(**budget, method=cast("Method", row.partition(",")[0]), **taken)
+    if guarantee is not None:
+        taken["guarantee"] = guarantee
+    return Parameters(**budget, method=cast("MethodName", private.name), **taken)
+
+
+def _private(method: str) -> tuple[Method, str | None]:
+    """Return the method of a release that is planned under this name, and the guarantee it is asked for."""
+    return (PRIVATE["aware"], method) if method == "calibrated" else (PRIVATE[method], None)
 
 
 def _setting(

@@ -10,11 +10,11 @@ import numpy as np
 import scipy
 
 from discreet.alternative import toward
-from discreet.api import ready
 from discreet.classical.step_up import step_up_positions
 from discreet.evidence.core.evidence import Evidence, Numbered
 from discreet.methods.aware.method import public_constants
 from discreet.methods.common import gaussian_budget
+from discreet.methods.registry import prepare
 from discreet.selection.scales import oneshot_plan, peel_plan
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from discreet.evidence.core.certificate import Certificate
     from discreet.evidence.core.null import Null
-    from discreet.parameters import Parameters
+    from discreet.methods.parameters import Parameters
     from discreet.planner.invent import Setting
 
 METHODS = {
@@ -39,9 +39,6 @@ METHODS = {
     "peel": "peel",
     "oneshot": "oneshot",
 }
-
-ROWS = {"calibrated": "aware, calibrated"} | {name: name for name in METHODS if name != "calibrated"}
-"""Which row of the options that a method takes applies; "bh" takes none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +136,7 @@ class Study:
         for i in range(self.repetitions):
             sign = None if signed is None else signed[i]
             evidence = Evidence(names, scores[i], wide.null, wide.certificate, sign)
-            released = ready(evidence, self.asked[method]).draw()
+            released = prepare(evidence, self.asked[method]).draw()
             yield released.indices, released.fdr.level
 
     def _score(self, chosen: NDArray[np.int64]) -> list[float]:

@@ -17,8 +17,8 @@ from discreet.classical.rejections import Rejections
 from discreet.classical.step_up import step_up_positions
 from discreet.classical.weighted_bh import weighted_bh
 from discreet.errors import InputError
-from discreet.parameters import Procedure
 from discreet.report.intervals import told_of
+from discreet.typing import Procedure
 
 if TYPE_CHECKING:
     from collections.abc import Callable

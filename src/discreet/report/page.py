@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import math
+from collections.abc import Mapping
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from discreet.privacy.promise import down
 from discreet.report import pictures, words
@@ -14,7 +15,6 @@ from discreet.report.cite import references
 from discreet.report.found import found_section
 from discreet.report.layout import figure, folded, glossary, paragraphs, section
 from discreet.report.markup import document, shown, tag
-from discreet.report.question import question
 from discreet.report.statements import fdr_statement, privacy_statement, settings
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def _top(release: Release, title: str) -> Element:
                 f"for the next release; {words.short(budget.spent)} of {words.short(budget.epsilon)} spent",
             )
         )
-    asked = question(release.parameters)
+    asked = _asked(release.parameters)
     by = f"{'by' if asked else 'By'} {shown(release.method)}, under differential privacy."
     lead = f"{asked}; {by}" if asked else by
     links = [tag("li", tag("a", tag("b", big), tag("span", small), href=to)) for to, big, small in facts]
@@ -111,6 +111,15 @@ def _top(release: Release, title: str) -> Element:
         tag("ul", *links, class_="facts"),
         *([tag("p", shown(privacy.assumption, 600), class_="note")] if privacy.assumption else []),
     )
+
+
+def _asked(parameters: Mapping[str, object]) -> str:
+    """Return the question behind a release; of earlier records, which hold none, the test's name."""
+    sentence, test = parameters.get("question"), parameters.get("test")
+    if isinstance(sentence, str):
+        return shown(sentence, 600)
+    name = cast("Mapping[str, object]", test).get("name") if isinstance(test, Mapping) else None
+    return f"Test {shown(name, 40)}" if isinstance(name, str) else ""
 
 
 def _false(release: Release) -> Element:

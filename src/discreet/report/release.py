@@ -18,11 +18,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.classical.rejections import Rejections
-    from discreet.parameters import Frame, Procedure
     from discreet.privacy.promise import Privacy
     from discreet.report.budget import BudgetLine
     from discreet.report.estimates import Told
-    from discreet.typing import ArrayLike, FrameLike
+    from discreet.typing import ArrayLike, Frame, FrameLike, Procedure
 
 
 @dataclass(frozen=True, slots=True)

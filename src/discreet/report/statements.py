@@ -63,7 +63,9 @@ def privacy_statement(privacy: Privacy) -> list[Element]:
 def settings(release: Release) -> dict[str, str]:
     """Return every public setting of a release, by name."""
     own = {
-        shown(name): shown(str(value), 600) for name, value in release.parameters.items() if value is not None
+        shown(name): shown(str(value), 600)
+        for name, value in release.parameters.items()
+        if value is not None and name != "question"  # the page begins with it
     }
     return {
         "Method": shown(release.method),

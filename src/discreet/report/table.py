@@ -9,9 +9,9 @@ import numpy as np
 
 from discreet import check
 from discreet.errors import missing_extra
-from discreet.parameters import Frame
 from discreet.report.intervals import columns as told_columns
 from discreet.report.intervals import limits, of_discoveries, told_of
+from discreet.typing import Frame
 
 if TYPE_CHECKING:
     from discreet.report.release import Release

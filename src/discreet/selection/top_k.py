@@ -9,7 +9,6 @@ import numpy as np
 
 from discreet import check
 from discreet.noise.laws import GUMBEL, LAPLACE
-from discreet.parameters import TopK
 from discreet.privacy.promise import Privacy
 from discreet.selection import scales as plans
 from discreet.selection.contest.contest import largest as noisy_largest
@@ -18,6 +17,7 @@ from discreet.selection.scores import read_scores
 from discreet.selection.selection import Selection
 from discreet.selection.sensitivity import read_sensitivity, read_spread, words
 from discreet.selection.values import gaussian_noise, laplace_noise
+from discreet.typing import TopK
 
 if TYPE_CHECKING:
     from discreet.selection.values import ValueNoise

@@ -24,24 +24,34 @@ def everywhere(patch: Any, real: Any, faulty: Any) -> None:
 
 def question_charged_as_one_column(patch: Any) -> None:
     """Charge the answers to one question as the first of them."""
-    real = geometry._answers
+    for name in ("_from_zero", "_centred"):
+        real = getattr(geometry, name)
 
-    def faulty(people: Any, rows: Any) -> Any:
-        some = np.zeros(len(people), dtype=bool)
-        some[[asked.places.start for asked in people.questions]] = True
-        return replace(real(people.asked(some), rows.only(some)), entry=real(people, rows).entry)
+        def faulty(rows: Any, size: Any, places: slice, real: Any = real) -> Any:
+            return real(rows, size, slice(places.start, places.start + 1))
 
-    patch.setattr(geometry, "_answers", faulty)
+        patch.setattr(geometry, name, faulty)
 
 
 def missing_counts_for_nothing(patch: Any) -> None:
     """Forget that a row of answers is at their centre where they are missing."""
-    real = geometry._answers
+    real = geometry._from_zero
 
-    def faulty(people: Any, rows: Any) -> Any:
-        return real(people, replace(rows, centre=np.where(rows.answers, 0.0, rows.centre)))
+    def faulty(rows: Any, size: Any, places: slice) -> Any:
+        return real(replace(rows, centre=np.where(rows.answers, 0.0, rows.centre)), size, places)
 
-    patch.setattr(geometry, "_answers", faulty)
+    patch.setattr(geometry, "_from_zero", faulty)
+
+
+def centred_answers_shrunk_as_they_are(patch: Any) -> None:
+    """Forget that centred answers, shrunk each by itself, may be farther apart than before."""
+    real = geometry._centred
+
+    def faulty(rows: Any, size: Any, places: slice) -> Any:
+        apart, _, *rest = real(rows, size, places)
+        return (apart, apart, *rest)
+
+    patch.setattr(geometry, "_centred", faulty)
 
 
 def clipped_before_centred(patch: Any) -> None:
@@ -88,7 +98,7 @@ def ball_of_one_radius(patch: Any) -> None:
 
     def faulty(boxes: Any, balls: Any, share: float, *, protected: bool) -> Any:
         reach = real(boxes, balls, share, protected=protected)
-        return replace(reach, sums=min(reach.sums, np.hypot(balls.answers.radius, balls.numbers.radius)))
+        return replace(reach, sums=min(reach.sums, np.hypot(balls.positive.radius, balls.signed.radius)))
 
     everywhere(patch, real, faulty)
 

@@ -1,5 +1,6 @@
 """Where the groups do not differ, p-values are uniform or larger, noise and all."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 
 from budget import assert_mean_at_most, must_fail
 from discreet.evidence.core.people import People, Question
-from discreet.methods.all import noisy
+from discreet.methods.all import noisy, scales
 from discreet.methods.all.after import results
 from discreet.methods.all.measure import learn, measure
 from discreet.methods.all.shares import schedule, shares
@@ -67,6 +68,7 @@ def p_values(rng, runs, protect, noise=1.0):
     return np.array(found)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(2)
 @pytest.mark.parametrize("protect", ["everything", "columns"])
 def test_p_values_of_columns_alike_are_not_too_small(rng, protect):
@@ -76,8 +78,40 @@ def test_p_values_of_columns_alike_are_not_too_small(rng, protect):
     assert_mean_at_most(p <= LEVEL / 10, 0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(1, twins=1)
 def test_a_variance_without_noise_is_caught(rng):
     """Wrong twin: z scores that leave the noise of the contrast out of their variance."""
     p = p_values(rng, 300, "columns", noise=0.0)
     must_fail(assert_mean_at_most, p <= LEVEL, wrong=CLAIMED, truth=TWIN)
+
+
+def shared_errors(rng, runs):
+    """Return for each of many releases whether the z scores of its columns, all alike, lean to one side."""
+    columns, n, rho = 30, 600, 0.1
+    questions = tuple(Question(str(place), slice(place, place + 1), True) for place in range(columns))
+    found = []
+    for _ in range(runs):
+        values = (rng.random((n, columns)) < 0.5).astype(float)
+        group = (rng.random(n) < 0.5).astype(np.int8)
+        people = People([""] * columns, questions, "two-sided", "everything", values, group)
+        budget = shares(people, rho, ()).of(rho)
+        known = learn(people, budget, clip=True)
+        told = measure(people, known, budget)
+        z = results(people, known, told, told.contrast.sums, np.full(columns, told.contrast.deviation**2)).z
+        found.append(abs(np.mean(known.rows.sign * z)) > 0.3)  # 0.18 is the deviation of a mean of 30
+    return np.array(found)
+
+
+@pytest.mark.statistical(1)
+def test_columns_do_not_share_an_error(rng):
+    """Labels protected: what is not known of the groups' sizes does not move all columns at once."""
+    assert_mean_at_most(shared_errors(rng, 100), 0.12)
+
+
+@pytest.mark.statistical(1, twins=1)
+def test_an_error_that_columns_share_is_caught(rng, monkeypatch):
+    """Wrong twin: frequent answers that are not centred."""
+    monkeypatch.setattr(scales, "_CENTRED_FROM", (1.0,))
+    monkeypatch.setattr(scales, "_COMMON", math.inf)
+    must_fail(assert_mean_at_most, shared_errors(rng, 300), wrong=0.12, truth=0.45)

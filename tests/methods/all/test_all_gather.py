@@ -10,7 +10,7 @@ from discreet import gather
 from discreet.gather import gathered
 from discreet.methods.all import learn
 from discreet.methods.all.method import ready_all
-from discreet.parameters import Parameters
+from discreet.methods.parameters import Parameters
 
 ANSWERS = ["a", "b", "c", "d"]
 
@@ -43,6 +43,7 @@ def test_a_person_gives_one_answer_to_a_question_at_most(reduce):
             assert np.array_equal(missing.any(axis=1), missing.all(axis=1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reduce", ["mean", "first", "any"])
 def test_a_person_with_several_rows_moves_no_more_than_is_paid_for(reduce):
     """Somebody who gave all answers in turn, replaced by somebody who gave none, and by others."""

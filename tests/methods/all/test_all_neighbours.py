@@ -10,7 +10,7 @@ import pytest
 
 from discreet.methods.all.method import ready_all
 from discreet.methods.focus.method import ready_focus
-from discreet.parameters import Parameters
+from discreet.methods.parameters import Parameters
 from discreet.privacy.account import account
 
 READY = {"all": ready_all, "proved": ready_all, "focus": ready_focus}
@@ -40,6 +40,7 @@ def moved(seed, method, tables, neighbours=3):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("method", "tables"), [("all", 72), ("proved", 48), ("focus", 24)])
 def test_no_step_is_moved_by_more_than_is_paid_for(method, tables):
     """At every step the sums of neighbours are within its sensitivity, and near it; its terms are alike."""
@@ -53,6 +54,7 @@ def test_no_step_is_moved_by_more_than_is_paid_for(method, tables):
         assert sorted(found.values())[1] > 0.9, found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", planted.FAULTS)
 def test_a_planted_fault_is_found(fault, monkeypatch):
     """The audit refutes a mechanism that is wrong in one place."""
@@ -68,6 +70,7 @@ def refuted(seed):
         return True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", READY)
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 8.0])
 def test_what_is_spent_is_what_was_charged(method, epsilon):

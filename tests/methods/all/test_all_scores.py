@@ -7,11 +7,12 @@ import pytest
 import discreet
 from discreet.errors import InputError
 from discreet.methods.all.scores import ready_scores
-from discreet.parameters import Parameters
+from discreet.methods.parameters import Parameters
 
 ASKED = Parameters(q=0.1, epsilon=1.0, delta=1e-6, method="all")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sup", [3.0, 0.01, 1e-6, 1e-12, 1e-15, 2.0**-199])
 @pytest.mark.parametrize("alternative", ["two-sided", "greater"])
 def test_scores_of_neighbours_are_within_their_sensitivity(sup, alternative):

@@ -16,7 +16,7 @@ from discreet import check
 from discreet.data.tables.source import is_missing
 from discreet.errors import InputError
 from discreet.labels import plain, spelled
-from discreet.parameters import Reduction
+from discreet.typing import Reduction
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

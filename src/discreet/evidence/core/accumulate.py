@@ -12,7 +12,7 @@ from discreet.errors import InputError
 from discreet.evidence.core.summing import add_compiled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
@@ -35,19 +35,6 @@ class Accumulator(Protocol):
 
     def finish(self) -> Evidence:
         """Return the evidence of everyone seen."""
-        ...
-
-
-class Test(Protocol):
-    """A hypothesis test that carries its own certificate."""
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The columns the test reads beside the measurements."""
-        ...
-
-    def start(self, names: Sequence[str]) -> Accumulator:
-        """Return an empty accumulator for the columns called `names`."""
         ...
 
 

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 CALLED = 0.9  # with fewer calls than this share of people, a variant's phenotype variance is padded
 SLOPE = 1.05  # scores climb so much faster than z, at most
 _LEAST = 5  # people in a stratum
-_PART = 2**15  # variants worked on together: their numbers stay in the cache
 EFFECT = "covariance of allele count and phenotype"
+_PART = 2**15  # variants worked on together: their numbers stay in the cache
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -19,8 +19,11 @@ from discreet.evidence.core.genotypes import Genotypes, not_protected
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from discreet.alternative import Alternative
     from discreet.evidence.core.evidence import Evidence
+    from discreet.evidence.core.invented import Invented
     from discreet.typing import Levels
 
 PROVABLE = ("safe", "proved", "normal")
@@ -30,6 +33,9 @@ _RARE_CASES = 0.1  # the lowest floor of the share of cases that is taken unaske
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseControl(Genetic):
     """The public arguments of every test of cases against controls; `Allelic` says what they mean."""
+
+    groups = 2
+    unit = "a difference between groups in standard deviations"
 
     group: str = "phenotype"
     levels: Levels = (1, 2)
@@ -63,6 +69,24 @@ class CaseControl(Genetic):
         controls, cases = counts.members.T
         low, high = np.where(controls > 0, 0.0, 1.0), np.where(cases > 0, 1.0, 0.0)
         return public_design(counts.slots, cases, cases, low, high, public)
+
+
+def invented_counts(test: CaseControl, z: NDArray[np.float64], people: Invented) -> Evidence:
+    """Take the allele frequency with the deviation, or one half, and split alleles as by chance."""
+    n, controls, cases = people.n, people.first, people.second
+    frequency = (1 - np.sqrt(max(0.0, 1 - 8 * (people.sd or 0.5) ** 2))) / 2
+    more = z * np.sqrt(2 * frequency * (1 - frequency) * cases * controls / n)
+    counts = test.start(("",) * z.size)
+    strata = counts.slots.size
+    for group, size, change in ((0, controls, -more), (1, cases, more)):
+        inside = size // strata
+        p = np.clip(frequency + change / (2 * size), 0, 1)
+        two, one = np.rint(inside * p * p), np.rint(inside * 2 * p * (1 - p))
+        counts.counts[:, group, 2], counts.counts[:, group, 1] = two, np.minimum(one, inside - two)
+        counts.counts[:, group, 0] = inside - counts.counts[0, group, 1:3].sum(axis=0)
+        counts.members[:, group] = inside
+        counts.slots += inside
+    return counts.finish()
 
 
 def moments_of(counts: Genotypes) -> Moments:

@@ -7,7 +7,7 @@ from typing import get_args
 
 from discreet import check
 from discreet.errors import InputError
-from discreet.parameters import Adjacency
+from discreet.typing import Adjacency
 
 ADJACENCIES: tuple[str, ...] = get_args(Adjacency)
 _MOVES = (2.0**-200, 2.0**200)  # far beyond any score; squares and quotients are still numbers

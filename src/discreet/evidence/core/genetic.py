@@ -10,11 +10,12 @@ import numpy as np
 from discreet import check
 from discreet.errors import InputError
 from discreet.evidence.core.arguments import TAILS, check_strata, only_replace, settle
+from discreet.evidence.core.association import EFFECT
+from discreet.evidence.core.protocol import Test
 
 if TYPE_CHECKING:
     from discreet.evidence.core.association import Design
-    from discreet.parameters import Adjacency
-    from discreet.typing import Levels, Tail
+    from discreet.typing import Adjacency, Levels, Tail
 
 PROTECT = ("both", "genotypes")
 RARE = 0.05  # the lowest floor of a frequency that is taken unasked
@@ -22,8 +23,12 @@ _STEP = 1 / 16  # floors are as low as they can be while one person moves z by n
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Genetic:
+class Genetic(Test):
     """The public arguments of every test on genotypes; `Allelic` says what they mean."""
+
+    proof = "association"
+    effect = EFFECT
+    sources = ("genotypes", "tables")
 
     protect: Literal["both", "genotypes"] = "both"
     maf_floor: float | None = None
@@ -46,6 +51,11 @@ class Genetic:
     def beside(self, phenotype: str) -> tuple[str, ...]:
         """Return the columns read beside genotypes: the phenotype, and the stratum where there is one."""
         return (phenotype,) if self.stratum is None else (phenotype, self.stratum)
+
+    @property
+    def public_labels(self) -> tuple[str, ...]:
+        """The stratum column, and the phenotype where it is not protected."""
+        return self.labels[1:] if self.protect == "both" else self.labels
 
     def frequency_floor(self, design: Design) -> float:
         """Return the declared floor of allele frequencies, or as low a one as the number of people allows."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.alternative import Alternative
-    from discreet.parameters import Protect
+    from discreet.typing import Protect
 
 
 @dataclass(frozen=True, slots=True)

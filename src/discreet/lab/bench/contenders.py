@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from discreet.api import ready_people, release
+from discreet.api import release
 from discreet.evidence.core.compared import compared
 from discreet.lab.bench.moments import DELTA, Q, not_private
 from discreet.lab.bench.rival import by_hand
-from discreet.methods.route import route
-from discreet.parameters import Parameters
+from discreet.methods.parameters import Parameters
+from discreet.methods.registry import prepare, route
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def ours(people: People, epsilon: float, **options: Any) -> NDArray[np.int64]:
     """Return the discoveries of `discreet.Compare`, by the method chosen for it unless one is named."""
     asked, _ = route(Parameters(q=Q, epsilon=epsilon, delta=DELTA, **options), people)
-    return ready_people(people, asked).draw().indices
+    return prepare(people, asked).draw().indices
 
 
 def aware(people: People, epsilon: float) -> NDArray[np.int64]:

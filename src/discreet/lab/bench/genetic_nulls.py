@@ -9,10 +9,10 @@ import numpy as np
 from scipy.special import ndtri
 
 from discreet.evidence.allelic import Allelic
+from discreet.evidence.core.null_columns import STATUS, NullCase, genotypes
 from discreet.evidence.genotypic import Genotypic
 from discreet.evidence.trend import Trend
 from discreet.lab.clopper import lower
-from discreet.lab.null_cases import STATUS, Case, genotypes
 from discreet.lab.type_one import null_scores
 from discreet.report.text_table import table
 
@@ -56,7 +56,7 @@ def run(variants: int, tick: Callable[[int], None], seed: int = 1) -> list[Row]:
         second = round(_PEOPLE * cases)
         for maf in (0.05, 0.01):
             for name, test in tests(cases).items():
-                case = Case(name, test, genotypes(maf), (_PEOPLE - second, second), STATUS)
+                case = NullCase(name, test, genotypes(maf), (_PEOPLE - second, second), STATUS)
                 passed = np.zeros(len(ALPHAS), dtype=np.int64)
                 for first in range(0, variants, _BATCH):
                     some = min(_BATCH, variants - first)

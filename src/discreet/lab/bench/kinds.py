@@ -16,7 +16,7 @@ from discreet.lab.bench.moments import Q
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from discreet.parameters import Protect
+    from discreet.typing import Protect
 
 POWER, N0 = 0.88, 10_000
 _GRID = np.linspace(0, 1, 4097)

@@ -21,7 +21,7 @@ from discreet.report.text_table import table
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from discreet.parameters import Protect
+    from discreet.typing import Protect
 
 ALL = tuple(KINDS)
 NAMES = ("us", "us, proved", "by hand")

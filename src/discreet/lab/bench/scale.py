@@ -28,7 +28,7 @@ from discreet.report.text_table import table
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from discreet.evidence.core.accumulate import Test
+    from discreet.evidence.core.protocol import Test
 
 _REPEATS = 3
 _PAPER = (500_000, 10_000_000)  # people and variants of the study worked out on paper

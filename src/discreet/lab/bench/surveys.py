@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from discreet.evidence.core.people import People
-    from discreet.parameters import Protect
+    from discreet.typing import Protect
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evidence.core.people import People
-    from discreet.parameters import Protect
+    from discreet.typing import Protect
 
 K = TypeVar("K")
 NAMES = ("us", "us, bounds", "us, proved", "aware", "by hand")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from discreet.parameters import TopK
+    from discreet.typing import TopK
 
 SIZES = (10_000, 100_000, 1_000_000)
 COUNTS = (1, 10, 100, 1000)

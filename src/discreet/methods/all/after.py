@@ -62,7 +62,7 @@ def results(
     present = np.minimum(np.maximum(known.means.present, 1.0), n)
     weight, shift = known.weight, rows.shift / FINE
     # Answers were added up from 0, not from their centre; what their weights came to is taken off.
-    weights = _weights(told, known, off * n)
+    weights = _weights(told, known, off * n, off_variance * n * n)
     sums = told.sums.sums - shift * weight * n
     mean, doubt = sums / present, told.sums.deviation / present
     missing = _missing(told, known)
@@ -88,7 +88,7 @@ def _squares(told: Measured, known: Learned, present: NDArray[np.float64], n: fl
     shift = rows.shift / FINE
     filled = told.squares.sums - squared * shift**2 * (n - present)
     centred = filled * (1 - 2 * rows.centre) + squared * shift**2 * present
-    return np.where(rows.answers & ~np.array(rows.centred), centred, told.squares.sums)
+    return np.where(rows.positive, centred, told.squares.sums)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,17 +113,22 @@ def _missing(told: Measured, known: Learned) -> _Excess:
     )
 
 
-def _weights(told: Measured, known: Learned, expected: float) -> _Excess:
-    """Return how unevenly clipping weighs the answers of the two groups; `expected` if it did not clip.
+def _weights(told: Measured, known: Learned, expected: float, doubt: float) -> _Excess:
+    """Return sum (y - f) w, which entries that are never negative add to their contrasts.
 
-    What may be missed is taken to be a third of what clipping takes, from one group alone.
+    Before it is measured it is known from the sizes of the groups, with the variance `doubt`, but for what
+    clipping takes from one group more than from the other: taken to be a third of what it takes in all. Both
+    are put together by inverse variance. The error is the same for all columns, so it must be small.
     """
-    weight = known.norms[0].mean_weight(known.balls.answers)
-    if weight == 1 or known.rows.centred:
-        return _Excess(np.array([expected]), np.zeros(1))
+    weight = known.norms[0].mean_weight(known.balls.positive)
     unseen = (1 - weight) / 3 * known.groups.people * known.share * (1 - known.share)
-    found = _shrunk(told.weights.sums - expected * weight, told.weights.deviation, np.array([unseen]))
-    return _Excess(found.excess + expected * weight, found.variance)
+    before = doubt * weight**2 + unseen**2
+    if before == 0 or told.weights.deviation == 0:
+        return _Excess(np.array([expected * weight]), np.array([before]))
+    part = before / (before + told.weights.deviation**2)
+    return _Excess(
+        expected * weight + part * (told.weights.sums - expected * weight), np.array([before * (1 - part)])
+    )
 
 
 def _shrunk(sums: NDArray[np.float64], deviation: float, unseen: NDArray[np.float64]) -> _Excess:

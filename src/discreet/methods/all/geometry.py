@@ -1,6 +1,6 @@
 """How far one person can move the sums: the set that rows come from, and clipping it to a ball.
 
-A row has two parts, its answers, which are never negative, and its numbers, which are centred; each is
+A row has two parts, entries that are never negative, and entries of both signs, which are centred; each is
 clipped by itself. Everything is in whole numbers of steps. Proof: docs/proofs/all-privacy.md.
 """
 
@@ -26,12 +26,16 @@ _OVER = 0.2  # a ball is this much larger, squared, than rows without their larg
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """The set that one part of a row comes from, also after its entries are shrunk toward 0.
+    """The set that one part of a row comes from.
 
     Attributes
     ----------
-    apart, radius : float
-        Any two rows are at most this far apart; no row is longer.
+    apart : float
+        Any two rows are at most this far apart.
+    shrunk : float
+        The same after entries are shrunk toward 0, each by itself.
+    radius : float
+        No row is longer.
     squares : float
         The vector of a row's squared entries is no longer.
     entry : float
@@ -41,6 +45,7 @@ class Box:
     """
 
     apart: float
+    shrunk: float
     radius: float
     squares: float
     entry: float
@@ -89,85 +94,76 @@ class Ball:
 class Balls:
     """How both parts of a row are clipped."""
 
-    answers: Ball
-    numbers: Ball
+    positive: Ball
+    signed: Ball
 
-    def clip(self, whole: NDArray[np.int16], answers: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def clip(self, whole: NDArray[np.int16], positive: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Return the clipped rows of some people, whole numbers; shape (n, m)."""
         rows = whole.astype(np.float64)
-        if answers.all():
-            return self.answers.clip(rows)
-        if not answers.any():
-            return self.numbers.clip(rows)
-        rows[:, answers] = self.answers.clip(rows[:, answers])
-        rows[:, ~answers] = self.numbers.clip(rows[:, ~answers])
+        if positive.all():
+            return self.positive.clip(rows)
+        if not positive.any():
+            return self.signed.clip(rows)
+        rows[:, positive] = self.positive.clip(rows[:, positive])
+        rows[:, ~positive] = self.signed.clip(rows[:, ~positive])
         return rows
 
 
 def boxes_of(people: People, rows: Rows) -> tuple[Box, Box]:
-    """Return the sets that answers and numbers come from."""
-    end = rows.most * FINE
-    low = np.clip(-rows.centre * rows.scale * FINE, -end, 0.0)
-    high = np.clip((1 - rows.centre) * rows.scale * FINE, 0.0, end)
-    numbers, ends = ~rows.answers, np.maximum(-low, high)
-    return _answers(people, rows), _box(
-        float(np.sum((high - low)[numbers] ** 2)),
-        float(np.sum(ends[numbers] ** 2)),
-        float(np.sum(ends[numbers] ** 4)),
-        float(np.max(ends[numbers], initial=1.0)),
-        int(np.count_nonzero(numbers)),
+    """Return the sets that entries without negative ones, and entries of both signs, come from."""
+    size, end = np.minimum(rows.scale, rows.most) * FINE, rows.most * FINE
+    low = np.where(rows.answers, -rows.middle, np.clip(-rows.centre * rows.scale * FINE, -end, 0.0))
+    high = np.where(
+        rows.answers, size - rows.middle, np.clip((1 - rows.centre) * rows.scale * FINE, 0.0, end)
     )
-
-
-def _answers(people: People, rows: Rows) -> Box:
-    """Return the set that answers come from: of several to a question a person gives one, or none."""
-    size = np.minimum(rows.scale, rows.most) * FINE
-    single = rows.answers.copy()
-    apart = radius = squares = 0.0
+    low, high = np.where(rows.positive, 0.0, low), np.where(rows.positive, size, high)
+    longest = np.maximum(-low, high)
+    # Each column by itself: its two ends; then the questions with several answers, of which one is given.
+    single = np.ones(rows.scale.size, dtype=np.bool_)
+    several: list[tuple[bool, tuple[float, float, float, float]]] = []
     for asked in people.questions:
-        if not asked.answers or asked.places.stop - asked.places.start == 1:
-            continue
-        single[asked.places] = False
-        sizes = _centred(rows, size, asked.places) if rows.centred else _from_zero(rows, size, asked.places)
-        apart, radius, squares = apart + sizes[0], radius + sizes[1], squares + sizes[2]
-    ends = np.maximum(size - rows.middle, rows.middle) if rows.centred else size
-    return _box(
-        apart + float(np.sum(size[single] ** 2)),
-        radius + float(np.sum(ends[single] ** 2)),
-        squares + float(np.sum(ends[single] ** 4)),
-        float(np.max(ends[rows.answers], initial=1.0)),
-        int(np.count_nonzero(rows.answers)),
-    )
+        if asked.answers and asked.places.stop - asked.places.start > 1:
+            single[asked.places] = False
+            centred = bool(rows.centred[asked.places.start])
+            several.append((centred, (_centred if centred else _from_zero)(rows, size, asked.places)))
+
+    def box(part: NDArray[np.bool_], *, centred: bool) -> Box:
+        width, ends = (high - low)[part & single], longest[part & single]
+        alone = [np.sum(width**2), np.sum(width**2), np.sum(ends**2), np.sum(ends**4)]
+        blocks = [sizes for signed, sizes in several if signed == centred]
+        total = np.sum([alone, *blocks], axis=0)
+        apart, shrunk, radius, squares = (math.sqrt(float(squared)) * _UP for squared in total)
+        entry = float(np.max(longest[part], initial=1.0)) * _UP
+        return Box(apart, shrunk, radius, squares, entry, int(np.count_nonzero(part)))
+
+    return box(rows.positive, centred=False), box(~rows.positive, centred=True)
 
 
-def _from_zero(rows: Rows, size: NDArray[np.float64], places: slice) -> tuple[float, float, float]:
-    """Return how far apart answers to one question are, squared, how long, and their fourth powers."""
+def _from_zero(rows: Rows, size: NDArray[np.float64], places: slice) -> tuple[float, float, float, float]:
+    """Return how far apart answers to one question are, squared, also shrunk, how long, and fourth powers."""
     # Without an entry a row is `centre`. With one it is `none`, but for the answer that is given.
     turned, most, centre = rows.turned[places], size[places], rows.shift[places]
     none, given = most[turned], most[~turned]
     # Shrunk, two rows without negative entries are no further apart than the larger of both is long.
     given_two = float(np.sum(np.sort(given**2)[-2:]))
     given_one = float(np.sum(centre[~turned] ** 2) + np.max(given**2 - centre[~turned] ** 2, initial=0.0))
+    apart = float(np.sum(none**2)) + max(given_two, given_one)
     return (
-        float(np.sum(none**2)) + max(given_two, given_one),
+        apart,
+        apart,
         max(float(np.sum(none**2) + np.max(given**2, initial=0.0)), float(np.sum(centre**2))),
         max(float(np.sum(none**4) + np.max(given**4, initial=0.0)), float(np.sum(centre**4))),
     )
 
 
-def _centred(rows: Rows, size: NDArray[np.float64], places: slice) -> tuple[float, float, float]:
-    """Return the same of answers less their centre, which are never shrunk."""
+def _centred(rows: Rows, size: NDArray[np.float64], places: slice) -> tuple[float, float, float, float]:
+    """Return the same of answers less their centre; shrunk, each entry may be anywhere between its ends."""
     turned, most = rows.turned[places], np.trunc(size[places])
     given = (np.eye(most.size, dtype=np.bool_) != turned) * most
     corners = np.vstack([given, turned * most, rows.middle[places]]) - rows.middle[places]
     length = np.sum(corners**2, axis=1)
-    apart = length[:, None] + length - 2 * corners @ corners.T
-    return float(apart.max()), float(length.max()), float(np.sum(corners**4, axis=1).max())
-
-
-def _box(apart: float, radius: float, squares: float, entry: float, columns: int) -> Box:
-    sizes = [math.sqrt(part) * _UP for part in (apart, radius, squares)]
-    return Box(sizes[0], sizes[1], sizes[2], entry * _UP, columns)
+    apart = float((length[:, None] + length - 2 * corners @ corners.T).max())
+    return apart, float(np.sum(most**2)), float(length.max()), float(np.sum(corners**4, axis=1).max())
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,9 +181,13 @@ def reach_of(boxes: tuple[Box, Box], balls: Balls, share: float, *, protected: b
     A neighbour with the same label moves the first by max(f, 1 - f) times the distance of two rows; one with
     another label by a mean of two rows. Rows without negative entries in a ball are sqrt(2) radii apart.
     """
-    answers, numbers = boxes
-    clipped = (balls.answers.radius, balls.numbers.radius)
-    apart = math.hypot(min(answers.apart, math.sqrt(2) * clipped[0]), min(numbers.apart, 2 * clipped[1]))
+    clipped = (balls.positive.radius, balls.signed.radius)
+    apart = math.hypot(
+        *(
+            box.apart if math.isinf(radius) else min(box.shrunk, factor * radius)
+            for box, radius, factor in zip(boxes, clipped, (math.sqrt(2), 2.0), strict=True)
+        )
+    )
     lengths = [min(box.radius, radius) for box, radius in zip(boxes, clipped, strict=True)]
     fourth = [min(box.squares, box.entry * size) for box, size in zip(boxes, lengths, strict=True)]
     moved = max(share, 1 - share) * apart

@@ -47,6 +47,7 @@ class Learned:
     rows: Rows
     norms: tuple[Norms, Norms]
     balls: Balls
+    clipped: bool
 
     @property
     def weight(self) -> NDArray[np.float64]:
@@ -69,7 +70,7 @@ class Measured:
     absent : Noisy, shape (questions,)
         How many have no entry.
     weights : Noisy, shape (1,)
-        sum (y - f) w, w the weight that clipping leaves to a person's answers.
+        sum (y - f) w, w the weight that clipping leaves to a person's entries that are never negative.
     """
 
     contrast: Noisy
@@ -104,21 +105,23 @@ def learn(people: People, budget: Shares, groups: Groups | None = None, *, clip:
     learned = scaling.shares(values, columns)
     means = learn_means(learned, people, budget.centre)
     rho = budget.contrast + budget.stages
-    rows = scaled_rows(people, means.mean, scaling, columns, groups.people, share, rho)
-    rows = replace(rows, centred=not clip)
+    unsure = _unsure(groups, share, budget.weights, protected=people.protect == "everything")
+    rows = scaled_rows(people, means.mean, scaling, columns, groups.people, share, rho, unsure)
+    if not clip:
+        rows = replace(rows, centred=rows.answers)
     boxes = boxes_of(people, rows)
-    whole, answers = rows.whole(learned), rows.answers
+    whole, positive = rows.whole(learned), rows.positive
     usual = usual_norms(rows, scaling)
     norms = (
-        learn_norms(whole[:, answers], boxes[0], usual[0], budget.norms / 2),
-        learn_norms(whole[:, ~answers], boxes[1], usual[1], budget.norms / 2),
+        learn_norms(whole[:, positive], boxes[0], usual[0], budget.norms / 2),
+        learn_norms(whole[:, ~positive], boxes[1], usual[1], budget.norms / 2),
     )
     protected = people.protect == "everything"
     balls = Balls(Ball(math.inf, boxes[0].entry), Ball(math.inf, boxes[1].entry))
     if clip:
         balls = best_balls(norms, boxes, share, groups.people, rho, protected=protected)
     moved = reach_of(boxes, balls, share, protected=protected).sums
-    total = _sums(whole, balls, answers, people.group[some] >= 0)
+    total = _sums(whole, balls, positive, people.group[some] >= 0)
     found = told(total, moved, budget.recentre, 1 / FINE).sums
     part = len(values) / max(people.rows, 1)
     weight = _weights(rows, norms, balls)
@@ -127,18 +130,24 @@ def learn(people: People, budget: Shares, groups: Groups | None = None, *, clip:
     part = max(part, 1e-9)
     means = replace(means, present=means.present / part, doubt=means.doubt / part)
     return Learned(
-        groups, share, columns, scaling, means, rows, norms, _fitted(balls, boxes_of(people, rows))
+        groups, share, columns, scaling, means, rows, norms, _fitted(balls, boxes_of(people, rows)), clip
     )
 
 
+def _unsure(groups: Groups, share: float, rho: float, *, protected: bool) -> float:
+    """Return the variance of what will be known of sum (y - f): from the sizes of groups, and from itself."""
+    moved = 1.0 if protected else max(share, 1 - share)
+    return 1 / (1 / max(0.5 * groups.deviation**2, 1e-9) + 2 * rho / moved**2)
+
+
 def _weights(rows: Rows, norms: tuple[Norms, Norms], balls: Balls) -> NDArray[np.float64]:
-    answers, numbers = norms[0].mean_weight(balls.answers), norms[1].mean_weight(balls.numbers)
-    return np.where(rows.answers, answers, numbers)
+    positive, signed = norms[0].mean_weight(balls.positive), norms[1].mean_weight(balls.signed)
+    return np.where(rows.positive, positive, signed)
 
 
 def _fitted(balls: Balls, boxes: tuple[Box, Box]) -> Balls:
     """Return balls of the same radii for boxes that moved a little."""
-    return Balls(Ball(balls.answers.radius, boxes[0].entry), Ball(balls.numbers.radius, boxes[1].entry))
+    return Balls(Ball(balls.positive.radius, boxes[0].entry), Ball(balls.signed.radius, boxes[1].entry))
 
 
 def measure(people: People, known: Learned, budget: Shares) -> Measured:
@@ -176,7 +185,7 @@ def measure_again(people: People, known: Learned, rows: NDArray[np.int16], rho: 
     reach = reach_of(boxes, known.balls, known.share, protected=people.protect == "everything")
     total = np.zeros((2, len(people)), dtype=np.int64)
     for part in _parts(*rows.shape):
-        _add(total, known.balls.clip(rows[part], known.rows.answers), people.group[part])
+        _add(total, known.balls.clip(rows[part], known.rows.positive), people.group[part])
     return told(_contrast(total, known.share), PARTS * reach.contrast, rho, 1 / (PARTS * FINE))
 
 
@@ -190,7 +199,7 @@ def whole_rows(people: People, known: Learned) -> NDArray[np.int16]:
 
 def _absent(people: People, known: Learned) -> float:
     """Return the norm that a person's missing answers are clipped to: a few more than usual, or all."""
-    if known.rows.centred:
+    if not known.clipped:
         return math.sqrt(len(people.questions))
     first = [asked.places.start for asked in people.questions]
     rate = np.maximum(1 - known.means.present[first] / known.groups.people, 0.0)
@@ -203,12 +212,12 @@ def _contrast(total: NDArray[np.int64], share: float) -> NDArray[np.int64]:
 
 
 def _sums(
-    whole: NDArray[np.int16], balls: Balls, answers: NDArray[np.bool_], inside: NDArray[np.bool_]
+    whole: NDArray[np.int16], balls: Balls, positive: NDArray[np.bool_], inside: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
     """Return the exact sums of clipped rows of those in a group. Private."""
     total = np.zeros(whole.shape[1], dtype=np.int64)
     for part in _parts(*whole.shape):
-        total += _exact(inside[part].astype(np.float64) @ balls.clip(whole[part], answers))
+        total += _exact(inside[part].astype(np.float64) @ balls.clip(whole[part], positive))
     return total
 
 
@@ -228,7 +237,7 @@ class _Totals:
         shapes = ((2, m), (2, count), (2, 1), m)
         total = cls(*(np.zeros(shape, dtype=np.int64) for shape in shapes))
         first = [asked.places.start for asked in people.questions]
-        answers = known.rows.answers
+        positive = known.rows.positive
         for part in _parts(people.rows, m):
             group = people.group[part]
             inside = (group >= 0)[:, None]
@@ -236,9 +245,9 @@ class _Totals:
             many = np.sqrt(np.maximum(missing.sum(axis=1), absent**2))
             _add(total.absent, np.trunc(FINE * absent / many)[:, None] * missing, group)
             whole = _whole(people, known, part)
-            clipped = known.balls.clip(whole, answers)
+            clipped = known.balls.clip(whole, positive)
             _add(total.rows, clipped, group)
-            _add(total.weights, _kept(whole[:, answers], clipped[:, answers]), group)
+            _add(total.weights, _kept(whole[:, positive], clipped[:, positive]), group)
             total.squares += _exact(np.einsum("ij,ij->j", clipped * inside, clipped))
         return total
 
@@ -247,7 +256,7 @@ class _Totals:
 
 
 def _kept(whole: NDArray[np.int16], clipped: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return what clipping leaves of the length of each person's answers, in steps; shape (n, 1)."""
+    """Return what clipping leaves of the length of each person's entries, in steps; shape (n, 1)."""
     before = np.sum(whole.astype(np.float64) ** 2, axis=1)
     after = np.sum(clipped * clipped, axis=1)
     share = np.sqrt(np.minimum(after / np.maximum(before, 1.0), 1.0))

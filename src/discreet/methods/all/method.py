@@ -12,9 +12,11 @@ from discreet.classical.step_up import step_up_positions
 from discreet.methods.all.after import effects, results
 from discreet.methods.all.measure import check_budget, learn, measure
 from discreet.methods.all.proved_sums import proved_p
-from discreet.methods.all.shares import expected, schedule, shares
+from discreet.methods.all.scores import ready_scores
+from discreet.methods.all.shares import schedule, shares
 from discreet.methods.all.stages import staged
-from discreet.methods.common import INDEPENDENT, Ready, gaussian_budget, gaussian_events
+from discreet.methods.common import INDEPENDENT, expected, gaussian_budget, gaussian_events
+from discreet.methods.method import Method, Ready
 from discreet.privacy.promise import Privacy
 from discreet.report.estimates import Told
 from discreet.report.release import FdrPromise, Release, Values
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from discreet.methods.all.after import Results
     from discreet.methods.all.learn import Groups
     from discreet.methods.all.shares import Later, Shares
-    from discreet.parameters import Parameters
+    from discreet.methods.parameters import Parameters
     from discreet.privacy.events import Event
 
 
@@ -42,22 +44,24 @@ def ready_all(people: People, asked: Parameters) -> Ready:
     events = gaussian_events(budget.spent())
 
     proved = asked.guarantee == "proved"
+    if proved:
+        fdr = FdrPromise(asked.q, "proved", PROVED, "docs/proofs/all-fdr.md", INDEPENDENT)
+    else:
+        fdr = FdrPromise(asked.q, "simulated", APPROXIMATE, "discreet bench people --raw")
 
     def draw() -> Release:
         if proved:
             tested = proved_all(people, budget, asked.q)
             places = step_up_positions(tested.p, asked.q * (1 - FAILURE))
-            words = FdrPromise(asked.q, "proved", PROVED, "docs/proofs/all-fdr.md", INDEPENDENT)
         else:
             tested = measured(people, budget, later)
             places = adaptive_bh(tested.p, asked.q)
-            words = FdrPromise(asked.q, "simulated", APPROXIMATE, "discreet bench people --raw")
         told = tested.told(np.arange(len(people)), "BH" if proved else "adaptive BH")
         return released(
-            "noise on every statistic", people, asked, events, places, told, words, tested.values(places)
+            "noise on every statistic", people, asked, events, places, told, fdr, tested.values(places)
         )
 
-    return Ready(events, draw)
+    return Ready(events, fdr, draw)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -145,4 +149,17 @@ PROVED = (
 APPROXIMATE = (
     "the t law of the z scores is near the truth, which very rare answers in small groups can strain, and "
     "columns that do not differ are independent of the rest, or nearly so"
+)
+
+ALL = Method(
+    name="all",
+    about="Gaussian noise on every statistic, then BH; best for few hypotheses, many of them real. Of two "
+    "groups nothing is assumed about the columns.",
+    options={
+        "guarantee": '"approximate" (if None), by adaptive BH, or "proved", by BH.',
+        "expect": "it helps to divide the budget.",
+    },
+    guarantees=("approximate", "proved"),
+    of_scores=ready_scores,
+    of_people=ready_all,
 )

@@ -94,7 +94,7 @@ class Rows:
 
     A number adds (share - centre) * scale, clipped to [-most, most], and 0 where it is missing. An answer
     adds scale or 0, and centre * scale where it is missing: rows of answers have no negative entries, so that
-    two of them are less far apart. Where rows are `centred`, it adds centre * scale less than that. An answer
+    two of them are less far apart. An answer that is `centred` adds centre * scale less than that. An answer
     that most people give is turned around, as `turned` says, and `centre` with it. All in steps of 1/FINE,
     toward zero: a function of that person's entries and of public numbers.
     """
@@ -104,12 +104,17 @@ class Rows:
     most: float
     answers: NDArray[np.bool_]
     turned: NDArray[np.bool_]
-    centred: bool = False
+    centred: NDArray[np.bool_]
+
+    @property
+    def positive(self) -> NDArray[np.bool_]:
+        """Which columns have no negative entries: answers that are not centred."""
+        return self.answers & ~self.centred
 
     @property
     def shift(self) -> NDArray[np.float64]:
-        """What an entry is on average, in steps: the centre of answers, unless rows are centred already."""
-        return np.zeros(self.scale.size) if self.centred else self.middle
+        """What an entry is on average, in steps: the centre of answers that are not centred already."""
+        return np.where(self.centred, 0.0, self.middle)
 
     @property
     def middle(self) -> NDArray[np.float64]:
@@ -127,7 +132,7 @@ class Rows:
         entry = np.where(self.turned, 1 - share, share) - np.where(self.answers, 0.0, self.centre)
         steps = np.trunc(np.clip(entry * (self.scale * FINE), -end, end))
         whole = np.where(np.isnan(steps), self.middle, steps)
-        return (whole - self.middle if self.centred else whole).astype(np.int16)
+        return (whole - np.where(self.centred, self.middle, 0.0)).astype(np.int16)
 
     def moved_by(self, mean: NDArray[np.float64]) -> Rows:
         """Return the rows around other centres: those that are now at `mean`, in deviations."""
@@ -135,5 +140,5 @@ class Rows:
 
     def only(self, left: NDArray[np.bool_]) -> Rows:
         """Return the rows of some columns."""
-        parts = (self.answers[left], self.turned[left], self.centred)
+        parts = (self.answers[left], self.turned[left], self.centred[left])
         return Rows(self.centre[left], self.scale[left], self.most, *parts)

@@ -7,6 +7,7 @@ that cost less, and rare answers cost the most.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,9 @@ _ENTRIES = (2.5, 3.5, 5.0, 7.0, 10.0, 15.0)  # the largest scaled entries that a
 _EVENNESS = (1.0, 0.7, 0.4, 0.0)  # 1: every column has deviation 1; 0: an answer is an answer
 _STRENGTHS = np.array([3.0, 4.0, 6.0, 9.0, 14.0, 20.0])  # z scores without privacy, of common answers
 _NEEDED = 2.7  # the z score of a discovery, about
+_USUAL = (0.7, 5.0)
+_CENTRED_FROM = (0.0, 0.05, 0.15, 0.3, 1.0)  # answers more frequent than this are centred
+_COMMON = 0.03  # of the variance of a column: errors that all columns share would make false ones crowd
 
 
 def scaled_rows(
@@ -36,10 +40,13 @@ def scaled_rows(
     size: float,
     share: float,
     rho: float,
+    unsure: float,
 ) -> Rows:
     """Return the rows around these means, scaled so that the most columns would be discovered.
 
-    `size` is about the number of people; noise is that of a contrast measured with `rho`.
+    `size` is about the number of people; noise is that of a contrast measured with `rho`. Answers that are
+    not centred are less far apart, but add to each contrast sum (y - f), known up to the variance `unsure`;
+    centred ones are shorter, which counts where labels are protected.
     """
     doubt = 0.5 / math.sqrt(max(size, 4.0))
     answers = np.zeros(mean.size, dtype=np.bool_)
@@ -53,9 +60,14 @@ def scaled_rows(
     # The same odds ratio shows less in a rare answer.
     strength = np.where(answers, 2 * deviation, 1.0)
 
-    def rows(evenness: float, most: float) -> Rows:
+    usual = rate.copy()  # of a question with several answers, that of the most frequent one
+    for asked in people.questions:
+        usual[asked.places] = np.max(rate[asked.places])
+
+    def rows(evenness: float, most: float, centred: float) -> Rows:
         scale = (typical / deviation) ** evenness / typical
-        return Rows(centre, np.where(answers, np.minimum(scale, most), scale), most, answers, turned)
+        parts = (answers, turned, answers & (usual >= centred))
+        return Rows(centre, np.where(answers, np.minimum(scale, most), scale), most, *parts)
 
     def worth(option: Rows) -> float:
         weight = (option.scale * deviation) ** 2
@@ -68,14 +80,21 @@ def scaled_rows(
         )
         moved = reach_of(boxes, Balls(*balls), share, protected=protected).contrast / FINE
         noise = moved**2 / (2 * rho * size * share * (1 - share))
+        common = (option.shift / FINE) ** 2 * unsure / (size * share * (1 - share))
+        if np.any(common > _COMMON * (noise + weight)):
+            return -1.0
         seen = _STRENGTHS[:, None] * strength / np.sqrt(1 + noise / weight)
         return float(np.sum(ndtr(seen - _NEEDED)))
 
-    return max((rows(*option) for option in product(_EVENNESS, _ENTRIES)), key=worth)
+    centred = max(_CENTRED_FROM, key=lambda least: worth(rows(_USUAL[0], _USUAL[1], least)))
+    best = max((rows(*option, centred) for option in product(_EVENNESS, _ENTRIES)), key=worth)
+    return best if worth(best) >= 0 else replace(best, centred=answers)
 
 
 def usual_norms(rows: Rows, scaling: Scaling) -> tuple[float, float]:
-    """Return about how long the answers and the numbers of a row are, in steps."""
-    answers = float(np.sum((rows.centre * rows.scale**2)[rows.answers]))
-    numbers = float(np.sum((scaling.spread * rows.scale)[~rows.answers] ** 2))
-    return FINE * math.sqrt(answers), FINE * math.sqrt(numbers)
+    """Return about how long both parts of a row are, in steps: without negative entries, and with."""
+    variance = np.where(rows.answers, rows.centre * (1 - rows.centre), scaling.spread**2)
+    squared = np.where(rows.positive, rows.centre, variance) * rows.scale**2
+    parts = (float(np.sum(squared[part])) for part in (rows.positive, ~rows.positive))
+    positive, signed = (FINE * math.sqrt(part) for part in parts)
+    return positive, signed

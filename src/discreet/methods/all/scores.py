@@ -14,7 +14,6 @@ from discreet.classical.step_up import step_up_positions
 from discreet.methods.all.noisy import check_noise, told
 from discreet.methods.common import (
     INDEPENDENT,
-    Ready,
     doubts,
     gaussian_budget,
     gaussian_events,
@@ -22,6 +21,7 @@ from discreet.methods.common import (
     record,
     score_name,
 )
+from discreet.methods.method import Ready
 from discreet.report.estimates import Told
 from discreet.report.release import FdrPromise, Values
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.null import Null
-    from discreet.parameters import Parameters
+    from discreet.methods.parameters import Parameters
     from discreet.report.release import Release
 
 _FINE = 20  # 2**20 steps to one sensitivity: the rounding of a million scores adds a thousandth to the noise
@@ -44,7 +44,7 @@ def ready_scores(evidence: Evidence, asked: Parameters) -> Ready:
     together by at most the certificate's norm, sqrt(m) sup unless it says less.
     """
     rho = gaussian_budget(asked.epsilon, asked.delta)
-    events = gaussian_events([rho])
+    events, fdr = gaussian_events([rho]), _promise(asked, evidence.null)
     certificate, m = evidence.certificate, len(evidence)
     step = 2.0 ** max(
         math.frexp(certificate.sup)[1] - 1 - _FINE, math.frexp(evidence.null.ceiling)[1] - _WIDE
@@ -75,7 +75,7 @@ def ready_scores(evidence: Evidence, asked: Parameters) -> Ready:
             asked.q,
             strongest,
             promised(asked, events, certificate),
-            _promise(asked, evidence.null),
+            fdr,
             {"guarantee": str(asked.guarantee), "certificate": str(certificate)},
             values if asked.values else None,
         )
@@ -86,7 +86,7 @@ def ready_scores(evidence: Evidence, asked: Parameters) -> Ready:
         told_all = Told(np.arange(m), names, words, noisy.sums, error, degrees, p, procedure)
         return replace(made, told=told_all)
 
-    return Ready(events, draw)
+    return Ready(events, fdr, draw)
 
 
 def noisy_tail(t: NDArray[np.float64], deviation: float, null: Null) -> NDArray[np.float64]:

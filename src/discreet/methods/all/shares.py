@@ -66,13 +66,6 @@ class Shares:
         return tuple(getattr(self, field.name) for field in fields(self))
 
 
-def expected(expect: float | None, m: int) -> int:
-    """Return how many hypotheses are expected to be real: a share, a number, or twice the root of all."""
-    if expect is None:
-        return max(1, min(m // 2, round(2 * math.sqrt(m))))
-    return max(1, min(m, round(expect * m if expect < 1 else expect)))
-
-
 def schedule(signals: int, m: int) -> Later:
     """Return the later stages, where so many of `m` hypotheses are expected to be real."""
     if m < _FEWEST:

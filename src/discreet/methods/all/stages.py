@@ -84,10 +84,10 @@ def _known(some: People, known: Learned, left: NDArray[np.bool_]) -> Learned:
     # Rows of fewer columns are shorter in proportion: clipped so, they keep about the same weights.
     kept = [
         float(np.count_nonzero(left & part)) / max(1, np.count_nonzero(part))
-        for part in (known.rows.answers, ~known.rows.answers)
+        for part in (known.rows.positive, ~known.rows.positive)
     ]
     balls = Balls(
-        _smaller(known.balls.answers, kept[0], boxes[0]), _smaller(known.balls.numbers, kept[1], boxes[1])
+        _smaller(known.balls.positive, kept[0], boxes[0]), _smaller(known.balls.signed, kept[1], boxes[1])
     )
     norms = tuple(
         replace(norm, norm=norm.norm * math.sqrt(share))

@@ -16,13 +16,13 @@ from discreet.methods.aware import cutoffs as aware
 from discreet.methods.aware.shortfall import LEAST_BETA, MOST
 from discreet.methods.common import (
     INDEPENDENT,
-    Ready,
     doubts,
     gaussian_budget,
     gaussian_events,
     promised,
     record,
 )
+from discreet.methods.method import Method, Ready
 from discreet.methods.values import VALUES_SHARE, value_plan
 from discreet.noise.laws import GUMBEL
 from discreet.privacy.rounds import effective
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.null import Null
     from discreet.methods.aware.shortfall import Steps
+    from discreet.methods.parameters import Parameters
     from discreet.noise.laws import Law
-    from discreet.parameters import Parameters
     from discreet.selection.contest.drawn import Drawn
 
 # Scores in noise scales: selection clips them at 2**40, and the constants of the proof need the digits below.
@@ -146,14 +146,14 @@ def ready_aware(evidence: Evidence | Sharded, asked: Parameters) -> Ready:
             raise InputError("values need all scores in one place: leave them out")
         last = value_plan(evidence, (whole - rho) * (1 - 2.0**-50), int(plan.counts[-1]))
         spent = (*spent, last.rho)
-    events = gaussian_events(spent)
+    events, fdr = gaussian_events(spent), _promise(asked, evidence.null)
 
     def draw() -> Release:
         counted = partial(_counted, sup=sup, ceiling=evidence.null.ceiling)
-        found = private_count(evidence.reduce(counted, count.merged), public, proved=proved)
+        place = private_count(evidence.reduce(counted, count.merged), public, proved=proved)
         indices = np.zeros(0, dtype=np.int64)
-        if found >= 0:
-            scale, k = float(plan.scale[found]), int(plan.counts[found])
+        if place >= 0:
+            scale, k = float(plan.scale[place]), int(plan.counts[place])
             contend = partial(_contend, scale=scale, k=k, law=GUMBEL)
             drawn = evidence.reduce(contend, partial(best, scale=scale, k=k, law=GUMBEL))
             indices = ranked(drawn, scale, k, GUMBEL)
@@ -162,13 +162,12 @@ def ready_aware(evidence: Evidence | Sharded, asked: Parameters) -> Ready:
         parameters = {"guarantee": guarantee, "certificate": str(certificate)}
         if asked.dependence is not None:
             parameters["dependence"] = asked.dependence
-        fdr = _aware_promise(asked, evidence.null)
         return record("noise-aware BH", evidence, asked.q, indices, privacy, fdr, parameters, values)
 
-    return Ready(events, draw)
+    return Ready(events, fdr, draw)
 
 
-def _aware_promise(asked: Parameters, null: Null) -> FdrPromise:
+def _promise(asked: Parameters, null: Null) -> FdrPromise:
     if asked.guarantee != "proved":
         words = "the null scores are independent or nearly so, as in the simulations"
         return FdrPromise(asked.q, "simulated", words, "discreet bench power")
@@ -185,3 +184,20 @@ def _aware_promise(asked: Parameters, null: Null) -> FdrPromise:
             words += ", and scores of two-sided tests that are not are rarely PRDS"
             scope = INDEPENDENT + scope
     return FdrPromise(asked.q, "proved", words, "docs/proofs/aware-fdr.md", scope)
+
+
+AWARE = Method(
+    name="aware",
+    about="noise-aware BH; needs no k, and FDR <= q is proved.",
+    options={
+        "guarantee": '"proved" (if None), or "calibrated", which finds more; its FDR is verified by '
+        "simulation alone.",
+        "dependence": 'with "proved" only. If None, "positive": scores of true nulls are independent or '
+        'positively dependent (PRDS). "any" assumes nothing and finds less.',
+    },
+    guarantees=("proved", "calibrated"),
+    idle={"calibrated": ("dependence",)},
+    defaults={"dependence": "positive"},
+    of_scores=ready_aware,
+    of_shards=True,
+)

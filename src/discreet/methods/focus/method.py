@@ -16,7 +16,8 @@ from discreet.methods.all.learn import learn_groups
 from discreet.methods.all.measure import check_budget
 from discreet.methods.all.method import APPROXIMATE, measured, released
 from discreet.methods.all.shares import group_share, schedule, shares
-from discreet.methods.common import Ready, gaussian_budget, gaussian_events
+from discreet.methods.common import expected, gaussian_budget, gaussian_events
+from discreet.methods.method import Method, Ready
 from discreet.noise.laws import GUMBEL
 from discreet.privacy.rounds import effective
 from discreet.report.release import FdrPromise, Release
@@ -27,17 +28,10 @@ if TYPE_CHECKING:
 
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.people import People
-    from discreet.parameters import Parameters
+    from discreet.methods.parameters import Parameters
 
 SELECTION = 0.5
 """The share of the budget that the selection spends."""
-_DEFAULT = (8, 128)
-
-
-def looked_at(k: int | None, m: int) -> int:
-    """Return how many hypotheses are measured: `k`, or else one in fifty, at least 8 and at most 128."""
-    low, high = _DEFAULT
-    return min(m, max(low, min(m // 50, high)) if k is None else k)
 
 
 def ready_focus(people: People, asked: Parameters) -> Ready:
@@ -46,14 +40,16 @@ def ready_focus(people: People, asked: Parameters) -> Ready:
     Guarantee: the composition of one Gaussian event for each share, together within (epsilon, delta).
     """
     rho = gaussian_budget(asked.epsilon, asked.delta)
-    count = looked_at(asked.k, len(people))
+    signals = expected(asked.expect, len(people))
+    count = min(len(people), 2 * signals if asked.k is None else asked.k)
     sizes = group_share(people, rho) * rho
     select = SELECTION * rho - sizes
     rest = (rho - SELECTION * rho) * (1 - 2.0**-45)
-    later = schedule(count // 2, count)
+    later = schedule(min(signals, count), count)
     budget = shares(people, rest, later, count).of(rest).without_groups()
     check_budget(budget, count)
     events = gaussian_events((sizes, select, *budget.spent()))
+    fdr = FdrPromise(asked.q, "simulated", APPROXIMATE, "discreet bench people --raw")
 
     def draw() -> Release:
         groups = learn_groups(people.group, sizes)
@@ -66,13 +62,12 @@ def ready_focus(people: People, asked: Parameters) -> Ready:
         told = tested.told(chosen, "BH")
         p = np.ones(len(people))
         p[chosen] = told.p_value
-        found = np.searchsorted(chosen, step_up_positions(p, asked.q))
-        words = FdrPromise(asked.q, "simulated", APPROXIMATE, "discreet bench people --raw")
+        places = np.searchsorted(chosen, step_up_positions(p, asked.q))
         return released(
-            "selected, then measured afresh", people, asked, events, found, told, words, tested.values(found)
+            "selected, then measured afresh", people, asked, events, places, told, fdr, tested.values(places)
         )
 
-    return Ready(events, draw)
+    return Ready(events, fdr, draw)
 
 
 def select_largest(evidence: Evidence, count: int, rho: float) -> NDArray[np.int64]:
@@ -83,3 +78,16 @@ def select_largest(evidence: Evidence, count: int, rho: float) -> NDArray[np.int
     certificate = evidence.certificate
     unit = min(certificate.spread, 2 * certificate.sup) / math.sqrt(8 * rho) * (1 + 2.0**-40)
     return largest(evidence.score, unit * math.sqrt(float(effective(count))), count, GUMBEL)
+
+
+FOCUS = Method(
+    name="focus",
+    about="the most promising comparisons of two groups selected privately, and measured afresh.",
+    options={
+        "guarantee": '"approximate".',
+        "k": "how many hypotheses to measure. If None, twice as many as expected to be real.",
+        "expect": "it helps to divide the budget, and says how many are measured if k does not.",
+    },
+    guarantees=("approximate",),
+    of_people=ready_focus,
+)

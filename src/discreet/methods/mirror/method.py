@@ -11,7 +11,8 @@ from discreet.errors import InputError
 from discreet.evidence.core.null import Null
 from discreet.methods.aware import count
 from discreet.methods.aware.method import SEARCH_SHARE, private_count, public_constants
-from discreet.methods.common import Ready, gaussian_budget, gaussian_events, promised, record
+from discreet.methods.common import gaussian_budget, gaussian_events, promised, record
+from discreet.methods.method import Method, Ready
 from discreet.methods.mirror.rule import mirror_prefix
 from discreet.noise.laws import GUMBEL
 from discreet.privacy.rounds import effective
@@ -21,7 +22,7 @@ from discreet.selection.values import gaussian_noise
 
 if TYPE_CHECKING:
     from discreet.evidence.core.evidence import Evidence
-    from discreet.parameters import Parameters
+    from discreet.methods.parameters import Parameters
     from discreet.report.release import Release
 
 _SHARES = (0.2, 0.5, 0.3)  # of the budget: the count, the selection, the signs
@@ -44,11 +45,11 @@ def ready_mirror(evidence: Evidence, asked: Parameters) -> Ready:
     search, select, signs = (share * rho * (1 - 2.0**-50) for share in shares)
     sup, public = certificate.sup, None
     if k is None:
-        # The search spends its usual share of the budget it is told of.
-        told = search / SEARCH_SHARE["calibrated"]
+        # The search spends its usual share of the budget it is given.
+        given = search / SEARCH_SHARE["calibrated"]
         folded = Null("folded normal", evidence.null.ceiling, evidence.null.basis)
         level = min(2 * q, 0.5)
-        public = public_constants(folded, len(evidence), level, sup, 2 * sup, told, "calibrated", "any")
+        public = public_constants(folded, len(evidence), level, sup, 2 * sup, given, "calibrated", "any")
     for most in (1, k or len(evidence)):  # refuse noise that cannot be drawn before anything is
         gaussian_noise(sup, signs / most)
         check_scale(2 * sup * math.sqrt(float(effective(most)) / (8 * select)))
@@ -58,8 +59,8 @@ def ready_mirror(evidence: Evidence, asked: Parameters) -> Ready:
         sizes = np.abs(signed)
         size = k or 0
         if public is not None:
-            found = private_count(count.in_steps(sizes, sup), public, proved=False)
-            size = int(public.plan.counts[found]) if found >= 0 else 0
+            place = private_count(count.in_steps(sizes, sup), public, proved=False)
+            size = int(public.plan.counts[place]) if place >= 0 else 0
         indices, noisy, noise = np.zeros(0, dtype=np.int64), np.zeros(0), 0.0
         if size > 0:
             scale = 2 * sup * math.sqrt(float(effective(size)) / (8 * select)) * (1 + 2.0**-40)
@@ -78,4 +79,13 @@ def ready_mirror(evidence: Evidence, asked: Parameters) -> Ready:
         "another and of all else given the sizes; skewed nulls break it"
     )
     fdr = FdrPromise(q, "proved", words, "docs/proofs/mirror.md")
-    return Ready(events, draw)
+    return Ready(events, fdr, draw)
+
+
+MIRROR = Method(
+    name="mirror",
+    about="one-sided z scores from `Evidence.from_z` only; FDR <= q exactly when null scores are symmetric "
+    "and their signs independent.",
+    options={"k": "how many scores to look at. If None, chosen privately."},
+    of_scores=ready_mirror,
+)

@@ -5,18 +5,20 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
 from discreet.classical.bounds import fdr_bound
 from discreet.classical.line import critical_value
+from discreet.typing import Cutoffs as Kind
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.methods.aware.discretised_null import NullLaw
 
+KINDS: tuple[str, ...] = get_args(Kind)
 _GRID = 200_001
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.methods.common import INDEPENDENT, Ready, doubts, promised, record, score_name
+from discreet.methods.common import INDEPENDENT, doubts, promised, record, score_name
+from discreet.methods.method import Method, Ready
 from discreet.methods.paper import cutoffs
 from discreet.report.release import FdrPromise, Release, Values
 from discreet.selection.scales import oneshot_plan, peel_plan
@@ -18,8 +19,9 @@ if TYPE_CHECKING:
     from discreet.evidence.core.certificate import Certificate
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.null import Null
-    from discreet.parameters import Parameters, TopK
+    from discreet.methods.parameters import Parameters
     from discreet.selection.scales import Plan
+    from discreet.typing import TopK
 
 _MISS = 0.01
 _FIRST_K = 16
@@ -46,7 +48,7 @@ def ready_paper(evidence: Evidence, asked: Parameters) -> Ready:
     # Which round is the last depends on the data, so the promise is that of the worst one. On the lattice a
     # miss is likelier than its bound for continuous noise by the last factor.
     likelier = _MISS * max(math.tanh(0.5 / float(noise.spread)) for noise in noises)
-    fdr = _paper_promise(max(line.fdr for line in lines) + likelier, evidence.null)
+    fdr = _promise(max(line.fdr for line in lines) + likelier, evidence.null)
 
     def draw() -> Release:
         indices, noisy, noise = np.zeros(0, dtype=np.int64), np.zeros(0), 0.0
@@ -62,9 +64,9 @@ def ready_paper(evidence: Evidence, asked: Parameters) -> Ready:
                 largest=True,
                 values=True,
             )
-            found = np.asarray(chosen.values)
-            kept = cutoffs.step_down_scores(found, line.score)
-            indices, noisy, noise = chosen.indices[kept], found[kept], scale * math.sqrt(2)
+            scores = np.asarray(chosen.values)
+            kept = cutoffs.step_down_scores(scores, line.score)
+            indices, noisy, noise = chosen.indices[kept], scores[kept], scale * math.sqrt(2)
             if indices.size < size:
                 break
         values = Values(score_name(evidence), noisy, np.full(indices.size, noise)) if asked.values else None
@@ -73,7 +75,7 @@ def ready_paper(evidence: Evidence, asked: Parameters) -> Ready:
         name = f"the paper's {method}"
         return record(name, evidence, asked.q, indices, privacy, fdr, parameters, values)
 
-    return Ready(events, draw)
+    return Ready(events, fdr, draw)
 
 
 def _plan(method: str, size: int, budget: tuple[float, float], certificate: Certificate, m: int) -> Plan:
@@ -90,10 +92,32 @@ def _doubling(m: int) -> list[int]:
     return sizes
 
 
-def _paper_promise(level: float, null: Null) -> FdrPromise:
+def _promise(level: float, null: Null) -> FdrPromise:
     unproved, scope = doubts(null)
     words = f"the true nulls' p-values are independent of one another and super-uniform{unproved}"
     if level >= 1:
         return FdrPromise(math.inf, "none", "the noise is too large for these cutoffs", "docs/errata.md, 5")
     source = "Theorem 6 (c) as corrected, docs/errata.md, 5"
     return FdrPromise(level, "proved", words, source, INDEPENDENT + scope)
+
+
+_OPTIONS = {
+    "k": "the most discoveries to look for. If None, tries k = 16, 32, ...; each round is charged.",
+    "cutoffs": 'which cutoffs to use; if None, "plain". The release states the FDR level that each earns.',
+}
+PEEL = Method(
+    name="peel",
+    about="the paper's Algorithm 4.",
+    options=_OPTIONS,
+    defaults={"cutoffs": "plain"},
+    gaussian=False,
+    of_scores=ready_paper,
+)
+ONESHOT = Method(
+    name="oneshot",
+    about="its fast form.",
+    options=_OPTIONS,
+    defaults={"cutoffs": "plain"},
+    gaussian=False,
+    of_scores=ready_paper,
+)

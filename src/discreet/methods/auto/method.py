@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, cast
 
@@ -12,19 +12,23 @@ from scipy.special import ndtr, ndtri
 
 from discreet.classical.adaptive_bh import adaptive_bh
 from discreet.classical.step_up import step_up_positions
+from discreet.errors import InputError
 from discreet.evidence.core.evidence import Evidence
 from discreet.evidence.core.people import People
-from discreet.methods.all.shares import expected, schedule
-from discreet.methods.common import gaussian_budget
-from discreet.methods.focus.method import SELECTION, looked_at
-from discreet.parameters import TAKES, Parameters
+from discreet.methods.all.method import ALL
+from discreet.methods.all.shares import schedule
+from discreet.methods.aware.method import AWARE
+from discreet.methods.common import expected, gaussian_budget
+from discreet.methods.focus.method import FOCUS, SELECTION
+from discreet.methods.method import Method
 from discreet.privacy.rounds import effective
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evidence.core.sharded import Sharded
-    from discreet.parameters import Method
+    from discreet.methods.parameters import Parameters
+    from discreet.typing import MethodName
 
 _STRENGTHS = (1.0, 1.4, 2.0, 3.0, 5.0)  # times what is found without privacy
 _COLUMNS = 2000  # columns of an invented study, at most
@@ -67,8 +71,8 @@ def choose(setting: Setting, among: tuple[str, ...]) -> tuple[str, str]:
     power = {method: _power(setting, method) for method in among}
     nearly = _ROUGHLY if setting.staged else _NEARLY
     best = next(method for method in among if power[method] >= max(power.values()) - nearly)
-    found = ", ".join(f"{method} {power[method]:.0%}" for method in among)
-    words = f"of {setting.signals:,} real ones among {setting.m:,}, over a range of strengths: {found}"
+    shares = ", ".join(f"{method} {power[method]:.0%}" for method in among)
+    words = f"of {setting.signals:,} real ones among {setting.m:,}, over a range of strengths: {shares}"
     return best, f'"{best}" finds the most in invented studies ({words})'
 
 
@@ -78,14 +82,14 @@ def _power(setting: Setting, method: str) -> float:
     m = min(setting.m, _COLUMNS)
     real = max(1, round(setting.signals * m / setting.m))
     least = -float(ndtri(setting.q * real / (2 * m))) + 1
-    found: list[float] = []
+    shares: list[float] = []
     for strength in _STRENGTHS:
         for _ in range(_STUDIES):
             z = rng.standard_normal(m)
             z[:real] += strength * least * rng.uniform(0.7, 1.3, real)
-            places = _METHODS[method](z, setting, m / setting.m, rng)
-            found.append(float(np.count_nonzero(places < real)) / real)
-    return float(np.mean(found))
+            places = _STUDIED[method](z, setting, m / setting.m, rng)
+            shares.append(float(np.count_nonzero(places < real)) / real)
+    return float(np.mean(shares))
 
 
 def _all(z: NDArray[np.float64], setting: Setting, _: float, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -113,7 +117,7 @@ def _focus(
     z: NDArray[np.float64], setting: Setting, part: float, rng: np.random.Generator
 ) -> NDArray[np.int64]:
     """Select and measure afresh; `part` is that of all hypotheses that the study has."""
-    count = looked_at(2 * setting.signals, setting.m)
+    count = min(2 * setting.signals, setting.m)
     scale = setting.pull / math.sqrt(2 * SELECTION * setting.rho) * math.sqrt(float(effective(count)))
     many = min(z.size, max(1, round(count * part)))
     chosen = np.argsort(-(np.abs(z) + scale * rng.gumbel(size=z.size)))[:many]
@@ -133,7 +137,7 @@ def _aware(z: NDArray[np.float64], setting: Setting, _: float, rng: np.random.Ge
     return step_up_positions(p, _MARGIN * setting.q)
 
 
-_METHODS = {"all": _all, "focus": _focus, "aware": _aware}
+_STUDIED = {"all": _all, "focus": _focus, "aware": _aware}
 
 
 def _moved(people: People) -> float:
@@ -145,17 +149,15 @@ def _moved(people: People) -> float:
 
 
 def route(asked: Parameters, data: People | Evidence | Sharded) -> tuple[Parameters, str]:
-    """Return what was asked with the method settled, and why that one; `auto` is settled by public numbers.
+    """Return what to ask for instead, settled by public numbers, and why.
 
     A comparison of two groups is told with noise, or the best few are, unless noise-aware BH finds more.
     Scores go to noise-aware BH, unless telling them all finds more.
     """
-    if asked.method != "auto":
-        return asked, ""
     m, rho = len(data), gaussian_budget(asked.epsilon, asked.delta)
     signals = expected(asked.expect, m)
     if isinstance(data, People):
-        among = asked.routes(("all", "focus", "aware"))
+        offered = (ALL, FOCUS, AWARE)
         share = (
             float(np.count_nonzero(data.group == 1)) / max(data.rows, 1) if data.protect == "columns" else 0.5
         )
@@ -163,22 +165,47 @@ def route(asked: Parameters, data: People | Evidence | Sharded) -> tuple[Paramet
         pull = math.sqrt(3 / people)
         norm = max(share, 1 - share) * math.sqrt(_moved(data) / people)
     else:
-        among = asked.routes(("aware", "all") if isinstance(data, Evidence) else ("aware",))
+        offered = (AWARE, ALL) if isinstance(data, Evidence) else (AWARE,)
         certificate = data.certificate
         # A logarithm of a p-value moves about four times as far as the z score behind it.
         unit = 0.25 if data.null.law == "exponential" else 1.0
         pull = certificate.sup * unit
         norm = (certificate.norm or certificate.sup * math.sqrt(m)) * unit
+    among = _takers(asked, offered)
     setting = Setting(m, signals, pull, norm, rho, asked.q, isinstance(data, People))
-    method, why = choose(setting, among)
-    given = {name: getattr(asked, name) for name in TAKES[method]}
-    if method == "focus":
-        given["k"] = looked_at(2 * signals, m)
-    return Parameters(
-        q=asked.q,
-        epsilon=asked.epsilon,
-        delta=asked.delta,
-        method=cast("Method", method),
-        values=asked.values,
-        **given,
-    ), why
+    name, why = choose(setting, tuple(among))
+    taken = {option: getattr(asked, option) for option in among[name].takes(asked.guarantee)}
+    if name == "focus":
+        taken["k"] = min(2 * signals, m)
+    untaken = dict.fromkeys(option for option in AUTO.options if option not in taken)
+    return replace(asked, method=cast("MethodName", name), **{**untaken, **taken}), why
+
+
+def _takers(asked: Parameters, offered: tuple[Method, ...]) -> dict[str, Method]:
+    """Return which of the methods offered take all options that were given; some must."""
+    given = [option for option in AUTO.options if getattr(asked, option) is not None and option != "expect"]
+    takers = {
+        method.name: method
+        for method in offered
+        if all(option in method.takes(asked.guarantee) for option in given)
+        and asked.guarantee in (None, *method.guarantees)
+    }
+    if not takers:
+        names = ", ".join(method.name for method in offered)
+        raise InputError(f"no method among {names} takes {' and '.join(given)} as given: name the method")
+    return takers
+
+
+AUTO = Method(
+    name="auto",
+    about="the one that finds the most in invented studies of so many hypotheses and people; the record of "
+    "the release says which and why.",
+    options={
+        "guarantee": "a method that gives it is chosen.",
+        "dependence": '"aware" is chosen.',
+        "expect": "it helps to choose the method.",
+    },
+    idle={"calibrated": ("dependence", "expect")},
+    of_shards=True,
+    route=route,
+)

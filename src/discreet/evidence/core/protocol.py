@@ -1,0 +1,186 @@
+"""What a test says of itself: all that the command line, plans, reports, docs and checks ask of it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import MISSING, Field, dataclass, fields
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
+
+from discreet.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from discreet.alternative import Alternative
+    from discreet.evidence.core.accumulate import Accumulator
+    from discreet.evidence.core.evidence import Evidence
+    from discreet.evidence.core.invented import Invented
+    from discreet.evidence.core.null_columns import NullCase, NullColumns
+    from discreet.typing import Bounds, Levels, Protect
+
+_EXAMPLE: Mapping[str, Any] = {
+    "group": "group",
+    "partner": "partner",
+    "stratum": "stratum",
+    "strata": (0, 1),
+    "bounds": (0.0, 1.0),
+    "null": 0.5,
+}
+Reads = Literal["tables", "genotypes", "p-values"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """Two groups to be compared column by column: what methods that look at whole rows need to know. Public.
+
+    Attributes
+    ----------
+    group : str
+        The column of groups.
+    levels : (first, second)
+        Its two values; people with any other are left out.
+    alternative : {"two-sided", "greater", "less"}
+        Which differences count.
+    protect : {"everything", "columns"}
+        Whether the group of a person is protected, or public.
+    bounds : (low, high), or a mapping from column to (low, high), or None
+        Where numbers lie, if that is known.
+    answers : bool
+        Whether every column is yes or no.
+    complete : bool
+        Whether `bounds` must cover every column of numbers.
+    """
+
+    group: str
+    levels: Levels
+    alternative: Alternative
+    protect: Protect = "columns"
+    bounds: Bounds | None = None
+    answers: bool = False
+    complete: bool = False
+
+
+def is_needed(field: Field[Any]) -> bool:
+    """Say whether an argument has no default."""
+    return field.default is MISSING and field.default_factory is MISSING
+
+
+class Test:
+    """A hypothesis test with its own certificate: a frozen data class whose fields are public arguments.
+
+    Attributes
+    ----------
+    name : str
+        What it is called by the command line, plan files and records; its file is called the same.
+    question : str
+        What it compares, as the first words of a report.
+    proof : str
+        The page of docs/proofs on how far one person moves its scores.
+    effect : str
+        The effect that is released with values; empty if there is none.
+    sources : tuple of {"tables", "genotypes", "p-values"}
+        What it can read, what it is made for first.
+    groups : int
+        How many groups of people it compares: 0 for none, 2, or 3 where there may be more.
+    words : mapping of str
+        How the report introduces an argument of its own: {"partner": "with"}.
+    yes_or_no : bool
+        Whether numbers of at least one half count as yes.
+    looks : {"two-sided", "greater", "less"}
+        In which direction it looks, where it has no argument `alternative`.
+    unit : str
+        What an effect of 1 is, to the planner.
+    largest_effect : float
+        Where the planner stops to search for an effect.
+    """
+
+    __slots__ = ()
+
+    name: ClassVar[str] = ""
+    question: ClassVar[str] = ""
+    proof: ClassVar[str] = ""
+    effect: ClassVar[str] = ""
+    sources: ClassVar[tuple[Reads, ...]] = ("tables", "genotypes")
+    groups: ClassVar[int] = 0
+    words: ClassVar[Mapping[str, str]] = {}
+    yes_or_no: ClassVar[bool] = False
+    looks: ClassVar[Alternative] = "greater"
+    unit: ClassVar[str] = "a distance from the null value in standard deviations"
+    largest_effect: ClassVar[float] = math.inf
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The columns read beside the measurements."""
+        return ()
+
+    @property
+    def public_labels(self) -> tuple[str, ...]:
+        """Those of `labels` that nobody is protected from: neighbours share them."""
+        return ()
+
+    def start(self, names: Sequence[str]) -> Accumulator:
+        """Return an empty accumulator for the columns called `names`."""
+        raise NotImplementedError
+
+    def of(self, data: Any) -> Evidence:
+        """Return the evidence of final p-values; only tests that read them have one."""
+        raise NotImplementedError
+
+    def comparison(self) -> Comparison | None:
+        """Return the comparison that this test is, where whole rows may be looked at in place of its scores.
+
+        Tests with options of their own statistic keep it, and return None.
+        """
+        return None
+
+    @property
+    def needs_rows(self) -> bool:
+        """Whether there are no scores without looking at whole rows first."""
+        return False
+
+    @property
+    def uses_sd(self) -> bool:
+        """Whether its power depends on how much columns vary, beside the effect in standard deviations."""
+        return False
+
+    def expected_z(self, effect: NDArray[Any], people: Invented) -> NDArray[Any]:
+        """Return the mean of the z scores of columns with these effects, shape (columns,), as if normal.
+
+        Two groups: effect * sqrt(n share (1 - share)). One group: effect * sqrt(n).
+        """
+        size = people.first * people.second / people.n if self.groups == 2 else people.n
+        return effect * math.sqrt(size)
+
+    def invented(self, z: NDArray[Any], people: Invented) -> Evidence:  # noqa: ARG002
+        """Return the evidence of invented people whose textbook z scores, of variance 1, are `z`.
+
+        Totals that give these scores are handed to the test's own accumulator, so tail, ceiling and
+        certificate are the test's.
+        """
+        raise InputError(
+            f"no study can be invented for test {type(self).__name__}: state how far one person moves a z "
+            "score instead, sensitivity=..."
+        )
+
+    @classmethod
+    def can_be_invented(cls) -> bool:
+        """Say whether the planner can invent a study for this test."""
+        return cls.invented is not Test.invented
+
+    @classmethod
+    def arguments(cls) -> Mapping[str, Field[Any]]:
+        """Return its public arguments by name."""
+        return {field.name: field for field in fields(cast("Any", cls))}
+
+    @classmethod
+    def example(cls) -> Mapping[str, Any]:
+        """Return values for the arguments that it cannot do without: for plans and checks, without data."""
+        needed = [name for name, field in cls.arguments().items() if is_needed(field)]
+        return {name: _EXAMPLE[name] for name in needed if name in _EXAMPLE}
+
+    @classmethod
+    def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:  # noqa: ARG003
+        """Return this test, with a few options each, on null columns: the rows of the type-I table."""
+        return ()

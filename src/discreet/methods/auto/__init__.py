@@ -1,0 +1,1 @@
+"""The method to use when none is asked for."""

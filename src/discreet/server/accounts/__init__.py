@@ -1,0 +1,1 @@
+"""Who may do what: accounts with a role, sessions, tokens, one-time links."""

@@ -1,0 +1,86 @@
+"""The audit log: everything that was done, each row sealed with all rows before it."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import insert, select, update
+
+from discreet.errors import LedgerError
+from discreet.privacy.ledger import chain
+from discreet.server.store import tables
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from discreet.server.store import Connection
+
+_SUBJECT = 200
+
+
+def begin(db: Connection) -> None:
+    """Start the log of a new database."""
+    seed = uuid.uuid4().hex
+    db.execute(insert(tables.head).values(id=1, seed=seed, position=0, hash=seed))
+
+
+def append(db: Connection, kind: str, subject: str, actor: str, /, **content: Any) -> str:
+    """Write one row at the end of the log, in the caller's transaction; return its hash.
+
+    The end of the log is locked until that transaction ends: call this after all other locks are had.
+    """
+    end = db.execute(select(tables.head).with_for_update()).one()
+    position = int(end.position) + 1
+    # The nonce tells apart rows that two copies of a database write at the same time.
+    body = chain.canonical({**content, "actor": actor, "nonce": uuid.uuid4().hex})
+    time = datetime.now(UTC).isoformat(timespec="seconds")
+    subject = subject[:_SUBJECT]
+    sealed = chain.seal(str(end.hash), position, kind, subject, time, body)
+    row = {"position": position, "kind": kind, "subject": subject, "time": time, "body": body, "hash": sealed}
+    db.execute(insert(tables.audit).values(**row))
+    db.execute(update(tables.head).values(position=position, hash=sealed))
+    return sealed
+
+
+def end(db: Connection) -> chain.Head:
+    """Return where the log starts and ends."""
+    found = db.execute(select(tables.head)).one_or_none()
+    if found is None:
+        raise LedgerError("the database has no audit log: make a home with `discreet serve init`")
+    return chain.Head(str(found.seed), int(found.position), str(found.hash))
+
+
+def rows(db: Connection, start: int = 1, count: int | None = None) -> list[chain.Row]:
+    """Return rows of the log in order, from `start` on."""
+    asked = select(tables.audit).where(tables.audit.c.position >= start).order_by(tables.audit.c.position)
+    found = db.execute(asked if count is None else asked.limit(count))
+    return [
+        chain.Row(each.position, each.kind, each.subject, each.time, each.body, each.hash) for each in found
+    ]
+
+
+def latest(db: Connection, count: int) -> list[chain.Row]:
+    """Return the last rows, the newest first."""
+    return rows(db, max(1, end(db).position - count + 1))[::-1]
+
+
+def holds(db: Connection, sealed: str) -> bool:
+    """Tell whether the log has a row with this hash, which somebody kept elsewhere."""
+    return (
+        db.execute(select(tables.audit.c.position).where(tables.audit.c.hash == sealed)).first() is not None
+    )
+
+
+def faults(db: Connection) -> list[str]:
+    """Return, in words, where the log does not hold; nothing if it does."""
+    return list(chain.faults(rows(db), end(db)))
+
+
+def export(db: Connection) -> Iterator[str]:
+    """Yield the log as lines of JSON, first to last."""
+    for row in rows(db):
+        content = {"position": row.position, "time": row.time, "kind": row.kind, "subject": row.dataset}
+        yield json.dumps({**content, "body": json.loads(row.body), "hash": row.hash})

@@ -1,0 +1,1 @@
+"""Data sets: what is public about them, where they lie, what may be asked, and an invented copy."""

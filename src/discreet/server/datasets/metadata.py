@@ -1,0 +1,170 @@
+"""What is public about a data set: everything that analysts see and that questions are checked against."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast, get_args
+
+from discreet import check
+from discreet.errors import InputError, perhaps
+from discreet.evidence.core.registry import own_names
+from discreet.methods.registry import METHODS as KNOWN
+from discreet.privacy.promise import NEIGHBOURS
+from discreet.typing import Reduction
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+TYPES = ("number", "yes/no", "answers")
+GENETIC = ("allelic", "trend", "genotypic", "score")
+OFFERED = tuple(name for name in own_names() if name not in {"p-values", "vote", *GENETIC})
+"""Tests on tables that are allowed unless the custodian says otherwise; votes need a list of functions."""
+METHODS = tuple(name for name, method in KNOWN.items() if method.gaussian and name != "mirror")
+"""Methods whose cost is known in full before anything is read."""
+_MOST_COLUMNS, _LONGEST_TEXT = 1_000_000, 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column: its type, and what is declared of its values."""
+
+    type: str = "number"
+    bounds: tuple[float, float] | None = None
+    levels: tuple[Any, ...] | None = None
+    public: bool = False
+    about: str = ""
+
+    @property
+    def hypotheses(self) -> int:
+        """How many hypotheses it makes: one, or one for each answer and for all others together."""
+        if self.levels is None or len(self.levels) == 1:
+            return 1
+        return len(self.levels) + 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metadata:
+    """All that is public; a release names the version it was made under."""
+
+    people: int
+    columns: Mapping[str, Column]
+    title: str = ""
+    about: str = ""
+    person: str | None = None
+    reduce: Reduction | None = None
+    neighbours: str = "replace"
+    genotypes: bool = False
+    variants: int = 0
+    phenotype_public: bool = False
+    tests: tuple[str, ...] = OFFERED
+    methods: tuple[str, ...] = METHODS
+    functions: tuple[str, ...] = ()
+    hypotheses: int = 100_000
+    largest_epsilon: float = 10.0
+    review: bool = False
+    releases: str = "shared"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain JSON values."""
+        columns = {
+            name: {
+                "type": column.type,
+                "bounds": None if column.bounds is None else list(column.bounds),
+                "levels": None if column.levels is None else list(column.levels),
+                "public": column.public,
+                "about": column.about,
+            }
+            for name, column in self.columns.items()
+        }
+        rest = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "columns"}
+        lists = {name: list(rest[name]) for name in ("tests", "methods", "functions")}
+        return {**rest, **lists, "columns": columns}
+
+
+def read(body: Mapping[str, Any]) -> Metadata:
+    """Return metadata from plain values, as a plan or a page gives them; refuse what makes no sense."""
+    known = Metadata.__dataclass_fields__
+    for name in body:
+        if name not in known:
+            raise InputError(f"metadata has no {name!r}{perhaps(str(name), known)}")
+    chosen = dict(body)
+    columns = chosen.pop("columns", {})
+    if not isinstance(columns, dict) or len(cast("dict[str, Any]", columns)) > _MOST_COLUMNS:
+        raise InputError("columns must be a table from name to type, bounds and levels")
+    made = {
+        _label(name, "the name of a column"): _column(name, each)
+        for name, each in cast("dict[str, Any]", columns).items()
+    }
+    chosen = {name: _typed(name, value) for name, value in chosen.items()}
+    if "people" not in chosen:
+        raise InputError("metadata must say how many people there are: the number is public")
+    found = Metadata(columns=made, **chosen)
+    _check(found)
+    return found
+
+
+def _typed(name: str, value: Any) -> Any:
+    """Return one entry of the metadata, if it is of the right kind."""
+    if name in {"tests", "methods", "functions"}:
+        return check.words(value, name)
+    if name in {"people", "variants", "hypotheses"}:
+        return check.whole(value, name, 0)
+    if name in {"genotypes", "phenotype_public", "review"}:
+        return check.flag(value, name)
+    if name in {"title", "about"} and (not isinstance(value, str) or len(value) > _LONGEST_TEXT):
+        raise InputError(f"{name} must be text of at most {_LONGEST_TEXT:,} characters")
+    return value
+
+
+def _check(found: Metadata) -> None:
+    check.choice(found.neighbours, "neighbours", tuple(NEIGHBOURS))
+    check.choice(found.releases, "releases", ("shared", "own"))
+    check.between(found.largest_epsilon, "largest_epsilon", 0.0, 1e6)
+    allowed = (*GENETIC, "vote") if found.genotypes else (*OFFERED, "vote")
+    if found.genotypes and found.tests == OFFERED:
+        object.__setattr__(found, "tests", GENETIC)
+    for test in found.tests:
+        check.choice(test, "tests", allowed)
+    for method in found.methods:
+        check.choice(method, "methods", METHODS)
+    if found.person is not None:
+        _label(found.person, "person")
+        if found.person in found.columns:
+            raise InputError("the person column is never tested: leave it out of columns")
+    if found.reduce is not None:
+        check.choice(found.reduce, "reduce", get_args(Reduction))
+        if found.person is None:
+            raise InputError("reduce needs person: the column that says whose row it is")
+    if not found.genotypes and not found.columns:
+        raise InputError("metadata must declare the columns that may be asked about")
+
+
+def _column(name: str, each: Any) -> Column:
+    if not isinstance(each, dict):
+        raise InputError(f"column {name!r} must be a table with a type")
+    fields = cast("dict[str, Any]", each)
+    for field in fields:
+        if field not in Column.__dataclass_fields__:
+            raise InputError(f"column {name!r} has {field!r}; it takes type, bounds, levels, public, about")
+    kind = check.choice(fields.get("type", "number"), f"type of {name!r}", TYPES)
+    bounds, levels = fields.get("bounds"), fields.get("levels")
+    if bounds is not None:
+        pair = [check.real(bound, f"bounds of {name!r}") for bound in check.entries(bounds, "bounds")]
+        if len(pair) != 2 or not pair[0] < pair[1]:
+            raise InputError(f"bounds of {name!r} must be two numbers, the smaller first")
+        bounds = (pair[0], pair[1])
+    if levels is not None:
+        levels = check.levels(levels, f"levels of {name!r}")
+    if kind == "answers" and not levels:
+        raise InputError(f"column {name!r} has answers: declare its levels")
+    if kind != "number" and bounds is not None:
+        raise InputError(f"bounds of {name!r} belong to numbers")
+    public = check.flag(fields.get("public", False), f"public of {name!r}")
+    about = str(fields.get("about", ""))[:1000]
+    return Column(kind, bounds, levels, public, about)
+
+
+def _label(value: Any, name: str) -> str:
+    if not isinstance(value, str) or not 0 < len(value) <= 1000 or not value.isprintable():
+        raise InputError(f"{name} must be printable text")
+    return value

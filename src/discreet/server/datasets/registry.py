@@ -1,0 +1,164 @@
+"""Registering a data set, changing what is public about it, pausing and retiring it."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from sqlalchemy import insert, select, update
+
+from discreet import check
+from discreet.errors import InputError
+from discreet.privacy.ledger import chain
+from discreet.server import audit, budget
+from discreet.server.accounts.people import check_name
+from discreet.server.datasets import metadata
+from discreet.server.store import tables
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from discreet.server.accounts.people import Account
+    from discreet.server.datasets.metadata import Metadata
+    from discreet.server.store import Connection
+
+STATES = ("open", "paused", "retired")
+_SOURCE = ("path", "engine", "scheduler", "pheno", "pheno_name", "keep", "extract", "within", "freq")
+
+
+class UnknownError(InputError):
+    """What is asked for is not there, or not for whoever asks; both look the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class DataSet:
+    """A registered data set under its newest metadata; `source` is for custodians and workers alone."""
+
+    name: str
+    version: int
+    state: str
+    reason: str
+    about: Metadata
+    source: Mapping[str, Any]
+
+
+def register(
+    db: Connection,
+    actor: str,
+    name: str,
+    source: Mapping[str, Any],
+    about: Mapping[str, Any],
+    *,
+    epsilon: float,
+    delta: float,
+) -> DataSet:
+    """Add a data set with its total budget, for good. No row of it is read."""
+    check_name(name, "name")
+    where = _source(source)
+    made = metadata.read(about)
+    if db.execute(select(tables.dataset.c.name).where(tables.dataset.c.name == name)).first() is not None:
+        raise InputError(f"there is a data set {name!r} already, and totals are final; choose another name")
+    row = {"name": name, "source": json.dumps(where), "state": "open", "version": 1, "created": time.time()}
+    db.execute(insert(tables.dataset).values(**row))
+    _add_version(db, actor, name, 1, made)
+    budget.open_purse(db, name, "", epsilon=epsilon, delta=delta, neighbours=made.neighbours)
+    audit.append(db, "register", name, actor, epsilon=epsilon, delta=delta, metadata=made.to_dict())
+    return DataSet(name, 1, "open", "", made, where)
+
+
+def change(db: Connection, actor: str, name: str, about: Mapping[str, Any]) -> int:
+    """Write a new version of what is public; releases keep the version they were made under."""
+    made = metadata.read(about)
+    row = db.execute(select(tables.dataset).where(tables.dataset.c.name == name).with_for_update()).first()
+    if row is None:
+        raise unknown(name)
+    if find(db, name).about.neighbours != made.neighbours:
+        raise InputError("neighbours are fixed when a data set is registered: the budget is about them")
+    version = int(row.version) + 1
+    db.execute(update(tables.dataset).where(tables.dataset.c.name == name).values(version=version))
+    _add_version(db, actor, name, version, made)
+    audit.append(db, "metadata", name, actor, version=version, metadata=made.to_dict())
+    return version
+
+
+def set_state(db: Connection, actor: str, name: str, state: str, reason: str = "") -> None:
+    """Pause a data set, open it again, or retire it for good; earlier releases stay."""
+    check.choice(state, "state", STATES)
+    row = db.execute(select(tables.dataset).where(tables.dataset.c.name == name).with_for_update()).first()
+    if row is None:
+        raise unknown(name)
+    if row.state == "retired":
+        raise InputError(f"{name!r} is retired, for good")
+    values = {"state": state, "reason": reason[:1000]}
+    db.execute(update(tables.dataset).where(tables.dataset.c.name == name).values(**values))
+    audit.append(db, f"dataset-{state}", name, actor, reason=reason[:1000])
+
+
+def find(db: Connection, name: str, version: int | None = None) -> DataSet:
+    """Return a data set under its newest metadata, or those of an earlier version."""
+    row = db.execute(select(tables.dataset).where(tables.dataset.c.name == name)).first()
+    if row is None:
+        raise unknown(name)
+    wanted = row.version if version is None else version
+    body = db.execute(
+        select(tables.metadata.c.body).where(
+            tables.metadata.c.dataset == name, tables.metadata.c.version == wanted
+        )
+    ).scalar_one()
+    return DataSet(row.name, wanted, row.state, row.reason, _stored(str(body)), json.loads(row.source))
+
+
+def names(db: Connection) -> list[str]:
+    """Return the names of all data sets, oldest first."""
+    return list(db.execute(select(tables.dataset.c.name).order_by(tables.dataset.c.created)).scalars())
+
+
+def open_to(db: Connection, account: Account) -> list[str]:
+    """Return the data sets that an account may see: custodians and auditors all, analysts with a share."""
+    if account.role != "analyst":
+        return names(db)
+    asked = select(tables.purse.c.dataset).where(tables.purse.c.holder.in_(account.holders))
+    mine = set(db.execute(asked).scalars())
+    return [name for name in names(db) if name in mine]
+
+
+def seen_by(db: Connection, account: Account, name: str) -> DataSet:
+    """Return a data set that the account may see; one it may not is as unknown as one that is not there."""
+    if name not in open_to(db, account):
+        raise unknown(name)
+    return find(db, name)
+
+
+def unknown(name: str) -> UnknownError:
+    """Return the error that there is no such data set, or none for whoever asks."""
+    return UnknownError(f"there is no data set {str(name)[:100]!r} open to you")
+
+
+def _stored(body: str) -> Metadata:
+    return metadata.read(cast("dict[str, Any]", json.loads(body)))
+
+
+def _add_version(db: Connection, actor: str, name: str, version: int, made: Metadata) -> None:
+    text = chain.canonical(made.to_dict(), "metadata")
+    row = {"dataset": name, "version": version, "body": text, "hash": chain.sha256(text)}
+    db.execute(insert(tables.metadata).values(**row, author=actor, time=time.time()))
+
+
+def _source(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return where the data lie, as the custodian says it."""
+    for name in given:
+        if name not in _SOURCE:
+            raise InputError(f"a source has no {name!r}; it takes {', '.join(_SOURCE)}")
+    where = {name: str(value) for name, value in given.items() if value not in (None, "")}
+    if "path" not in where:
+        raise InputError("say where the data lie: path")
+    check.choice(where.get("engine", "local"), "engine", ("local", "dask"))
+    for name in ("path", "pheno", "keep", "extract", "within", "freq"):
+        if name in where:
+            where[name] = str(Path(where[name]).absolute())
+    if not Path(where["path"]).exists():
+        raise InputError(f"there is nothing at {where['path']}: check the path")
+    return where

@@ -1,0 +1,1 @@
+"""Pages for people, JSON for programs; both say the same."""

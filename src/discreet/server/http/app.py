@@ -1,0 +1,117 @@
+"""The application: routes, errors in words, and the life of the server's parts."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from discreet.errors import BudgetError, DiscreetError
+from discreet.server.datasets.registry import UnknownError
+from discreet.server.http import api, asking, custody, login, operations, pages
+from discreet.server.http.guard import Guard, Rates
+from discreet.server.http.render import failure
+from discreet.server.jobs.queue import QueueError
+from discreet.server.jobs.supervisor import Supervisor
+from discreet.server.operate import heads
+from discreet.server.store import Store, migrate
+from discreet.server.store.database import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from starlette.requests import Request
+
+    from discreet.server.config import Config
+
+log = logging.getLogger("discreet.server")
+
+
+def build(config: Config) -> Starlette:
+    """Return the server as an ASGI application; it starts its workers when it is started."""
+    store = Store(config.url)
+    migrate.check(store)
+    heads.check(store, config)
+
+    @contextlib.asynccontextmanager
+    async def life(app: Starlette) -> AsyncGenerator[None]:
+        supervisor = Supervisor(store, config)
+        supervisor.start()
+        app.state.supervisor = supervisor
+        witness = heads.Witness(store, config)
+        witness.start()
+        yield
+        supervisor.stop()
+        witness.stop()
+        store.close()
+
+    guard = Middleware(
+        Guard,
+        request_bytes=config.request_bytes,
+        rates=Rates(config.requests_per_minute),
+        secure=config.is_secure,
+    )
+    app = Starlette(
+        routes=[
+            Route("/static/style.css", style),
+            *api.routes,
+            *login.routes,
+            *pages.routes,
+            *asking.routes,
+            *custody.routes,
+            *operations.routes,
+        ],
+        middleware=[guard],
+        exception_handlers={DiscreetError: refused, HTTPException: denied, Exception: broken},
+        lifespan=life,
+    )
+    app.state.store, app.state.config = store, config
+    login.prepare(app, config)
+    return app
+
+
+def style(_: Request) -> Response:
+    """Return the one style sheet."""
+    text = (files("discreet.server.http") / "static" / "style.css").read_text("utf-8")
+    return Response(text, media_type="text/css", headers={"Cache-Control": "max-age=3600"})
+
+
+def refused(request: Request, error: Exception) -> Response:
+    """Turn a refusal of the library, which says public things alone, into an answer."""
+    status, kind = 400, "input"
+    if isinstance(error, UnknownError):
+        status, kind = 404, "unknown"
+    elif isinstance(error, BudgetError):
+        status, kind = 409, "budget"
+    elif isinstance(error, QueueError):
+        status, kind = 429, "queue"
+    elif isinstance(error, StoreError):
+        log.error("the database cannot be used", exc_info=error.__cause__)
+        status, kind = 503, "unavailable"
+    return _told(request, status, kind, str(error))
+
+
+def denied(request: Request, error: Any) -> Response:
+    """Answer a request that is not allowed, or for nothing that is there."""
+    if error.status_code == 303:
+        return RedirectResponse(error.headers["Location"], 303)
+    return _told(request, error.status_code, "denied", str(error.detail))
+
+
+def broken(request: Request, error: Exception) -> Response:
+    """Say nothing about a fault but that there was one; the custodian's log has the rest."""
+    log.error("a fault in the server", exc_info=error)
+    return _told(request, 500, "fault", "Something went wrong here. The custodian's log has the details.")
+
+
+def _told(request: Request, status: int, kind: str, words: str) -> Response:
+    if request.url.path.startswith("/api/"):
+        return JSONResponse({"error": words, "kind": kind}, status)
+    return failure(request, status, words)

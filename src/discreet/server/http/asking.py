@@ -1,0 +1,131 @@
+"""Asking on pages: a form becomes a question, its cost is shown, and only then it is asked."""
+
+from __future__ import annotations
+
+import tomllib
+import uuid
+from typing import TYPE_CHECKING, Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from discreet.errors import BudgetError, DiscreetError, InputError
+from discreet.server import budget
+from discreet.server.datasets import question as questions
+from discreet.server.datasets import registry
+from discreet.server.http.render import page
+from discreet.server.http.session import check_form, config_of, required, store_of
+from discreet.server.jobs import queue, view
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from discreet.server.accounts.credentials import Visitor
+
+_NUMBERS = ("q", "epsilon", "delta", "expect", "null")
+_WORDS = ("method", "guarantee", "group", "alternative", "partner", "stratum")
+_OF_TEST = ("group", "alternative", "partner", "stratum", "null", "levels", "strata")
+
+
+async def ask(request: Request) -> Response:
+    """Take the form of a data set's page."""
+    who = await run_in_threadpool(required, request)
+    form = {name: str(value) for name, value in (await request.form()).items()}
+    check_form(request, who, form)
+    return await run_in_threadpool(_ask, request, who, form)
+
+
+def _ask(request: Request, who: Visitor, form: dict[str, str]) -> Response:
+    store, config, name = store_of(request), config_of(request), request.path_params["name"]
+    action = form.get("action", "")
+    kind = {"plan": "plan", "try": "try", "ask": "ask"}.get(action, "cost")
+    with store.reading() as db:
+        found = registry.seen_by(db, who.account, name)
+    try:
+        body = words_of(form)
+        asked = questions.read(body, found.about)
+        if kind == "cost":
+            return _cost(request, who, found, form, asked)
+        # The id travels with the form, so that a button pressed twice asks once.
+        chosen = form.get("request_id") if kind == "ask" else None
+        again = form.get("again") == "yes"
+        made = queue.submit(store, config, who.account, name, body, kind=kind, request_id=chosen, again=again)
+    except (InputError, BudgetError, queue.QueueError) as refusal:
+        return _again(request, who, found, form, refusal)
+    return RedirectResponse(f"/jobs/{made}", 303)
+
+
+def _cost(
+    request: Request,
+    who: Visitor,
+    found: registry.DataSet,
+    form: dict[str, str],
+    asked: questions.Question,
+) -> Response:
+    """Show what the question costs and what would be left, before it is asked."""
+    import time
+
+    with store_of(request).reading() as db:
+        left = view.about_budget(db, who.account, found.name)
+        holder = budget.holder_of(db, found.name, who.account.holders)
+        more = min(
+            budget.more_like(budget.standing(db, found.name, each, time.time()), asked.cost)
+            for each in ("", holder)
+        )
+    form = {name: value for name, value in form.items() if name not in {"csrf", "action"}}
+    form["request_id"] = uuid.uuid4().hex
+    grid = queue.grid_of(config_of(request))
+    return page("confirm.html", who, found=found, left=left, more=more, asked=asked, form=form, grid=grid)
+
+
+def _again(
+    request: Request, who: Visitor, found: registry.DataSet, form: dict[str, str], refusal: DiscreetError
+) -> Response:
+    """Show the form once more, as it was filled in, and what is wrong with it."""
+    with store_of(request).reading() as db:
+        left = view.about_budget(db, who.account, found.name)
+        released = view.releases(db, config_of(request), who.account, found.name)
+    shown = {"found": found, "left": left, "releases": released, "form": form, "words": str(refusal)}
+    status = 409 if isinstance(refusal, BudgetError) else 400
+    return page("dataset.html", who, status, **shown)
+
+
+def words_of(form: dict[str, str]) -> dict[str, Any]:
+    """Return the question that a form puts, in a plan file's words; a whole plan wins over the fields."""
+    text = form.get("plan", "").strip()
+    if text:
+        try:
+            return tomllib.loads(text.replace("\r\n", "\n"))
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"the plan is not TOML: {str(error)[:200]}") from None
+    body: dict[str, Any] = {}
+    for name in _NUMBERS:
+        if form.get(name, "").strip():
+            body[name] = _number(form[name], name)
+    body |= {name: form[name].strip() for name in _WORDS if form.get(name, "").strip()}
+    for name in ("levels", "strata", "columns"):
+        parts = [part.strip() for part in form.get(name, "").replace("\n", ",").split(",") if part.strip()]
+        if parts:
+            body[name] = parts if name == "columns" else [_level(part) for part in parts]
+    if form.get("values") == "yes":
+        body["values"] = True
+    test = {"name": form.get("test", "")}
+    return {**body, "test": test | {name: body.pop(name) for name in _OF_TEST if name in body}}
+
+
+def _number(text: str, name: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(f"{name} must be a number") from None
+
+
+def _level(text: str) -> Any:
+    try:
+        return int(text)
+    except ValueError:
+        return text
+
+
+routes = [Route("/datasets/{name}/ask", ask, methods=["POST"])]

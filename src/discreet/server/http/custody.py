@@ -1,0 +1,187 @@
+"""What custodians do on pages: data sets, shares, accounts, approvals, the audit log."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import TYPE_CHECKING, Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from discreet.errors import DiscreetError, InputError
+from discreet.server import audit, budget
+from discreet.server.accounts import credentials, people
+from discreet.server.datasets import registry, shares
+from discreet.server.http.render import page
+from discreet.server.http.session import check_form, config_of, required, store_of
+from discreet.server.jobs import queue, view
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from starlette.requests import Request
+
+    from discreet.server.accounts.credentials import Visitor
+
+    Shown = Callable[[Request, Visitor, dict[str, str]], Response]
+
+
+def form_page(show: Shown, *roles: str) -> Callable[[Request], Awaitable[Response]]:
+    """Return an endpoint that checks who comes and that a form is ours, and hands both on."""
+
+    async def endpoint(request: Request) -> Response:
+        who = await run_in_threadpool(required, request, *roles)
+        form: dict[str, str] = {}
+        if request.method == "POST":
+            form = {name: str(value) for name, value in (await request.form()).items()}
+            check_form(request, who, form)
+        return await run_in_threadpool(show, request, who, form)
+
+    return endpoint
+
+
+def register(request: Request, who: Visitor, form: dict[str, str]) -> Response:
+    """Register a data set."""
+    if not form:
+        return page("register.html", who, form={}, words="")
+    try:
+        about = toml(form.get("metadata", ""))
+        source = {
+            name: form.get(name, "").strip() for name in ("path", "pheno", "pheno_name", "keep", "within")
+        }
+        with store_of(request).writing() as db:
+            made = registry.register(
+                db,
+                who.account.name,
+                form.get("name", "").strip(),
+                source,
+                about,
+                epsilon=number(form, "epsilon"),
+                delta=number(form, "delta"),
+            )
+    except DiscreetError as refusal:
+        return page("register.html", who, 400, form=form, words=str(refusal))
+    return RedirectResponse(f"/custody/datasets/{made.name}", 303)
+
+
+def manage(request: Request, who: Visitor, form: dict[str, str]) -> Response:
+    """Show everything about a data set, and change what can be changed."""
+    name, words = request.path_params["name"], ""
+    if form:
+        try:
+            with store_of(request).writing() as db:
+                _change(db, who.account.name, name, form)
+        except DiscreetError as refusal:
+            words = str(refusal)
+        else:
+            return RedirectResponse(f"/custody/datasets/{name}", 303)
+    with store_of(request).reading() as db:
+        found = registry.find(db, name)
+        states = {holder: state.budget(holder or name) for holder, state in budget.purses(db, name).items()}
+        asked = view.everything(db, name)
+    return page(
+        "manage.html", who, 400 if words else 200, found=found, purses=states, jobs=asked, words=words
+    )
+
+
+def _change(db: Any, actor: str, name: str, form: dict[str, str]) -> None:
+    match form.get("action"):
+        case "share":
+            shares.grant(
+                db,
+                actor,
+                name,
+                form.get("holder", "").strip(),
+                number(form, "epsilon"),
+                number(form, "delta"),
+            )
+        case "metadata":
+            registry.change(db, actor, name, toml(form.get("metadata", "")))
+        case "pause":
+            registry.set_state(db, actor, name, "paused", form.get("reason", ""))
+        case "resume":
+            registry.set_state(db, actor, name, "open")
+        case "retire":
+            registry.set_state(db, actor, name, "retired", form.get("reason", ""))
+        case _:
+            raise InputError("say what to do")
+
+
+def review(request: Request, who: Visitor, form: dict[str, str]) -> Response:
+    """Approve or reject a held result, or complete one that was interrupted."""
+    job_id, actor = request.path_params["id"], who.account.name
+    with store_of(request).writing() as db:
+        if form.get("action") == "complete":
+            queue.retry(db, actor, job_id)
+        else:
+            approve = form.get("action") == "approve"
+            view.review(db, actor, job_id, approve=approve, reason=form.get("reason", ""))
+    return RedirectResponse("/", 303)
+
+
+def accounts(request: Request, who: Visitor, form: dict[str, str]) -> Response:
+    """List accounts; make one and its one-time link, or close one."""
+    words, link, actor = "", "", who.account.name
+    try:
+        with store_of(request).writing() as db:
+            if form.get("action") == "create":
+                name = form.get("name", "").strip()
+                people.create(db, actor, name, form.get("role", ""), form.get("team", "").strip())
+                link = f"{config_of(request).site}/invite/{credentials.invite(db, actor, name)}"
+            elif form.get("action") == "invite":
+                people.find(db, form.get("name", ""))
+                link = f"{config_of(request).site}/invite/{credentials.invite(db, actor, form['name'])}"
+            elif form.get("action") == "disable":
+                if form.get("name") == actor:
+                    raise InputError("you cannot close your own account")
+                people.disable(db, actor, form.get("name", ""))
+    except DiscreetError as refusal:
+        words = str(refusal)
+    with store_of(request).reading() as db:
+        found = people.listed(db)
+    return page("accounts.html", who, 400 if words else 200, accounts=found, words=words, link=link)
+
+
+def log(request: Request, who: Visitor, form: dict[str, str]) -> Response:
+    """Show the end of the audit log."""
+    del form
+    with store_of(request).reading() as db:
+        rows, end = audit.latest(db, 200), audit.end(db)
+    return page("audit.html", who, rows=rows, end=end)
+
+
+def export(request: Request, who: Visitor, form: dict[str, str]) -> Response:
+    """Hand out the whole audit log as lines of JSON."""
+    del who, form
+    with store_of(request).reading() as db:
+        text = "\n".join(audit.export(db)) + "\n"
+    headers = {"Content-Disposition": 'attachment; filename="audit.jsonl"'}
+    return PlainTextResponse(text, media_type="application/jsonl", headers=headers)
+
+
+def toml(text: str) -> dict[str, Any]:
+    """Return what a custodian wrote about a data set."""
+    try:
+        return tomllib.loads(text.replace("\r\n", "\n"))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"the metadata are not TOML: {str(error)[:200]}") from None
+
+
+def number(form: dict[str, str], name: str) -> float:
+    """Return a number of a form."""
+    try:
+        return float(form.get(name, ""))
+    except ValueError:
+        raise InputError(f"{name} must be a number") from None
+
+
+_BOTH = ["GET", "POST"]
+routes = [
+    Route("/custody/register", form_page(register, "custodian"), methods=_BOTH),
+    Route("/custody/accounts", form_page(accounts, "custodian"), methods=_BOTH),
+    Route("/custody/review/{id}", form_page(review, "custodian"), methods=["POST"]),
+    Route("/custody/datasets/{name}", form_page(manage, "custodian"), methods=_BOTH),
+    Route("/audit", form_page(log, "custodian", "auditor")),
+    Route("/audit.jsonl", form_page(export, "custodian", "auditor")),
+]

@@ -1,0 +1,123 @@
+"""Coming in: a password, a one-time link, or another party's word (OpenID Connect)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from discreet.errors import InputError
+from discreet.server import audit
+from discreet.server.accounts import credentials, people
+from discreet.server.http.render import page
+from discreet.server.http.session import (
+    check_form,
+    config_of,
+    cookie_name,
+    required,
+    set_cookie,
+    store_of,
+    visitor,
+)
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+
+    from discreet.server.accounts.people import Account
+    from discreet.server.config import Config
+
+_WRONG = "That name and password do not match, or too many attempts failed: wait a while, then try again."
+
+
+async def login(request: Request) -> Response:
+    """Show the form, or check what it holds."""
+    config = config_of(request)
+    if request.method == "GET":
+        return page("login.html", None, words="", oidc=bool(config.oidc_issuer))
+    form = await request.form()
+    check_form(request, None, form)
+    name, password = str(form.get("name", "")), str(form.get("password", ""))
+    found = await run_in_threadpool(people.log_in, store_of(request), config, name, password)
+    if found is None:
+        return page("login.html", None, 401, words=_WRONG, oidc=bool(config.oidc_issuer))
+    return await run_in_threadpool(enter, request, found)
+
+
+def enter(request: Request, account: Account) -> Response:
+    """Open a session for somebody who proved who they are."""
+    config = config_of(request)
+    with store_of(request).writing() as db:
+        secret, _ = credentials.issue(db, account.name, "session", 3600 * config.session_hours)
+    response = RedirectResponse("/", 303)
+    set_cookie(response, config, secret)
+    return response
+
+
+async def logout(request: Request) -> Response:
+    """End the session."""
+    who = await run_in_threadpool(required, request)
+    check_form(request, who, await request.form())
+    return await run_in_threadpool(_leave, request, who.account.name)
+
+
+def _leave(request: Request, name: str) -> Response:
+    config = config_of(request)
+    with store_of(request).writing() as db:
+        credentials.revoke(db, request.cookies.get(cookie_name(config), ""))
+        audit.append(db, "logout", name, name)
+    response = RedirectResponse("/login", 303)
+    response.delete_cookie(cookie_name(config), path="/")
+    return response
+
+
+async def invite(request: Request) -> Response:
+    """Let the holder of a one-time link choose a password."""
+    secret = request.path_params["secret"]
+    if request.method == "GET":
+        return await run_in_threadpool(_invited, request, secret, "")
+    form = await request.form()
+    check_form(request, None, form)
+    first, second = str(form.get("password", "")), str(form.get("again", ""))
+    if first != second:
+        return await run_in_threadpool(_invited, request, secret, "The two passwords are not the same.")
+    return await run_in_threadpool(_choose, request, secret, first)
+
+
+def _invited(request: Request, secret: str, words: str) -> Response:
+    with store_of(request).reading() as db:
+        found = credentials.visitor(db, secret, "invite")
+    if found is None:
+        old = "This link was used, or is too old. Ask a custodian for a new one."
+        return page("message.html", visitor(request), 404, title="No longer valid", words=old)
+    return page("invite.html", None, 400 if words else 200, name=found.account.name, words=words)
+
+
+def _choose(request: Request, secret: str, password: str) -> Response:
+    try:
+        with store_of(request).writing() as db:
+            found = credentials.use_up(db, secret)
+            if found is not None:
+                people.set_password(db, found.name, found.name, password)
+    except InputError as refusal:  # the link was not used up: all was undone
+        return _invited(request, secret, str(refusal))
+    if found is None:
+        return _invited(request, secret, "")
+    return enter(request, found)
+
+
+def prepare(app: Starlette, config: Config) -> None:
+    """Add the way in by OpenID Connect, if it is set up."""
+    if config.oidc_issuer:
+        from discreet.server.http import oidc
+
+        oidc.prepare(app, config)
+
+
+routes = [
+    Route("/login", login, methods=["GET", "POST"]),
+    Route("/logout", logout, methods=["POST"]),
+    Route("/invite/{secret}", invite, methods=["GET", "POST"]),
+]

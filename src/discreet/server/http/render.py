@@ -1,0 +1,49 @@
+"""Pages from templates; every word that is put in is escaped."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.responses import HTMLResponse
+
+from discreet.privacy.promise import down
+from discreet.server.http.session import visitor
+from discreet.server.store.database import StoreError
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from discreet.server.accounts.credentials import Visitor
+
+
+@cache
+def _templates() -> Environment:
+    made = Environment(
+        loader=PackageLoader("discreet.server.http"), autoescape=True, undefined=StrictUndefined
+    )
+    made.filters["when"] = _when
+    made.filters["down"] = down
+    made.filters["short"] = "{:.4g}".format
+    return made
+
+
+def _when(time: float | None) -> str:
+    return "" if not time else f"{datetime.fromtimestamp(time, UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def page(template: str, who: Visitor | None, status: int = 200, **words: Any) -> HTMLResponse:
+    """Return a page; `who` is logged in."""
+    text = _templates().get_template(template).render(who=who, **words)
+    return HTMLResponse(text, status)
+
+
+def failure(request: Request, status: int, words: str) -> HTMLResponse:
+    """Return a page that says why something cannot be."""
+    try:
+        who = visitor(request)
+    except StoreError:
+        who = None
+    return page("message.html", who, status, title="This cannot be done", words=words)

@@ -1,0 +1,106 @@
+"""Who sends a request: a cookie on pages, a bearer token for programs; never both."""
+
+from __future__ import annotations
+
+import hmac
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import urlsplit
+
+from starlette.exceptions import HTTPException
+
+from discreet.server import audit
+from discreet.server.accounts import credentials
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from discreet.server.accounts.credentials import Visitor
+    from discreet.server.config import Config
+    from discreet.server.store import Store
+
+
+def store_of(request: Request) -> Store:
+    """Return the database of the server that got this request."""
+    return cast("Store", request.app.state.store)
+
+
+def config_of(request: Request) -> Config:
+    """Return the settings of the server that got this request."""
+    return cast("Config", request.app.state.config)
+
+
+def visitor(request: Request) -> Visitor | None:
+    """Return who is logged in on pages, if anybody is."""
+    secret = request.cookies.get(cookie_name(config_of(request)))
+    if not secret:
+        return None
+    with store_of(request).reading() as db:
+        return credentials.visitor(db, secret, "session")
+
+
+def required(request: Request, *roles: str) -> Visitor:
+    """Return who is logged in; send others to the login, and refuse other roles."""
+    found = visitor(request)
+    if found is None:
+        raise HTTPException(303, headers={"Location": "/login"})
+    if roles and found.account.role not in roles:
+        denied(request, found.account.name)
+        raise HTTPException(403, f"This page is for {' and '.join(roles)}s.")
+    return found
+
+
+def bearer(request: Request, scope: str, *roles: str) -> Visitor:
+    """Return who holds the token that a program sent, if the token may be used for this."""
+    kind, _, secret = request.headers.get("authorization", "").partition(" ")
+    found = None
+    if kind.lower() == "bearer" and secret:
+        with store_of(request).reading() as db:
+            found = credentials.visitor(db, secret.strip(), "token")
+    if found is None:
+        denied(request, "nobody")
+        raise HTTPException(401, "send a token that is valid: Authorization: Bearer ...")
+    if scope not in found.scopes or (roles and found.account.role not in roles):
+        denied(request, found.account.name)
+        raise HTTPException(403, f"this token may not {scope} here")
+    return found
+
+
+def denied(request: Request, actor: str) -> None:
+    """Write a denied request down; the path is an analyst's words, kept short."""
+    with store_of(request).writing() as db:
+        audit.append(db, "denied", request.url.path[:200], actor, method=request.method)
+
+
+def check_form(request: Request, who: Visitor | None, form: Mapping[str, Any]) -> None:
+    """Refuse a form that did not come from a page of ours."""
+    origin = request.headers.get("origin")
+    foreign = origin is not None and urlsplit(origin).netloc != request.headers.get("host", "")
+    site = request.headers.get("sec-fetch-site", "same-origin")
+    sent = str(form.get("csrf", ""))
+    forged = who is not None and not hmac.compare_digest(sent.encode(), who.csrf.encode())
+    if foreign or site not in {"same-origin", "none"} or forged:
+        denied(request, "nobody" if who is None else who.account.name)
+        raise HTTPException(
+            403, "This form is out of date, or was sent from another site. Load the page again."
+        )
+
+
+def cookie_name(config: Config) -> str:
+    """Return the name of the session cookie; with TLS one that no other host can set."""
+    return "__Host-discreet" if config.is_secure else "discreet"
+
+
+def set_cookie(response: Response, config: Config, secret: str) -> None:
+    """Hand the session to the browser, out of reach of scripts and other sites."""
+    response.set_cookie(
+        cookie_name(config),
+        secret,
+        max_age=int(3600 * config.session_hours),
+        httponly=True,
+        samesite="lax",
+        secure=config.is_secure,
+        path="/",
+    )

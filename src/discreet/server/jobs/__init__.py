@@ -1,0 +1,1 @@
+"""Jobs: accepted with their cost held, run in processes that can be killed, answered on a time grid."""

@@ -1,0 +1,155 @@
+"""The ledger that a worker hands to `discover`: reserve, draw, store, in the server's database.
+
+The order is that of docs/proofs/ledger.md. In place of one lock from the first step to the last, a job
+carries the number of its attempt: whoever was given up for dead and comes back cannot store what they drew.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import select, update
+
+from discreet.errors import BudgetError, LedgerError
+from discreet.privacy import events as event_kinds
+from discreet.privacy.account import squared_mu
+from discreet.privacy.events import Approximate
+from discreet.privacy.ledger import Charge, Ledger, Paid, chain
+from discreet.privacy.ledger.dataset import DataSet as State
+from discreet.privacy.ledger.payment import MOST_DRAWS, checked
+from discreet.privacy.sums import has_zcdp
+from discreet.server import audit, budget
+from discreet.server.jobs.queue import grid_of, mine
+from discreet.server.store.database import StoreError
+from discreet.server.store.tables import job
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from discreet.privacy.events import Event
+    from discreet.server.config import Config
+    from discreet.server.jobs.queue import Claim
+    from discreet.server.store import Connection, Store
+
+_STORE_SECONDS = 120.0  # how long a result waits for a database that was restarted
+
+
+class TakenOverError(LedgerError):
+    """Another worker has this job now; what was drawn here is shown to nobody."""
+
+
+class Payment(Ledger):
+    """One job's way to pay.
+
+    The promise: the result of `pay` was stored after its charge was, both on disk; of a job one result is
+    ever stored; charges of a data set, and of a share, never exceed their totals.
+    """
+
+    __slots__ = ("claim", "config", "review", "store")
+
+    def __init__(self, store: Store, config: Config, claim: Claim, *, review: bool) -> None:
+        super().__init__(Path("database"))
+        self.store, self.config, self.claim, self.review = store, config, claim, review
+
+    def entry(self, name: str, release_id: str | None, request: Mapping[str, Any]) -> Any:
+        """Say that the cost is taken care of: it was held when the question was accepted."""
+        del name, release_id, request
+        return self.claim
+
+    def stored(self, name: str, release_id: str, request: Mapping[str, Any]) -> str | None:
+        """Return None: a job that has its result is not run."""
+        del name, release_id, request
+
+    def pay(
+        self,
+        name: str,
+        events: Sequence[Event],
+        neighbours: str,
+        request: Mapping[str, Any],
+        draw: Callable[[Charge, State], str],
+        release_id: str | None = None,
+    ) -> Paid:
+        """Charge what was held, draw, store; nothing may be shown before this returns."""
+        del release_id
+        found = checked(events)
+        standing = State.read(json.loads(self.claim.standing))
+        cost = budget.from_text(self.claim.cost)
+        _refuse_more(found, cost.mu, neighbours, standing.neighbours)
+        charge, draws = self._reserve(name, found, request)
+        # What is left is told as it was when the question was accepted: the time of the draw tells nothing.
+        result = draw(charge, standing)
+        return self._store(charge, draws, result)
+
+    def _reserve(
+        self, name: str, events: tuple[Event, ...], request: Mapping[str, Any]
+    ) -> tuple[Charge, int]:
+        claim = self.claim
+        with self.store.writing() as db:
+            row = self._row(db)
+            draws = int(row.draws)
+            if draws >= MOST_DRAWS:
+                raise LedgerError(f"job {claim.id} was interrupted {MOST_DRAWS} times while it was drawn")
+            if draws == 0:
+                budget.charge(db, claim.dataset, claim.holder, budget.from_text(claim.cost))
+            db.execute(update(job).where(job.c.id == claim.id).values(state="charged", draws=draws + 1))
+            content = {
+                "dataset": claim.dataset,
+                "holder": claim.holder,
+                "cost": json.loads(claim.cost),
+                "events": [event_kinds.to_dict(event) for event in events],
+                "request": json.loads(chain.canonical(dict(request))),
+                "version": claim.version,
+                "draw": draws + 1,
+            }
+            kind = "again" if draws else "charge"
+            sealed = audit.append(db, kind, claim.id, claim.account, **content)
+        return Charge(name, claim.id, 0, sealed), draws + 1
+
+    def _store(self, charge: Charge, draws: int, result: str) -> Paid:
+        until = time.monotonic() + _STORE_SECONDS
+        while True:
+            try:
+                return Paid(result, self._settle(charge, draws, result), fresh=True)
+            except StoreError:
+                # Perhaps it was stored and only the answer was lost: `_settle` looks first.
+                if time.monotonic() > until:
+                    raise
+                time.sleep(0.5)
+
+    def _settle(self, charge: Charge, draws: int, result: str) -> str:
+        claim = self.claim
+        with self.store.writing() as db:
+            row = self._row(db, also=("done", "held"))
+            if row.draws != draws:
+                raise TakenOverError(f"job {claim.id} was taken over")
+            if row.state in {"done", "held"}:
+                return str(row.settled)
+            now = time.time()
+            visible = claim.submitted + grid_of(self.config).slot(now - claim.submitted)
+            state = "held" if self.review else "done"
+            budget.settle(db, claim.dataset, claim.holder)
+            sealed = audit.append(
+                db, "settle", claim.id, claim.account, sha256=chain.sha256(result), charge=charge.hash
+            )
+            values = {"state": state, "result": result, "visible": visible, "settled": sealed}
+            db.execute(update(job).where(job.c.id == claim.id).values(**values))
+        return sealed
+
+    def _row(self, db: Connection, also: tuple[str, ...] = ()) -> Any:
+        """Return the job, locked, if it is still this worker's."""
+        row = db.execute(select(job).where(*mine(self.claim)).with_for_update()).first()
+        if row is None or row.state not in {"running", "charged", *also}:
+            raise TakenOverError(f"job {self.claim.id} was taken over")
+        return row
+
+
+def _refuse_more(events: tuple[Event, ...], mu: float, neighbours: str, ours: str) -> None:
+    """Refuse a release that costs more than was held, or that is about other neighbours; all of it public."""
+    slips = any(isinstance(event, Approximate) and event.delta for event in events)
+    if slips or has_zcdp(events) or squared_mu(events) > mu * mu:
+        raise BudgetError("this release costs more than was set aside for it; nothing was spent")
+    if neighbours != ours:
+        raise BudgetError(f"the budget is about neighbours {ours!r}, this release about {neighbours!r}")

@@ -1,0 +1,121 @@
+"""Starts workers, starts them again when they die, and kills those that take too long."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+import uuid
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from sqlalchemy import select
+
+from discreet.server import config as configs
+from discreet.server.jobs import queue
+from discreet.server.store.database import StoreError
+from discreet.server.store.tables import job
+
+if TYPE_CHECKING:
+    from discreet.server.config import Config
+    from discreet.server.store import Store
+
+_LOOK_SECONDS, _SWEEP_SECONDS = 0.2, 5.0
+log = logging.getLogger("discreet.server")
+
+
+@dataclass(slots=True)
+class Worker:
+    """A process and the name it takes jobs under."""
+
+    name: str
+    process: subprocess.Popen[bytes]
+
+
+@dataclass(slots=True)
+class Supervisor:
+    """The workers of one server."""
+
+    store: Store
+    config: Config
+    workers: list[Worker] = field(default_factory=list[Worker])
+    stopping: threading.Event = field(default_factory=threading.Event)
+    thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Start all workers, and watch over them."""
+        self.workers = [self._spawn() for _ in range(self.config.workers)]
+        self.thread = threading.Thread(target=self._watch, daemon=True)
+        self.thread.start()
+
+    def stop(self, grace: float = 10.0) -> None:
+        """Let jobs at hand end for a while, then abandon them: another worker completes what is charged."""
+        self.stopping.set()
+        if self.thread is not None:
+            self.thread.join()
+        for worker in self.workers:
+            worker.process.terminate()
+        until = time.monotonic() + grace
+        for worker in self.workers:
+            try:
+                worker.process.wait(max(0.0, until - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                worker.process.kill()
+                worker.process.wait()
+            self._take_back(worker)
+
+    def _spawn(self) -> Worker:
+        name = f"{socket.gethostname()[:40]}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
+        command = [sys.executable, "-m", "discreet.server.jobs.worker", str(self.config.home), name]
+        # In a group of its own: Ctrl-C at the server's terminal is not for workers.
+        process = subprocess.Popen(  # noqa: S603  (our own module)
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            start_new_session=True,
+            env={**os.environ, **configs.environment(self.config)},
+        )
+        return Worker(name, process)
+
+    def _watch(self) -> None:
+        swept = 0.0
+        while not self.stopping.wait(_LOOK_SECONDS):
+            try:
+                self._look()
+                if time.monotonic() - swept > _SWEEP_SECONDS:
+                    swept = time.monotonic()
+                    queue.sweep(self.store, self.config)
+            except StoreError:
+                log.warning("the database cannot be used just now")
+                time.sleep(1.0)
+
+    def _look(self) -> None:
+        for place, worker in enumerate(self.workers):
+            late = worker.process.poll() is None and self._is_late(worker)
+            if late:
+                worker.process.kill()
+                worker.process.wait()
+            if late or worker.process.poll() is not None:
+                log.warning("worker %s ended; it is replaced", worker.name)
+                self._take_back(worker, late=late)
+                self.workers[place] = self._spawn()
+
+    def _is_late(self, worker: Worker) -> bool:
+        """Tell whether a job took more than its time; a draw that is charged gets as long again."""
+        asked = select(job.c.started, job.c.draws).where(
+            job.c.worker == worker.name, job.c.state.in_(("running", "charged"))
+        )
+        with self.store.reading() as db:
+            row = db.execute(asked).first()
+        limit = self.config.job_seconds * (1 if row is None or not row.draws else 2)
+        return row is not None and time.time() - row.started > limit
+
+    def _take_back(self, worker: Worker, *, late: bool = False) -> None:
+        try:
+            queue.release_worker(self.store, self.config, worker.name, late=late)
+        except StoreError:
+            log.warning("jobs of worker %s wait for their lease to run out", worker.name)

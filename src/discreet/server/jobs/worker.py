@@ -1,0 +1,86 @@
+"""The worker process: takes one job after the other, within its memory, until it is told to stop."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from discreet.server import config as configs
+from discreet.server.jobs import queue
+from discreet.server.store import Store
+from discreet.server.store.database import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from discreet.server.jobs.queue import Claim
+
+_IDLE_SECONDS, _RENEW_SECONDS = 0.05, 5.0
+
+
+def main(home: str, name: str) -> None:
+    """Work until SIGTERM, which lets the job at hand end; then leave."""
+    stop = threading.Event()
+
+    def end(*_: object) -> None:
+        stop.set()
+
+    signal.signal(signal.SIGTERM, end)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which asks us to stop
+    config = configs.read(Path(home))
+    _limit_memory(config.job_memory_mb)
+    store = Store(config.url)
+    from discreet.server.jobs.run import run
+
+    parent = os.getppid()
+    while not stop.is_set() and os.getppid() == parent:
+        try:
+            claim = queue.claim(store, name)
+        except StoreError:
+            time.sleep(0.5)
+            continue
+        if claim is None:
+            stop.wait(_IDLE_SECONDS)
+            continue
+        with _renewed(store, claim), suppress(StoreError):  # its lease runs out, and it is begun again
+            run(store, config, claim)
+
+
+@contextmanager
+def _renewed(store: Store, claim: Claim) -> Generator[None]:
+    """Keep the lease of a job while it is worked on."""
+    done = threading.Event()
+
+    def keep() -> None:
+        while not done.wait(_RENEW_SECONDS):
+            with suppress(StoreError):
+                queue.renew(store, claim)
+
+    thread = threading.Thread(target=keep, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+def _limit_memory(megabytes: int) -> None:
+    try:
+        import resource
+    except ImportError:  # not on this system
+        return
+    size = megabytes * 2**20
+    with suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_AS, (size, size))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core file would hold rows
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

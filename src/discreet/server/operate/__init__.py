@@ -1,0 +1,1 @@
+"""Running the server like other software: its home, its health, its copies."""

@@ -1,0 +1,62 @@
+"""Run the server until it is told to stop."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import uvicorn
+
+from discreet.server.http.app import build
+from discreet.server.operate.home import first_link
+from discreet.server.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from discreet.server.config import Config
+
+
+class Lines(logging.Formatter):
+    """One JSON object a line; what is logged is about requests and workers, never about data."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line."""
+        content: dict[str, Any] = {
+            "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(record.created)),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        if record.exc_info:
+            content["trace"] = self.formatException(record.exc_info)
+        return json.dumps(content)
+
+
+def run(config: Config, say: Callable[[str], Any]) -> None:
+    """Serve until Ctrl-C or SIGTERM: running jobs end, or are taken up again by the next start."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(Lines())
+    logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
+    app = build(config)
+    store = Store(config.url)
+    link = first_link(store, config.site)
+    store.close()
+    say(f"The server answers at {config.site}")
+    if link is not None:
+        say(f"The first custodian chooses a password here, once: {link}")
+    uvicorn.run(
+        app,
+        host=config.address,
+        port=config.port,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=10,
+        ssl_certfile=config.tls_certificate or None,
+        ssl_keyfile=config.tls_key or None,
+    )

@@ -1,0 +1,102 @@
+"""Transactions: one writer at a time on SQLite, row locks on PostgreSQL; on disk when they end."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Connection, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+
+from discreet.errors import DiscreetError, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from sqlalchemy import Engine
+
+_BUSY_SECONDS = 30
+
+
+class StoreError(DiscreetError):
+    """The database cannot be used just now. Nothing that was not stored was shown."""
+
+
+class Store:
+    """One database, open.
+
+    The promise: what a `writing` block did is on disk when it ends, or nothing of it is; two blocks, of
+    whatever processes, that lock the same row run one after the other.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.engine = _engine(url)
+
+    @property
+    def is_postgres(self) -> bool:
+        """Whether several machines may share this database."""
+        return self.engine.dialect.name == "postgresql"
+
+    @contextmanager
+    def writing(self) -> Generator[Connection]:
+        """Run one transaction that writes; an exception undoes all of it."""
+        with _told(), self.engine.connect().execution_options(writes=True) as db, db.begin():
+            yield db
+
+    @contextmanager
+    def reading(self) -> Generator[Connection]:
+        """Run one transaction that only reads, and sees one state of the database."""
+        with _told(), self.engine.connect() as db, db.begin():
+            yield db
+
+    def close(self) -> None:
+        """Close all connections."""
+        self.engine.dispose()
+
+
+@contextmanager
+def _told() -> Generator[None]:
+    try:
+        yield
+    except DBAPIError as error:
+        # Statements and parameters stay out of messages; the cause is kept for the custodian's log.
+        raise StoreError("the database cannot be used just now; try again") from error
+
+
+def _engine(url: str) -> Engine:
+    try:
+        address = make_url(url)
+        if address.get_backend_name() == "postgresql":
+            return _postgres(str(address.set(drivername="postgresql+psycopg").render_as_string(False)))
+        if address.get_backend_name() != "sqlite":
+            raise InputError("the database must be sqlite:///FILE or postgresql://HOST/NAME")
+        engine = create_engine(address, connect_args={"timeout": _BUSY_SECONDS, "check_same_thread": False})
+    except (ArgumentError, NoSuchModuleError):
+        raise InputError("the database must be sqlite:///FILE or postgresql://HOST/NAME") from None
+    event.listen(engine, "connect", _settle_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _postgres(address: str) -> Engine:
+    # Whatever the server's default is: a commit has reached the disk when it returns.
+    durable = {"options": "-c synchronous_commit=on", "connect_timeout": 10}
+    return create_engine(
+        address, connect_args=durable, isolation_level="READ COMMITTED", pool_pre_ping=True, pool_size=10
+    )
+
+
+def _settle_sqlite(connection: Any, _: Any) -> None:
+    """Leave transactions to us, and make every commit reach the disk."""
+    if not isinstance(connection, sqlite3.Connection):
+        return
+    connection.isolation_level = None
+    for pragma in ("journal_mode = WAL", "synchronous = FULL", "fullfsync = ON", "foreign_keys = ON"):
+        connection.execute(f"PRAGMA {pragma}").close()
+
+
+def _begin_sqlite(db: Connection) -> None:
+    writes = bool(db.get_execution_options().get("writes"))
+    db.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

@@ -1,0 +1,50 @@
+"""Bring a database to the schema of this version, step by step from whatever it has."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+
+from discreet.errors import DiscreetError
+
+if TYPE_CHECKING:
+    from discreet.server.store.database import Store
+
+
+def upgrade(store: Store, to: str = "head") -> None:
+    """Run the migrations that the database lacks, in one transaction."""
+    with store.writing() as db:
+        settings = _settings()
+        settings.attributes["connection"] = db
+        command.upgrade(settings, to)
+
+
+def revision(store: Store) -> str | None:
+    """Return which schema the database has; None if it is empty."""
+    with store.reading() as db:
+        return MigrationContext.configure(db).get_current_revision()
+
+
+def newest() -> str | None:
+    """Return the schema that this version of discreet writes."""
+    return ScriptDirectory.from_config(_settings()).get_current_head()
+
+
+def check(store: Store) -> None:
+    """Refuse a database of another schema."""
+    found, wanted = revision(store), newest()
+    if found != wanted:
+        raise DiscreetError(
+            f"the database has schema {found or 'none'}, this version of discreet needs {wanted}: "
+            "back it up, then run `discreet serve migrate HOME`"
+        )
+
+
+def _settings() -> Config:
+    settings = Config()
+    settings.set_main_option("script_location", "discreet.server.store:migrations")
+    return settings
