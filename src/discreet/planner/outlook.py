@@ -8,8 +8,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from discreet.planner.reach import Reach, grid, reach
 from discreet.planner.record import Outlook, Point
 

@@ -16,14 +16,13 @@ import numpy as np
 import scipy
 
 from discreet.alternative import toward
-from discreet.api import ready_people
 from discreet.classical.adaptive_bh import adaptive_bh
 from discreet.classical.step_up import step_up_positions
 from discreet.evidence.core.people import People, Question
 from discreet.methods.all.method import FAILURE, measured, proved_all
-from discreet.methods.all.shares import expected, schedule, shares
-from discreet.methods.common import gaussian_budget
-from discreet.methods.route import route
+from discreet.methods.all.shares import schedule, shares
+from discreet.methods.common import expected, gaussian_budget
+from discreet.methods.registry import prepare, route
 from discreet.planner.study import Rates
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evidence.compare import Compare
-    from discreet.parameters import Parameters
+    from discreet.methods.parameters import Parameters
 
 _ENTRIES = 600_000  # of one invented table, about
 _FEWEST = 400  # people who stand for all
@@ -70,6 +69,11 @@ class Cohort:
     rate: float | None = None
 
     @property
+    def largest_effect(self) -> float:
+        """The largest effect there can be."""
+        return math.inf
+
+    @property
     def unit(self) -> str:
         """What an effect of 1 is."""
         return "a difference between groups in standard deviations"
@@ -79,8 +83,8 @@ class Cohort:
         """What the invented people are like, in words."""
         numbers, asked = self.answers.count(False), self.answers.count(True)
         bounded = self.test.bounds is not None
-        law = f"normal, their deviation {self._deviation:.3g} of the width of the bounds" if bounded else "normal"
-        frequent = "equally frequent answers" if self.rate is None else f"a first answer of {self.rate:.3g} of the people"
+        law = f"normal, {self._deviation:.3g} of the width of the bounds wide" if bounded else "normal"
+        frequent = "equally frequent" if self.rate is None else f"the first given by {self.rate:.3g}"
         words = [
             *([f"{numbers:,} columns of numbers, {law}"] if numbers else []),
             *([f"{asked:,} columns of answers, {frequent}"] if asked else []),
@@ -181,12 +185,12 @@ class Comparison:
             reported[chosen] = True
             hits.append(reported[:count])
             false.append(int(np.count_nonzero(reported & ~touched)))
-        return Rates(np.array(false, dtype=np.float64), np.array(hits, dtype=np.float64), self.asked[method].q)
+        return Rates(np.array(false, dtype=np.float64), np.array(hits, dtype=float), self.asked[method].q)
 
     def certificate(self) -> str:
         """Return what one person can move, in words."""
-        protected = self.setting.test.protect == "everything"
-        return f"Protected: {'every entry of a person, the group included' if protected else 'every entry but the group'}."
+        group = "the group included" if self.setting.test.protect == "everything" else "but for the group"
+        return f"Protected: all entries of a person, {group}."
 
     def noise_on_z(self, method: str) -> float | None:
         """Return nothing: the noise of a column depends on what is learned of it."""
@@ -235,7 +239,7 @@ def _reported(people: People, asked: Parameters, times: float, n: int) -> NDArra
             return step_up_positions(proved_all(people, budget, asked.q).p, asked.q * (1 - FAILURE))
         return adaptive_bh(measured(people, budget, later).p, asked.q)
     larger = replace(asked, epsilon=_epsilon(rho * times, asked.delta))
-    return ready_people(people, larger).draw().indices
+    return prepare(people, larger).draw().indices
 
 
 @lru_cache(maxsize=256)
