@@ -14,6 +14,7 @@ from discreet.planner.record import Outlook, Point
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from discreet.planner.people import Comparison
     from discreet.planner.study import Study
 
 _DECADES = 2  # how far around the stated n and epsilon to look
@@ -22,7 +23,7 @@ _LATER = 1.3  # the proved mode reaches a target about this much later than the 
 _HOPELESS = 0.05  # BH this far below the target: no epsilon will reach it
 
 
-def outlook(study: Study, method: str, sizes: tuple[float, ...]) -> Outlook:
+def outlook(study: Study | Comparison, method: str, sizes: tuple[float, ...]) -> Outlook:
     """Return what `method` finds in the invented studies."""
     rates, on_z = study.run(method), study.noise_on_z(method)
     return Outlook(
@@ -39,7 +40,7 @@ def outlook(study: Study, method: str, sizes: tuple[float, ...]) -> Outlook:
 
 
 def searched(
-    study: Study, known: Outlook, target: float, cheap: Outlook | None, best: Outlook | None
+    study: Study | Comparison, known: Outlook, target: float, cheap: Outlook | None, best: Outlook | None
 ) -> Outlook:
     """Return the outlook with the people, the epsilon and the effect at which it reaches the target.
 
@@ -79,7 +80,7 @@ def searched(
     return replace(known, people=people, epsilon=epsilon, effect=effect)
 
 
-def power_by_people(study: Study, methods: Iterable[str]) -> tuple[Point, ...]:
+def power_by_people(study: Study | Comparison, methods: Iterable[str]) -> tuple[Point, ...]:
     """Return the power of each method at a tenth to ten times as many people."""
     sizes = [round(x) for x in grid(study.n, 1, 4) if _FEWEST <= x <= _MOST]
     return tuple(Point(method, n, replace(study, n=n).run(method).power) for method in methods for n in sizes)

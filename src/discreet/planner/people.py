@@ -257,7 +257,8 @@ def _epsilon(rho: float, delta: float) -> float:
 def _textbook(people: People) -> NDArray[np.float64]:
     """Return the p-values of the test without privacy: a difference of means among those present."""
     present = ~np.isnan(people.values)
-    means, errors = [], []
+    means: list[NDArray[np.float64]] = []
+    errors: list[NDArray[np.float64]] = []
     for side in (0, 1):
         rows = people.group == side
         count = np.maximum(present[rows].sum(axis=0), 2)

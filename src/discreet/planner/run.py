@@ -36,9 +36,12 @@ _TARGET, _HALF = 0.8, 0.5
 _LARGEST = 1e6  # an effect, in standard deviations
 _MOST_SCORES = 10**8  # of all invented studies together: a gigabyte
 _CHEAP_FIRST = ("calibrated", "bh", "mirror", "oneshot", "peel", "auto", "all", "focus", "proved", "aware")
-_OF_TABLES = ("bh", "auto", "all", "proved", "focus", "aware", "calibrated")
-_OF_SCORES = ("bh", "auto", "all", "aware", "calibrated", "mirror", "peel", "oneshot")
-_SHOWN = {_OF_TABLES: ("bh", "auto", "proved", "aware"), _OF_SCORES: _OF_SCORES}
+_OF_TABLES: tuple[str, ...] = ("bh", "auto", "all", "proved", "focus", "aware", "calibrated")
+_OF_SCORES: tuple[str, ...] = ("bh", "auto", "all", "aware", "calibrated", "mirror", "peel", "oneshot")
+_SHOWN: dict[tuple[str, ...], tuple[str, ...]] = {
+    _OF_TABLES: ("bh", "auto", "proved", "aware"),
+    _OF_SCORES: _OF_SCORES,
+}
 _MOST_PEOPLE = 10**8  # of a comparison
 
 
