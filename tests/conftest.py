@@ -1,5 +1,6 @@
 """Shared by all tests: two lanes, the budget of the suite's two errors, and both are kept."""
 
+import gc
 import os
 
 import pytest
@@ -35,6 +36,10 @@ def pytest_collection_modifyitems(config, items):
         slow = [item for item in items if item.get_closest_marker("slow")]
         config.hook.pytest_deselected(items=slow)
         items[:] = [item for item in items if not item.get_closest_marker("slow")]
+
+
+def pytest_collection_finish():
+    gc.freeze()  # what has been imported stays: collecting garbage need not look at it again and again
 
 
 def processor_seconds():

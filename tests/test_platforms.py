@@ -90,6 +90,7 @@ def run(folder, script):
     )
 
 
+@pytest.mark.slow
 def test_files_and_ledger_without_what_only_linux_has(tmp_path):
     """CSV with either line end, Parquet, .bed, the ledger and the command line, in a folder with spaces."""
     folder = tmp_path / "a folder, with spaces & more"
@@ -98,6 +99,7 @@ def test_files_and_ledger_without_what_only_linux_has(tmp_path):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "seen"),
     [
@@ -127,6 +129,7 @@ def unguarded(text):
     return found
 
 
+@pytest.mark.slow
 def test_nothing_is_used_unguarded():
     """No module of the library uses a POSIX function that it has not asked for, or imports such a module."""
     assert unguarded("import os\nimport resource\nos.pread(1, 2, 3)") == {"resource", "pread"}
@@ -146,6 +149,7 @@ def unencoded(text):
     return found
 
 
+@pytest.mark.slow
 def test_text_is_written_and_read_in_one_encoding():
     """Every text file of the library is opened with its encoding, whatever the machine's locale."""
     assert unencoded("a.open('w')\na.read_text()\na.open('rb')\na.open('w', encoding='ascii')") == [1, 2]

@@ -7,17 +7,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, get_args
 
 from discreet import check
+from discreet.data.source import open_source
 from discreet.documented import documented
 from discreet.errors import InputError
 from discreet.evidence.core.evidence import Evidence
 from discreet.evidence.core.people import People
-from discreet.evidence.core.question import question
 from discreet.evidence.core.registry import described, is_recognisable, plain
 from discreet.gather import gathered
 from discreet.measure import check_engine, check_test, measuring
 from discreet.methods.options import TEXTS
 from discreet.methods.parameters import Parameters
-from discreet.methods.registry import METHODS, prepare, route
+from discreet.methods.registry import METHODS
 from discreet.request import about, about_evidence
 from discreet.spending import spending
 from discreet.typing import Frame
@@ -147,27 +147,29 @@ def discover(
             "release_id needs a test and columns that can be written down, to know them again: name the "
             "function to vote with in a module, give columns and levels as lists, or leave release_id out"
         )
+    source = open_source(data)
     of = {"test": described(test), "columns": plain(columns), "person": plain(person)}
     asked_of = {name: value for name, value in of.items() if value is not None}
     purse = spending(ledger, dataset, release_id, {**asked_of, **asked.to_dict()})
     if purse is not None:
-        purse = replace(purse, request={**purse.request, "data": about(data, test)})
+        purse = replace(purse, request={**purse.request, "data": about(source, test)})
         purse.early(asked, getattr(test, "adjacency", "replace"))
         stored = purse.stored()
         if stored is not None:
             return stored
-    asked_of["question"] = question(test)
+    asked_of["question"] = test.in_words()
     if engine == "local" and METHODS[asked.method].asks_people:
-        people = gathered(data, test, person=person, columns=columns)
+        people = gathered(source, test, person=person, columns=columns)
         if people is not None:
-            asked, why = route(asked, people)
+            asked, why = METHODS[asked.method].settle(asked, people)
             asked_of |= _reason(why)
             if METHODS[asked.method].asks_people or test.needs_rows:
+                source.let_go()
                 return _made(people, asked, purse, asked_of, _frame(data))
     # Scores may stay on a cluster where a method needs no more than their blocks can give.
     gather = asked.values or not METHODS[asked.method].of_shards
     where = {"engine": engine, "scheduler": scheduler}
-    with measuring(data, test, person=person, columns=columns, **where, gather=gather) as evidence:
+    with measuring(source, test, person=person, columns=columns, **where, gather=gather) as evidence:
         return _made(evidence, asked, purse, asked_of, _frame(data))
 
 
@@ -366,13 +368,13 @@ def _made(
     frame: str | None = None,
 ) -> Release:
     """Settle all that is public, then pay and draw; the record says what was asked."""
-    asked, why = route(asked, evidence)
+    asked, why = METHODS[asked.method].settle(asked, evidence)
     if isinstance(evidence, People):
         people, neighbours = evidence.rows, "replace"
     else:
         people, neighbours = evidence.certificate.people, evidence.certificate.adjacency
     _warn(asked, people)
-    ready, asked_for = prepare(evidence, asked), {**(question or {}), **_reason(why)}
+    ready, asked_for = METHODS[asked.method].ready(asked, evidence), {**(question or {}), **_reason(why)}
 
     def complete(drawn: Release) -> Release:
         return replace(drawn, parameters={**asked_for, **drawn.parameters}, frame=frame)

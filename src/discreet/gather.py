@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from discreet.data.source import Tables, open_source
 from discreet.errors import InputError
+from discreet.evidence.core.entries import Entries
 from discreet.evidence.core.groups import MEMBERSHIP, sizes
 from discreet.evidence.core.people import People, Question
+from discreet.evidence.core.protocol import Comparison
 from discreet.labels import codes
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from discreet.block import Block
     from discreet.data.tables.table import Table
-    from discreet.evidence.core.protocol import Comparison, Test
+    from discreet.evidence.core.protocol import Test
 
 _LARGEST = 2**28  # entries of a file
 _ROWS = "Each row was taken to be one person."
@@ -27,45 +32,22 @@ _ROWS = "Each row was taken to be one person."
 def gathered(data: Any, test: Test, *, person: Any, columns: Any) -> People | None:
     """Return everyone's entries and groups. Those in neither group have no entries.
 
-    None if the test is no comparison of two groups by rows, or if the data are genotypes.
-
-    None if a file has more entries than are held at once and the test can do without: how many people and
-    columns there are is public, how many bytes they take is not.
+    None if the test is no comparison of two groups by rows, if the data are genotypes, and if a file has more
+    entries than are held at once and the test can do without: how many people and columns there are is
+    public, how many bytes they take is not.
     """
-    from discreet.data.plink.plink import is_plink
-
     asked = test.comparison()
-    if is_plink(data) and "genotypes" not in test.sources:
-        raise InputError(
-            f"{type(test).__name__} compares columns of a table; for genotypes use Allelic, Trend or Score"
-        )
-    if asked is None or is_plink(data):
+    read = _read(data, test, person, columns, ask=asked is not None)
+    if read is None or asked is None:
         return None
-    from discreet.data.tables.declared import asked_levels, check_levels
-    from discreet.data.tables.table import open_table
-
-    check_levels(data, asked_levels(test, columns))
-    table = open_table(data, columns=columns, labels=test.labels, person=person)
-    most = _LARGEST if isinstance(data, (str, Path)) and not test.needs_rows else math.inf
-    blocks: list[Block] = []
-    entries = 0
-    for block in table.blocks():
-        blocks.append(block)
-        entries += block.rows * len(table.names)
-        if entries > most:
-            return None
-    if not blocks:
-        raise InputError("the data has no rows: there is nothing to test")
+    table, blocks = read
     label = np.concatenate([codes(block.labels[asked.group], asked.levels) for block in blocks])
-    parts = [block.values for block in blocks]
-    values = parts[0] if len(parts) == 1 else np.concatenate(parts)
+    values = _values(blocks)
     group = label.astype(np.int8)
     # Where groups are protected, how long this takes must not tell that somebody is in neither.
     if asked.protect == "everything" or np.any(group < 0):
         values = np.where((group < 0)[:, None], np.nan, values)
-    if asked.protect == "columns":
-        sizes(np.array([np.sum(group == 0), np.sum(group == 1)], dtype=np.float64))  # refuses empty groups
-    return People(
+    people = People(
         table.names,
         _questions(table, asked),
         asked.alternative,
@@ -75,6 +57,90 @@ def gathered(data: Any, test: Test, *, person: Any, columns: Any) -> People | No
         MEMBERSHIP if asked.protect == "columns" else "",
         _ROWS if person is None else "",
     )
+    if asked.within is not None:
+        people = _in_subgroups(
+            people, asked, np.concatenate([block.labels[asked.within] for block in blocks])
+        )
+    if asked.protect == "columns":
+        _refuse_empty(people, asked)
+    return people
+
+
+@np.errstate(all="ignore")
+def entries_of(data: Any, test: Test, *, person: Any, columns: Any) -> Entries:
+    """Return everyone's entries and labels, for tests of whole columns."""
+    read = _read(data, test, person, columns, ask=True)
+    assert read is not None  # noqa: S101  rows are needed
+    table, blocks = read
+    questions = _questions(table, Comparison(group="", levels=(), alternative="two-sided"))
+    names = [
+        table.names[question.places.start]
+        if question.places.stop - question.places.start == 1
+        else question.column
+        for question in questions
+    ]
+    labels = {name: np.concatenate([block.labels[name] for block in blocks]) for name in test.labels}
+    return Entries(tuple(names), questions, _values(blocks), labels, _ROWS if person is None else "")
+
+
+def _read(data: Any, test: Test, person: Any, columns: Any, *, ask: bool) -> tuple[Table, list[Block]] | None:
+    """Return a table and everyone in it; None where that is not asked for, or is more than a test needs."""
+    source = open_source(data)
+    if not isinstance(source, Tables):
+        if test.needs_rows:
+            if source.by_row:
+                source.read(test.labels, columns=columns, person=person)  # says what tables can be
+            raise InputError(
+                f"{type(test).__name__} compares columns of tables; for genotypes use Allelic, Trend or Score"
+            )
+        return None
+    if not ask:
+        return None
+    source.check(test, columns)
+    table = source.read(test.labels, columns=columns, person=person)
+    blocks = _blocks(table, _LARGEST if source.is_file and not test.needs_rows else math.inf)
+    if blocks is None:
+        return None
+    if not test.needs_rows:
+        source.hold(table, blocks)  # its own scores may be asked for next
+    return table, blocks
+
+
+def _values(blocks: list[Block]) -> NDArray[Any]:
+    parts = [block.values for block in blocks]
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def _blocks(table: Table, most: float) -> list[Block] | None:
+    """Return everyone, or None where there are more entries than `most`."""
+    blocks: list[Block] = []
+    entries = 0
+    for block in table.blocks():
+        blocks.append(block)
+        entries += block.rows * len(table.names)
+        if entries > most:
+            return None
+    if not blocks:
+        raise InputError("the data has no rows: there is nothing to test")
+    return blocks
+
+
+def _in_subgroups(people: People, asked: Comparison, label: NDArray[Any]) -> People:
+    """Return the people with the subgroup that each is compared in, and a hypothesis for each of them."""
+    levels = asked.levels_within
+    subgroup = codes(label, levels).astype(np.int16)
+    names = [f"{name} | {asked.within}={level}" for level in levels for name in people.names]
+    public = f"{people.public} and subgroup" if people.public else ""
+    return replace(people, names=names, subgroup=subgroup, subgroups=len(levels), public=public)
+
+
+def _refuse_empty(people: People, asked: Comparison) -> None:
+    """Refuse groups without people, and subgroups, where all of them are public."""
+    counts = people.counts()
+    sizes(counts.sum(axis=0).astype(np.float64))
+    if not counts.all():
+        level = asked.levels_within[int(np.argmin(counts.all(axis=1)))]
+        raise InputError(f"levels_within: both groups need people in each, and in {level!r} one has none")
 
 
 def _questions(table: Table, asked: Comparison) -> tuple[Question, ...]:

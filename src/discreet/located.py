@@ -54,15 +54,16 @@ def located(release: Release, data: TableLike, *, window: int = WINDOW) -> Locat
     >>> sum(len(locus.members) for locus in placed.loci) == len(found)
     True
     """
-    from discreet.data.plink.plink import Plink, is_plink
+    from discreet.data.source import Genotypes, is_genotypes, open_source
 
     check.made(release, Release, "release must be what `discover` returned")
     window = check.whole(window, "window", 0, 2**62)
-    if not is_plink(data):
+    source = open_source(data) if is_genotypes(data) else None
+    if not isinstance(source, Genotypes):
         raise InputError(
             "data must be the Plink record, or the .bed or .pgen path, the release was made from"
         )
-    variants = (data if isinstance(data, Plink) else Plink(data)).variants()
+    variants = source.variants
     if len(variants) != release.m:
         raise InputError("data holds another number of variants than the release: give the same Plink record")
     found = tuple(variants.variant(int(index)) for index in release.indices)

@@ -12,21 +12,22 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 
 from discreet import check
-from discreet.data.plink.plink import Plink
+from discreet.data.source import open_source
 from discreet.errors import InputError
 from discreet.evidence.core.compared import compared
 from discreet.evidence.core.evidence import Evidence
 from discreet.evidence.core.protocol import Test
+from discreet.evidence.core.registry import is_own
 from discreet.evidence.core.sharded import Part, joined
-from discreet.gather import gathered
+from discreet.gather import entries_of, gathered
 from discreet.typing import Engine
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Sequence
 
-    from discreet.data.plink.plink import Cohort
+    from discreet.block import Block
+    from discreet.data.source import Source
     from discreet.data.tables.person import Person
-    from discreet.data.tables.table import Table
     from discreet.evidence.core.accumulate import Accumulator
     from discreet.evidence.core.sharded import Sharded
     from discreet.typing import Columns, SchedulerLike, TableLike
@@ -110,51 +111,44 @@ def measuring(
     """Yield the evidence; unless `gather`, that of very many hypotheses may stay on a cluster meanwhile."""
     check_engine(engine, scheduler)
     check_test(test)
+    source = open_source(data)
     if "p-values" in test.sources:
-        check_p_values(data, test, person, columns)
-        if not is_table(data):
-            yield test.of(data)
+        check_p_values(source.data, test, person, columns)
+        if not is_table(source.data):
+            yield test.of(source.data)
             return
         column = getattr(test, "column", None)
         columns = columns if column is None else [column]
     if test.needs_rows:
         if engine != "local":
             raise InputError(f"{type(test).__name__} counts in this process: leave engine out")
-        people = gathered(data, test, person=person, columns=columns)
+        if test.comparison() is None:
+            entries = entries_of(source, test, person=person, columns=columns)
+            with np.errstate(all="ignore"):
+                yield _assuming(entries.assumption, _of(entries.rows, test.of_rows(entries)))
+            return
+        people = gathered(source, test, person=person, columns=columns)
         assert people is not None  # noqa: S101  rows are needed
         with np.errstate(all="ignore"):
             yield _assuming(people.assumption, _of(people.rows, compared(people)))
         return
-    if isinstance(data, Plink):
-        data.check_used(test.labels)
-    _check_levels(data, test, columns)
-    assumption = _row_assumption(data, test, person)
+    source.check(test, columns)
+    assumption = _assumption(source, test, person)
     if engine == "local":
-        yield _assuming(assumption, _here(data, test, person=person, columns=columns))
+        yield _assuming(assumption, _counted(source, test, person=person, columns=columns))
         return
     from discreet.engine.scan import scan
 
-    with scan(data, test, person=person, columns=columns, scheduler=scheduler, gather=gather) as evidence:
+    with scan(source, test, person=person, columns=columns, scheduler=scheduler, gather=gather) as evidence:
         yield _assuming(assumption, evidence)
 
 
-def _check_levels(data: Any, test: Test, columns: Any) -> None:
-    """Refuse a level that the table's own type does not have."""
-    from discreet.data.plink.plink import is_plink
-
-    if not is_plink(data):
-        from discreet.data.tables.declared import asked_levels, check_levels
-
-        if asked := asked_levels(test, columns):
-            check_levels(data, asked)
-
-
-def _row_assumption(data: Any, test: Test, person: Any) -> str:
-    """Return what is taken for granted about the rows; PLINK files name people, p-values are not people."""
-    from discreet.data.plink.plink import is_plink
-
-    by_row = person is None and "p-values" not in test.sources and not is_plink(data)
-    return "Each row was taken to be one person." if by_row else ""
+def _assumption(source: Source, test: Test, person: Any) -> str:
+    """Return what is taken for granted: who vouches for the test, and that rows are people."""
+    name = type(test).__name__
+    words = [] if is_own(type(test)) else [f"{name} is no test of discreet: its authors vouch for it."]
+    by_row = source.by_row and person is None and "p-values" not in test.sources
+    return " ".join([*words, "Each row was taken to be one person."] if by_row else words)
 
 
 def _assuming(taken: str, evidence: Evidence | Sharded) -> Evidence | Sharded:
@@ -191,19 +185,27 @@ def check_p_values(data: Any, test: Test, person: Any, columns: Any) -> None:
         raise InputError("column names a column of a table of p-values, and these are a vector: leave it out")
 
 
-def _here(data: Any, test: Test, *, person: Any, columns: Any) -> Evidence:
-    """Return the evidence, counted in this process."""
-    from discreet.data.plink.plink import open_plink
+def _counted(source: Source, test: Test, *, person: Any, columns: Any) -> Evidence:
+    """Return the evidence, counted in this process.
 
-    cohort = open_plink(data)
-    if cohort is not None:
-        return _of(cohort.rows, _genotypes(cohort, test, person=person, columns=columns))
-    from discreet.data.tables.table import open_table  # narwhals loads only when there is a table to read
-
-    table = open_table(data, columns=columns, labels=test.labels, person=person)
+    Genotypes are counted where they lie packed, if the test can, or decoded some variants at a time.
+    """
+    reading = source.read(test.labels, columns=columns, person=person)
+    genotypes = reading.genotyped
     with np.errstate(all="ignore"):  # a warning would speak of the data
-        everyone, people = _everyone(table, test)
-        return _of(people, everyone.finish())
+        if genotypes is not None and test.scans:
+            accumulator: Any = test.start(reading.names)
+            accumulator.scan(genotypes)
+            return _of(genotypes.rows, accumulator.finish())
+        workers = _WORKERS if genotypes is None else 1
+        parts = [
+            _everyone(test, reading.names[columns], blocks, workers) for columns, blocks in reading.parts()
+        ]
+        if genotypes is None:
+            ((everyone, people),) = parts
+            return _of(people, everyone.finish())
+        evidence = [Part.of(everyone.finish()) for everyone, _ in parts]
+        return _of(genotypes.rows, joined(reading.names, evidence, test))
 
 
 def _of(people: int, evidence: Evidence) -> Evidence:
@@ -213,13 +215,15 @@ def _of(people: int, evidence: Evidence) -> Evidence:
     return replace(evidence, certificate=replace(evidence.certificate, people=people))
 
 
-def _everyone(table: Table, test: Test) -> tuple[Accumulator, int]:
+def _everyone(
+    test: Test, names: Sequence[str], blocks: Generator[Block], workers: int
+) -> tuple[Accumulator, int]:
     """Return the accumulator of all people, and their number; threads take blocks in turn, then merge."""
-    blocks, turn = table.blocks(), Lock()
+    turn = Lock()
     rows: list[int] = []
 
     def work() -> Accumulator:
-        mine = test.start(table.names)
+        mine = test.start(names)
         with np.errstate(all="ignore"):  # a warning would speak of the data; each thread has its own state
             return take(mine)
 
@@ -237,26 +241,11 @@ def _everyone(table: Table, test: Test) -> tuple[Accumulator, int]:
                 blocks.close()
             raise
 
-    with ThreadPoolExecutor(_WORKERS) as pool:
-        first, *rest = [one.result() for one in [pool.submit(work) for _ in range(_WORKERS)]]
-    for one in rest:
-        first.merge(one)
+    with ThreadPoolExecutor(workers) as pool:
+        first, *rest = [counting.result() for counting in [pool.submit(work) for _ in range(workers)]]
+    for accumulator in rest:
+        first.merge(accumulator)
     return first, sum(rows)
-
-
-def _genotypes(cohort: Cohort, test: Test, *, person: Any, columns: Any) -> Evidence:
-    """Test every variant of a cohort: where its genotypes lie packed, or decoded some variants at a time."""
-    cohort.check(test.labels, person, columns)
-    accumulator: Any = test.start(cohort.names)
-    if hasattr(accumulator, "scan"):
-        accumulator.scan(cohort)
-        return accumulator.finish()
-    parts: list[Evidence] = []
-    for part, block in cohort.blocks():
-        accumulator = test.start(cohort.names[part])
-        accumulator.update(block)
-        parts.append(accumulator.finish())
-    return joined(cohort.names, [Part.of(part) for part in parts], test)
 
 
 def is_table(data: Any) -> bool:

@@ -43,8 +43,14 @@ Planned: TypeAlias = Literal[
     "bh", "auto", "all", "proved", "focus", "aware", "calibrated", "mirror", "peel", "oneshot"
 ]
 """What a plan compares: the methods, "all" and "aware" under both guarantees, and BH without privacy."""
-TopK: TypeAlias = Literal["gumbel", "peel", "oneshot"]
+TopK: TypeAlias = Literal["auto", "joint", "gumbel", "peel", "oneshot"]
 """How `top_k` chooses."""
+SingleTest: TypeAlias = Literal["sign", "rank-sum"]
+"""What `test` can ask."""
+Online: TypeAlias = Literal["lord", "saffron", "lond"]
+"""How a `Sequence` sets its levels."""
+NoisyMinimum: TypeAlias = Literal["permute-and-flip", "laplace"]
+"""Which noise `noisy_min` adds."""
 Reduction: TypeAlias = Literal["mean", "first", "any"]
 """How several rows of one person become one."""
 Protect: TypeAlias = Literal["everything", "columns"]

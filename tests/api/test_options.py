@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from pydoc import locate
+from typing import get_args
+
 import numpy as np
 import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
 import discreet
+from discreet import methods
 from discreet.cli import app
 from discreet.evidence.core.registry import own_classes
+from discreet.methods.options import TEXTS
 from discreet.methods.parameters import OPTIONS, Parameters
 from discreet.methods.registry import METHODS
 from discreet.sklearn import PrivateSelectFdr
+from discreet.typing import MethodName
 
 ASK = {"q": 0.1, "epsilon": 1.0, "delta": 1e-6}
 GIVEN = {"guarantee": "proved", "dependence": "positive", "k": 1, "cutoffs": "plain", "expect": 0.2}
@@ -56,7 +63,7 @@ def test_calibrated_takes_no_dependence():
 def test_the_default_given_and_not_given_are_one_request():
     """A ledger knows both again."""
     for name, method in METHODS.items():
-        if method.route is not None:  # an option narrows the choice, also at its default
+        if method.route:  # an option narrows the choice, also at its default
             continue
         given = dict(method.defaults)
         if method.guarantees:
@@ -165,3 +172,21 @@ def test_every_test_knows_its_arguments():
         for field in kind.__dataclass_fields__:
             with pytest.raises((discreet.DiscreetError, TypeError)):
                 kind(**{field: nothing})
+
+
+def test_the_registry_is_what_is_typed_and_what_is_there():
+    """Each method is in its folder, under its word, with functions that exist; each option has a text."""
+    assert {*METHODS} == {*get_args(MethodName)}
+    folders = {path.parent.name for path in Path(methods.__file__).parent.glob("*/__init__.py")}
+    functions = [
+        function
+        for method in METHODS.values()
+        for function in (method.of_scores, method.of_people, method.route)
+    ]
+    assert {function.split(".")[2] for function in functions if function} == folders
+    assert all(callable(locate(function.replace(":", "."))) for function in functions if function)
+    assert {*OPTIONS} < {*TEXTS}
+    for method in METHODS.values():
+        assert method.about
+        assert {*method.defaults} <= {*method.options}
+        assert all({*idle} <= {*method.options} for idle in method.idle.values())

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import warnings
+from dataclasses import fields
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,10 @@ from typer.testing import CliRunner
 
 import discreet
 from discreet.cli import app
-from discreet.evidence.core.registry import own_names
+from discreet.cli.options import DISCOVER, SWITCHES
+from discreet.cli.plan_file import OWN
+from discreet.evidence.core.registry import own_classes, own_names
+from discreet.methods.parameters import Parameters
 from discreet.privacy.ledger import Ledger
 
 RUN = CliRunner()
@@ -267,6 +271,17 @@ def test_the_help_names_every_test():
     """Whoever reads the help knows what can be asked."""
     words = " ".join(run("discover", "--help").output.split())
     assert all(name in words for name in own_names())
+
+
+def test_every_option_is_taken_by_a_release_or_a_test():
+    """And what a newcomer needs is in the first panel."""
+    taken = {name for kind in own_classes() for name in kind.arguments()}
+    taken |= {field.name for field in fields(Parameters)} | {*OWN, *SWITCHES, "test", "option"}
+    assert {name for panel in DISCOVER.values() for name in panel} <= taken
+    assert {field.name for field in fields(Parameters)} <= {
+        name for panel in DISCOVER.values() for name in panel
+    }
+    assert {"group", "levels", "epsilon", "out", "dry_run"} <= {*next(iter(DISCOVER.values()))}
 
 
 @pytest.mark.parametrize("plan", ['test = "mean"', '[[test]]\nname = "mean"'])

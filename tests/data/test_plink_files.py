@@ -168,7 +168,7 @@ def test_keep_extract_pheno_and_within_choose_what_plink_would(bed, tmp_path):
     kept = doses(bed)[1::2][:, [0, 2, 39]]
     counts = cohort.count(np.ones((1, cohort.rows), dtype=bool))
     assert np.array_equal(counts[0, 2], np.count_nonzero(kept == 2, axis=0))
-    decoded = np.hstack([block.values for _, block in cohort.blocks()])
+    decoded = np.hstack([block.values for _, blocks in cohort.parts() for block in blocks])
     assert np.array_equal(decoded, kept, equal_nan=True)
 
 

@@ -20,8 +20,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import discreet
-from discreet.data.tables import csv_lines, files
-from discreet.data.tables.numerals import MISSING, numbers_of
+from discreet.data.tables import csv_text, files
+from discreet.data.tables.csv_text import MISSING, numbers_of
 from discreet.data.tables.table import open_table
 from discreet.labels import as_read, codes
 
@@ -432,7 +432,7 @@ def test_a_damaged_gzip_file_is_refused(tmp_path, harm):
 @pytest.mark.parametrize("unit", [b"\0", b"1", b"1,"])
 def test_a_small_packed_file_of_one_endless_line_is_refused_in_little_memory(tmp_path, monkeypatch, unit):
     """A line has a longest length: a packed file unfolds to a thousand times its size."""
-    monkeypatch.setattr(csv_lines, "LONGEST", 2**20)
+    monkeypatch.setattr(csv_text, "LONGEST", 2**20)
     monkeypatch.setattr(files, "_BLOCK", 2**20)
     packer = zlib.compressobj(1, wbits=31)
     with (tmp_path / "t.csv.gz").open("wb") as out:

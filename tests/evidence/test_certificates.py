@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from neighbour_tables import add_moves, all_tables, evidence_of, replace_moves
 
 import discreet
+from discreet.evidence.core.registry import own_classes
 
 NAN = np.nan
 ROOM = 1 + 1e-9
@@ -286,6 +288,43 @@ def test_a_person_and_their_partner_value_replaced_stay_within_the_certificate(n
     cube = np.array([evidence.score for evidence in each]).reshape((letters,) * (2 * n))
     worst = max(float(np.max(np.ptp(cube, axis=(person, n + person)))) for person in range(n))
     assert worst <= each[0].certificate.sup * ROOM
+
+
+def smallest(kind):
+    """Return a test with what it needs and no labels protected, labels of people, and an alphabet."""
+    public = {"protect": "genotypes" if kind.sources[0] == "genotypes" else "columns"}
+    options = {name: value for name, value in public.items() if name in kind.arguments()}
+    test = kind(**kind.example(), **options)
+    patterns = {"group": [0, 1, 0, 1, 0, 1, 1, 0], "stratum": [0, 0, 1, 1, 1, 0, 1, 1]}
+    labels = {}
+    for role, values in (("group", "levels"), ("stratum", "strata")):
+        if getattr(test, role, None) is not None:
+            known = getattr(test, values)
+            labels[getattr(test, role)] = np.array([known[place % len(known)] for place in patterns[role]])
+    genetic = kind.sources[0] == "genotypes"
+    if "trait" in kind.arguments():
+        labels[test.trait] = np.linspace(0, 1, 8)
+    return test, labels, [0, 1, 2] if genetic else [0, 1, NAN]
+
+
+@pytest.mark.parametrize("kind", own_classes(), ids=lambda kind: kind.name)
+def test_every_test_of_the_registry_keeps_its_certificate(kind):
+    """With its default options, over all tables of 8 people and all replacements of one of them."""
+    if kind.sources == ("p-values",):
+        return  # nobody's rows
+    test, labels, alphabet = smallest(kind)
+    if set(test.labels) != set(test.public_labels):
+        assert kind.name == "correlation"  # the partner changes too: below, and in the neighbour fuzzer
+        return
+    n = 6 if test.needs_rows else 8
+    tables = all_tables(alphabet, n)
+    if test.needs_rows:
+        columns = {f"c{place}": column for place, column in enumerate(tables.T)}
+        frame = pd.DataFrame({**columns, **{name: label[:n] for name, label in labels.items()}})
+        evidence = discreet.measure(frame, test)
+    else:
+        evidence = evidence_of(test, tables, labels)
+    assert covers(evidence.certificate, replace_moves(evidence.score, len(alphabet), n))
 
 
 def test_vote_with_identifiers_counts_two_blocks_for_a_replacement():

@@ -65,6 +65,8 @@ def _values(rng: np.random.Generator, study: Study, kind: type[Test]) -> dict[st
         "levels": study.levels[group],
         "stratum": "s",
         "strata": study.levels["s"],
+        "within": "s",
+        "levels_within": study.levels["s"],
         "partner": "y",
         "trait": "y",
         "bounds": (0.0, 3.0) if genetic else (low, high),

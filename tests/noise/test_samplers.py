@@ -128,7 +128,7 @@ def test_rounded_gaussian_settled_exactly(monkeypatch, sigma):
     """The law stays when floats decide no coin, and bits of the uniform part are read on."""
     monkeypatch.setattr(exact, "_DOUBT", 1.0)
     monkeypatch.setattr(gaussian, "_WORD", 4)
-    counts = cells(rounded_gaussian(sigma, 20_000), -12, 13)
+    counts = cells(rounded_gaussian(sigma, {0.7: 5_000, 3.3: 10_000}[sigma]), -12, 13)
     right, wrong = gaussian_law(sigma, -12, 13), gaussian_law(sigma * 1.4, -12, 13)
     assert_frequencies(counts, right)
     must_fail(assert_frequencies, counts, wrong=wrong, truth=right)

@@ -5,7 +5,6 @@ import pytest
 from sample_releases import HOSTILE, sample
 
 import discreet
-from discreet.evidence.core.question import question
 from discreet.evidence.core.registry import own_classes
 from discreet.report.page import page
 
@@ -39,8 +38,8 @@ from discreet.report.page import page
 )
 def test_words(test, words):
     """Compared with what, on how many sides, within which bounds."""
-    assert question(test) == words
-    assert f">{words}; by noise-aware BH, under" in page(sample(parameters={"question": question(test)}))
+    assert test.in_words() == words
+    assert f">{words}; by noise-aware BH, under" in page(sample(parameters={"question": test.in_words()}))
 
 
 def test_the_record_of_a_release_holds_the_question():
@@ -84,4 +83,4 @@ def test_any_record_has_a_page(strange):
 @pytest.mark.parametrize("strange", [text for text in HOSTILE if "\ud800" not in text])
 def test_long_or_strange_arguments_are_cut(strange):
     """An argument that is any text makes a question of bounded length."""
-    assert len(question(discreet.TwoGroups(group=strange, levels=(strange, "b"), bounds=(0, 1)))) < 600
+    assert len(discreet.TwoGroups(group=strange, levels=(strange, "b"), bounds=(0, 1)).in_words()) < 600

@@ -58,6 +58,7 @@ def frequencies(x, k, edges, keys, sent=None):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(2, twins=1)
 def test_the_law_of_blocks_is_exact(monkeypatch):
     """Orders of two fit the exact law of the whole; with blocks that send one too few they do not."""
@@ -73,6 +74,7 @@ def test_the_law_of_blocks_is_exact(monkeypatch):
     must_fail(assert_frequencies, wrong, wrong=p.values(), truth=one_each)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(2, twins=1)
 def test_the_law_of_sieved_blocks_is_exact(monkeypatch):
     """The same when every block is sieved; the law of half the scale is refuted."""

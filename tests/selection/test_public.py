@@ -87,6 +87,7 @@ def test_events_cover_the_exact_cost_and_stay_within_the_budget(epsilon, sup, k)
         check_events(found.privacy.events, parts, found.scale, epsilon)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [1, 2, 3, 10, 100])
 @pytest.mark.parametrize("values", [False, True])
 def test_delta_never_costs_noise(k, values):

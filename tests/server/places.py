@@ -1,5 +1,6 @@
 """A small cohort and a server's home for it, with ways to work on both inside a test."""
 
+import warnings
 from dataclasses import dataclass
 
 from sqlalchemy import select
@@ -12,6 +13,10 @@ from discreet.server.jobs.run import run
 from discreet.server.operate.home import init
 from discreet.server.store import Store
 from discreet.server.store.tables import job
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # about which httpx it prefers
+    from starlette.testclient import TestClient
 
 PEOPLE = 2_000
 ABOUT = {
@@ -76,3 +81,6 @@ def make_place(folder, cohort, database=None, epsilon=2.0, share=2.0, about=ABOU
         registry.register(db, "test", "cohort", {"path": str(cohort)}, about, epsilon=epsilon, delta=1e-6)
         shares.grant(db, "test", "cohort", "analyst:ana", share, 1e-6)
     return Place(config, store, ana)
+
+
+__all__ = ["ABOUT", "ASK", "PEOPLE", "SETTINGS", "Place", "TestClient", "make_place"]

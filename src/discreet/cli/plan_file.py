@@ -7,7 +7,8 @@ import tomllib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
-from discreet.data.plink.plink import Plink, is_plink
+from discreet.data.plink.plink import Plink
+from discreet.data.source import is_genotypes, open_source
 from discreet.data.tables.person import Person
 from discreet.errors import InputError, perhaps
 from discreet.evidence.core.genetic import RARE
@@ -20,10 +21,10 @@ if TYPE_CHECKING:
 
     from discreet.evidence.core.protocol import Test
 
-_ASKED = tuple(one.name for one in dataclasses.fields(Parameters))
+_ASKED = tuple(field.name for field in dataclasses.fields(Parameters))
 _PLINK = ("pheno", "pheno_name", "keep", "extract", "within", "freq", "threads")
 _AS_GIVEN = ("engine", "scheduler", "dataset", "release_id")
-_OWN = ("data", "columns", "person", "reduce", "ledger", *_AS_GIVEN, *_PLINK)
+OWN = ("data", "columns", "person", "reduce", "ledger", *_AS_GIVEN, *_PLINK)
 DEFAULTS: dict[str, Any] = {"q": 0.1, "epsilon": 1.0, "delta": 1e-6}
 
 
@@ -35,14 +36,32 @@ class Job:
     test: Test
     asked: Parameters
     other: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    source: Any = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "source", open_source(self.data))  # for all who look at it: opened once
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of `discreet.discover`."""
-        return {"data": self.data, "test": self.test, **self.asked.to_dict(), **self.other}
+        return {"data": self.source, "test": self.test, **self.asked.to_dict(), **self.other}
 
 
 def read_job(config: Path | None, given: Mapping[str, Any]) -> Job:
     """Return the job that a plan file and options describe; options win. No data is read."""
+    plan, options, everything = read_words(config, given)
+    if "data" not in everything:
+        raise InputError("say which file to read: discreet discover FILE, or data in the plan file")
+    kind = options.pop("name")
+    _check_plan(plan, kind)
+    test = make_test(kind, options)
+    asked = Parameters(**{**DEFAULTS, **{name: everything[name] for name in _ASKED if name in everything}})
+    return Job(_data(everything, test), test, asked, _other(everything))
+
+
+def read_words(
+    config: Path | None, given: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """Return the plan file, the test with its options, and everything else, as it was written."""
     plan = _read(config) if config is not None else {}
     table = plan.pop("test", {})
     if not isinstance(table, dict):
@@ -54,28 +73,22 @@ def read_job(config: Path | None, given: Mapping[str, Any]) -> Job:
         options["name"] = given["test"]
     everything = {**plan, **{name: value for name, value in given.items() if name not in {"test", "option"}}}
     for name in tuple(everything):
-        if name not in (*_ASKED, *_OWN):
+        if name not in (*_ASKED, *OWN):
             options[name] = everything.pop(name)
     options.update(_pairs(given.get("option", [])))
-    if "name" not in options and "group" in options and not is_plink(str(everything.get("data", ""))):
+    if "name" not in options and "group" in options and not is_genotypes(str(everything.get("data", ""))):
         options["name"] = "compare"
     if "name" not in options:
         raise InputError(
             "say which test: --test mean, for example, or [test] name in the plan file; to compare two "
             "groups, --group"
         )
-    if "data" not in everything:
-        raise InputError("say which file to read: discreet discover FILE, or data in the plan file")
-    kind = options.pop("name")
-    _check_plan(plan, kind)
-    test = make_test(kind, options)
-    asked = Parameters(**{**DEFAULTS, **{name: everything[name] for name in _ASKED if name in everything}})
-    return Job(_data(everything, test), test, asked, _other(everything))
+    return plan, options, everything
 
 
 def _check_plan(plan: Mapping[str, Any], test: str) -> None:
     """Refuse a name that neither a release nor its test knows."""
-    known = [*_ASKED, *_OWN, *find_test(test).arguments()]
+    known = [*_ASKED, *OWN, *find_test(test).arguments()]
     for name in plan:
         if name not in known:
             hint = perhaps(name, known)
@@ -86,7 +99,7 @@ def _data(everything: Mapping[str, Any], test: Test) -> str | Plink:
     """Return the path, or the PLINK files it and the options beside it describe."""
     path = str(everything["data"])
     options = {name: everything[name] for name in _PLINK if name in everything}
-    if not is_plink(path):
+    if not is_genotypes(path):
         if options:
             raise InputError(f"{next(iter(options))} is for PLINK files: the path must end in .bed or .pgen")
         return path
@@ -122,13 +135,13 @@ def _read(path: Path) -> dict[str, Any]:
 
 def _pairs(options: list[str]) -> dict[str, Any]:
     """Return "name=value" pairs, each value read as TOML where it is one, else as text."""
-    found: dict[str, Any] = {}
+    pairs: dict[str, Any] = {}
     for option in options:
         name, equals, text = option.partition("=")
         if not equals:
             raise InputError(f"option must be name=value; got {option!r}")
         try:
-            found[name.strip()] = tomllib.loads(f"value = {text}")["value"]
+            pairs[name.strip()] = tomllib.loads(f"value = {text}")["value"]
         except tomllib.TOMLDecodeError:
-            found[name.strip()] = text
-    return found
+            pairs[name.strip()] = text
+    return pairs

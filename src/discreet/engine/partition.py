@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from discreet.block import Names
-from discreet.data.plink.plink import open_plink
+from discreet.data.source import Genotypes, OnCluster, open_source
 from discreet.data.tables.choose import choose
 from discreet.data.tables.parquet import ParquetSource
 from discreet.data.tables.source import Column
@@ -82,14 +82,13 @@ def cut(data: Any, test: Test, *, person: Any, columns: Any, threads: int = 1) -
         raise InputError(
             'person needs all rows in one place: use engine="local", or make one row for each person first'
         )
-    cohort = open_plink(data)
-    if cohort is not None:
-        return _cohort(cohort, test, columns, threads)
-    library = type(data).__module__
-    if library.startswith("dask.array"):
-        return _array(data, test, columns)
-    if library.startswith(("dask.dataframe", "dask_expr")):
-        return _frame(data, test, columns)
+    source = open_source(data)
+    data = source.data
+    if isinstance(source, Genotypes):
+        return _cohort(source.read(test.labels, columns=columns, person=None), test, threads)
+    if isinstance(source, OnCluster):
+        is_array = type(data).__module__.startswith("dask.array")
+        return _array(data, test, columns) if is_array else _frame(data, test, columns)
     if isinstance(data, (str, Path)):
         return _parquet(Path(data), test, columns)
     raise InputError(
@@ -189,9 +188,8 @@ def _place(name: str, columns: int) -> int:
     return int(name)
 
 
-def _cohort(cohort: Cohort, test: Test, columns: Any, threads: int) -> Cut:
-    cohort.check(test.labels, None, columns)
-    packed = hasattr(test.start(Numbered(1)), "scan")
+def _cohort(cohort: Cohort, test: Test, threads: int) -> Cut:
+    packed = test.scans
     chosen, stride = cohort.names.chosen, cohort.packed.stride
     share = min(PACKED, max(_LEAST, chosen.size * stride // (4 * threads)))
     wide = max(1, share // stride if packed else _DECODED // cohort.kept.size)

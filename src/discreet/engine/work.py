@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.data.plink.plink import Cohort
-    from discreet.data.tables.source import Column, Source
+    from discreet.data.tables.source import Column, TableSource
     from discreet.data.tables.table import Table
     from discreet.evidence.core.accumulate import Accumulator
     from discreet.evidence.core.protocol import Test
@@ -82,7 +82,7 @@ def scanned(test: Test, cohort: Cohort, chosen: NDArray[np.int64], names: Sequen
     """Return a new accumulator of everyone's genotypes at the chosen variants."""
     part = cohort.part(chosen)
     accumulator: Any = test.start(names)
-    if hasattr(accumulator, "scan"):
+    if test.scans:
         accumulator.scan(part)
     else:
         accumulator.update(part.decoded(chosen))
@@ -129,7 +129,7 @@ class Summed:
         return total
 
 
-def table_blocks(table: Table, source: Source, first: int) -> Iterator[Block]:
+def table_blocks(table: Table, source: TableSource, first: int) -> Iterator[Block]:
     """Yield blocks of one piece of a table, read here."""
     yield from table.piece(source, first)
 
@@ -148,7 +148,7 @@ class Declared:
     `declared` maps columns to the types of their arrays.
     """
 
-    partition: Source
+    partition: TableSource
     declared: Mapping[str, np.dtype[Any]]
 
     @property

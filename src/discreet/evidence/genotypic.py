@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from discreet.evidence.core.case_control import Genotypes
     from discreet.evidence.core.evidence import Evidence
-    from discreet.evidence.core.genotypes import Genotypes
     from discreet.evidence.core.null_columns import NullCase, NullColumns
 
 _DIRECTIONS = (6, 8, 11, 16, 23, 32)  # of a plane; any number gives a valid bound

@@ -15,8 +15,7 @@ from discreet.evidence.core.arguments import pair
 from discreet.evidence.core.association import Moments, association, private_design, public_design
 from discreet.evidence.core.common import basis_of
 from discreet.evidence.core.contribution import COARSE
-from discreet.evidence.core.genetic import Genetic, variance_floor
-from discreet.evidence.core.genotypes import not_protected, strata_of
+from discreet.evidence.core.genetic import Genetic, not_protected, strata_of, variance_floor
 from discreet.labels import numbers
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.alternative import Alternative
+    from discreet.evidence.core.case_control import Genotypes
     from discreet.evidence.core.evidence import Evidence
-    from discreet.evidence.core.genotypes import Genotypes
     from discreet.evidence.core.invented import Invented
     from discreet.evidence.core.null_columns import NullCase, NullColumns
 

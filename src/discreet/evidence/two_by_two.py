@@ -18,8 +18,8 @@ from discreet.evidence.core.effect import effect
 from discreet.evidence.core.groups import MEMBERSHIP, PUBLIC_GROUPS, Groups, sizes
 from discreet.evidence.core.hypergeometric import MARGINS, Margins
 from discreet.evidence.core.invented import evidence_of_sums
-from discreet.evidence.core.nuisance import NuisanceScoreMap, nuisance_score_map
 from discreet.evidence.core.protocol import Comparison, Test
+from discreet.evidence.core.score_map import NuisanceScoreMap, nuisance_score_map
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

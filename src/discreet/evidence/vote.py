@@ -19,7 +19,7 @@ from discreet.evidence.proportion import binomial_score_map
 from discreet.labels import as_read
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -107,6 +107,11 @@ class Vote(Test):
     def labels(self) -> tuple[str, ...]:
         """The columns handed over beside the measurements."""
         return self.reads
+
+    @classmethod
+    def example(cls) -> Mapping[str, Any]:
+        """Return a function to vote with."""
+        return {"test": _largest}
 
     @classmethod
     def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:  # noqa: ARG003

@@ -74,14 +74,14 @@ def _code(indices: NDArray[np.int64], m: int) -> int:
 def _top(k: int, epsilon: float, delta: float, method: TopK) -> Callable[[NDArray[np.float64]], int]:
     def run(x: NDArray[np.float64]) -> int:
         chosen = top_k(x, k, sensitivity=1, epsilon=epsilon, delta=delta, method=method, largest=True)
-        return _code(np.sort(chosen.indices) if method == "oneshot" else chosen.indices, x.size)
+        return _code(chosen.indices if chosen.ordered else np.sort(chosen.indices), x.size)
 
     return run
 
 
 def _min_with_value(x: NDArray[np.float64]) -> int:
-    found = noisy_min(-x, sensitivity=1, epsilon=1)
-    return 2 * found.index + int(found.value is not None and found.value <= 3.0)
+    winner = noisy_min(-x, sensitivity=1, epsilon=1, method="laplace")
+    return 2 * winner.index + int(winner.value is not None and winner.value <= 3.0)
 
 
 def _min_with_value_law() -> Callable[[NDArray[np.float64]], outcomes.Law]:
@@ -90,7 +90,7 @@ def _min_with_value_law() -> Callable[[NDArray[np.float64]], outcomes.Law]:
     The likelihood ratio of a value is constant below both scores and above both, and extreme there; cutting
     at every whole number, where all scores of `neighbours` lie, leaves these two in cells of their own.
     """
-    ran = noisy_min([0.0], sensitivity=1, epsilon=1)
+    ran = noisy_min([0.0], sensitivity=1, epsilon=1, method="laplace")
     scale, value_scale, step = ran.scale, float(ran.value_scale or 0.0), lattice_for(1.0).step
     cuts = np.arange(-16.0, 46.0)
     return lambda x: outcomes.laplace_index_and_value(-x, scale, step, value_scale, cuts)
@@ -106,16 +106,29 @@ def mechanisms() -> tuple[Mechanism, ...]:
         return plans.peel_plan(2, 1.0, delta, 2.0, 1.0, False).scale
 
     oneshot = plans.oneshot_plan(2, 1.0, 0.0, 2.0, 1.0, False, 5).scale
-    alone = noisy_min([0.0], sensitivity=1, epsilon=1, release_value=False).scale
+    alone = noisy_min([0.0], sensitivity=1, epsilon=1, release_value=False, method="laplace").scale
     return (
         Mechanism(
             "noisy min, position only", "noisy-min", 1, 0, 5,
             lambda x: outcomes.laplace_index(x, alone),
-            lambda x: noisy_min(-x, sensitivity=1, epsilon=1, release_value=False).index,
+            lambda x: noisy_min(-x, sensitivity=1, epsilon=1, release_value=False, method="laplace").index,
         ),
         Mechanism(
             "noisy min, position and value", "noisy-min", 1, 0, 5,
             _min_with_value_law(), _min_with_value,
+        ),
+        Mechanism(
+            "noisy min by permute-and-flip", "joint", 1, 0, 5,
+            lambda x: outcomes.joint_sets(x, 2.0, 1, 1.0, 0.0),
+            lambda x: noisy_min(-x, sensitivity=1, epsilon=1, release_value=False).index,
+        ),
+        Mechanism(
+            "joint, k = 1", "joint", 1, 0, 5,
+            lambda x: outcomes.joint_sets(x, 2.0, 1, 1.0, 0.125), _top(1, 1, 0, "joint"),
+        ),
+        Mechanism(
+            "joint, k = 2", "joint", 1, 0, 5,
+            lambda x: outcomes.joint_sets(x, 2.0, 2, 1.0, 0.125), _top(2, 1, 0, "joint"),
         ),
         Mechanism(
             "peel, k = 2", "peel", 1, 0, 5,
@@ -206,17 +219,17 @@ def in_words(rows: Sequence[Row]) -> str:
 
 def exact_row(mechanism: Mechanism) -> Row:
     """Return the largest loss of the mechanism's exact law over all `neighbours`."""
-    found = 0.0
+    loss = 0.0
     for x, y in neighbours():
         p, q = mechanism.law(x), mechanism.law(y)
         if not p:
             continue  # fewer items than it chooses, or too many to list
         if mechanism.delta > 0:
-            found = outcomes.epsilon_at(p, q, mechanism.delta, found)
+            loss = outcomes.epsilon_at(p, q, mechanism.delta, loss)
         else:
-            found = max(found, outcomes.loss(p, q))
-    verdict = "holds" if found <= mechanism.epsilon * (1 + 1e-9) else "VIOLATED"
-    return Row(mechanism.name, "exact law", mechanism.epsilon, mechanism.delta, found, "epsilon", verdict)
+            loss = max(loss, outcomes.loss(p, q))
+    verdict = "holds" if loss <= mechanism.epsilon * (1 + 1e-9) else "VIOLATED"
+    return Row(mechanism.name, "exact law", mechanism.epsilon, mechanism.delta, loss, "epsilon", verdict)
 
 
 def sampled_row(mechanism: Mechanism, runs: int) -> Row:
@@ -226,11 +239,9 @@ def sampled_row(mechanism: Mechanism, runs: int) -> Row:
     y = x + np.array([1.0, *[-1.0] * (mechanism.m - 1)])
     runs = max(8, runs // mechanism.slow)
     first, second = (np.array([mechanism.run(z) for _ in range(runs)]) for z in (x, y))
-    found = epsilon_found(first, second, mechanism.delta, ALPHA)
-    verdict = "holds" if found <= mechanism.epsilon else "VIOLATED"
-    return Row(
-        mechanism.name, f"{runs:,} runs", mechanism.epsilon, mechanism.delta, found, "epsilon", verdict
-    )
+    loss = epsilon_found(first, second, mechanism.delta, ALPHA)
+    verdict = "holds" if loss <= mechanism.epsilon else "VIOLATED"
+    return Row(mechanism.name, f"{runs:,} runs", mechanism.epsilon, mechanism.delta, loss, "epsilon", verdict)
 
 
 def fault_rows(seed: int | None = None) -> Iterator[Row]:
@@ -238,9 +249,9 @@ def fault_rows(seed: int | None = None) -> Iterator[Row]:
     rng = np.random.default_rng(int.from_bytes(os.urandom(8), "little") if seed is None else seed)
     for fault in FAULTS:
         first, second = (fault.sample(np.array(x), fault.runs, rng) for x in fault.inputs)
-        found = epsilon_found(first, second, fault.delta, ALPHA)
-        verdict = "caught" if found > fault.epsilon else "MISSED"
-        yield Row(fault.name, "planted fault", fault.epsilon, fault.delta, found, "epsilon", verdict)
+        loss = epsilon_found(first, second, fault.delta, ALPHA)
+        verdict = "caught" if loss > fault.epsilon else "MISSED"
+        yield Row(fault.name, "planted fault", fault.epsilon, fault.delta, loss, "epsilon", verdict)
     yield order_row()
 
 

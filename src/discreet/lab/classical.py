@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evidence.core.association import Moments
-    from discreet.evidence.core.genotypes import Genotypes
+    from discreet.evidence.core.case_control import Genotypes
 
 
 def chi_square(moments: Moments, *, alleles: bool) -> NDArray[np.float64]:

@@ -6,6 +6,7 @@ None of this shares code with the mechanisms: softmax products for Gumbel, quadr
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from itertools import combinations, pairwise, permutations
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 Outcome = tuple[int, ...]
 Law = dict[Outcome, float]
+_SETS = 10  # as many as an audit lists
 _NODES, _WEIGHTS = np.array(leggauss(40), dtype=np.float64)  # pyright: ignore[reportUnknownArgumentType]  numpy has no types here
 
 
@@ -98,19 +100,59 @@ def laplace_sets(x: NDArray[np.float64], scale: float, k: int) -> Law:
     return {s: _separated(x, scale, s) for s in combinations(range(x.size), k)}
 
 
+def joint_sets(x: NDArray[np.float64], spread: float, k: int, epsilon: float, margin: float) -> Law:
+    """Return the law of the set with the largest key (score + N, F) in the order of dictionaries.
+
+    A set scores (1 - margin) min inside - margin max outside, in spreads; with k = 1, its item. N = n with
+    chance (1 - r) r^n, r = exp(-epsilon); F has density proportional to exp(-epsilon f) on [0, 1]. By
+    quadrature over F of the winner and sums over its N. Empty where there are too many sets to list.
+    """
+    if x.size < k or math.comb(x.size, k) > _SETS:
+        return {}
+    sets = list(combinations(range(x.size), k))
+    weight = margin if k > 1 else 0.0
+    scores = [_set_score(x, s, weight) / spread for s in sets]
+    f = (_NODES + 1.0) / 2.0
+    density = epsilon * np.exp(-epsilon * f) / -math.expm1(-epsilon) * _WEIGHTS / 2.0
+    part = np.expm1(-epsilon * f) / math.expm1(-epsilon)  # P(F < f)
+    steps = np.arange(math.ceil(max(scores) - min(scores) + 40.0 / epsilon))[:, None]
+    chances = np.exp(-epsilon * steps[:, 0]) * -math.expm1(-epsilon)
+    law: Law = {}
+    for i, own in enumerate(scores):
+        lead = np.round(own - np.delete(scores, i) + steps, 9)
+        whole = np.maximum(np.ceil(lead), 0.0)
+        tie = np.where(whole == lead, np.exp(-epsilon * whole) * -math.expm1(-epsilon), 0.0)
+        beaten = np.prod(-np.expm1(-epsilon * whole)[..., None] + tie[..., None] * part, axis=1)
+        law[sets[i]] = min(float(chances @ beaten @ density), 1.0)
+    return law
+
+
+def _set_score(x: NDArray[np.float64], chosen: Outcome, margin: float) -> float:
+    outside = np.delete(x, chosen)
+    return float((1.0 - margin) * x[list(chosen)].min() - (margin * outside.max() if outside.size else 0.0))
+
+
 def _separated(x: NDArray[np.float64], scale: float, chosen: Outcome) -> float:
+    """Return P(all chosen noisy values exceed all others)."""
+    mine = {int(i) for i in chosen}
+    above = sorted(float(x[i]) for i in mine)
+    below = sorted(float(value) for j, value in enumerate(x) if j not in mine)
+    return _above(tuple(above), tuple(below), scale)
+
+
+@lru_cache(maxsize=10_000)
+def _above(chosen: tuple[float, ...], others: tuple[float, ...], scale: float) -> float:
     """Return P(all chosen noisy values exceed all others), by quadrature over the least chosen one."""
-    others = [j for j in range(x.size) if j not in chosen]
 
     def density(t: NDArray[np.float64]) -> NDArray[np.float64]:
-        below = np.prod([_cdf((t - x[j]) / scale) for j in others], axis=0) if others else np.ones_like(t)
+        below = np.prod([_cdf((t - value) / scale) for value in others], axis=0) if others else 1.0
         total = np.zeros_like(t)
-        for i in chosen:
-            rest = [_cdf((x[l] - t) / scale) for l in chosen if l != i]
-            total += 0.5 / scale * np.exp(-np.abs(t - x[i]) / scale) * np.prod(rest, axis=0)
+        for i, value in enumerate(chosen):
+            rest = [_cdf((other - t) / scale) for other in chosen[:i] + chosen[i + 1 :]]
+            total += 0.5 / scale * np.exp(-np.abs(t - value) / scale) * np.prod(rest, axis=0)
         return below * total
 
-    return _integrate(density, x, scale)
+    return _integrate(density, np.array([*chosen, *others]), scale)
 
 
 def _cdf(z: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -138,11 +180,11 @@ def loss(p: Law, q: Law) -> float:
 
     An outcome that neither law allows loses nothing; one that a single law allows, everything.
     """
-    found = 0.0
+    largest = 0.0
     for a, b in _together(p, q):
         if a != b:
-            found = max(found, abs(math.log(a) - math.log(b)) if a > 0 and b > 0 else math.inf)
-    return found
+            largest = max(largest, abs(math.log(a) - math.log(b)) if a > 0 and b > 0 else math.inf)
+    return largest
 
 
 def excess(p: Law, q: Law, epsilon: float) -> float:

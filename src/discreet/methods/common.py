@@ -10,7 +10,7 @@ from discreet.block import Names
 from discreet.privacy.calibrate import smallest_scale
 from discreet.privacy.events import Gaussian
 from discreet.privacy.promise import Privacy
-from discreet.report.release import FdrPromise, Release, Values
+from discreet.report.release import Release
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from discreet.evidence.core.sharded import Sharded
     from discreet.methods.parameters import Parameters
     from discreet.privacy.events import Event
+    from discreet.report.fdr import FdrPromise
+    from discreet.report.values import Values
 
 
 @lru_cache(maxsize=256)
@@ -60,8 +62,10 @@ def record(
 ) -> Release:
     """Return the record: names of the discoveries beside everything public."""
     names, places = evidence.names, indices.tolist()
-    found = names.at(places) if isinstance(names, Names) else tuple(str(names[place]) for place in places)
-    return Release(method, len(evidence), q, indices, found, True, privacy, fdr, parameters, values)
+    discoveries = (
+        names.at(places) if isinstance(names, Names) else tuple(str(names[place]) for place in places)
+    )
+    return Release(method, len(evidence), q, indices, discoveries, True, privacy, fdr, parameters, values)
 
 
 def promised(asked: Parameters, events: tuple[Event, ...], certificate: Certificate) -> Privacy:
@@ -72,7 +76,7 @@ def promised(asked: Parameters, events: tuple[Event, ...], certificate: Certific
 
 def score_name(evidence: Evidence) -> str:
     """Return what the scores of `evidence` are called in a release."""
-    return "-log p" if evidence.null.law == "exponential" else "z score"
+    return {"exponential": "-log p", "chi": "chi score"}.get(evidence.null.law, "z score")
 
 
 INDEPENDENT = " for independent columns"

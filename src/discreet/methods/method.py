@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import importlib
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from discreet import check
+from discreet.errors import InputError
+from discreet.evidence.core.people import People
+from discreet.evidence.core.sharded import Sharded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from discreet.evidence.core.evidence import Evidence
-    from discreet.evidence.core.people import People
-    from discreet.evidence.core.sharded import Sharded
     from discreet.methods.parameters import Parameters
     from discreet.privacy.events import Event
-    from discreet.report.release import FdrPromise, Release
+    from discreet.report.fdr import FdrPromise
+    from discreet.report.release import Release
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +54,15 @@ class Method:
         What is meant where an option is not given.
     gaussian : bool
         Whether it spends a Gaussian budget: it then needs delta > 0, and the ledger can refuse it early.
-    of_scores, of_people : callable or None
-        How a release is made ready from scores, or from everyone's rows where the data are asked several
-        times. They return cost, promise and draw; they draw nothing.
+    of_scores, of_people : str
+        The function, "module:name", that makes a release ready from scores (evidence, asked), or from
+        everyone's rows (people, asked) where the data are asked several times. It returns `Ready` and draws
+        nothing. Empty if there is none.
     of_shards : bool
         Whether scores may stay on a cluster.
-    route : callable or None
-        For a method that only chooses another: returns what to ask for instead, and why.
+    route : str
+        Of a method that only chooses another: the function (asked, data) that returns what to ask for
+        instead, and why.
     """
 
     name: str
@@ -64,15 +72,42 @@ class Method:
     idle: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     defaults: Mapping[str, Any] = field(default_factory=dict[str, Any])
     gaussian: bool = True
-    of_scores: Callable[[Any, Parameters], Ready] | None = None
-    of_people: Callable[[People, Parameters], Ready] | None = None
+    of_scores: str = ""
+    of_people: str = ""
     of_shards: bool = False
-    route: Callable[[Parameters, People | Evidence | Sharded], tuple[Parameters, str]] | None = None
+    route: str = ""
+
+    def settle(self, asked: Parameters, data: People | Evidence | Sharded) -> tuple[Parameters, str]:
+        """Return what is asked for with a method settled by public numbers, and why, if it was chosen."""
+        return _loaded(self.route)(asked, data) if self.route else (asked, "")
+
+    def ready(self, asked: Parameters, data: People | Evidence | Sharded) -> Ready:
+        """Settle everything public about a release from `data`; nothing is drawn yet."""
+        if asked.k is not None:
+            check.whole(asked.k, "k", 1, len(data))
+        if isinstance(data, People):
+            if self.of_people:
+                return _loaded(self.of_people)(data, asked)
+            from discreet.evidence.core.compared import compared  # loaded where it is needed alone
+
+            data = compared(data)
+        null = data.null
+        if null.law == "exponential" and null.ceiling < -math.log(asked.q) and asked.cutoffs != "paper":
+            raise InputError(
+                "nu is above q: no p-value that counts could be a discovery; take nu just below q/m"
+            )
+        if not self.of_scores:
+            raise InputError(
+                f'method "{self.name}" measures people afresh: use `discover` with Compare, or method "all"'
+            )
+        if isinstance(data, Sharded) and not self.of_shards:
+            raise InputError(f'method "{self.name}" needs all scores in one place: use "aware"')
+        return _loaded(self.of_scores)(data, asked)
 
     @property
     def asks_people(self) -> bool:
         """Whether it can use everyone's rows rather than scores."""
-        return self.of_people is not None or self.route is not None
+        return bool(self.of_people or self.route)
 
     def takes(self, guarantee: str | None = None) -> tuple[str, ...]:
         """Return the options that have an effect, under this guarantee."""
@@ -82,3 +117,9 @@ class Method:
     def called(self, guarantee: str | None = None) -> str:
         """Return its name in a refusal, with the guarantee where that changes what it takes."""
         return f"{self.name}, {guarantee}" if guarantee in self.idle else self.name
+
+
+def _loaded(function: str) -> Callable[..., Any]:
+    """Return the function of a method that is written "module:name"."""
+    module, _, name = function.partition(":")
+    return getattr(importlib.import_module(module), name)

@@ -30,21 +30,6 @@ Exact = Callable[[int, int], tuple[Fraction, Fraction]]
 """Maps the place of a coin and a number of bits to bounds on its exponent, the narrower the more bits."""
 
 
-def floor_of_exp(x: Fraction, bits: int) -> int:
-    """Return floor(exp(-x) * 2**bits) exactly, for rational x >= 0."""
-    return _floor(x, bits, lambda e: 1 / e) if x else 1 << bits
-
-
-def floor_of_odds(x: Fraction, bits: int) -> int:
-    """Return floor(2**bits / (1 + exp(x))) exactly, for rational x > 0."""
-    return _floor(x, bits, lambda e: 1 / (1 + e))
-
-
-def floor_of_tanh_half(x: Fraction, bits: int) -> int:
-    """Return floor(tanh(x/2) * 2**bits) exactly, for rational x > 0."""
-    return _floor(x, bits, lambda e: (e - 1) / (e + 1))
-
-
 def decimals(digits: int) -> decimal.Context:
     """Return a context of this precision that takes nothing from the caller's, whose traps may bite."""
     return decimal.Context(
@@ -68,17 +53,27 @@ def _enclosure(x: Fraction, digits: int) -> tuple[Fraction, Fraction]:
     return value - slack, value + slack
 
 
-def _floor(x: Fraction, bits: int, of_exp: Callable[[Fraction], Fraction]) -> int:
+def _floor(of_exp: Callable[[Fraction], Fraction], x: Fraction, bits: int) -> int:
     """Return floor(f(exp(x)) * 2**bits), doubling the precision until both ends of the enclosure agree.
 
-    f is monotone and exp(x) is irrational for rational x > 0, so the loop ends.
+    f is monotone and exp(x) is irrational for rational x > 0, so the loop ends; exp(0) is 1.
     """
+    if not x:
+        return int(of_exp(Fraction(1)) * (1 << bits))
     digits = 25 + bits * 31 // 100
     while True:
         ends = [int(of_exp(e) * (1 << bits)) for e in _enclosure(x, digits)]
         if ends[0] == ends[1]:
             return ends[0]
         digits *= 2
+
+
+floor_of_exp = partial(_floor, lambda e: 1 / e)
+"""Returns floor(exp(-x) * 2**bits) exactly, for rational x >= 0."""
+floor_of_odds = partial(_floor, lambda e: 1 / (1 + e))
+"""Returns floor(2**bits / (1 + exp(x))) exactly, for rational x > 0."""
+floor_of_tanh_half = partial(_floor, lambda e: (e - 1) / (e + 1))
+"""Returns floor(tanh(x/2) * 2**bits) exactly, for rational x > 0."""
 
 
 def resolve(digits: Digits, seen: int = FIRST) -> bool:

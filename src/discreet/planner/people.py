@@ -19,10 +19,10 @@ from discreet.alternative import toward
 from discreet.classical.adaptive_bh import adaptive_bh
 from discreet.classical.step_up import step_up_positions
 from discreet.evidence.core.people import People, Question
-from discreet.methods.all.method import FAILURE, measured, proved_all
+from discreet.methods.all.method import measured
 from discreet.methods.all.shares import schedule, shares
 from discreet.methods.common import expected, gaussian_budget
-from discreet.methods.registry import prepare, route
+from discreet.methods.registry import METHODS
 from discreet.planner.study import Rates
 
 if TYPE_CHECKING:
@@ -229,17 +229,14 @@ def _reported(people: People, asked: Parameters, times: float, n: int) -> NDArra
     """Return what a method reports where each invented person stands for `times` people, `n` in all."""
     # A table of n rows that nobody has to make: which method is chosen depends on public numbers alone.
     all_of_them = replace(people, values=np.zeros((0, len(people))), group=np.resize(people.group, n))
-    asked, _ = route(asked, all_of_them)
+    asked, _ = METHODS[asked.method].settle(asked, all_of_them)
     rho = gaussian_budget(asked.epsilon, asked.delta)
-    if asked.method == "all":
-        proved = asked.guarantee == "proved"
-        later = () if proved else schedule(expected(asked.expect, len(people)), len(people))
-        budget = shares(all_of_them, rho, later, proved=proved).of(rho).of_a_sample(times)
-        if proved:
-            return step_up_positions(proved_all(people, budget, asked.q).p, asked.q * (1 - FAILURE))
+    if asked.method == "all" and asked.guarantee != "proved":
+        later = schedule(expected(asked.expect, len(people)), len(people))
+        budget = shares(all_of_them, rho, later).of(rho).of_a_sample(times)
         return adaptive_bh(measured(people, budget, later).p, asked.q)
-    larger = replace(asked, epsilon=_epsilon(rho * times, asked.delta))
-    return prepare(people, larger).draw().indices
+    larger = replace(asked, epsilon=_epsilon(rho * times, asked.delta)) if times > 1 else asked
+    return METHODS[larger.method].ready(larger, people).draw().indices
 
 
 @lru_cache(maxsize=256)

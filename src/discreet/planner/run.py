@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from discreet import check
+from discreet.documented import documented
 from discreet.errors import InputError
 from discreet.evidence.compare import Compare
 from discreet.evidence.core.arguments import alternative_of
 from discreet.evidence.core.arguments import share as in_half
+from discreet.methods.options import TEXTS
 from discreet.methods.parameters import Parameters, refuse_idle
 from discreet.methods.registry import METHODS as PRIVATE
 from discreet.planner.invent import Setting
@@ -45,6 +47,7 @@ _SHOWN: dict[tuple[str, ...], tuple[str, ...]] = {
 _MOST_PEOPLE = 10**8  # of a comparison
 
 
+@documented(TEXTS)
 def plan(
     n: int = 50_000,
     m: int | None = None,
@@ -85,10 +88,9 @@ def plan(
         How many people.
     m : int, optional
         How many hypotheses. If None, those of `columns`, else 500.
-    epsilon, delta : float
-        The privacy budget, as for `discover`.
-    q : float
-        The false discovery rate to allow.
+    {epsilon}
+    {delta}
+    {q}
     effects : float or sequence of float
         How large the real effects are: differences between two groups, or distances from the null value, in
         standard deviations of the column; for `Correlation`, the correlation itself.
@@ -120,10 +122,8 @@ def plan(
         None, those that apply.
     k : int, optional
         For "peel", "oneshot" and "mirror". If None, twice `signals`, and chosen privately by "mirror".
-    dependence : {"positive", "any"}, optional
-        For "aware", as in `release`.
-    cutoffs : {"plain", "paper", "conservative"}, optional
-        For "peel" and "oneshot", as in `release`.
+    {dependence}
+    {cutoffs}
     target : float, optional
         The power that people, epsilon and effect are searched for. If None, 0.8.
     quick : bool
@@ -204,9 +204,9 @@ def plan(
     study = Study(setting, *made) if isinstance(setting, Setting) else Comparison(setting, *made)
 
     tell = tick or _silent
-    found: dict[str, Outlook] = {}
+    outlooks: dict[str, Outlook] = {}
     for method in chosen:
-        found[method] = outlook(study, method, sizes)
+        outlooks[method] = outlook(study, method, sizes)
         tell(1)
     if not quick:
         trial = replace(study, repetitions=few)
@@ -214,7 +214,9 @@ def plan(
         for method in sorted(chosen, key=_CHEAP_FIRST.index):
             if tables and method not in {"bh", "auto"} and len(chosen) > 2:
                 continue  # a table takes its time: what people ask for is the default
-            found[method] = searched(trial, found[method], target, found.get("calibrated"), found.get("bh"))
+            outlooks[method] = searched(
+                trial, outlooks[method], target, outlooks.get("calibrated"), outlooks.get("bh")
+            )
             tell(1)
     return Plan(
         n=n,
@@ -230,7 +232,7 @@ def plan(
         certificate=study.certificate(),
         target=target,
         repetitions=many,
-        outlooks=tuple(found[method] for method in chosen),
+        outlooks=tuple(outlooks[method] for method in chosen),
         curve=power_by_people(study, chosen) if curve else (),
         notes=notes,
     )
@@ -243,7 +245,7 @@ def _silent(_: int) -> None:
 def _sizes(effects: Any) -> tuple[float, ...]:
     """Return the effects as a tuple; one number stands for itself."""
     several = check.entries(effects, "effects") if isinstance(effects, Iterable) else [effects]
-    sizes = tuple(check.between(check.positive(one, "effects"), "effects", 0, _LARGEST) for one in several)
+    sizes = tuple(check.between(check.positive(size, "effects"), "effects", 0, _LARGEST) for size in several)
     if not sizes:
         raise InputError("effects must hold at least one effect size, such as 0.1")
     return sizes

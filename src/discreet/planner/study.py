@@ -14,7 +14,7 @@ from discreet.classical.step_up import step_up_positions
 from discreet.evidence.core.evidence import Evidence, Numbered
 from discreet.methods.aware.method import public_constants
 from discreet.methods.common import gaussian_budget
-from discreet.methods.registry import prepare
+from discreet.methods.registry import METHODS as PRIVATE
 from discreet.selection.scales import oneshot_plan, peel_plan
 
 if TYPE_CHECKING:
@@ -61,9 +61,9 @@ class Study:
 
     def run(self, method: str) -> Rates:
         """Return what `method` finds in each of the invented studies."""
-        found = [(self._score(chosen), level) for chosen, level in self._chosen(method)]
-        scores = np.array([score for score, _ in found], dtype=np.float64)
-        return Rates(scores[:, 0], scores[:, 1:], max(level for _, level in found))
+        studies = [(self._score(chosen), level) for chosen, level in self._chosen(method)]
+        scores = np.array([score for score, _ in studies], dtype=np.float64)
+        return Rates(scores[:, 0], scores[:, 1:], max(level for _, level in studies))
 
     def seen(self) -> tuple[Certificate, Null]:
         """Return how far one person can move a score of this study, and the null law of the scores."""
@@ -124,8 +124,8 @@ class Study:
         if method == "bh":
             alternative = self.setting.alternative
             sides = 2 if alternative == "two-sided" else 1
-            for one in z:
-                p = sides * np.asarray(scipy.special.ndtr(-toward(one, alternative)), dtype=np.float64)
+            for row in z:
+                p = sides * np.asarray(scipy.special.ndtr(-toward(row, alternative)), dtype=np.float64)
                 yield step_up_positions(p, self.asked[method].q), self.asked[method].q
             return
         # All studies as one wide table: the test's own constants are then computed once.
@@ -136,7 +136,9 @@ class Study:
         for i in range(self.repetitions):
             sign = None if signed is None else signed[i]
             evidence = Evidence(names, scores[i], wide.null, wide.certificate, sign)
-            released = prepare(evidence, self.asked[method]).draw()
+            asked = self.asked[method]
+            asked, _ = PRIVATE[self.asked[method].method].settle(self.asked[method], evidence)
+            released = PRIVATE[asked.method].ready(asked, evidence).draw()
             yield released.indices, released.fdr.level
 
     def _score(self, chosen: NDArray[np.int64]) -> list[float]:

@@ -21,97 +21,9 @@ if TYPE_CHECKING:
     from discreet.privacy.promise import Privacy
     from discreet.report.budget import BudgetLine
     from discreet.report.estimates import Told
+    from discreet.report.fdr import FdrPromise
+    from discreet.report.values import Values
     from discreet.typing import ArrayLike, Frame, FrameLike, Procedure
-
-
-@dataclass(frozen=True, slots=True)
-class FdrPromise:
-    """What is known about false discoveries.
-
-    Attributes
-    ----------
-    level : float
-        The false discovery rate is at most this, under `assumption`; infinite when nothing is promised.
-    guarantee : {"proved", "simulated", "none"}
-        Whether the level is a theorem, a simulation result, or not claimed at all.
-    assumption : str
-        What it stands on, in words.
-    source : str
-        The proof page or the command that shows it.
-    scope : str
-        What `assumption` makes of "proved", in a few words to follow it; empty if nothing.
-
-    Notes
-    -----
-    Proofs: docs/proofs/aware-fdr.md, docs/proofs/algorithm-4.md, docs/proofs/mirror.md; `source` says which.
-
-    References
-    ----------
-    - Benjamini & Hochberg (1995), Controlling the False Discovery Rate, JRSS B 57(1): the rate itself.
-    - Benjamini & Yekutieli (2001), The Control of the False Discovery Rate in Multiple Testing under
-      Dependency, Annals of Statistics 29(4): positive dependence (PRDS).
-
-    Examples
-    --------
-    >>> import discreet
-    >>> evidence = discreet.Evidence.from_z([12.0, 0.3], sup=0.01, adjacency="replace")
-    >>> found = discreet.release(evidence, q=0.1, epsilon=1, delta=1e-6)
-    >>> found.fdr.level, found.fdr.guarantee
-    (0.1, 'proved')
-    """
-
-    level: float
-    guarantee: str
-    assumption: str
-    source: str
-    scope: str = ""
-
-    @property
-    def how(self) -> str:
-        """How the level is known, in a few words."""
-        if self.guarantee == "proved":
-            return f"proved{self.scope}"
-        return "none promised" if self.guarantee == "none" else "verified by simulation, not proved"
-
-    def __str__(self) -> str:
-        if self.guarantee == "none":
-            return f"False discoveries: no level is promised here ({self.assumption}; {self.source})."
-        return (
-            f"False discoveries: on average at most {self.level:.1%} of what is reported is false "
-            f"({self.how}; {self.source}), provided that {self.assumption}."
-        )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Values:
-    """One noisy number for each discovery, charged to the same budget.
-
-    Attributes
-    ----------
-    name : str
-        What is measured: "z score", "difference of means", ...
-    noisy : array of float, shape (number of discoveries,)
-        The released numbers, in the order of the discoveries.
-    noise : array of float, shape (number of discoveries,)
-        Standard deviation of the noise on each, in the same units.
-
-    Notes
-    -----
-    Sampling error comes on top of the noise, and the strongest of many look stronger than they are. Proof of
-    their cost: docs/proofs/effects.md.
-
-    Examples
-    --------
-    >>> import discreet
-    >>> evidence = discreet.Evidence.from_z([12.0, 0.3], sup=0.01, adjacency="replace")
-    >>> found = discreet.release(evidence, q=0.1, epsilon=1, delta=1e-6, values=True)
-    >>> found.values.name, found.values.noisy.shape
-    ('z score', (1,))
-    """
-
-    name: str
-    noisy: NDArray[np.float64]
-    noise: NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -165,8 +77,8 @@ class Release:
     --------
     >>> import discreet
     >>> evidence = discreet.Evidence.from_z([12.0, 0.3], sup=0.01, adjacency="replace")
-    >>> found = discreet.release(evidence, q=0.1, epsilon=1, delta=1e-6)
-    >>> discreet.Release.from_json(found.to_json()) == found
+    >>> release = discreet.release(evidence, q=0.1, epsilon=1, delta=1e-6)
+    >>> discreet.Release.from_json(release.to_json()) == release
     True
     """
 

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
     from discreet.privacy.promise import Privacy
-    from discreet.report.release import FdrPromise, Release
+    from discreet.report.fdr import FdrPromise
+    from discreet.report.release import Release
 
 
 def fdr_statement(fdr: FdrPromise) -> list[Element]:

@@ -1,23 +1,27 @@
-"""Report Noisy Min (Algorithm 3), with the constants under which it is epsilon-DP."""
+"""The smallest of many, epsilon-DP: permute-and-flip, or Report Noisy Min with the constants it needs."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from discreet import check
 from discreet.noise.laws import LAPLACE
 from discreet.privacy.events import Pure
 from discreet.privacy.promise import Privacy
-from discreet.selection.contest.contest import largest
+from discreet.selection.contest.contest import check_scale, largest
+from discreet.selection.joint.joint import joint
 from discreet.selection.scales import ratio_up, rounded_up
 from discreet.selection.scores import read_scores
 from discreet.selection.sensitivity import read_sensitivity, read_spread, words
 from discreet.selection.values import laplace_noise
+from discreet.typing import NoisyMinimum
 
 if TYPE_CHECKING:
-    from discreet.privacy.events import Event
     from discreet.typing import ArrayLike
+
+
+METHODS: tuple[str, ...] = get_args(NoisyMinimum)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +35,8 @@ class NoisyMin:
     value : float or None
         That value with fresh noise, if it was asked for.
     scale : float
-        Scale of the Laplace noise of the selection, in the units of the values.
+        Scale of the noise of the selection, in the units of the values: of the Laplace law, or of the
+        exponential variable whose whole multiples of the spread are the noise.
     privacy : Privacy
         epsilon, who the neighbours are, and the events charged.
     value_scale : float or None
@@ -39,7 +44,8 @@ class NoisyMin:
 
     Notes
     -----
-    Returned by `noisy_min`; everything in it may leave. Proof: docs/proofs/noisy-min.md.
+    Returned by `noisy_min`; everything in it may leave. Proofs: docs/proofs/joint.md,
+    docs/proofs/noisy-min.md.
 
     References
     ----------
@@ -61,7 +67,7 @@ class NoisyMin:
 
     def __str__(self) -> str:
         value = "" if self.value is None else f", value about {self.value:.6g}"
-        return f"Smallest: position {self.index}{value} (Laplace scale {self.scale:.4g}).\n{self.privacy}"
+        return f"Smallest: position {self.index}{value} (noise scale {self.scale:.4g}).\n{self.privacy}"
 
 
 def noisy_min(
@@ -71,11 +77,12 @@ def noisy_min(
     epsilon: float,
     release_value: bool = True,
     spread: float | None = None,
+    method: NoisyMinimum = "permute-and-flip",
 ) -> NoisyMin:
-    """Return the position of the smallest value, epsilon-DP: Report Noisy Min, Algorithm 3 as corrected.
+    """Return the position of the smallest value, epsilon-DP: Report Noisy Min.
 
-    Every value gets Laplace noise of scale b and the smallest noisy value wins; its value is released with
-    fresh noise of the same scale. The position costs spread/b and the value sensitivity/b, so
+    Every value gets noise of scale b and the smallest noisy value wins; its value is released with
+    fresh Laplace noise of the same scale. The position costs spread/b and the value sensitivity/b, so
     b = (spread + sensitivity)/epsilon = 3 sensitivity/epsilon, or 2 sensitivity/epsilon without the value.
     The paper's 2/epsilon with the value is 1.5 epsilon-DP (docs/errata.md, 1).
 
@@ -92,6 +99,9 @@ def noisy_min(
         Whether to spend a third of the budget on the value itself.
     spread : float, optional
         One person moves values up by u and down by v with u + v at most this. If None, 2*sensitivity.
+    method : {"permute-and-flip", "laplace"}
+        Which noise decides. "permute-and-flip": whole multiples of the spread below an exponential variable
+        of scale b, the smallest noise there is at this cost. "laplace": the paper's, Algorithm 3.
 
     Returns
     -------
@@ -102,12 +112,13 @@ def noisy_min(
     -----
     Neighbours: any two inputs whose values differ by at most `sensitivity` each, within `spread` together.
     The value is clipped to 2**50 steps around 0, at least 2**39 sensitivities, before it gets its noise.
-    Proof: docs/proofs/noisy-min.md.
+    Proofs: docs/proofs/joint.md, docs/proofs/noisy-min.md.
 
     References
     ----------
     Dwork, Su & Zhang (2015), Private False Discovery Rate Control, arXiv:1511.03803: Algorithm 3 and Lemma
-    2.6, as corrected in docs/errata.md.
+    2.6, as corrected in docs/errata.md. McKenna & Sheldon (2020), Permute-and-Flip: A New Mechanism for
+    Differentially Private Selection.
 
     Examples
     --------
@@ -119,15 +130,20 @@ def noisy_min(
     sup, epsilon = read_sensitivity(sensitivity), check.epsilon(epsilon)
     width, release_value = read_spread(spread, sup), check.flag(release_value, "release_value")
     # Everything public is settled, or refused, before anything is drawn.
+    flip = check.choice(method, "method", METHODS) == "permute-and-flip"
     scale = rounded_up((width + (sup if release_value else 0.0)) / epsilon)
-    events: tuple[Event, ...] = (Pure(ratio_up(width, scale)),)
+    check_scale(scale)
+    events = (Pure(ratio_up(width, scale)),)
     noise = None
     if release_value:
         share = ratio_up(sup, scale)
         noise = laplace_noise(sup, share)
         events += (Pure(share),)
     privacy = Privacy(epsilon, 0.0, events, words(sup, width))
-    index = int(largest(scores, scale, 1, LAPLACE)[0])
+    if flip:
+        index = int(joint(scores, width, 1, events[0].epsilon)[0])
+    else:
+        index = int(largest(scores, scale, 1, LAPLACE)[0])
     if noise is None:
         return NoisyMin(index, None, scale, privacy)
     value = float(noise.added_to(scores[[index]], largest=False)[0])

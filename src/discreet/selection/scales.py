@@ -23,6 +23,7 @@ class Plan:
     ordered: bool = True
     value_epsilon: float | None = None
     value_rho: float | None = None
+    selection_epsilon: float = 0.0
 
 
 @lru_cache(maxsize=1024)
@@ -47,6 +48,16 @@ def gumbel_plan(k: int, epsilon: float, delta: float, width: float, values: bool
     plan = Plan(rounded_up(width * u), events_at(u), value_rho=1 / (8 * u * u))
     # Where this holds the Gaussian's sigma, 2 u sup, exceeds the Laplace noise's deviation too.
     return pure if pure.scale <= plan.scale else plan
+
+
+@lru_cache(maxsize=1024)
+def joint_plan(k: int, epsilon: float, width: float, values: bool) -> Plan:
+    """Plan one choice among all sets of k: it costs `selection_epsilon`, half of the budget with values."""
+    if not values:
+        return Plan(width / epsilon, (Pure(epsilon),), ordered=k == 1, selection_epsilon=epsilon)
+    half, share = rounded_down(epsilon / 2), rounded_down(epsilon / (2 * k))
+    events = Pure(half), Pure(share, k)
+    return Plan(width / half, events, k == 1, value_epsilon=share, selection_epsilon=half)
 
 
 @lru_cache(maxsize=1024)

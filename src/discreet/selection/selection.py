@@ -18,7 +18,7 @@ class Selection:
 
     Attributes
     ----------
-    method : {"gumbel", "peel", "oneshot"}
+    method : {"joint", "gumbel", "peel", "oneshot"}
         How they were chosen.
     m : int
         How many candidates there were.
@@ -32,7 +32,8 @@ class Selection:
         Freshly noised scores of the chosen, in the order of `indices`, when asked for; clipped to 2**39
         sensitivities or a little more around 0 before the noise, with NaN at the worse end.
     scale : float
-        Scale of the selection noise, in the units of the scores.
+        Scale of the selection noise, in the units of the scores; for "joint", of the exponential variable
+        whose whole multiples of the spread are the noise.
     value_scale : float or None
         Scale (Laplace) or standard deviation (Gaussian) of the noise in `values`.
     privacy : Privacy
@@ -40,8 +41,8 @@ class Selection:
 
     Notes
     -----
-    Returned by `top_k`; everything in it may leave. Proofs: docs/proofs/gumbel.md, docs/proofs/peel.md,
-    docs/proofs/oneshot.md.
+    Returned by `top_k`; everything in it may leave. Proofs: docs/proofs/joint.md, docs/proofs/gumbel.md,
+    docs/proofs/peel.md, docs/proofs/oneshot.md.
 
     References
     ----------

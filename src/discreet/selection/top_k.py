@@ -1,4 +1,4 @@
-"""Private top-k: one front door, three mechanisms."""
+"""Private top-k: one front door, four mechanisms."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from discreet.noise.laws import GUMBEL, LAPLACE
 from discreet.privacy.promise import Privacy
 from discreet.selection import scales as plans
 from discreet.selection.contest.contest import largest as noisy_largest
+from discreet.selection.joint.joint import MOST, check_joint, joint
 from discreet.selection.peel import peel
 from discreet.selection.scores import read_scores
 from discreet.selection.selection import Selection
@@ -33,7 +34,7 @@ def top_k(
     sensitivity: float,
     epsilon: float,
     delta: float = 0.0,
-    method: TopK = "gumbel",
+    method: TopK = "auto",
     spread: float | None = None,
     largest: bool = False,
     values: bool = False,
@@ -52,8 +53,12 @@ def top_k(
     epsilon, delta : float
         The budget. With delta = 0 the promise is pure differential privacy and the noise grows like k;
         with delta > 0, like sqrt(k).
-    method : {"gumbel", "peel", "oneshot"}
-        "gumbel": exponential-mechanism peeling in one pass; the least noise, and the order is released too.
+    method : {"auto", "joint", "gumbel", "peel", "oneshot"}
+        "joint": one choice among all sets of k, permute-and-flip with the smallest noise there is; pure,
+        without order, k at most 16 unless it is m.
+        "gumbel": exponential-mechanism peeling in one pass; the least noise where delta > 0 and k > 1, and
+        the order is released too.
+        "auto": "joint" where k = 1, or delta = 0 and k is at most 16; else "gumbel".
         "peel": the paper's peeling, k rounds of Report Noisy Min with fresh Laplace noise.
         "oneshot": Algorithm 5, Laplace noise once; a set without order where that needs less noise.
     spread : float, optional
@@ -81,10 +86,13 @@ def top_k(
     what that means for people is decided by how the scores were made. Scores beyond 2**40 noise scales
     from 0 are clipped for the selection. Released values are clipped, before they get their noise, to 2**50
     lattice steps from 0: 2**39 to 2**40 sensitivities. Proofs:
-    docs/proofs/gumbel.md, docs/proofs/peel.md, docs/proofs/oneshot.md, docs/proofs/contest.md.
+    docs/proofs/joint.md, docs/proofs/gumbel.md, docs/proofs/peel.md, docs/proofs/oneshot.md,
+    docs/proofs/contest.md.
 
     References
     ----------
+    - McKenna & Sheldon (2020), Permute-and-Flip; Gillenwater et al. (2022), A Joint Exponential Mechanism for
+      Differentially Private Top-k; Yamamoto & Shibuya (2023), A Joint Permute-and-Flip: "joint".
     - McSherry & Talwar (2007), Mechanism Design via Differential Privacy, and Durfee & Rogers (2019),
       Practical Differentially Private Top-k Selection: "gumbel".
     - Dwork, Su & Zhang (2015), Private False Discovery Rate Control, arXiv:1511.03803: Theorem 4 ("peel") and
@@ -106,8 +114,13 @@ def top_k(
     epsilon, delta = check.epsilon(epsilon), check.delta(delta)
     check.choice(method, "method", METHODS)
     values = check.flag(values, "values")
+    if method == "auto":
+        method = "joint" if k == 1 or (delta == 0 and k <= MOST) else "gumbel"
     # Everything public is settled, or refused, before anything is drawn.
-    if method == "gumbel":
+    if method == "joint":
+        check_joint(k, better.size, width, epsilon)
+        plan = plans.joint_plan(k, epsilon, width, values)
+    elif method == "gumbel":
         plan = plans.gumbel_plan(k, epsilon, delta, width, values)
     elif method == "peel":
         plan = plans.peel_plan(k, epsilon, delta, width, sup, values)
@@ -115,7 +128,9 @@ def top_k(
         plan = plans.oneshot_plan(k, epsilon, delta, width, sup, values, better.size)
     noise = _value_noise(sup, plan)
     privacy = Privacy(epsilon, delta, plan.events, words(sup, width))
-    if method == "peel":
+    if method == "joint":
+        indices = joint(better, width, k, plan.selection_epsilon)
+    elif method == "peel":
         indices = peel(better, plan.scale, k)
     else:
         indices = noisy_largest(better, plan.scale, k, GUMBEL if method == "gumbel" else LAPLACE)

@@ -96,8 +96,8 @@ def ball_of_one_radius(patch: Any) -> None:
     """Forget that two people of one group may lie on opposite sides of the ball."""
     real = geometry.reach_of
 
-    def faulty(boxes: Any, balls: Any, share: float, *, protected: bool) -> Any:
-        reach = real(boxes, balls, share, protected=protected)
+    def faulty(boxes: Any, balls: Any, share: float, **options: Any) -> Any:
+        reach = real(boxes, balls, share, **options)
         return replace(reach, sums=min(reach.sums, np.hypot(balls.positive.radius, balls.signed.radius)))
 
     everywhere(patch, real, faulty)
@@ -106,7 +106,7 @@ def ball_of_one_radius(patch: Any) -> None:
 def labels_forgotten(patch: Any) -> None:
     """Charge protected labels as if they were public."""
     real = geometry.reach_of
-    everywhere(patch, real, lambda *args, protected: real(*args, protected=False))  # noqa: ARG005
+    everywhere(patch, real, lambda *args, protected, **more: real(*args, protected=False, **more))  # noqa: ARG005
 
 
 def groups_by_one_count(patch: Any) -> None:

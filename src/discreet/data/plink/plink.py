@@ -27,7 +27,7 @@ from discreet.errors import InputError
 from discreet.machine import processors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Generator, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -138,9 +138,15 @@ class Plink:
         path = Path(self.path)
         return self._chosen(read_variants(path.with_suffix(ENDINGS[path.suffix.lower()])))
 
-    def open(self) -> Cohort:
-        """Read everything but the genotypes."""
-        path, variants = Path(self.path), self.variants()
+    def open(self, variants: Variants | None = None) -> Cohort:
+        """Read everything but the genotypes, and the list of variants if it is not given.
+
+        Parameters
+        ----------
+        variants : Variants, optional
+            What `variants` returned.
+        """
+        path, variants = Path(self.path), self.variants() if variants is None else variants
         if path.suffix.lower() == ".pgen":
             people = read_psam(path.with_suffix(".psam"))
             packed = _pgen(path, people, variants)
@@ -202,13 +208,18 @@ class Cohort:
         sums = Products(self._spread(weight), self._spread(also), lost)
         return sums.over(self.packed, self.names.chosen, self.threads)
 
-    def blocks(self) -> Iterator[tuple[slice, Block]]:
+    @property
+    def genotyped(self) -> Cohort:
+        """Itself: genotypes can be counted where they lie."""
+        return self
+
+    def parts(self) -> Iterator[tuple[slice, Generator[Block]]]:
         """Yield everyone's decoded genotypes, some variants at a time: which ones, and a block of them."""
         people = self.kept.size
         wide = max(1, _DECODED // people)
         for first in range(0, len(self.names), wide):
             chosen = self.names.chosen[first : first + wide]
-            yield slice(first, first + chosen.size), self.decoded(chosen)
+            yield slice(first, first + chosen.size), (block for block in [self.decoded(chosen)])
 
     def decoded(self, chosen: NDArray[np.int64]) -> Block:
         """Return everyone's genotypes at some variants, decoded."""
@@ -238,20 +249,6 @@ class Cohort:
 
     def __repr__(self) -> str:
         return "Cohort(private)"
-
-
-def open_plink(data: Any) -> Cohort | None:
-    """Return the cohort behind a Plink record or a path to PLINK files, or None for anything else."""
-    if not is_plink(data):
-        return None
-    return (data if isinstance(data, Plink) else Plink(data)).open()
-
-
-def is_plink(data: Any) -> bool:
-    """Say whether `data` is a Plink record or a path to PLINK files."""
-    if isinstance(data, (str, Path)):
-        return str(data).lower().endswith(tuple(ENDINGS))
-    return isinstance(data, Plink)
 
 
 def _pgen(path: Path, people: People, variants: Variants) -> Packed:

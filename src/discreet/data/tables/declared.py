@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from discreet import check
-from discreet.data.tables.arrow import arrow
-from discreet.data.tables.source import unique
+from discreet.data.tables.source import arrow, unique
 from discreet.errors import DiscreetError, InputError, perhaps
 from discreet.labels import codes
 
@@ -30,7 +29,7 @@ _SHOWN = 10
 def asked_levels(test: Any, columns: Any) -> dict[str, tuple[Any, ...]]:
     """Return the levels that a test and a choice of columns name, by column."""
     found: dict[str, tuple[Any, ...]] = {}
-    for column, levels in (("group", "levels"), ("stratum", "strata")):
+    for column, levels in (("group", "levels"), ("stratum", "strata"), ("within", "levels_within")):
         name = getattr(test, column, None)
         if isinstance(name, str):
             found[name] = tuple(getattr(test, levels, ()))

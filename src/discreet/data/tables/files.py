@@ -9,12 +9,10 @@ from codecs import BOM_UTF8
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from discreet.data.tables.arrow import arrow
 from discreet.data.tables.choose import declare
-from discreet.data.tables.csv_lines import blocks_of_lines, header_of
-from discreet.data.tables.numerals import MISSING, first_text, numbers_of
+from discreet.data.tables.csv_text import MISSING, Header, blocks_of_lines, first_text, numbers_of
 from discreet.data.tables.parquet import ParquetSource
-from discreet.data.tables.source import Column, unique
+from discreet.data.tables.source import Column, arrow, unique
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from discreet.data.tables.csv_lines import Lines
+    from discreet.data.tables.csv_text import Lines
 
 _BLOCK = 2**23  # bytes of CSV parsed at a time
 _TABS = (".tsv", ".tsv.gz")
@@ -61,6 +59,7 @@ class CsvSource:
 
     path: Path
     names: tuple[str, ...]
+    header: Header
     text: frozenset[str] = frozenset()  # columns whose entries are groups, levels or people
 
     @property
@@ -71,7 +70,7 @@ class CsvSource:
     def batches(self, wanted: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
         """Yield the wanted columns in blocks: floats, or objects for text."""
         separator = _separator(self.path)
-        for lines in blocks_of_lines(self.path, _BLOCK):
+        for lines in blocks_of_lines(self.header, _BLOCK):
             lines.check(separator)
             table = self._parsed(lines, separator, wanted)
             batch = {
@@ -111,7 +110,17 @@ class CsvSource:
 
 def _open_csv(path: Path) -> CsvSource:
     """Return the source of a CSV file, its header read."""
-    separator, header = _separator(path), header_of(path)
+    separator, header = _separator(path), Header(path)
+    try:
+        names = _names(path, header.line, separator)
+    except InputError:
+        header.close()
+        raise
+    return CsvSource(path, unique(names), header)
+
+
+def _names(path: Path, header: Lines, separator: str) -> list[str]:
+    """Return the names of the columns."""
     header.check(separator)
     try:
         line = header.text.decode().rstrip("\r\n")
@@ -128,7 +137,7 @@ def _open_csv(path: Path) -> CsvSource:
             f"{path}: the header has {other[0]} where {_SEPARATORS[separator]} are expected: .csv files are "
             "separated by commas, .tsv files by tabs"
         )
-    return CsvSource(path, unique(names))
+    return names
 
 
 def _separator(path: Path) -> str:

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from threading import local
 from typing import TYPE_CHECKING, Any
 
-from discreet.data.tables.arrow import array_of, arrow, faces
-from discreet.data.tables.source import rows_at_a_time
+import narwhals as nw
+
+from discreet.data.tables.frame import kind_of, to_array
+from discreet.data.tables.source import Column, arrow, rows_at_a_time
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
@@ -16,8 +18,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
-
-    from discreet.data.tables.source import Column
 
 _ROWS = 2**17  # small row groups are read together up to so many rows
 _MOST = 2**24  # a column of a larger row group is not read at once
@@ -36,7 +36,7 @@ class ParquetSource:
         schema = _open(self.paths[0]).schema_arrow
         if len(set(schema.names)) != len(schema.names):
             raise InputError(f"{self.paths[0]}: two columns have the same name; rename one")
-        return faces(schema, schema.names)
+        return _faces(schema, schema.names)
 
     def batches(self, wanted: Sequence[str]) -> Iterator[Mapping[str, NDArray[Any]]]:
         """Yield the wanted columns in batches of rows, file after file."""
@@ -145,7 +145,7 @@ def _sliced(
 def _array(table: Any, name: str, kind: Any) -> NDArray[Any]:
     """Return a column as an array; one without any value is of the kind it has in the first file."""
     column = table.column(table.schema.get_field_index(name))
-    return array_of(column.cast(kind) if arrow().types.is_null(column.type) else column)
+    return _array_of(column.cast(kind) if arrow().types.is_null(column.type) else column)
 
 
 def _alike(one: Any, other: Any) -> bool:
@@ -174,3 +174,17 @@ def _open(path: Path, metadata: Any = None) -> Any:
 
 def _damaged(path: Path) -> InputError:
     return InputError(f"{path}: the file is damaged or truncated")
+
+
+def _array_of(column: Any) -> NDArray[Any]:
+    """Return an Arrow column as an array, without a copy where it already holds floats in one piece."""
+    if str(column.type) in ("float", "double"):
+        return column.to_numpy()  # of this type, with NaN where missing
+    return to_array(nw.from_native(column, series_only=True))
+
+
+def _faces(schema: Any, names: Sequence[str]) -> tuple[Column, ...]:
+    """Return the public faces of an Arrow schema's columns."""
+    empty = schema.empty_table().rename_columns(list(names))
+    types = dict(nw.from_native(empty, eager_only=True).schema)
+    return tuple(Column(name, kind_of(types[name])) for name in names)

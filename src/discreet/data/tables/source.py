@@ -6,11 +6,12 @@ What becomes of an array's entry depends on it and on the declared type alone; d
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from discreet.errors import InputError
+from discreet.errors import InputError, missing_extra
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,7 +34,7 @@ class Column:
     declared: bool = True
 
 
-class Source(Protocol):
+class TableSource(Protocol):
     """A table that can be read, possibly more than once."""
 
     @property
@@ -44,6 +45,14 @@ class Source(Protocol):
     def batches(self, wanted: Sequence[str]) -> Iterator[Mapping[str, NDArray[Any]]]:
         """Yield batches of rows: floats with NaN, or objects with None, where missing."""
         ...
+
+
+def arrow(module: str = "pyarrow") -> Any:
+    """Return pyarrow or a part of it, loaded only when a file is read."""
+    try:
+        return import_module(module)
+    except ImportError:
+        raise missing_extra("files", "Reading CSV and Parquet files") from None
 
 
 def unique(names: Iterable[Any]) -> tuple[str, ...]:

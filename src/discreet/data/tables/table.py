@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from discreet.data.tables.source import Source
+    from discreet.data.tables.source import TableSource
 
 
 _NOTHING = ArraySource(np.zeros((0, 0)))
@@ -34,21 +34,43 @@ _NOTHING = ArraySource(np.zeros((0, 0)))
 class Table:
     """Chosen columns of a source, the label columns beside them, and who each row belongs to."""
 
-    source: Source
+    source: TableSource
     chosen: tuple[Chosen, ...]
     labels: tuple[str, ...]
     person: Person | None
+    held: tuple[Block, ...] | None = None  # everyone, where the rows have been read
 
     @property
     def names(self) -> tuple[str, ...]:
         """The hypotheses: one for each number column, one for each declared level."""
         return tuple(name for one in self.chosen for name in one.names)
 
+    @property
+    def genotyped(self) -> None:
+        """Tables hold no packed genotypes."""
+        return
+
+    @property
+    def asked(self) -> tuple[Any, ...]:
+        """What was asked of the source."""
+        return self.chosen, self.labels, self.person
+
+    def holding(self, blocks: tuple[Block, ...]) -> Table:
+        """Return the same table, whose rows need not be read again."""
+        return replace(self, held=blocks)
+
+    def parts(self) -> Iterator[tuple[slice, Generator[Block]]]:
+        """Yield everyone, with all hypotheses."""
+        yield slice(None), self.blocks()
+
     def blocks(self) -> Generator[Block]:
         """Yield people in blocks, one row each.
 
         With `person`, all chosen values are held in memory at once, since a person's rows may lie anywhere.
         """
+        if self.held is not None:
+            yield from self.held
+            return
         if self.person is None:
             yield from self._rows(self.source)
             return
@@ -65,13 +87,13 @@ class Table:
 
     def without_source(self) -> Table:
         """Return what says how to read a piece of this table, without the table."""
-        return replace(self, source=_NOTHING)
+        return replace(self, source=_NOTHING, held=None)
 
-    def piece(self, source: Source, first: int) -> Iterator[Block]:
+    def piece(self, source: TableSource, first: int) -> Iterator[Block]:
         """Yield the people of a piece of the table, whose first row has the slot `first`."""
         return self._rows(source, first)
 
-    def _rows(self, source: Source, first: int = 0) -> Iterator[Block]:
+    def _rows(self, source: TableSource, first: int = 0) -> Iterator[Block]:
         wanted = [one.column.name for one in self.chosen] + list(self.labels)
         if self.person is not None:
             wanted.append(self.person.column)
@@ -115,7 +137,13 @@ class Columns(Sequence["NDArray[Any]"]):
 
 def open_table(data: Any, *, columns: Any, labels: Sequence[str], person: str | Person | None) -> Table:
     """Return the table behind `data`: an array, a data frame of any make, or a path."""
-    source = _source(data)
+    return table_of(table_source(data), columns=columns, labels=labels, person=person)
+
+
+def table_of(
+    source: TableSource, *, columns: Any, labels: Sequence[str], person: str | Person | None
+) -> Table:
+    """Return the columns asked for, those beside them, and who rows belong to."""
     known = [one.name for one in source.columns]
     check.made(
         person, (str, Person, type(None)), "person must be a column's name or Person(column, reduce=...)"
@@ -132,12 +160,8 @@ def open_table(data: Any, *, columns: Any, labels: Sequence[str], person: str | 
     return Table(source, chosen, tuple(labels), who)
 
 
-def column_names(data: Any) -> tuple[str, ...]:
-    """Return the names of all columns of a table: of a file, no more than its head is read."""
-    return tuple(column.name for column in _source(data).columns)
-
-
-def _source(data: Any) -> Source:
+def table_source(data: Any) -> TableSource:
+    """Return an array, a data frame of any make, or a file as columns; of a file, its head is read."""
     if isinstance(data, (str, Path)):
         return open_file(check.path(data, "data"))
     if isinstance(data, np.ndarray):

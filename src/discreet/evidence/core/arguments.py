@@ -23,14 +23,14 @@ _MOST_PEOPLE = 2**53  # from here on floats do not tell two counts apart
 _LEAST_SHARE = 1e-9  # no study of 2**53 people could tell a smaller share from 0
 
 
-def settle(test: Any) -> None:
+def settle(test: Any, but: tuple[str, ...] = ()) -> None:
     """Check every argument of a test by its name, and store plain numbers, text and tuples.
 
-    An argument that is None by default may be None.
+    An argument that is None by default may be None; those in `but` were checked before.
     """
     for field in fields(test):
         value, rule = getattr(test, field.name), _RULES.get(field.name)
-        if rule is None or (value is None and field.default is None):
+        if rule is None or field.name in but or (value is None and field.default is None):
             continue
         object.__setattr__(test, field.name, rule(value, field.name))
     if hasattr(test, "tail"):
@@ -110,8 +110,38 @@ def _ceiling(value: Any, name: str) -> float:
     return number
 
 
+HELP: dict[str, str] = {
+    "group": "The column of groups.",
+    "levels": "The two groups; 0 and 1 if absent (of phenotypes 1 and 2). Others are left out.",
+    "bounds": "The range of every column; values outside are clipped.",
+    "null": "The null value.",
+    "alternative": "two-sided (if absent), greater or less.",
+    "sd": "Known bound on the standard deviation, as a share of the bounds' width; at most 0.5.",
+    "floor": "Floor of an estimated one; also a share.",
+    "stratum": "The column of strata.",
+    "strata": "A stratum; repeat for several.",
+    "partner": "The column to correlate with.",
+    "partner_bounds": "Its range.",
+    "trait": "The column of the trait; phenotype if absent.",
+    "eta": "p-values: one person's factor e^eta.",
+    "nu": "p-values: the smallest that counts.",
+    "column": "p-values: the column they are in.",
+    "names": "p-values: the column of names.",
+    "maf_floor": "Smallest allele frequency the test is sharp at; if absent by number of people, from 0.05.",
+    "case_floor": "The same for the share of cases; if absent by number of people, from 0.1.",
+    "sd_floor": "The same for the standard deviation of a trait, as a share of its bounds' width.",
+    "protect": "everything, or columns if groups are public; of genotypes both, or genotypes alone.",
+    "ceiling": "Scores above it count as it.",
+    "tail": "safe (if absent) or normal; of allelic and trend also proved.",
+    "adjacency": "replace (if absent) or add-remove, where the test has it.",
+    "least": "With add-remove: the number of people from which on the test is sharp.",
+    "blocks": "vote: how many blocks of people.",
+    "level": "vote: the level at which a block votes.",
+    "reads": "vote: a column to hand over; repeat for several.",
+}
+"""What arguments mean, in a line for the command line; of others the docstring of their test says it."""
 _RULES: dict[str, Callable[[Any, str], Any]] = {
-    **dict.fromkeys(("group", "stratum", "trait", "partner", "column", "names"), check.text),
+    **dict.fromkeys(("group", "stratum", "trait", "partner", "column", "names", "within"), check.text),
     **dict.fromkeys(("sd", "floor", "sd_floor"), share),
     **dict.fromkeys(("maf_floor", "case_floor"), partial(share, of="alleles or people")),
     "bounds": partial(by_column, pair),
@@ -119,6 +149,7 @@ _RULES: dict[str, Callable[[Any, str], Any]] = {
     "null": partial(by_column, check.real),
     "levels": two_levels,
     "strata": check.levels,
+    "levels_within": check.levels,
     "alternative": lambda value, _: alternative_of(value),
     "ceiling": _ceiling,
     "tail": check.text,

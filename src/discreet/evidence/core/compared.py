@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,16 +14,20 @@ from discreet.alternative import toward
 from discreet.evidence.core import groups, tails
 from discreet.evidence.core.cap import caps
 from discreet.evidence.core.common import ceiling_for, conclude
-from discreet.evidence.core.effect import difference_effect
+from discreet.evidence.core.effect import difference_effect, joined
 from discreet.evidence.core.ranks import middle_ranks
 from discreet.evidence.core.score_map import score_map
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from discreet.evidence.core.cap import Cap
+    from discreet.evidence.core.effect import Effect
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.people import People
+    from discreet.evidence.core.score_map import ScoreMap
 
 SLOPE = 1.02  # near-normal laws: scores climb hardly faster than z from the start
 _ENTRIES = 2**24  # looked at together
@@ -75,41 +80,76 @@ def compared(
     """
     protected = people.protect == "everything"
     first, second = _sizes(people, sizes, protected=protected)
-    answers = np.zeros(len(people), dtype=np.bool_)
+    answers = np.zeros(people.columns, dtype=np.bool_)
     for question in people.questions:
         answers[question.places] = question.answers
-    pairs = count_pairs(people, answers)
     clip, rates = ceiling_for(ceiling, first + second), bool(answers.all())
-    score, tops, moves = np.zeros(len(people)), [0.0], [0.0]
+    kinds: list[_Kind] = []
     for cap, chosen, about_answers in zip(
         caps(first, second, protected=protected), (~answers, answers), (False, True), strict=True
     ):
-        if not chosen.any():
-            continue
-        survival = partial(answers_tail if about_answers else ranks_tail, cap)
-        steps = score_map(survival, cap.influence, clip, grow=cap.grow, slope=SLOPE)
-        raw = _statistic(cap, pairs, about_answers=about_answers)
-        score[chosen] = steps(toward(raw[chosen], people.alternative))
-        tops.append(steps.top)
-        moves.append(steps.move(cap.influence, cap.grow))
-    return conclude(
+        if chosen.any():
+            survival = partial(answers_tail if about_answers else ranks_tail, cap)
+            steps = score_map(survival, cap.influence, clip, grow=cap.grow, slope=SLOPE)
+            kinds.append(_Kind(cap, steps, chosen, about_answers))
+    scores: list[NDArray[np.float64]] = []
+    effects: list[Effect] = []
+    for part in people.parts():
+        pairs = count_pairs(part, answers)
+        score = np.zeros(part.columns)
+        for kind in kinds:
+            raw = _statistic(kind.cap, pairs, about_answers=kind.answers)
+            score[kind.chosen] = kind.steps(toward(raw[kind.chosen], people.alternative))
+        scores.append(score)
+        name = "difference of rates" if rates else "P(larger) - P(smaller)"
+        moves = 1 + protected + (not rates)
+        counts = (pairs.first, pairs.second, 2 * pairs.excess)
+        effects.append(difference_effect(name, *counts, min(first, second), moves=moves))
+    sup = max(kind.move for kind in kinds)
+    evidence = conclude(
         people.names,
-        score,
+        np.concatenate(scores),
         alternative=people.alternative,
-        top=max(tops),
-        sup=max(moves),
-        proof="docs/proofs/compare.md",
+        top=max(kind.steps.top for kind in kinds),
+        sup=sup,
+        # A column alone moves in one subgroup only, where people cannot change theirs.
+        spread=sup if people.columns == people.touched == 1 else None,
+        proof="docs/proofs/compare.md" if people.subgroup is None else "docs/proofs/subgroups.md",
         basis="checked",
-        public="" if protected else groups.MEMBERSHIP,
-        effect=difference_effect(
-            "difference of rates" if rates else "P(larger) - P(smaller)",
-            pairs.first,
-            pairs.second,
-            2 * pairs.excess,
-            min(first, second),
-            moves=1 + protected + (not rates),
-        ),
+        public=people.public,
+        effect=joined(effects),
     )
+    if people.subgroup is None:
+        return evidence
+    return replace(evidence, certificate=replace(evidence.certificate, norm=_norm(kinds, people.touched)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Kind:
+    """The columns of one kind, numbers or answers: their cap and their score map. Public."""
+
+    cap: Cap
+    steps: ScoreMap
+    chosen: NDArray[np.bool_]
+    answers: bool
+
+    @property
+    def move(self) -> float:
+        """The most that one person, replaced, moves a score."""
+        return self.steps.move(self.cap.influence, self.cap.grow)
+
+    @property
+    def join(self) -> float:
+        """The most that one person who comes or leaves moves a score: ranks by half as much."""
+        return self.steps.move(self.cap.influence / (1 if self.answers else 2), self.cap.grow)
+
+
+def _norm(kinds: Sequence[_Kind], touched: int) -> float:
+    """Return how far one person moves all scores together: those of one subgroup, or of two a little."""
+    columns = [(kind, int(np.count_nonzero(kind.chosen))) for kind in kinds]
+    replaced = sum(count * kind.move**2 for kind, count in columns)
+    moved = 2 * sum(count * kind.join**2 for kind, count in columns)
+    return math.sqrt(max(replaced, moved if touched == 2 else 0.0)) * (1 + 2.0**-40)
 
 
 def ranks_tail(cap: Cap, t: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -129,7 +169,7 @@ def answers_tail(cap: Cap, t: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def count_pairs(people: People, answers: NDArray[np.bool_]) -> Pairs:
     """Return how the groups compare in every column, among the people present there."""
-    m = len(people)
+    m = people.columns
     first, second, yes, excess = (np.zeros(m) for _ in range(4))
     inside = people.group >= 0
     member = (np.array([[0], [1]]) == people.group).astype(np.float64)
@@ -167,11 +207,17 @@ def _statistic(cap: Cap, pairs: Pairs, *, about_answers: bool) -> NDArray[np.flo
 
 
 def _sizes(people: People, given: tuple[float, float] | None, *, protected: bool) -> tuple[float, float]:
-    """Return about how many people are in the two groups, from what is public."""
+    """Return about how many people are in the two groups, from what is public.
+
+    Of several subgroups those of a middling one: half of the people are in larger ones.
+    """
     if not protected:
-        return groups.sizes(
-            np.array([np.sum(people.group == 0), np.sum(people.group == 1)], dtype=np.float64)
-        )
+        counts = people.counts().astype(np.float64)
+        counts = counts[np.argsort(counts.sum(axis=1))]
+        before = np.cumsum(counts.sum(axis=1))
+        middling = int(np.count_nonzero(before < float(before[-1]) / 2))
+        return groups.sizes(counts[middling])
     most = max(float(people.rows), 1.0)
-    first, second = given if given is not None else (most / 2, most / 2)
+    half = people.size / 2
+    first, second = given if given is not None else (half, half)
     return min(max(first, 1.0), most), min(max(second, 1.0), most)

@@ -16,8 +16,7 @@ from discreet.evidence.core.contribution import COARSE, FINE, bounds_of, scale
 from discreet.evidence.core.effect import difference_effect, effect
 from discreet.evidence.core.groups import both_groups
 from discreet.evidence.core.invented import evidence_of_sums
-from discreet.evidence.core.nuisance import nuisance_score_map
-from discreet.evidence.core.score_map import score_map
+from discreet.evidence.core.score_map import nuisance_score_map, score_map
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

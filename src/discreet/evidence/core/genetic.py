@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -12,8 +12,13 @@ from discreet.errors import InputError
 from discreet.evidence.core.arguments import TAILS, check_strata, only_replace, settle
 from discreet.evidence.core.association import EFFECT
 from discreet.evidence.core.protocol import Test
+from discreet.labels import codes
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
     from discreet.evidence.core.association import Design
     from discreet.typing import Adjacency, Levels, Tail
 
@@ -29,6 +34,7 @@ class Genetic(Test):
     proof = "association"
     effect = EFFECT
     sources = ("genotypes", "tables")
+    scans = True
 
     protect: Literal["both", "genotypes"] = "both"
     maf_floor: float | None = None
@@ -63,6 +69,24 @@ class Genetic(Test):
             return self.maf_floor
         needed = (2 * (design.pull or 1.0) / _STEP) ** 2 / (2 * design.variation)
         return max(RARE, lesser_share(needed))
+
+
+def strata_of(
+    labels: Mapping[str, NDArray[Any]], stratum: str | None, strata: Sequence[Any], rows: int
+) -> NDArray[np.bool_]:
+    """Return who is in which public stratum, (strata, rows); everyone in the only one where there is none."""
+    if stratum is None:
+        return np.ones((1, rows), dtype=np.bool_)
+    place = codes(labels[stratum], strata)
+    return np.stack([np.equal(place, number) for number in range(len(strata))])
+
+
+def not_protected(protect: str, stratum: str | None) -> str:
+    """Return in words what every neighbour shares."""
+    shared = (["everyone's phenotype"] if protect == "genotypes" else []) + (
+        [] if stratum is None else ["everyone's stratum"]
+    )
+    return " and ".join(shared)
 
 
 def variance_floor(people: float, least: float) -> float:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -45,17 +45,26 @@ class People:
     Attributes
     ----------
     names : sequence of str, length m
-        The hypotheses.
+        The hypotheses: one for each column, or for each column in each subgroup, subgroup by subgroup.
     questions : sequence of Question
         The columns they come from, in order.
     alternative : {"two-sided", "greater", "less"}
         Which differences between the groups count.
     protect : {"everything", "columns"}
         Whether a neighbour may be in another group, or who is in which group is public.
-    values : array of float, shape (n, m)
+    values : array of float, shape (n, columns)
         NaN where a person has no entry.
     group : array of int8, shape (n,)
         0 and 1 for the two groups, -1 for people in neither.
+    subgroup : array of int16, shape (n,), or None
+        In which of several disjoint subgroups a person is compared, -1 for none; protected, or public, as the
+        group is. None: everybody is compared together.
+    subgroups : int
+        How many subgroups there are.
+    usual : float
+        About the share of the rows that are in either group.
+    seen : int
+        How many such tables a person may be seen in: 2 where whoever leaves one subgroup may join another.
     """
 
     names: Sequence[str]
@@ -66,6 +75,62 @@ class People:
     group: NDArray[np.int8] = field(repr=False)
     public: str = ""
     assumption: str = ""
+    subgroup: NDArray[np.int16] | None = field(default=None, repr=False)
+    subgroups: int = 1
+    usual: float = 1.0
+    seen: int = 1
+
+    @property
+    def size(self) -> int:
+        """About how many people are compared with one another, from public numbers."""
+        return max(1, round(self.rows * self.usual / self.subgroups)) if self.rows else 0
+
+    @property
+    def columns(self) -> int:
+        """How many hypotheses there are in each subgroup."""
+        return len(self.names) // self.subgroups
+
+    @property
+    def touched(self) -> int:
+        """How many subgroups one person can be seen in when replaced: who moves leaves one for another."""
+        return 2 if self.subgroup is not None and self.protect == "everything" else 1
+
+    def counts(self) -> NDArray[np.int64]:
+        """Return how many people are in both groups of each subgroup; shape (subgroups, 2)."""
+        inside = self.group >= 0
+        cell = self.group.astype(np.int64)
+        if self.subgroup is not None:
+            inside = inside & (self.subgroup >= 0)
+            cell = 2 * self.subgroup.astype(np.int64) + cell
+        return np.bincount(cell[inside], minlength=2 * self.subgroups).reshape(self.subgroups, 2)
+
+    def parts(self) -> Iterator[People]:
+        """Return the people of each subgroup in turn, asked the questions there; docs/proofs/subgroups.md.
+
+        Where subgroups are protected a part has a row for everybody, as its number of people would tell: the
+        others are in neither group and have no entries.
+        """
+        if self.subgroup is None:
+            yield self
+            return
+        count = self.columns
+        for place in range(self.subgroups):
+            inside = self.subgroup == place
+            if self.protect == "columns":
+                values, group = self.values[inside], self.group[inside]
+            else:
+                values = np.where(inside[:, None], self.values, np.nan)
+                group = np.where(inside, self.group, np.int8(-1))
+            yield replace(
+                self,
+                names=self.names[place * count : (place + 1) * count],
+                values=values,
+                group=group,
+                subgroup=None,
+                subgroups=1,
+                usual=1.0 if self.protect == "columns" else 1 / self.subgroups,
+                seen=self.touched,
+            )
 
     @property
     def rows(self) -> int:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import MISSING, Field, dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
     from discreet.alternative import Alternative
     from discreet.evidence.core.accumulate import Accumulator
+    from discreet.evidence.core.entries import Entries
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.invented import Invented
     from discreet.evidence.core.null_columns import NullCase, NullColumns
@@ -51,6 +53,10 @@ class Comparison:
         Whether every column is yes or no.
     complete : bool
         Whether `bounds` must cover every column of numbers.
+    within : str or None
+        A column of disjoint subgroups to compare inside of, protected as the group is.
+    levels_within : tuple
+        Its values to look at.
     """
 
     group: str
@@ -60,6 +66,8 @@ class Comparison:
     bounds: Bounds | None = None
     answers: bool = False
     complete: bool = False
+    within: str | None = None
+    levels_within: Levels = ()
 
 
 def is_needed(field: Field[Any]) -> bool:
@@ -82,6 +90,8 @@ class Test:
         The effect that is released with values; empty if there is none.
     sources : tuple of {"tables", "genotypes", "p-values"}
         What it can read, what it is made for first.
+    scans : bool
+        Whether its accumulator has `scan`, which counts packed genotypes where they lie.
     groups : int
         How many groups of people it compares: 0 for none, 2, or 3 where there may be more.
     words : mapping of str
@@ -103,6 +113,7 @@ class Test:
     proof: ClassVar[str] = ""
     effect: ClassVar[str] = ""
     sources: ClassVar[tuple[Reads, ...]] = ("tables", "genotypes")
+    scans: ClassVar[bool] = False
     groups: ClassVar[int] = 0
     words: ClassVar[Mapping[str, str]] = {}
     yes_or_no: ClassVar[bool] = False
@@ -120,12 +131,37 @@ class Test:
         """Those of `labels` that nobody is protected from: neighbours share them."""
         return ()
 
+    def in_words(self) -> str:
+        """Return what it asks of every column: what is compared, of whom, in which direction and bounds."""
+        own = {name: getattr(self, name) for name, field in self.arguments().items() if _is_told(self, field)}
+        group, levels, bounds = own.get("group"), getattr(self, "levels", ()), own.get("bounds")
+        parts = [self.question]
+        if group is not None and len(levels) == 2:
+            parts.append(f"{_short(group)} {_short(levels[1])} against {_short(levels[0])}")
+        elif group is not None:
+            parts.append(f"{_short(group)} {' / '.join(map(_short, levels))}".strip())
+        words = {**_WORDS, **self.words}
+        parts += [f"{word} {_short(own[key])}" for key, word in words.items() if own.get(key) is not None]
+        if "alternative" in own:
+            looks = own["alternative"]
+            parts.append(looks if looks == "two-sided" else f"one-sided ({looks})")
+        if bounds is not None:
+            by_column = isinstance(bounds, Mapping)
+            parts.append(
+                "bounds by column" if by_column else f"bounds {_short(bounds[0])} to {_short(bounds[1])}"
+            )
+        return ", ".join(parts)
+
     def start(self, names: Sequence[str]) -> Accumulator:
         """Return an empty accumulator for the columns called `names`."""
         raise NotImplementedError
 
     def of(self, data: Any) -> Evidence:
         """Return the evidence of final p-values; only tests that read them have one."""
+        raise NotImplementedError
+
+    def of_rows(self, entries: Entries) -> Evidence:
+        """Return the evidence from everyone's entries; only tests that need whole rows have one."""
         raise NotImplementedError
 
     def comparison(self) -> Comparison | None:
@@ -184,3 +220,21 @@ class Test:
     def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:  # noqa: ARG003
         """Return this test, with a few options each, on null columns: the rows of the type-I table."""
         return ()
+
+
+_WORDS = {"partner": "with", "trait": "trait", "null": "against", "stratum": "by", "test": "with"}
+_LONGEST = 40
+
+
+def _is_told(test: Test, field: Field[Any]) -> bool:
+    """Say whether an argument is told: the direction always, others where they are not the default."""
+    return field.name == "alternative" or getattr(test, field.name) != field.default
+
+
+def _short(value: object) -> str:
+    if isinstance(value, Mapping):
+        return "a value for each column"
+    if callable(value):
+        value = f"{getattr(value, '__module__', '')}:{getattr(value, '__qualname__', 'function')}"
+    text = f"{value:g}" if isinstance(value, float) else str(value)
+    return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"

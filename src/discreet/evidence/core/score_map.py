@@ -1,4 +1,4 @@
-"""A public staircase from a raw statistic to a score: the same numbers give the score and its certificate."""
+"""From a raw statistic to a score by public steps: the same numbers give the score and its certificate."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import scipy
 from discreet.evidence.core.arguments import MOST
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -26,7 +26,7 @@ class ScoreMap:
     """The score of a raw statistic t is scores[floor(t / step)], ends included; scores never fall.
 
     A move of t by at most j steps changes the score by at most max_k scores[k + j] - scores[k]: the
-    certificate is read off the staircase itself, rounding and all. `slack` is what rounding in floats can add
+    certificate is read off the steps themselves, rounding and all. `slack` is what rounding in floats can add
     to a move.
     """
 
@@ -97,3 +97,48 @@ def gentle(scores: NDArray[np.float64], climb: float | NDArray[np.float64]) -> N
 def scores_of_p(p: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the z scores of one-sided p-values, inside [0, 37]."""
     return np.clip(-scipy.special.ndtri(p), 0.0, MOST)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NuisanceScoreMap:
+    """One score map at each knot of a margin (a count of yes, a sum of squares); between knots, their mean.
+
+    The score map at a knot is valid as far as the next knots, so the mean of two neighbouring ones is valid
+    between them. `move` is the most a score changes when the statistic moves by its influence and the margin
+    by 1: the score maps' own move plus the largest gap between neighbouring score maps over their distance.
+    """
+
+    knots: NDArray[np.float64]
+    score_maps: tuple[ScoreMap, ...]
+    move: float
+
+    def __call__(self, raw: NDArray[np.float64], margin: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the scores of raw statistics at their margins, shape (m,)."""
+        at = np.clip(np.searchsorted(self.knots, margin, side="right") - 1, 0, self.knots.size - 2)
+        weight = np.clip((margin - self.knots[at]) / (self.knots[at + 1] - self.knots[at]), 0.0, 1.0)
+        each = np.stack([score_map(raw) for score_map in self.score_maps])
+        column = np.arange(raw.size)
+        return (1 - weight) * each[at, column] + weight * each[at + 1, column]
+
+    @property
+    def top(self) -> float:
+        """The largest score."""
+        return max(score_map.top for score_map in self.score_maps)
+
+
+def nuisance_score_map(
+    knots: Sequence[float],
+    survivals: Sequence[Callable[[NDArray[np.float64]], NDArray[np.float64]]],
+    influence: float,
+    clip: float,
+    *,
+    grow: float = 0.0,
+    slope: float = SLOPE,
+) -> NuisanceScoreMap:
+    """Return the score map with one tail bound for each knot, valid from the knot before to the one after."""
+    score_maps = tuple(score_map(survival, influence, clip, grow=grow, slope=slope) for survival in survivals)
+    height = np.stack([each.scores for each in score_maps])
+    gap = np.max(np.abs(np.diff(height, axis=0)), axis=1) / np.diff(knots)
+    move = max(each.move(influence, grow) for each in score_maps) + float(np.max(gap))
+    # Rounding in the weighted mean is far below one part in 10^9.
+    return NuisanceScoreMap(np.array(knots, dtype=np.float64), score_maps, move * (1 + 1e-9))

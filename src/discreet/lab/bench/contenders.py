@@ -10,7 +10,7 @@ from discreet.evidence.core.compared import compared
 from discreet.lab.bench.moments import DELTA, Q, not_private
 from discreet.lab.bench.rival import by_hand
 from discreet.methods.parameters import Parameters
-from discreet.methods.registry import prepare, route
+from discreet.methods.registry import METHODS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
 def ours(people: People, epsilon: float, **options: Any) -> NDArray[np.int64]:
     """Return the discoveries of `discreet.Compare`, by the method chosen for it unless one is named."""
-    asked, _ = route(Parameters(q=Q, epsilon=epsilon, delta=DELTA, **options), people)
-    return prepare(people, asked).draw().indices
+    asked = Parameters(q=Q, epsilon=epsilon, delta=DELTA, **options)
+    asked, _ = METHODS[asked.method].settle(asked, people)
+    return METHODS[asked.method].ready(asked, people).draw().indices
 
 
 def aware(people: People, epsilon: float) -> NDArray[np.int64]:
@@ -34,7 +35,7 @@ def aware(people: People, epsilon: float) -> NDArray[np.int64]:
 
 def unbounded(people: People) -> People:
     """Return these people where nothing is known of the numbers: by default we are told no bounds."""
-    return replace(people, questions=tuple(replace(one, bounds=None) for one in people.questions))
+    return replace(people, questions=tuple(replace(question, bounds=None) for question in people.questions))
 
 
 CONTENDERS: dict[str, Callable[[People, float, np.random.Generator], NDArray[np.int64]]] = {

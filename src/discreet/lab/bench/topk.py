@@ -11,6 +11,7 @@ import numpy as np
 
 from discreet.lab.bench.timing import median_seconds, verdict
 from discreet.report.text_table import table
+from discreet.selection.joint.joint import MOST
 from discreet.selection.top_k import top_k
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class Row:
 
     m: int
     k: int
+    joint: float | None
     gumbel: float
     oneshot: float
     peel: float | None
@@ -64,6 +66,7 @@ def _row(x: NDArray[np.float64], k: int) -> Row:
     return Row(
         m,
         k,
+        joint=median_seconds(_ours(x, k, "joint")) / floor if k <= MOST else None,
         gumbel=median_seconds(_ours(x, k, "gumbel")) / floor,
         oneshot=median_seconds(_ours(x, k, "oneshot")) / floor,
         peel=median_seconds(_ours(x, k, "peel"), budget=0.5) / floor if m * k <= _PEEL_MOST else None,
@@ -137,10 +140,10 @@ def peak_arrays(m: int = 1_000_000, k: int = 1000) -> dict[str, float]:
 
 def in_words(rows: Sequence[Row]) -> str:
     """Return the table of ratios and whether the targets are met."""
-    header = ["m", "k", "gumbel", "oneshot", "peel", "numpy Gumbel", "OpenDP zCDP", "diffprivlib"]
+    header = ["m", "k", "joint", "gumbel", "oneshot", "peel", "numpy Gumbel", "OpenDP zCDP", "diffprivlib"]
     body = [
         [f"{r.m:,}", f"{r.k:,}"]
-        + [_cell(v) for v in (r.gumbel, r.oneshot, r.peel, r.numpy, r.opendp, r.diffprivlib)]
+        + [_cell(v) for v in (r.joint, r.gumbel, r.oneshot, r.peel, r.numpy, r.opendp, r.diffprivlib)]
         for r in rows
     ]
     lines = [

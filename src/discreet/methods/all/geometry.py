@@ -175,11 +175,12 @@ class Reach:
     squares: float
 
 
-def reach_of(boxes: tuple[Box, Box], balls: Balls, share: float, *, protected: bool) -> Reach:
+def reach_of(boxes: tuple[Box, Box], balls: Balls, share: float, *, protected: bool, seen: int = 1) -> Reach:
     """Return the sensitivities of sum (y - f) v, of sum v, and of sum v^2.
 
     A neighbour with the same label moves the first by max(f, 1 - f) times the distance of two rows; one with
     another label by a mean of two rows. Rows without negative entries in a ball are sqrt(2) radii apart.
+    Whoever leaves one of `seen` = 2 tables for the other moves the sums of both by one row.
     """
     clipped = (balls.positive.radius, balls.signed.radius)
     apart = math.hypot(
@@ -190,6 +191,8 @@ def reach_of(boxes: tuple[Box, Box], balls: Balls, share: float, *, protected: b
     )
     lengths = [min(box.radius, radius) for box, radius in zip(boxes, clipped, strict=True)]
     fourth = [min(box.squares, box.entry * size) for box, size in zip(boxes, lengths, strict=True)]
+    if seen > 1:
+        apart = max(apart, math.sqrt(seen) * math.hypot(*lengths))
     moved = max(share, 1 - share) * apart
     contrast = max(moved, math.hypot(*lengths)) if protected else moved
     return Reach(contrast * _UP, apart * _UP, math.sqrt(2) * math.hypot(*fourth) * _UP)

@@ -61,7 +61,7 @@ def learn_groups(group: NDArray[np.int8], rho: float) -> Groups:
     if rho == 0:
         return Groups(float(counts[0]), float(counts[1]), 0.0)
     noisy = told(counts, math.sqrt(2), rho)
-    return Groups(float(noisy.sums[0]), float(noisy.sums[1]), noisy.deviation)
+    return Groups(float(noisy.sums[0]), float(noisy.sums[1]), float(noisy.deviation))
 
 
 def learners(rows: int) -> NDArray[np.bool_]:
@@ -154,7 +154,7 @@ def _ranges(x: NDArray[np.float64], columns: Columns, scaling: Scaling, rho: flo
     # From outside in: the first edge beyond which there are clearly people, or two in a hundred.
     beyond = np.cumsum(noisy.sums, axis=0)
     doubt = 2 * noisy.deviation * np.sqrt(np.arange(1.0, _OCTAVES + 1))[:, None]
-    clear = beyond > np.maximum(doubt, 0.02 * len(x))
+    clear = beyond > np.maximum(doubt, 0.02 * beyond[-1])
     reach = edges[np.where(clear.any(axis=0), clear.argmax(axis=0), _OCTAVES - 1)]
     # The deviation, from the middle of each octave; beyond the reach all lie at it.
     middle = np.minimum(0.72 * edges[:-1, None], reach)
@@ -213,4 +213,4 @@ def _means(
     there = np.clip(there / _PRESENT, 1.0, rows)
     asked = np.repeat(np.clip(asked / _FINE, 1.0, rows), sizes)
     mean = np.concatenate([alone / _FINE / there + 0.5, chosen / _FINE / asked])
-    return Means(np.clip(mean, 0.0, 1.0), np.concatenate([there, asked]), doubt)
+    return Means(np.clip(mean, 0.0, 1.0), np.concatenate([there, asked]), float(doubt))

@@ -47,7 +47,6 @@ class Learned:
     rows: Rows
     norms: tuple[Norms, Norms]
     balls: Balls
-    clipped: bool
 
     @property
     def weight(self) -> NDArray[np.float64]:
@@ -88,11 +87,8 @@ def check_budget(budget: Shares, columns: int) -> None:
     check_noise(1 / math.sqrt(2 * max(budget.spent())), most)
 
 
-def learn(people: People, budget: Shares, groups: Groups | None = None, *, clip: bool) -> Learned:
-    """Learn the constants, each step with its part of the budget.
-
-    If `clip`, rows are clipped to balls where that pays; if not, every column's sums are of its own entries
-    alone, centred, as proofs need it.
+def learn(people: People, budget: Shares, groups: Groups | None = None) -> Learned:
+    """Learn the constants, each step with its part of the budget; rows are clipped to balls where that pays.
 
     Guarantee: the composition of Gaussian(sqrt(2 part)) over the parts (docs/proofs/all-privacy.md).
     """
@@ -101,36 +97,33 @@ def learn(people: People, budget: Shares, groups: Groups | None = None, *, clip:
     columns = Columns.of(people)
     some = learners(people.rows)
     values = people.values[some]
-    scaling = learn_scaling(values, columns, budget.quartiles, budget.range)
+    # Counts move as much by one who leaves as by one who is replaced: half for each of two subgroups.
+    scaling = learn_scaling(values, columns, budget.quartiles / people.seen, budget.range / people.seen)
     learned = scaling.shares(values, columns)
-    means = learn_means(learned, people, budget.centre)
+    means = learn_means(learned, people, budget.centre / people.seen)
     rho = budget.contrast + budget.stages
     unsure = _unsure(groups, share, budget.weights, protected=people.protect == "everything")
     rows = scaled_rows(people, means.mean, scaling, columns, groups.people, share, rho, unsure)
-    if not clip:
-        rows = replace(rows, centred=rows.answers)
     boxes = boxes_of(people, rows)
     whole, positive = rows.whole(learned), rows.positive
     usual = usual_norms(rows, scaling)
+    inside, part = people.group[some] >= 0, len(values) / max(people.rows, 1)
     norms = (
-        learn_norms(whole[:, positive], boxes[0], usual[0], budget.norms / 2),
-        learn_norms(whole[:, ~positive], boxes[1], usual[1], budget.norms / 2),
+        learn_norms(whole[:, positive], boxes[0], usual[0], budget.norms / 2, inside, groups.people * part),
+        learn_norms(whole[:, ~positive], boxes[1], usual[1], budget.norms / 2, inside, groups.people * part),
     )
     protected = people.protect == "everything"
-    balls = Balls(Ball(math.inf, boxes[0].entry), Ball(math.inf, boxes[1].entry))
-    if clip:
-        balls = best_balls(norms, boxes, share, groups.people, rho, protected=protected)
-    moved = reach_of(boxes, balls, share, protected=protected).sums
-    total = _sums(whole, balls, positive, people.group[some] >= 0)
+    balls = best_balls(norms, boxes, share, groups.people, rho, protected=protected)
+    moved = reach_of(boxes, balls, share, protected=protected, seen=people.seen).sums
+    total = _sums(whole, balls, positive, inside)
     found = told(total, moved, budget.recentre, 1 / FINE).sums
-    part = len(values) / max(people.rows, 1)
     weight = _weights(rows, norms, balls)
     centred = found - rows.shift / FINE * weight * groups.people * part
     rows = rows.moved_by(centred / (means.present * weight))
     part = max(part, 1e-9)
     means = replace(means, present=means.present / part, doubt=means.doubt / part)
     return Learned(
-        groups, share, columns, scaling, means, rows, norms, _fitted(balls, boxes_of(people, rows)), clip
+        groups, share, columns, scaling, means, rows, norms, _fitted(balls, boxes_of(people, rows))
     )
 
 
@@ -156,13 +149,14 @@ def measure(people: People, known: Learned, budget: Shares) -> Measured:
     Guarantee: the composition of Gaussian events, of the parts contrast, sums, squares, missing and weights.
     """
     share, protected = known.share, people.protect == "everything"
-    reach = reach_of(boxes_of(people, known.rows), known.balls, share, protected=protected)
+    boxes = boxes_of(people, known.rows)
+    reach = reach_of(boxes, known.balls, share, protected=protected, seen=people.seen)
     absent = _absent(people, known)
     total = _Totals.of(people, known, absent)
     larger = max(share, 1 - share)
     # Two vectors without negative entries and of this norm are sqrt(2) times as far apart.
     lacked = PARTS * FINE * absent * max(math.sqrt(2) * larger, float(protected))
-    weighed = PARTS * FINE * (1.0 if protected else larger)
+    weighed = PARTS * FINE * max(float(protected), math.sqrt(people.seen) * larger)
     unit = 1 / (PARTS * FINE)
     return Measured(
         told(_contrast(total.rows, share), PARTS * reach.contrast, budget.contrast, unit),
@@ -182,7 +176,8 @@ def measure_again(people: People, known: Learned, rows: NDArray[np.int16], rho: 
     Guarantee: Gaussian(sqrt(2 rho)).
     """
     boxes = boxes_of(people, known.rows)
-    reach = reach_of(boxes, known.balls, known.share, protected=people.protect == "everything")
+    protected = people.protect == "everything"
+    reach = reach_of(boxes, known.balls, known.share, protected=protected, seen=people.seen)
     total = np.zeros((2, len(people)), dtype=np.int64)
     for part in _parts(*rows.shape):
         _add(total, known.balls.clip(rows[part], known.rows.positive), people.group[part])
@@ -199,8 +194,6 @@ def whole_rows(people: People, known: Learned) -> NDArray[np.int16]:
 
 def _absent(people: People, known: Learned) -> float:
     """Return the norm that a person's missing answers are clipped to: a few more than usual, or all."""
-    if not known.clipped:
-        return math.sqrt(len(people.questions))
     first = [asked.places.start for asked in people.questions]
     rate = np.maximum(1 - known.means.present[first] / known.groups.people, 0.0)
     return math.sqrt(1 + 2 * float(rate.sum()))

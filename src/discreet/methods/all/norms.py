@@ -41,19 +41,22 @@ class Norms:
         return float(self.share @ (ball.weight(self.norm) * self.norm) ** 2)
 
 
-def learn_norms(whole: NDArray[np.int16], box: Box, usual: float, rho: float) -> Norms:
+def learn_norms(
+    whole: NDArray[np.int16], box: Box, usual: float, rho: float, inside: NDArray[np.bool_], people: float
+) -> Norms:
     """Return how many people have rows of which norm, in one part; one person moves it by sqrt(2).
 
-    Where nothing is to be seen in the noise, rows are taken to be about as long as is `usual`.
+    People in neither group are not `inside`; about how many are is `people`. Where nothing is to be seen in
+    the noise, rows are taken to be about as long as is `usual`.
     """
     if box.columns == 0:
         return Norms(np.ones(1), np.ones(1))
     edges = box.radius * _RATIO ** -np.arange(float(_BINS))[::-1]  # the last is the longest that there can be
     norm = np.concatenate([_lengths(part) for part in np.array_split(whole, max(1, whole.size // 2**22))])
-    counts = np.bincount(np.searchsorted(edges[:-1], norm), minlength=_BINS)
+    counts = np.bincount(np.searchsorted(edges[:-1], norm), inside, minlength=_BINS)
     noisy = told(counts, math.sqrt(2), rho)
     kept = np.where(noisy.sums > 3 * noisy.deviation, noisy.sums, 0.0)
-    if kept.sum() < len(whole) / 2:
+    if kept.sum() <= people / 2:
         around = np.minimum(usual * np.array([0.8, 0.9, 1.0, 1.1, 1.25]), box.radius)
         return Norms(np.full(5, 0.2), np.maximum(around, 1.0))
     return Norms(kept / kept.sum(), np.append(edges[0], edges[1:] / math.sqrt(_RATIO)))

@@ -1,1 +1,19 @@
 """The method to use when none is asked for."""
+
+from __future__ import annotations
+
+from discreet.methods.method import Method
+
+AUTO = Method(
+    name="auto",
+    about="the one that finds the most in invented studies of so many hypotheses and people; the record of "
+    "the release says which and why.",
+    options={
+        "guarantee": "a method that gives it is chosen.",
+        "dependence": '"aware" is chosen.',
+        "expect": "it helps to choose the method.",
+    },
+    idle={"calibrated": ("dependence", "expect")},
+    of_shards=True,
+    route="discreet.methods.auto.method:route",
+)

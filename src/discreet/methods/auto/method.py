@@ -15,18 +15,20 @@ from discreet.classical.step_up import step_up_positions
 from discreet.errors import InputError
 from discreet.evidence.core.evidence import Evidence
 from discreet.evidence.core.people import People
-from discreet.methods.all.method import ALL
+from discreet.methods.all import ALL
 from discreet.methods.all.shares import schedule
-from discreet.methods.aware.method import AWARE
+from discreet.methods.auto import AUTO
+from discreet.methods.aware import AWARE
 from discreet.methods.common import expected, gaussian_budget
-from discreet.methods.focus.method import FOCUS, SELECTION
-from discreet.methods.method import Method
+from discreet.methods.focus import FOCUS
+from discreet.methods.focus.method import SELECTION
 from discreet.privacy.rounds import effective
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evidence.core.sharded import Sharded
+    from discreet.methods.method import Method
     from discreet.methods.parameters import Parameters
     from discreet.typing import MethodName
 
@@ -145,7 +147,8 @@ def _moved(people: People) -> float:
 
     Of several answers a person gives one: each beyond the first costs about a quarter.
     """
-    return sum(4.0 + (len(range(len(people))[asked.places]) - 1) for asked in people.questions)
+    columns = range(people.columns)
+    return sum(4.0 + (len(columns[asked.places]) - 1) for asked in people.questions)
 
 
 def route(asked: Parameters, data: People | Evidence | Sharded) -> tuple[Parameters, str]:
@@ -161,7 +164,7 @@ def route(asked: Parameters, data: People | Evidence | Sharded) -> tuple[Paramet
         share = (
             float(np.count_nonzero(data.group == 1)) / max(data.rows, 1) if data.protect == "columns" else 0.5
         )
-        people = max(data.rows, 1) * max(share * (1 - share), 1e-6)
+        people = max(data.size, 1) * max(share * (1 - share), 1e-6)
         pull = math.sqrt(3 / people)
         norm = max(share, 1 - share) * math.sqrt(_moved(data) / people)
     else:
@@ -194,18 +197,3 @@ def _takers(asked: Parameters, offered: tuple[Method, ...]) -> dict[str, Method]
         names = ", ".join(method.name for method in offered)
         raise InputError(f"no method among {names} takes {' and '.join(given)} as given: name the method")
     return takers
-
-
-AUTO = Method(
-    name="auto",
-    about="the one that finds the most in invented studies of so many hypotheses and people; the record of "
-    "the release says which and why.",
-    options={
-        "guarantee": "a method that gives it is chosen.",
-        "dependence": '"aware" is chosen.',
-        "expect": "it helps to choose the method.",
-    },
-    idle={"calibrated": ("dependence", "expect")},
-    of_shards=True,
-    route=route,
-)

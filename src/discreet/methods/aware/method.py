@@ -22,11 +22,11 @@ from discreet.methods.common import (
     promised,
     record,
 )
-from discreet.methods.method import Method, Ready
+from discreet.methods.method import Ready
 from discreet.methods.values import VALUES_SHARE, value_plan
 from discreet.noise.laws import GUMBEL
 from discreet.privacy.rounds import effective
-from discreet.report.release import FdrPromise, Release
+from discreet.report.fdr import FdrPromise
 from discreet.selection.contest.contest import best, check_scale, contenders, ranked
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from discreet.methods.aware.shortfall import Steps
     from discreet.methods.parameters import Parameters
     from discreet.noise.laws import Law
+    from discreet.report.release import Release
     from discreet.selection.contest.drawn import Drawn
 
 # Scores in noise scales: selection clips them at 2**40, and the constants of the proof need the digits below.
@@ -180,24 +181,7 @@ def _promise(asked: Parameters, null: Null) -> FdrPromise:
             f"{law}, and are independent of one another and of the rest, or positively dependent (PRDS); "
             "columns measured on the same people are rarely independent"
         )
-        if null.law == "folded normal":
+        if null.law in {"folded normal", "chi"}:
             words += ", and scores of two-sided tests that are not are rarely PRDS"
             scope = INDEPENDENT + scope
     return FdrPromise(asked.q, "proved", words, "docs/proofs/aware-fdr.md", scope)
-
-
-AWARE = Method(
-    name="aware",
-    about="noise-aware BH; needs no k, and FDR <= q is proved.",
-    options={
-        "guarantee": '"proved" (if None), or "calibrated", which finds more; its FDR is verified by '
-        "simulation alone.",
-        "dependence": 'with "proved" only. If None, "positive": scores of true nulls are independent or '
-        'positively dependent (PRDS). "any" assumes nothing and finds less.',
-    },
-    guarantees=("proved", "calibrated"),
-    idle={"calibrated": ("dependence",)},
-    defaults={"dependence": "positive"},
-    of_scores=ready_aware,
-    of_shards=True,
-)

@@ -1,1 +1,17 @@
 """Focus: select the most promising hypotheses privately, then measure them afresh."""
+
+from __future__ import annotations
+
+from discreet.methods.method import Method
+
+FOCUS = Method(
+    name="focus",
+    about="the most promising comparisons of two groups selected privately, and measured afresh.",
+    options={
+        "guarantee": '"approximate".',
+        "k": "how many hypotheses to measure. If None, twice as many as expected to be real.",
+        "expect": "it helps to divide the budget, and says how many are measured if k does not.",
+    },
+    guarantees=("approximate",),
+    of_people="discreet.methods.focus.method:ready_focus",
+)

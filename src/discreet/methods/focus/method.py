@@ -14,13 +14,14 @@ from discreet.classical.step_up import step_up_positions
 from discreet.evidence.core.compared import compared
 from discreet.methods.all.learn import learn_groups
 from discreet.methods.all.measure import check_budget
-from discreet.methods.all.method import APPROXIMATE, measured, released
+from discreet.methods.all.method import APPROXIMATE, Tested, measured
+from discreet.methods.all.released import released
 from discreet.methods.all.shares import group_share, schedule, shares
 from discreet.methods.common import expected, gaussian_budget, gaussian_events
-from discreet.methods.method import Method, Ready
+from discreet.methods.method import Ready
 from discreet.noise.laws import GUMBEL
 from discreet.privacy.rounds import effective
-from discreet.report.release import FdrPromise, Release
+from discreet.report.fdr import FdrPromise
 from discreet.selection.contest.contest import largest
 
 if TYPE_CHECKING:
@@ -28,7 +29,9 @@ if TYPE_CHECKING:
 
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.people import People
+    from discreet.methods.all.shares import Later, Shares
     from discreet.methods.parameters import Parameters
+    from discreet.report.release import Release
 
 SELECTION = 0.5
 """The share of the budget that the selection spends."""
@@ -45,20 +48,29 @@ def ready_focus(people: People, asked: Parameters) -> Ready:
     sizes = group_share(people, rho) * rho
     select = SELECTION * rho - sizes
     rest = (rho - SELECTION * rho) * (1 - 2.0**-45)
-    later = schedule(min(signals, count), count)
-    budget = shares(people, rest, later, count).of(rest).without_groups()
-    check_budget(budget, count)
-    events = gaussian_events((sizes, select, *budget.spent()))
+    spent = _budget(people, rest, count, signals)[0]
+    check_budget(spent, count)
+    several = people.subgroup is not None
+    events = gaussian_events((sizes, select, *((rest,) if several else spent.spent())))
     fdr = FdrPromise(asked.q, "simulated", APPROXIMATE, "discreet bench people --raw")
 
     def draw() -> Release:
-        groups = learn_groups(people.group, sizes)
+        # Who is replaced moves two of all counts by one, in one subgroup or in two.
+        groups = [learn_groups(part.group, sizes) for part in people.parts()]
+        usual = np.median([(group.first, group.second) for group in groups], axis=0)
         with np.errstate(all="ignore"):
-            evidence = compared(people, sizes=(groups.first, groups.second))
+            evidence = compared(people, sizes=(float(usual[0]), float(usual[1])))
         chosen = np.sort(select_largest(evidence, count, select))
         mask = np.zeros(len(people), dtype=np.bool_)
         mask[chosen] = True
-        tested = measured(people.only(mask), budget, later, groups)
+        asked_of = mask.reshape(people.subgroups, -1)
+        tested = Tested.joined(
+            [
+                measured(part.only(left), *_budget(part, rest, int(left.sum()), signals), known)
+                for part, left, known in zip(people.parts(), asked_of, groups, strict=True)
+                if left.any()
+            ]
+        )
         told = tested.told(chosen, "BH")
         p = np.ones(len(people))
         p[chosen] = told.p_value
@@ -70,6 +82,12 @@ def ready_focus(people: People, asked: Parameters) -> Ready:
     return Ready(events, fdr, draw)
 
 
+def _budget(people: People, rest: float, count: int, signals: int) -> tuple[Shares, Later]:
+    """Return how `rest` is divided where so many columns are measured, and in which stages."""
+    later = schedule(min(signals, count), count)
+    return shares(people, rest, later, count).of(rest).without_groups(), later
+
+
 def select_largest(evidence: Evidence, count: int, rho: float) -> NDArray[np.int64]:
     """Return the places of the `count` largest noisy scores.
 
@@ -78,16 +96,3 @@ def select_largest(evidence: Evidence, count: int, rho: float) -> NDArray[np.int
     certificate = evidence.certificate
     unit = min(certificate.spread, 2 * certificate.sup) / math.sqrt(8 * rho) * (1 + 2.0**-40)
     return largest(evidence.score, unit * math.sqrt(float(effective(count))), count, GUMBEL)
-
-
-FOCUS = Method(
-    name="focus",
-    about="the most promising comparisons of two groups selected privately, and measured afresh.",
-    options={
-        "guarantee": '"approximate".',
-        "k": "how many hypotheses to measure. If None, twice as many as expected to be real.",
-        "expect": "it helps to divide the budget, and says how many are measured if k does not.",
-    },
-    guarantees=("approximate",),
-    of_people=ready_focus,
-)

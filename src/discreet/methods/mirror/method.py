@@ -12,11 +12,12 @@ from discreet.evidence.core.null import Null
 from discreet.methods.aware import count
 from discreet.methods.aware.method import SEARCH_SHARE, private_count, public_constants
 from discreet.methods.common import gaussian_budget, gaussian_events, promised, record
-from discreet.methods.method import Method, Ready
+from discreet.methods.method import Ready
 from discreet.methods.mirror.rule import mirror_prefix
 from discreet.noise.laws import GUMBEL
 from discreet.privacy.rounds import effective
-from discreet.report.release import FdrPromise, Values
+from discreet.report.fdr import FdrPromise
+from discreet.report.values import Values
 from discreet.selection.contest.contest import check_scale, largest
 from discreet.selection.values import gaussian_noise
 
@@ -80,12 +81,3 @@ def ready_mirror(evidence: Evidence, asked: Parameters) -> Ready:
     )
     fdr = FdrPromise(q, "proved", words, "docs/proofs/mirror.md")
     return Ready(events, fdr, draw)
-
-
-MIRROR = Method(
-    name="mirror",
-    about="one-sided z scores from `Evidence.from_z` only; FDR <= q exactly when null scores are symmetric "
-    "and their signs independent.",
-    options={"k": "how many scores to look at. If None, chosen privately."},
-    of_scores=ready_mirror,
-)

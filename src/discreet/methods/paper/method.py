@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.methods.common import INDEPENDENT, doubts, promised, record, score_name
-from discreet.methods.method import Method, Ready
+from discreet.methods.method import Ready
 from discreet.methods.paper import cutoffs
-from discreet.report.release import FdrPromise, Release, Values
+from discreet.report.fdr import FdrPromise
+from discreet.report.values import Values
 from discreet.selection.scales import oneshot_plan, peel_plan
 from discreet.selection.top_k import top_k
 from discreet.selection.values import laplace_noise
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.null import Null
     from discreet.methods.parameters import Parameters
+    from discreet.report.release import Release
     from discreet.selection.scales import Plan
     from discreet.typing import TopK
 
@@ -99,25 +101,3 @@ def _promise(level: float, null: Null) -> FdrPromise:
         return FdrPromise(math.inf, "none", "the noise is too large for these cutoffs", "docs/errata.md, 5")
     source = "Theorem 6 (c) as corrected, docs/errata.md, 5"
     return FdrPromise(level, "proved", words, source, INDEPENDENT + scope)
-
-
-_OPTIONS = {
-    "k": "the most discoveries to look for. If None, tries k = 16, 32, ...; each round is charged.",
-    "cutoffs": 'which cutoffs to use; if None, "plain". The release states the FDR level that each earns.',
-}
-PEEL = Method(
-    name="peel",
-    about="the paper's Algorithm 4.",
-    options=_OPTIONS,
-    defaults={"cutoffs": "plain"},
-    gaussian=False,
-    of_scores=ready_paper,
-)
-ONESHOT = Method(
-    name="oneshot",
-    about="its fast form.",
-    options=_OPTIONS,
-    defaults={"cutoffs": "plain"},
-    gaussian=False,
-    of_scores=ready_paper,
-)

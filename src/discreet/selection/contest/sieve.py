@@ -78,7 +78,8 @@ def _look(scores: NDArray[np.float64], scale: float, k: int) -> _Pilot:
     Where the ranks that matter lie below all bins, the bins are hung around those ranks instead.
     """
     m = scores.size
-    size = min(m, max(_LEAST, min(_USUAL, m // 16), m // 64))
+    # To draw places costs more than to look at two scores for each.
+    size = m if m <= 2 * _LEAST else max(_LEAST, min(_USUAL, m // 16), m // 64)
     level = in_scales(scores if size == m else scores[uniform_below(m, size)], scale)
     top = float(level.max())
     rank = min(size - 1, int(np.ceil(_wanted(_wanted(k) * size / m))))  # enough for `_line` to find a line

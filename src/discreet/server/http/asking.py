@@ -110,8 +110,8 @@ def words_of(form: dict[str, str]) -> dict[str, Any]:
             body[name] = parts if name == "columns" else [_level(part) for part in parts]
     if form.get("values") == "yes":
         body["values"] = True
-    test = {"name": form.get("test", "")}
-    return {**body, "test": test | {name: body.pop(name) for name in _OF_TEST if name in body}}
+    test = {"name": form.get("test", ""), **{name: body.pop(name) for name in _OF_TEST if name in body}}
+    return {**body, "test": test}
 
 
 def _number(text: str, name: str) -> float:

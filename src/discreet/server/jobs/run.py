@@ -9,7 +9,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from discreet.api import discover
-from discreet.data.plink.plink import Plink, is_plink
+from discreet.data.plink.plink import Plink
+from discreet.data.source import is_genotypes
 from discreet.data.tables.person import Person
 from discreet.errors import BudgetError, DiscreetError, InputError
 from discreet.planner import plan
@@ -138,7 +139,7 @@ def _plannable(asked: Question) -> Any:
 def _data(source: Mapping[str, Any]) -> Any:
     path = source["path"]
     options = {name: value for name, value in source.items() if name not in {"path", "engine", "scheduler"}}
-    return Plink(path, **options) if is_plink(path) else path
+    return Plink(path, **options) if is_genotypes(path) else path
 
 
 def _person(about: Metadata) -> Person | None:

@@ -6,7 +6,7 @@ import json
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from discreet.data.tables.table import column_names
+from discreet.data.tables.table import table_source
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def describe(path: Path) -> str:
     """Return the draft for a file: of Parquet with declared types, of CSV all numbers."""
     kinds = _declared(path)
     lines = [_HEAD]
-    for name in column_names(str(path)):
+    for name in (column.name for column in table_source(str(path)).columns):
         kind = kinds.get(name, "number")
         lines.append(f"[columns.{json.dumps(name)}]\ntype = {json.dumps(kind)}")
         lines.append("levels = []  # declare them" if kind == "answers" else "")

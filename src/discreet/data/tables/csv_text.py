@@ -1,4 +1,4 @@
-"""CSV text as blocks of whole lines: one line is one row, whatever any line holds.
+"""CSV text as blocks of whole lines, one line a row whatever any line holds, and its entries as numbers.
 
 A quote that stays open would take the lines after it for its own, and a missing or an empty line would shift
 them: both are refused by the number of the line. Proof: docs/proofs/reading.
@@ -11,16 +11,26 @@ import re
 import zlib
 from codecs import BOM_UTF8
 from dataclasses import dataclass, field
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet.data.tables.source import arrow
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from numpy.typing import NDArray
+
+# What stands for nothing in a text file: Arrow's list, spelled out so that it stays.
+MISSING = (
+    *("", "NA", "N/A", "n/a", "#NA", "#N/A", "#N/A N/A", "NULL", "null"),
+    *("NaN", "nan", "-NaN", "-nan", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
+)
+_ANSWERS = {"true": "1", "false": "0"}
+_FEW = 64
 LONGEST = 2**26  # bytes of a line: a packed file can unfold to any size
 _LONE_RETURN = re.compile(rb"\r(?!\n)")
 _QUOTED = re.compile(rb'"[^"]*"')
@@ -88,16 +98,41 @@ class Lines:
             )
 
 
-def header_of(path: Path) -> Lines:
-    """Return the first line of a file, without the mark that some programs put before UTF-8 text."""
-    with _opened(path) as file:
-        return Lines(path, _line(path, file, 1).removeprefix(BOM_UTF8), 1)
+class Header:
+    """The first line of a file, which stays open for its rows: they are read once, as a rule."""
+
+    def __init__(self, path: Path) -> None:
+        self._file: gzip.GzipFile | IO[bytes] | None = _opened(path)
+        try:
+            # Some programs put a mark before UTF-8 text.
+            self.line = Lines(path, _line(path, self._file, 1).removeprefix(BOM_UTF8), 1)
+        except InputError:
+            self.close()
+            raise
+
+    def rest(self) -> gzip.GzipFile | IO[bytes]:
+        """Return the file after its first line; it is opened anew where the rows were read before."""
+        file, self._file = self._file, None
+        if file is None:
+            file = _opened(self.line.path)
+            _line(self.line.path, file, 1)
+        return file
+
+    def close(self) -> None:
+        """Close the file if nobody has read its rows."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def __del__(self) -> None:
+        if hasattr(self, "_file"):
+            self.close()
 
 
-def blocks_of_lines(path: Path, size: int) -> Iterator[Lines]:
+def blocks_of_lines(header: Header, size: int) -> Iterator[Lines]:
     """Yield the lines after the first in blocks of about so many bytes."""
-    with _opened(path) as file:
-        _line(path, file, 1)
+    path = header.line.path
+    with header.rest() as file:
         number = 2
         while text := _read(path, file.read, size):
             if not text.endswith(b"\n"):
@@ -130,3 +165,45 @@ def _read(path: Path, read: Callable[[int], bytes], size: int) -> bytes:
         return read(size)
     except (OSError, EOFError, zlib.error):
         raise InputError(f"{path}: the file is damaged, truncated, or not what its name says") from None
+
+
+def numbers_of(column: Any) -> NDArray[np.float64] | None:
+    """Return a column of text as floats, NaN where missing; None if an entry is not a number.
+
+    An entry is missing, "true" or "false" in any case, or a decimal number; blanks around it do not count.
+    """
+    # An entry that Arrow reads is one that tidying leaves as it is, so both ways read it alike. The first few
+    # tell which way is faster: Arrow takes long to refuse many.
+    found = None if _cast(column.slice(0, _FEW)) is None else _cast(column)
+    if found is None:
+        found = _tidied(column.combine_chunks())
+    return None if found is None else np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
+def first_text(column: Any) -> int:
+    """Return the place of the first entry that is not a number, in a column that has one."""
+    good, bad = 0, len(column)  # so many entries can be read; so many cannot
+    while bad - good > 1:
+        middle = (good + bad) // 2
+        good, bad = (middle, bad) if numbers_of(column.slice(0, middle)) is not None else (good, middle)
+    return good
+
+
+def _cast(column: Any) -> Any:
+    try:
+        return column.cast(arrow().float64())
+    except arrow().ArrowInvalid:  # it quotes the entry
+        return None
+
+
+def _tidied(column: Any) -> Any:
+    """Return numbers of text without blanks around it, yes/no as 1 and 0, and missing ones as such."""
+    compute = arrow("pyarrow.compute")
+    coded = column.dictionary_encode()  # each spelling is tidied once
+    bare = compute.ascii_trim(coded.dictionary, " \t")
+    lower = compute.ascii_lower(bare)
+    for word, digit in _ANSWERS.items():
+        bare = compute.if_else(compute.equal(lower, word), digit, bare)
+    absent = compute.is_in(bare, value_set=arrow().array(MISSING))
+    found = _cast(compute.if_else(absent, arrow().scalar(None, arrow().string()), bare))
+    return None if found is None else found.take(coded.indices)

@@ -1,0 +1,1 @@
+"""Joint selection: one draw chooses all k at once, in exact law."""

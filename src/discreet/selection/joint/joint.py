@@ -1,0 +1,114 @@
+"""The set of k whose score plus noise is largest among all sets of k: permute-and-flip on sets, exact.
+
+Every set has an exponential variable E of its own; the noise is the whole part of E/epsilon, in units of the
+spread, and ties go to the larger part behind the point. There are far too many sets to draw for, so blocks of
+sets are drawn for, best first, and split while they may hold the winner (docs/proofs/joint.md).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from heapq import heappop, heappush
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.errors import InputError
+from discreet.selection.contest.contest import check_scale
+from discreet.selection.contest.drawn import RANGE
+from discreet.selection.joint.arrival import Arrival, Uniform, Words
+from discreet.selection.joint.ranks import Ranks
+from discreet.selection.joint.subsets import Block, best_set, other_sets
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MARGIN = Fraction(1, 8)
+"""The weight b of the best score left out, where k > 1: a set scores (1 - b) min inside - b max outside."""
+_MARGIN = float(MARGIN)
+MOST = 16
+"""The largest k that is offered: beyond, there can be 10^5 blocks about as likely to hold the winner."""
+
+
+class _Entry:
+    """A block, a bound on the scores of its sets, and its first arrival; larger keys come first. Private.
+
+    The bound is a * inside - b * outside, in spreads.
+    """
+
+    __slots__ = ("arrival", "block", "inside", "level", "outside", "spread")
+
+    def __init__(self, block: Block, ranks: Ranks, spread: float, arrival: Arrival) -> None:
+        self.block, self.arrival, self.spread = block, arrival, spread
+        self.inside = ranks.score(block.worst)
+        self.outside = -self.inside  # with k = 1, alone
+        if block.k > 1:
+            self.outside = ranks.score(block.missing_end - 1)
+        self.level = (self.inside - _MARGIN * (self.inside + self.outside)) / spread
+
+    def exact(self) -> Fraction:
+        """Return the bound without rounding."""
+        inside, outside = Fraction(self.inside), Fraction(self.outside)
+        return (inside - MARGIN * (inside + outside)) / Fraction(self.spread)
+
+    def __lt__(self, other: _Entry) -> bool:
+        """Tell whether this comes first: level + whole part is larger, or as large and the rest larger."""
+        ours, theirs = self.arrival.whole(), other.arrival.whole()
+        lead = (self.level - other.level) + (ours - theirs)
+        # Four roundings of 2**-53 in each level and two in the sum.
+        if abs(lead) > 2.0**-48 * (1.0 + abs(self.level) + abs(other.level) + ours + theirs):
+            return lead > 0
+        lead = self.exact() - other.exact() + (ours - theirs)
+        return lead > 0 or (lead == 0 and other.arrival.part_below(self.arrival))
+
+
+def check_joint(k: int, m: int, spread: float, epsilon: float) -> None:
+    """Refuse what cannot be drawn: too many at once, or noise beyond all floats."""
+    if MOST < k < m:
+        raise InputError(f'"joint" chooses at most {MOST} at once; got k = {k}: use "gumbel"')
+    check_scale(spread / max(epsilon, 2.0**-1000))
+
+
+@np.errstate(all="ignore")  # a warning, or an error in its place, would tell of the scores
+def joint(scores: NDArray[np.float64], spread: float, k: int, epsilon: float) -> NDArray[np.int64]:
+    """Return k positions, ascending: an epsilon-DP choice among all sets of k <= MOST; shape (k,).
+
+    For neighbours whose scores rise by at most u and fall by at most v, u + v <= spread. NaN stands at
+    -RANGE * spread, and scores are clipped to +-RANGE * spread.
+    """
+    m = scores.size
+    if k == m:
+        return np.arange(m)
+    ends = RANGE * spread
+    kept = np.fmax(scores, -ends)
+    ranks = Ranks(np.minimum(kept, ends, out=kept))
+    words, exact = Words(), Fraction(epsilon)
+    heap: list[_Entry] = []
+    for block in (best_set(k), other_sets(k, m)):
+        heappush(heap, _Entry(block, ranks, spread, Arrival(Uniform(words.next()), block.count, exact)))
+    while not heap[0].block.alike:
+        entry = heappop(heap)
+        # The first arrival lies in either half in proportion to its size; the other half's comes later.
+        near, far = entry.block.halves()
+        if words.below(entry.block.count) >= near.count:
+            near, far = far, near
+        heappush(heap, _Entry(near, ranks, spread, entry.arrival))
+        if far.count:
+            later = Arrival(Uniform(words.next()), far.count, exact, entry.arrival)
+            heappush(heap, _Entry(far, ranks, spread, later))
+    winner = heap[0].block
+    return np.sort(ranks.positions(_any_of(winner, words), winner.worst, winner.missing))
+
+
+def _any_of(block: Block, words: Words) -> NDArray[np.int64]:
+    """Return the ranks of a set drawn uniformly from a block whose sets score alike; shape (k,)."""
+    k, worst, kept = block.k, block.worst, block.missing
+    if worst < k:
+        return np.arange(k)
+    # The best `kept` are in and the next is out. Floyd's way to draw the others before the worst.
+    start, wanted, chosen = kept + 1, k - 1 - kept, set[int]()
+    for last in range(worst - start - wanted, worst - start):
+        pick = words.below(last + 1)
+        chosen.add(last if pick in chosen else pick)
+    inside = np.fromiter(chosen, dtype=np.int64, count=wanted)
+    return np.concatenate((np.arange(kept), start + inside, [worst]))

@@ -1,0 +1,67 @@
+"""Nothing after the last draw sees data: entries and groups that are spoiled then change no release."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from discreet.evidence.core.people import People, Question
+from discreet.methods.parameters import Parameters
+from discreet.methods.registry import METHODS
+from discreet.noise import entropy
+
+COLUMNS = 6
+CASES = [("all", "approximate"), ("all", "proved"), ("focus", "approximate")]
+
+
+class Watched:
+    """Repeatable noise that spoils the data once `last` requests for it were made."""
+
+    def __init__(self, people, last=None):
+        self.rng, self.people, self.last, self.asked = np.random.default_rng(5), people, last, 0
+
+    def fill(self, out, size):
+        """Hand noise out; after the last request the data are gone."""
+        out[:size] = self.rng.bytes(size)
+        self.asked += 1
+        if self.asked == self.last:
+            self.people.values[:] = 0.25
+            self.people.group[:] = np.arange(self.people.rows) % 3 == 0
+
+    def spent(self):
+        """Never."""
+        return False
+
+
+def everyone(protect):
+    """Return 3,000 people: answers and numbers, some of which differ, some missing."""
+    rng = np.random.default_rng(2)
+    group = (rng.random(3000) < 0.5).astype(np.int8)
+    values = rng.random((3000, COLUMNS)) + 0.3 * np.outer(group, np.arange(COLUMNS) < 3)
+    values[:, :2] = values[:, :2] > 0.6
+    values[rng.random(values.shape) < 0.02] = np.nan
+    bounds = [None, None, (0.0, 1.3), (0.0, 1.3), None, None]
+    questions = [Question(str(i), slice(i, i + 1), i < 2, bounds[i]) for i in range(COLUMNS)]
+    return People(tuple(map(str, range(COLUMNS))), tuple(questions), "two-sided", protect, values, group)
+
+
+def drawn(asked, protect, monkeypatch, last=None):
+    """Return a release with repeatable noise, and how often noise was asked for."""
+    people = everyone(protect)
+    ready = METHODS[asked.method].ready(asked, people)
+    with monkeypatch.context() as patched:
+        stream = Watched(people, last)
+        patched.setattr(entropy._local, "stream", stream)
+        return ready.draw(), stream.asked
+
+
+@pytest.mark.parametrize("protect", ["everything", "columns"])
+@pytest.mark.parametrize(("method", "guarantee"), CASES)
+def test_data_spoiled_after_the_last_draw_change_nothing(method, guarantee, protect, monkeypatch):
+    """Of methods that ask people several times; wrong twin: data spoiled at the first draw do."""
+    k = 3 if method == "focus" else None
+    asked = Parameters(q=0.1, epsilon=3.0, delta=1e-6, method=method, guarantee=guarantee, k=k, values=True)
+    release, requests = drawn(asked, protect, monkeypatch)
+    assert drawn(asked, protect, monkeypatch, last=requests)[0] == release
+    assert drawn(asked, protect, monkeypatch, last=1)[0] != release
+    assert replace(release, q=0.2) != release

@@ -1,0 +1,302 @@
+"""Pages and JSON: who may do what, safe headers, no forged forms, nothing too large or too often."""
+
+import json
+import re
+import time
+
+import jsonschema
+import pytest
+from places import ASK, TestClient
+
+import discreet
+from discreet.server import audit
+from discreet.server.accounts import credentials, people
+from discreet.server.http import openapi
+from discreet.server.http.app import build
+
+PASSWORD = "correct horse battery"  # noqa: S105
+
+
+@pytest.fixture
+def web(place):
+    """Return a client of a running server without workers, and its place."""
+    with TestClient(build(place.config), follow_redirects=False) as client:
+        client.place = place
+        yield client
+
+
+def bearer(token):
+    """Return the header that carries a token."""
+    return {"Authorization": f"Bearer {token}"}
+
+
+def enter(web, name):
+    """Log somebody in by a one-time link; return the word that forms must carry."""
+    with web.place.store.writing() as db:
+        link = credentials.invite(db, "test", name)
+    web.cookies.clear()
+    assert web.get(f"/invite/{link}").status_code == 200
+    answer = web.post(f"/invite/{link}", data={"password": PASSWORD, "again": PASSWORD})
+    assert (answer.status_code, answer.headers["location"]) == (303, "/")
+    assert web.get(f"/invite/{link}").status_code == 404
+    return re.search(r'name="csrf" value="([^"]+)"', web.get("/").text)[1]
+
+
+def wait(place, job):
+    """Run the queue, and wait for the slot."""
+    place.work()
+    time.sleep(max(0.0, place.row(job).visible - time.time()))
+
+
+def test_the_whole_story_by_json(web):
+    """List, look, ask, wait, read; the answer is a release, its CSV too, and the budget moves."""
+    head = bearer(web.place.token())
+    assert web.get("/api/v1/datasets", headers=head).json()["datasets"][0]["name"] == "cohort"
+    before = web.get("/api/v1/datasets/cohort", headers=head).json()
+    assert before["budget"]["share"]["spent"] == 0
+    asked = web.post("/api/v1/datasets/cohort/ask", json={**ASK, "request_id": "one"}, headers=head)
+    assert (asked.status_code, asked.json()["state"]) == (202, "working")
+    job = asked.json()["id"]
+    assert web.get(f"/api/v1/jobs/{job}/answer", headers=head).status_code == 404
+    wait(web.place, job)
+    shown = web.get(f"/api/v1/jobs/{job}", headers=head).json()
+    jsonschema.validate(shown, openapi.document()["components"]["schemas"]["Job"])
+    release = discreet.Release.from_json(web.get(f"/api/v1/jobs/{job}/answer", headers=head).text)
+    assert release.budget.release == job
+    assert web.get(f"/api/v1/jobs/{job}/answer.csv", headers=head).text.startswith('"rank","hypothesis"')
+    assert len(web.get("/api/v1/datasets/cohort/releases", headers=head).json()["releases"]) == 1
+    after = web.get("/api/v1/datasets/cohort", headers=head).json()
+    assert after["budget"]["share"]["spent"] == pytest.approx(0.5, rel=1e-3)
+
+
+def test_a_plan_file_can_be_sent_as_it_is(web):
+    """TOML is taken like JSON."""
+    text = 'epsilon = 0.5\n[test]\nname = "compare"\ngroup = "treated"\n'
+    head = {**bearer(web.place.token()), "Content-Type": "application/toml"}
+    assert web.post("/api/v1/datasets/cohort/ask", content=text, headers=head).status_code == 202
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "kind"),
+    [
+        (b"{", 400, "input"),
+        (b"[" * 100_000, 400, "input"),
+        (b"[]", 400, "input"),
+        (json.dumps({**ASK, "epsilon": 1.99}).encode(), 202, None),
+        (json.dumps({**ASK, "epsilon": 2.5}).encode(), 409, "budget"),
+        (json.dumps({**ASK, "data": "/etc/passwd"}).encode(), 400, "input"),
+        (json.dumps({**ASK, "request_id": "../x"}).encode(), 400, "input"),
+        (b"x" * 300_000, 413, None),
+    ],
+)
+def test_bodies_are_checked(web, body, status, kind):
+    """Each refusal has its status and kind, and says nothing private."""
+    answer = web.post("/api/v1/datasets/cohort/ask", content=body, headers=bearer(web.place.token()))
+    assert answer.status_code == status
+    if kind is not None:
+        assert answer.json()["kind"] == kind
+
+
+def test_without_a_token_or_with_a_lesser_one_nothing_is_done(web):
+    """401, 403, 404; and the log has every denial."""
+    read_only = bearer(web.place.token(scopes=("read",)))
+    assert web.get("/api/v1/datasets").status_code == 401
+    assert web.get("/api/v1/datasets", headers=bearer("token-wrong")).status_code == 401
+    assert web.post("/api/v1/datasets/cohort/ask", json=ASK, headers=read_only).status_code == 403
+    assert web.get("/metrics", headers=read_only).status_code == 403
+    assert web.get("/api/v1/datasets/other", headers=read_only).status_code == 404
+    assert web.get("/api/v1/jobs/" + "0" * 32, headers=read_only).status_code == 404
+    with web.place.store.reading() as db:
+        assert [row.kind for row in audit.rows(db)].count("denied") == 4
+    session = enter(web, "ana")
+    assert session
+    assert web.get("/api/v1/datasets").status_code == 401  # a cookie is no token
+
+
+def test_every_answer_carries_safe_headers(web):
+    """A strict policy, no framing, no sniffing, nothing cached; whatever the status."""
+    for path in ("/login", "/nowhere", "/api/v1/datasets", "/healthz"):
+        headers = web.get(path).headers
+        assert "default-src 'none'" in headers["content-security-policy"]
+        assert "script-src" not in headers["content-security-policy"]
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["cache-control"] == "no-store"
+
+
+def test_forged_forms_are_refused(web):
+    """Without the word, with a wrong one, or from another site: nothing is done."""
+    word = enter(web, "custodian")
+    form = {"action": "create", "name": "eve", "role": "custodian"}
+    assert web.post("/custody/accounts", data=form).status_code == 403
+    assert web.post("/custody/accounts", data={**form, "csrf": "x" * 43}).status_code == 403
+    foreign = {"Origin": "https://evil.example"}
+    assert web.post("/custody/accounts", data={**form, "csrf": word}, headers=foreign).status_code == 403
+    cross = {"Sec-Fetch-Site": "cross-site"}
+    assert web.post("/login", data={"name": "a", "password": "b"}, headers=cross).status_code == 403
+    with web.place.store.reading() as db:
+        assert {row.name for row in people.listed(db)} == {"custodian", "ana"}
+    assert web.post("/custody/accounts", data={**form, "csrf": word}).status_code == 200
+
+
+def test_pages_of_custodians_are_theirs_alone(web):
+    """An analyst gets 403, a stranger the login."""
+    for path in (
+        "/custody/register",
+        "/custody/accounts",
+        "/custody/datasets/cohort",
+        "/audit",
+        "/audit.jsonl",
+    ):
+        web.cookies.clear()
+        assert web.get(path).headers["location"] == "/login"
+    enter(web, "ana")
+    for path in (
+        "/custody/register",
+        "/custody/accounts",
+        "/custody/datasets/cohort",
+        "/audit",
+        "/audit.jsonl",
+    ):
+        assert web.get(path).status_code == 403
+
+
+def test_cookies_are_out_of_reach(web):
+    """HttpOnly, same site; with TLS also secure, for this host alone. Logging out ends the session."""
+    with web.place.store.writing() as db:
+        people.set_password(db, "ana", "ana", PASSWORD)
+    answer = web.post("/login", data={"name": "ana", "password": PASSWORD})
+    cookie = answer.headers["set-cookie"].lower()
+    assert "httponly" in cookie
+    assert "samesite=lax" in cookie
+    word = re.search(r'name="csrf" value="([^"]+)"', web.get("/").text)[1]
+    kept = dict(web.cookies)
+    web.post("/logout", data={"csrf": word})
+    web.cookies.update(kept)
+    assert web.get("/").headers["location"] == "/login"
+    web.place.change(public_url="https://data.example.org")
+    with TestClient(build(web.place.config), base_url="https://data.example.org") as secure:
+        answer = secure.post("/login", data={"name": "ana", "password": PASSWORD}, follow_redirects=False)
+        assert answer.headers["set-cookie"].startswith("__Host-discreet=")
+        assert "secure" in answer.headers["set-cookie"].lower()
+        assert "strict-transport-security" in answer.headers
+
+
+def test_the_whole_story_on_pages(web):
+    """Register, share, plan, see the cost, ask, read the report, and be refused when nothing is left."""
+    word = enter(web, "custodian")
+    about = 'people = 2000\n[columns.treated]\ntype = "answers"\nlevels = [0, 1]\n[columns.diet]\n'
+    with web.place.store.reading() as db:
+        from discreet.server.datasets import registry
+
+        path = registry.find(db, "cohort").source["path"]
+    form = {"csrf": word, "name": "second", "path": path, "epsilon": "1", "delta": "1e-6", "metadata": about}
+    assert "is not TOML" not in web.post("/custody/register", data=form).text
+    share = {"csrf": word, "action": "share", "holder": "analyst:ana", "epsilon": "1", "delta": "1e-6"}
+    assert web.post("/custody/datasets/second", data=share).status_code == 303
+    word = enter(web, "ana")
+    assert "second" in web.get("/").text
+    form = {
+        "csrf": word,
+        "test": "compare",
+        "group": "treated",
+        "epsilon": "0.9",
+        "q": "0.1",
+        "delta": "1e-6",
+    }
+    cost = web.post("/datasets/second/ask", data={**form, "action": "cost"}).text
+    assert "about 1 release like this one" in cost, re.findall(r"wrong.*", cost)
+    request_id = re.search(r'name="request_id" value="([^"]+)"', cost)[1]
+    asked = {**form, "action": "ask", "request_id": request_id}
+    first = web.post("/datasets/second/ask", data=asked).headers["location"]
+    assert web.post("/datasets/second/ask", data=asked).headers["location"] == first
+    assert "refresh" in web.get(first).headers
+    wait(web.place, first.rsplit("/", 1)[1])
+    assert "1 discovery among 1" in web.get(first).text or "No discover" in web.get(first).text
+    report = web.get(f"{first}/report")
+    assert "sandbox" in report.headers["content-security-policy"]
+    assert "script-src 'sha256-" in report.headers["content-security-policy"]
+    assert web.get(f"{first}/release.json").headers["content-disposition"].startswith("attachment")
+    refused = web.post("/datasets/second/ask", data={**form, "action": "ask", "again": "yes"})
+    assert refused.status_code == 409
+    assert "would exceed the budget" in refused.text
+
+
+def test_words_of_people_are_escaped(web):
+    """A script in a title, a reason or an error is text."""
+    evil = "<script>alert(1)</script>"
+    word = enter(web, "custodian")
+    with web.place.store.writing() as db:
+        from discreet.server.datasets import registry
+
+        about = registry.find(db, "cohort").about.to_dict()
+        about["columns"][evil] = {"type": "number", "about": evil}
+        registry.change(db, "test", "cohort", {**about, "title": evil, "about": evil})
+        registry.set_state(db, "test", "cohort", "paused", evil)
+    for path in ("/", "/datasets/cohort", "/custody/datasets/cohort", "/audit"):
+        assert evil not in web.get(path).text
+    assert (
+        evil not in web.post("/custody/accounts", data={"csrf": word, "action": "invite", "name": evil}).text
+    )
+    assert evil not in web.get(f"/jobs/{evil}").text
+
+
+def test_too_many_requests_wait(place):
+    """One visitor's bucket empties; another's does not."""
+    place.change(requests_per_minute=5)
+    with TestClient(build(place.config)) as web:
+        codes = [web.get("/login").status_code for _ in range(8)]
+        assert codes == [200] * 5 + [429] * 3
+        assert web.get("/api/v1/datasets", headers=bearer("other")).status_code == 401
+
+
+def test_health_readiness_and_figures(web):
+    """Alive, ready, and measured: the last for custodians, auditors and whoever has the token."""
+    assert web.get("/healthz").text == "ok\n"
+    assert web.get("/readyz").json() == {"ready": True}
+    text = web.get("/metrics", headers=bearer(web.place.token("custodian"))).text
+    assert "discreet_audit_rows" in text
+    assert web.get("/metrics").status_code == 401
+
+
+def test_the_description_names_every_route(web):
+    """OpenAPI lists what the server answers under /api/v1, no more and no less."""
+    from discreet.server.http import api
+
+    document = web.get("/api/v1/openapi.json").json()
+    assert {*document["paths"]} == {route.path for route in api.routes}
+    question = document["components"]["schemas"]["Question"]
+    jsonschema.validate({**ASK, "columns": ["a"], "request_id": "x"}, question)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**ASK, "data": "/etc/passwd"}, question)
+    enter(web, "ana")
+    assert "/api/v1/jobs/{id}/answer" in web.get("/api").text
+
+
+def test_tokens_are_made_and_ended_on_a_page(web):
+    """Shown once, listed by label, ended by a button."""
+    word = enter(web, "ana")
+    page = web.post("/tokens", data={"csrf": word, "label": "laptop", "read": "on"}).text
+    token = re.search(r"<code>(token-[^<]+)</code>", page)[1]
+    assert web.get("/api/v1/jobs", headers=bearer(token)).status_code == 200
+    assert token not in web.get("/tokens").text
+    ending = re.search(r'name="end" value="([^"]+)"', web.get("/tokens").text)[1]
+    web.post("/tokens", data={"csrf": word, "end": ending})
+    assert web.get("/api/v1/jobs", headers=bearer(token)).status_code == 401
+
+
+def test_a_fault_of_ours_tells_nothing(web, monkeypatch):
+    """An error nobody expected becomes one sentence; its words stay in the log."""
+    from discreet.server.http import pages
+
+    def broken(*_):
+        raise RuntimeError("a secret")
+
+    monkeypatch.setattr(pages.registry, "open_to", broken)
+    enter_word = None
+    with web.place.store.writing() as db:
+        secret, enter_word = credentials.issue(db, "ana", "session", 100)
+    assert enter_word
+    quiet = TestClient(web.app, raise_server_exceptions=False, cookies={"discreet": secret})
+    answer = quiet.get("/")
+    assert answer.status_code == 500
+    assert "a secret" not in answer.text

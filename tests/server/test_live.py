@@ -1,0 +1,163 @@
+"""A server that really runs: the Python client, the command line, workers killed with -9, time and memory."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+import uvicorn
+from places import ASK
+from typer.testing import CliRunner
+
+import discreet
+from discreet.cli import app
+from discreet.errors import BudgetError, InputError
+from discreet.server.client import ServerError
+from discreet.server.http.app import build
+from discreet.server.jobs import queue, run
+from discreet.server.jobs.supervisor import Supervisor
+from discreet.server.operate.verify import verify
+
+pytestmark = pytest.mark.slow
+TEST = discreet.Compare(group="treated")
+
+
+class Live:
+    """A server in a thread of this process, its workers in processes of their own."""
+
+    def __init__(self, place, workers=1):
+        with socket.socket() as found:
+            found.bind(("127.0.0.1", 0))
+            port = found.getsockname()[1]
+        self.place = place.change(workers=workers, port=port)
+        self.app = build(place.config)
+        settings = uvicorn.Config(self.app, port=port, log_config=None, access_log=False)
+        self.server = uvicorn.Server(settings)
+        self.thread = threading.Thread(target=self.server.run, daemon=True)
+
+    def __enter__(self):
+        self.thread.start()
+        while not self.server.started:
+            time.sleep(0.02)
+        return self
+
+    def __exit__(self, *_):
+        self.server.should_exit = True
+        self.thread.join()
+
+    @property
+    def url(self):
+        """Where it answers."""
+        return self.place.config.site
+
+
+def test_python_and_the_command_line_get_the_same_release(place, tmp_path):
+    """One question from Python, the same by a command for nothing; refusals are the library's own."""
+    with Live(place) as live:
+        token = place.token()
+        remote = discreet.connect(live.url, token=token).dataset("cohort")
+        release = remote.discover(TEST, q=0.1, epsilon=0.5)
+        assert isinstance(release, discreet.Release)
+        again = remote.discover(TEST, q=0.1, epsilon=0.5)
+        assert again == release
+        common = [
+            "discover",
+            "--server",
+            live.url,
+            "--token",
+            token,
+            "--dataset",
+            "cohort",
+            "--epsilon",
+            "0.5",
+        ]
+        out = CliRunner().invoke(app, [*common, "--group", "treated", "--out", str(tmp_path / "out")])
+        assert out.exit_code == 0, out.output
+        assert discreet.Release.from_json((tmp_path / "out/release.json").read_text()) == release
+        assert remote.rehearse(TEST).m == 5
+        assert "people" in remote.plan(TEST)
+        assert [each["id"] for each in remote.releases()] == [release.budget.release]
+        assert remote.release(release.budget.release) == release
+        assert remote.about["version"] == 1
+        with pytest.raises(BudgetError, match="nothing was spent"):
+            remote.discover(TEST, q=0.1, epsilon=3)
+        with pytest.raises(InputError, match="declared column"):
+            remote.discover(discreet.Compare(group="secret"), q=0.1, epsilon=0.1)
+        with pytest.raises(InputError, match="token"):
+            discreet.connect(live.url, token="token-wrong").datasets()  # noqa: S106
+        out = CliRunner().invoke(app, [*common, "people.csv", "--group", "treated"])
+        assert (out.exit_code, "leave it out" in out.output) == (2, True)
+    assert verify(place.store, [release.budget.head]).faults == ()
+    with pytest.raises(ServerError, match="cannot be reached"):
+        discreet.connect(live.url, token=token).datasets()
+
+
+@pytest.mark.parametrize(
+    "url", ["http://data.example.org", "ftp://x", "https://", "data", "https://a:b@c", 3]
+)
+def test_addresses_that_would_give_the_token_away_are_refused(url):
+    """A token travels over https, or stays on this machine."""
+    with pytest.raises(InputError, match="url"):
+        discreet.connect(url, token="token")  # noqa: S106
+
+
+def test_workers_killed_at_random_lose_nothing(place):
+    """Under kill -9 every accepted question is answered and charged once."""
+    place.change(workers=2, queue_per_account=100)
+    supervisor = Supervisor(place.store, place.config)
+    supervisor.start()
+    jobs = [place.submit({**ASK, "epsilon": 0.2 + number / 1000}) for number in range(8)]
+    until, killed = time.time() + 100, 0
+    while any(place.row(job).state not in {"done", "failed"} for job in jobs) and time.time() < until:
+        time.sleep(0.7)
+        if killed < 3 and any(place.row(job).state in {"running", "charged"} for job in jobs):
+            victim = supervisor.workers[killed % 2].process
+            os.kill(victim.pid, signal.SIGKILL)
+            killed += 1
+    supervisor.stop()
+    assert killed == 3
+    assert {place.row(job).state for job in jobs} == {"done"}
+    verdict = verify(place.store)
+    assert (verdict.faults, verdict.charges, verdict.results) == ((), 8, 8)
+
+
+def test_a_job_that_takes_too_long_is_killed(place, monkeypatch):
+    """Its worker is replaced, the analyst reads the sentence, and nothing is spent."""
+    place.change(workers=1, job_seconds=0.2)
+    supervisor = Supervisor(place.store, place.config)
+    monkeypatch.setattr(
+        Supervisor, "_is_late", lambda *_: any(place.row(job).state == "running" for job in [made])
+    )
+    made = place.submit()
+    supervisor.start()
+    first = supervisor.workers[0].process.pid
+    until = time.time() + 30
+    while place.row(made).state != "failed" and time.time() < until:
+        time.sleep(0.1)
+    supervisor.stop(grace=2)
+    assert (place.row(made).state, place.row(made).message) == ("failed", queue.SENTENCE)
+    assert supervisor.workers[0].process.pid != first
+    assert verify(place.store).charges == 0
+
+
+def test_a_worker_has_no_more_memory_than_it_is_given(place, monkeypatch):
+    """Beyond the limit an allocation fails, and a job that meets it ends in the same sentence."""
+    script = "from discreet.server.jobs.worker import _limit_memory as limit; limit(900); bytearray(2**30)"
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert "MemoryError" in ended.stderr
+
+    def exhausted(data, *_, **options):
+        if "ledger" in options:
+            raise MemoryError("row 7")
+        return discover(data, *_, **options)
+
+    discover = run.discover
+    monkeypatch.setattr(run, "discover", exhausted)
+    made = place.submit()
+    place.work()
+    assert (place.row(made).state, place.row(made).message) == ("failed", queue.SENTENCE)
+    assert "row 7" in place.row(made).detail

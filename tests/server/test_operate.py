@@ -1,0 +1,199 @@
+"""Run like other software: migrations, copies, heads kept elsewhere, a doctor, settings."""
+
+import json
+import sqlite3
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+from places import ASK
+from sqlalchemy import text
+from typer.testing import CliRunner
+
+from discreet.cli import app
+from discreet.errors import DiscreetError, InputError, LedgerError
+from discreet.server import config as configs
+from discreet.server.http.app import build
+from discreet.server.operate import backup, heads
+from discreet.server.operate.doctor import examine
+from discreet.server.operate.verify import verify
+from discreet.server.store import Store, migrate
+from discreet.server.store.tables import schema
+
+
+def serve(*words):
+    """Run a command of `discreet serve`."""
+    return CliRunner().invoke(app, ["serve", *map(str, words)])
+
+
+def test_migrations_lead_from_the_first_schema_to_the_tables(both):
+    """Step by step from nothing, on both databases, and the result is what the code says."""
+    with both.store.reading() as db:
+        context = MigrationContext.configure(db, opts={"compare_type": True})
+        assert compare_metadata(context, schema) == []
+    assert migrate.revision(both.store) == migrate.newest()
+    migrate.upgrade(both.store)
+    assert verify(both.store).faults == ()
+
+
+def test_another_schema_is_refused(place):
+    """A database that was not migrated, or is of a later version, is not touched."""
+    with place.store.writing() as db:
+        db.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    with pytest.raises(DiscreetError, match="discreet serve migrate"):
+        build(place.config)
+
+
+TAMPERINGS = {
+    "a total": "UPDATE purse SET state = replace(state, '2.0', '9.0')",
+    "a charge forgotten": "DELETE FROM audit WHERE kind = 'charge'",
+    "the end of the log": "DELETE FROM audit WHERE position = (SELECT max(position) FROM audit)",
+    "a row of the log": "UPDATE audit SET body = replace(body, '0.5', '0.1') WHERE kind = 'ask'",
+    "a result": "UPDATE job SET result = replace(result, 'diet', 'luck')",
+    "a result removed": "UPDATE job SET result = NULL",
+    "a job removed": "DELETE FROM job",
+    "a charge undone": "UPDATE job SET draws = 0",
+    "metadata": "UPDATE metadata SET body = replace(body, 'A cohort', 'Another')",
+}
+
+
+@pytest.mark.parametrize("change", TAMPERINGS.values(), ids=TAMPERINGS)
+def test_whatever_is_changed_is_noticed(place, change):
+    """Each table is checked against the log, and the log against itself."""
+    place.submit()
+    place.work()
+    assert verify(place.store).faults == ()
+    with place.store.writing() as db:
+        assert db.execute(text(change)).rowcount
+    assert verify(place.store).faults
+    assert serve("verify", place.config.home).exit_code == 1
+
+
+def test_a_copy_is_whole_and_an_old_one_is_noticed(place, tmp_path):
+    """Backup while open; restore; a copy without a head that was kept elsewhere is refused everywhere."""
+    old = backup.backup(place.config, tmp_path / "old.db")
+    place.submit()
+    place.work()
+    new = backup.backup(place.config, tmp_path / "new.db")
+    assert old != new
+    with pytest.raises(LedgerError, match="old copy"):
+        backup.restore(place.config, tmp_path / "old.db", [new])
+    (tmp_path / "heads.txt").write_text(f"1 {old}\n2 {new}\n")
+    place.change(heads=str(tmp_path / "heads.txt"))
+    heads.check(place.store, place.config)
+    place.store.close()
+    backup.restore(place.config, tmp_path / "old.db", [])  # somebody forgot about heads
+    with pytest.raises(LedgerError, match="old copy"):
+        build(place.config)
+    assert backup.restore(place.config, tmp_path / "new.db", heads.kept(place.config)) == new
+    build(place.config).state.store.close()
+    with pytest.raises(InputError, match="already"):
+        backup.backup(place.config, tmp_path / "new.db")
+
+
+def test_the_head_is_written_elsewhere(place, tmp_path):
+    """The last line of the file of heads is the end of the log."""
+    place.change(heads=str(tmp_path / "heads.txt"))
+    witness = heads.Witness(place.store, place.config)
+    witness.start()
+    place.submit()
+    witness.stop()
+    assert heads.kept(place.config)[-1] == verify(place.store).head
+
+
+def test_the_doctor_finds_what_is_wrong(place):
+    """A good home has no fault; a file that is gone and an open folder are faults."""
+    assert [each for each in examine(place.config) if each.level == "fault"] == []
+    place.config.home.chmod(0o755)
+    with place.store.writing() as db:
+        db.execute(text('UPDATE dataset SET source = \'{"path": "/nowhere"}\''))
+    words = " ".join(each.words for each in examine(place.config) if each.level == "fault")
+    assert "chmod 700" in words
+    assert "nothing is at /nowhere" in words
+
+
+def test_settings_come_from_file_environment_and_command(tmp_path, monkeypatch):
+    """The command wins over the environment, the environment over the file; nonsense is refused."""
+    assert serve("init", tmp_path / "home").exit_code == 0
+    home = tmp_path / "home"
+    assert home.stat().st_mode & 0o077 == 0
+    (home / "server.toml").write_text("port = 1000\nworkers = 3\n")
+    monkeypatch.setenv("DISCREET_SERVER_PORT", "2000")
+    assert (configs.read(home).port, configs.read(home, port=3000).port, configs.read(home).workers) == (
+        2000,
+        3000,
+        3,
+    )
+    for text_ in ("prot = 1", "port = 'x'", "port = 1.5", "answers = 'never'", "port ="):
+        (home / "server.toml").write_text(text_)
+        monkeypatch.delenv("DISCREET_SERVER_PORT", raising=False)
+        with pytest.raises(InputError):
+            configs.read(home)
+    assert "no server's home" in serve("run", tmp_path).output
+    assert "home already" in serve("init", home).output
+
+
+def test_a_server_is_set_up_by_commands_alone(tmp_path, cohort):
+    """Init, describe, register, account, share, token, state, verify, doctor, backup, restore."""
+    home, about = tmp_path / "home", tmp_path / "about.toml"
+    assert serve("init", home).exit_code == 0
+    draft = serve("describe", cohort).output
+    assert '[columns."arm"]\ntype = "answers"' in draft
+    about.write_text(
+        draft.replace("people = 0", "people = 2000").replace("levels = []", 'levels = ["a", "b"]')
+    )
+    budget = ("--epsilon", 1, "--delta", 1e-6)
+    assert (
+        "Registered cohort" in serve("register", home, "cohort", cohort, "--metadata", about, *budget).output
+    )
+    assert "/invite/invite-" in serve("account", home, "ana").output
+    assert serve("share", home, "cohort", "analyst:ana", "--epsilon", 1).exit_code == 0
+    assert serve("token", home, "ana").output.startswith("token-")
+    assert serve("state", home, "cohort", "paused").exit_code == 0
+    assert json.loads(serve("verify", home, "--json").output)["good"]
+    assert serve("verify", home, "--head", "0" * 64).exit_code == 1
+    assert serve("doctor", home).exit_code == 0
+    assert serve("backup", home, tmp_path / "copy.db").exit_code == 0
+    assert serve("restore", home, tmp_path / "copy.db").exit_code == 0
+    assert serve("migrate", home).exit_code == 0
+    assert "inside the total" in serve("share", home, "cohort", "everyone", "--epsilon", 2).output
+
+
+def test_the_log_can_be_taken_away(place):
+    """As lines of JSON whose hashes anybody can check."""
+    from discreet.privacy.ledger import chain
+    from discreet.server import audit
+
+    place.submit(ASK)
+    with place.store.reading() as db:
+        lines = [json.loads(line) for line in audit.export(db)]
+        seed = audit.end(db).seed
+    rows = [
+        chain.Row(
+            each["position"],
+            each["kind"],
+            each["subject"],
+            each["time"],
+            chain.canonical(each["body"]),
+            each["hash"],
+        )
+        for each in lines
+    ]
+    assert list(chain.breaks(rows, seed, 1)) == []
+    assert lines[-1]["kind"] == "ask"
+
+
+def test_a_database_of_another_kind_is_refused():
+    """Only SQLite and PostgreSQL; nonsense is refused in words."""
+    for url in ("mysql://x/y", "nonsense", "oracle://"):
+        with pytest.raises(InputError, match="postgresql://"):
+            Store(url)
+
+
+def test_sqlite_reaches_the_disk(place):
+    """Every commit is synced, whatever SQLite's default is."""
+    with place.store.writing() as db:
+        assert db.execute(text("PRAGMA synchronous")).scalar_one() == 2
+        assert db.execute(text("PRAGMA foreign_keys")).scalar_one() == 1
+    with sqlite3.connect(place.config.home / "server.db") as db:
+        assert db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
