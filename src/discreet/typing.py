@@ -43,6 +43,10 @@ Planned: TypeAlias = Literal["bh", "aware", "calibrated", "mirror", "peel", "one
 """What a plan compares: the methods, "aware" under both guarantees, and BH without privacy."""
 TopK: TypeAlias = Literal["auto", "joint", "gumbel", "peel", "oneshot"]
 """How `top_k` chooses."""
+SingleTest: TypeAlias = Literal["sign", "rank-sum"]
+"""What `test` can ask."""
+Online: TypeAlias = Literal["lord", "saffron", "lond"]
+"""How a `Sequence` sets its levels."""
 NoisyMinimum: TypeAlias = Literal["permute-and-flip", "laplace"]
 """Which noise `noisy_min` adds."""
 Reduction: TypeAlias = Literal["mean", "first", "any"]

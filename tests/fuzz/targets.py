@@ -17,7 +17,7 @@ from discreet.sklearn import PrivateSelectFdr
 RECORDS = (
     *(discreet.Bound, discreet.BudgetLine, discreet.FdrPromise, discreet.Locus, discreet.Located),
     *(discreet.NoisyMin, discreet.Plan, discreet.Privacy, discreet.Rejections, discreet.Release),
-    *(discreet.Selection, discreet.Told, discreet.Values),
+    *(discreet.Selection, discreet.Told, discreet.Values, discreet.Tested, discreet.Asked),
 )
 """What the library returns: made by it alone, so that their constructors are not tried."""
 
@@ -40,7 +40,15 @@ class Target:
 def targets(folder: Path) -> list[Target]:
     """Return every public function, class and method, with small right arguments; files go to `folder`."""
     made = _Made(folder)
-    return [*_procedures(), *_selection(), *_evidence(made), *_releases(made), *_ledger(made), *_tests(made)]
+    return [
+        *_procedures(),
+        *_selection(),
+        *_single(),
+        *_evidence(made),
+        *_releases(made),
+        *_ledger(made),
+        *_tests(made),
+    ]
 
 
 @dataclass(frozen=True)
@@ -125,6 +133,17 @@ def _selection():
         yield Target(f"top_k {method}", discreet.top_k, everything(discreet.top_k, **right))
     right = {"values": scores, "sensitivity": 1, "epsilon": 1}
     yield Target("noisy_min", discreet.noisy_min, everything(discreet.noisy_min, **right))
+
+
+def _single():
+    right = {"x": [1.0, -2.0, 3.0], "epsilon": 1}
+    yield Target("test sign", discreet.test, everything(discreet.test, **right))
+    groups = {"test": "rank-sum", "group": [0, 1, 1], "levels": (0, 1)}
+    yield Target("test rank-sum", discreet.test, everything(discreet.test, **right, **groups))
+    right = {"q": 0.1, "method": "lord", "ledger": None, "dataset": None, "name": "diet"}
+    yield Target("Sequence", discreet.Sequence, right)
+    ask = {"hypothesis": "sleep", "x": [1.0, -2.0], "test": "sign", "epsilon": 1}
+    yield Target("Sequence.ask", lambda **a: discreet.Sequence().ask(**a), ask)
 
 
 def _evidence(made):
@@ -253,6 +272,8 @@ def _tests(made):
         discreet.Stratified: {**group, **bounds, "stratum": "s", "strata": (0, 1, 2)},
         discreet.TwoByTwo: group,
         discreet.RankSum: group,
+        discreet.KruskalWallis: {"group": "s", "levels": (0, 1, 2)},
+        discreet.Pairs: {},
         discreet.SignedRank: {},
         discreet.Sign: {},
         discreet.Correlation: {"partner": "y"},
@@ -270,6 +291,7 @@ def _tests(made):
     rows += [(discreet.Correlation, product, made.table)]
     rows += [(discreet.Mean, {**bounds, "null": 0.5, "adjacency": "add-remove", "least": 20}, made.table)]
     rows += [(discreet.TwoGroups, {**group, **bounds, "floor": 0.2}, made.table)]
+    rows += [(discreet.Contingency, {"group": "s", "levels": (0, 1, 2), "protect": "columns"}, made.table)]
     rows += [(discreet.Compare, {**group, "within": "s", "levels_within": (0, 1, 2)}, made.table)]
     for kind, right, data in rows:
         columns = ["a", "b"] if "a" in data else ["r1", "r2"]

@@ -109,8 +109,8 @@ def bench_people(
 
         cells = from_raw.QUICK if quick else from_raw.cells(kind or from_raw.ALL, hypotheses, epsilon, labels)
         with progress("settings", len(cells)) as tick:
-            found = from_raw.run(cells, tick, 100 if quick else signals, contender, at)
-        typer.echo(from_raw.in_words(found, at))
+            results = from_raw.run(cells, tick, 100 if quick else signals, contender, at)
+        typer.echo(from_raw.in_words(results, at))
         return
     if few:
         from discreet.lab.bench import few as with_few
@@ -147,8 +147,8 @@ def bench_tables(
     how = tables.QUICK if quick else tables.How(releases=releases, checks=checks)
     how = replace(how, protect="everything" if protected else "columns")
     with progress("tables", len(names) * (len(how.people) + 1)) as tick:
-        found, checked = tables.run(folder, how, tick)
-    typer.echo(tables.in_words(found, checked, how))
+        results, checked = tables.run(folder, how, tick)
+    typer.echo(tables.in_words(results, checked, how))
 
 
 @bench.command("fdr")

@@ -89,6 +89,17 @@ def _pair_by_margin(spread: float, epsilon: float) -> Sampler:
     return sample
 
 
+def _rank_sum(scale: float, cut: float) -> Sampler:
+    """Tell whether a rank sum plus Laplace noise reaches `cut`; every other person is in the first group."""
+
+    def sample(x: NDArray[np.float64], runs: int, rng: Generator) -> NDArray[np.int64]:
+        rank = np.argsort(np.argsort(x))
+        total = float((2.0 * rank / (x.size - 1) - 1.0)[::2].sum())
+        return (total + rng.laplace(scale=scale, size=runs) >= cut).astype(np.int64)
+
+    return sample
+
+
 def _nan_by_cast(scale: float) -> Sampler:
     """Integer casts turn NaN into an extreme number, and here that wins."""
 
@@ -160,6 +171,14 @@ FAULTS = (
     Fault("mirror, signs without noise", 1.0, 1e-3, ((0.5,), (-0.5,)), _bare_sign, 10_000),
     Fault("joint, ties to the better score", 1.0, 0.0, _rise(-0.0, 2), _flip(2.0, 1.0)),
     Fault("joint, the whole margin", 1.0, 0.0, _rise(-3.0, 4), _pair_by_margin(2.0, 1.0)),
+    Fault(
+        "rank sum, the others' shift forgotten",
+        1.0,
+        0.0,
+        ((0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0), (9.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0)),
+        _rank_sum(0.5, 1.0),
+        100_000,
+    ),
     Fault("half noise", 1.0, 0.0, _rise(-3.0, 5), _gumbel_choice(1.0)),
     Fault("10% less noise", 3.0, 0.0, _rise(-2.0, 10), _gumbel_choice(0.6), 2_000_000),
     Fault("value from the same draw", 1.0, 0.0, _rise(0.0, 10), _noisy_max_with_value(3.0, 1.5, fresh=False)),

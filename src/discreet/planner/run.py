@@ -170,15 +170,17 @@ def plan(
     study = Study(setting, n, m, asked, each, k, many, seed)
 
     tell = tick or _silent
-    found: dict[str, Outlook] = {}
+    outlooks: dict[str, Outlook] = {}
     for method in chosen:
-        found[method] = outlook(study, method, sizes)
+        outlooks[method] = outlook(study, method, sizes)
         tell(1)
     if not quick:
         trial = replace(study, repetitions=few)
         # The cheap method first: where it passes the target is a good start for the dear one.
         for method in sorted(chosen, key=_CHEAP_FIRST.index):
-            found[method] = searched(trial, found[method], target, found.get("calibrated"), found.get("bh"))
+            outlooks[method] = searched(
+                trial, outlooks[method], target, outlooks.get("calibrated"), outlooks.get("bh")
+            )
             tell(1)
     return Plan(
         n=n,
@@ -194,7 +196,7 @@ def plan(
         certificate=str(study.seen()[0]),
         target=target,
         repetitions=many,
-        outlooks=tuple(found[method] for method in chosen),
+        outlooks=tuple(outlooks[method] for method in chosen),
         curve=power_by_people(study, chosen) if curve else (),
         notes=notes,
     )
@@ -207,7 +209,7 @@ def _silent(_: int) -> None:
 def _sizes(effects: Any) -> tuple[float, ...]:
     """Return the effects as a tuple; one number stands for itself."""
     several = check.entries(effects, "effects") if isinstance(effects, Iterable) else [effects]
-    sizes = tuple(check.between(check.positive(one, "effects"), "effects", 0, _LARGEST) for one in several)
+    sizes = tuple(check.between(check.positive(size, "effects"), "effects", 0, _LARGEST) for size in several)
     if not sizes:
         raise InputError("effects must hold at least one effect size, such as 0.1")
     return sizes

@@ -57,9 +57,9 @@ class Study:
 
     def run(self, method: str) -> Rates:
         """Return what `method` finds in each of the invented studies."""
-        found = [(self._score(chosen), level) for chosen, level in self._chosen(method)]
-        scores = np.array([score for score, _ in found], dtype=np.float64)
-        return Rates(scores[:, 0], scores[:, 1:], max(level for _, level in found))
+        studies = [(self._score(chosen), level) for chosen, level in self._chosen(method)]
+        scores = np.array([score for score, _ in studies], dtype=np.float64)
+        return Rates(scores[:, 0], scores[:, 1:], max(level for _, level in studies))
 
     def seen(self) -> tuple[Certificate, Null]:
         """Return how far one person can move a score of this study, and the null law of the scores."""
@@ -101,8 +101,8 @@ class Study:
         if method == "bh":
             alternative = self.setting.alternative
             sides = 2 if alternative == "two-sided" else 1
-            for one in z:
-                p = sides * np.asarray(scipy.special.ndtr(-toward(one, alternative)), dtype=np.float64)
+            for row in z:
+                p = sides * np.asarray(scipy.special.ndtr(-toward(row, alternative)), dtype=np.float64)
                 yield step_up_positions(p, self.asked[method].q), self.asked[method].q
             return
         # All studies as one wide table: the test's own constants are then computed once.

@@ -1,0 +1,75 @@
+"""One hypothesis: Test of Tests (Kazan et al., 2023) and private rank tests (Couch et al., 2019).
+
+Test of Tests splits the sample, runs the public test on each part at a level of its own, counts rejections
+and tests that count privately as a binomial one. Couch and others add Laplace noise to the rank sum. Here:
+ours in their settings, and Test of Tests itself, whose power has a formula.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.stats import binom, nct
+from scipy.stats import t as student
+
+from discreet.single.noise_law import noise_chances
+from discreet.single.test import test
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+LEVEL, EPSILON = 0.05, 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Whose, how many people, and the published power at level 0.05 and epsilon 1."""
+
+    rival: str
+    n: int
+    published: float
+
+
+SETTINGS = (
+    Setting("Test of Tests", 100, 0.426),
+    Setting("Test of Tests", 200, 0.817),
+    Setting("Test of Tests", 400, 0.989),
+    Setting("Couch et al.", 62, 0.692),
+    Setting("Couch et al.", 100, 0.922),
+    Setting("Couch et al.", 160, 0.997),
+)
+
+
+def power(setting: Setting, studies: int, seed: int) -> NDArray[np.float64]:
+    """Return whether ours rejects, in every study: normal with mean 0.4, or two groups with means +-0.5."""
+    rng = np.random.default_rng(seed)
+    group = np.arange(setting.n) % 2
+    rejected = np.empty(studies)
+    for i in range(studies):
+        x = rng.standard_normal(setting.n)
+        if setting.rival == "Test of Tests":
+            answer = test(x + 0.4, "sign", epsilon=EPSILON)
+        else:
+            answer = test(x + 0.5 - group, "rank-sum", epsilon=EPSILON, group=group, levels=(0, 1))
+        rejected[i] = answer.p_value <= LEVEL
+    return rejected
+
+
+def rival(n: int, mean: float = 0.4) -> float:
+    """Return the power of Test of Tests with two-sided t-tests at the best number of parts and level."""
+    best = 0.0
+    noise, chance = noise_chances(1.0 / EPSILON)
+    for parts, inner in product(range(3, min(40, n // 3) + 1), (0.05, 0.1, 0.15, 0.2, 0.3)):
+        size = n // parts
+        cut, shift = student.isf(inner / 2.0, size - 1), mean * size**0.5
+        hit = nct.sf(cut, size - 1, shift) + nct.cdf(-cut, size - 1, shift)
+        reached = np.arange(-10, parts + 20)[None, :] - noise[:, None] - 1.0
+        null, real = chance @ binom.sf(reached, parts, inner), chance @ binom.sf(reached, parts, float(hit))
+        # The noisy count is continuous there: at the last whole number it rejects with some probability.
+        first = int(np.argmax(null <= LEVEL))
+        share = (LEVEL - null[first]) / (null[first - 1] - null[first])
+        best = max(best, float(real[first] + share * (real[first - 1] - real[first])))
+    return best

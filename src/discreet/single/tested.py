@@ -1,0 +1,76 @@
+"""What the answer to one question says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from discreet.privacy.promise import Privacy
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """The answer to one question: a p-value, an estimate and an interval. Holds nothing private.
+
+    Attributes
+    ----------
+    test : str
+        Which test it was.
+    n : int
+        How many people there were; public.
+    statistic : float
+        The statistic with its noise, all that was read from the data.
+    scale : float
+        Scale of the discrete Laplace noise in `statistic`.
+    p_value : float
+        At most any level with at most that probability where the null hypothesis holds.
+    estimate : float
+        What was estimated; `effect` says what that is.
+    low, high : float
+        Ends of the interval for it.
+    confidence : float
+        How often, at least, such an interval holds what was estimated.
+    effect : str
+        What the estimate is of, in words.
+    basis : {"proved", "approximate"}
+        Whether the p-value stands on the exact null law, or on a normal one.
+    privacy : Privacy
+        epsilon, who the neighbours are, and the event charged.
+
+    Notes
+    -----
+    Returned by `test`. Proof: docs/proofs/single.md.
+
+    References
+    ----------
+    Awan & Slavkovic (2018), Differentially Private Uniformly Most Powerful Tests for Binomial Data.
+
+    Examples
+    --------
+    >>> import discreet
+    >>> answer = discreet.test([3.1] * 200, "sign", epsilon=1)
+    >>> answer.p_value < 0.01, answer.basis
+    (True, 'proved')
+    """
+
+    test: str
+    n: int
+    statistic: float
+    scale: float
+    p_value: float
+    estimate: float
+    low: float
+    high: float
+    confidence: float
+    effect: str
+    basis: str
+    privacy: Privacy
+
+    def __str__(self) -> str:
+        share = f"{self.confidence:.0%}"
+        return (
+            f"{self.test}, {self.n:,} people: p = {self.p_value:.3g} ({self.basis}).\n"
+            f"{self.effect}: {self.estimate:.4g}, {share} interval {self.low:.4g} to {self.high:.4g}.\n"
+            f"{self.privacy}"
+        )
