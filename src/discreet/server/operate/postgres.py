@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import subprocess
 import tempfile
 import time
 import warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,7 +41,8 @@ def temporary() -> Generator[tuple[str, Callable[[], None]]]:
 
     def restart() -> None:
         stop()
-        running.ensure_postgres_running()
+        with suppress(subprocess.SubprocessError):  # it may still be at its recovery: clients wait for it
+            running.ensure_postgres_running()
 
     try:
         yield address, restart
