@@ -7,7 +7,7 @@ import pytest
 from scipy.special import ndtr
 from scipy.stats import binom
 
-from discreet.methods.all.tail import log_arranged, log_mean, noisy_sum_tail
+from discreet.methods.all.proved.tail import log_arranged, log_mean, noisy_sum_tail
 
 SCORES = np.array([2.0, 2.5, 3.0, 3.5, 4.0, 4.5])
 

@@ -170,7 +170,12 @@ _STOREY = Reference(
     "article",
 )
 
-_TOLD = {"adaptive BH": (_STOREY, _FCR), "BH": (_BH, _FCR), "BY": (_PRDS, _FCR)}
+_TOLD = {
+    "adaptive BH": (_STOREY, _FCR),
+    "BH": (_BH, _FCR),
+    "BY": (_PRDS, _FCR),
+    "BH by question": (_BH, _FCR),
+}
 _METHODS = {
     "noise-aware BH": (_BH, _PRDS, _EXPONENTIAL, _PAY, _RANGE),
     "the mirror": (_KNOCKOFFS, _ADAPT, _EXPONENTIAL, _RANGE),

@@ -116,7 +116,9 @@ def _values(x: Any, listed: list[dict[str, Any]]) -> Values | None:
 def _estimates(x: Any, m: int) -> Told | None:
     if x is None:
         return None
-    fields = _object(x, "told", ["procedure", "indices", "hypotheses", "effect", *NUMBERS])
+    names = ["procedure", "indices", "hypotheses", "effect", *NUMBERS]
+    by_question = isinstance(x, dict) and "question" in x  # only told where the procedure asks for it
+    fields = _object(x, "told", [*names, "question"] if by_question else names)
     lists = {name: _typed(fields[name], name, list) for name in fields if name != "procedure"}
     nulls = {"estimate": math.nan, "standard_error": math.nan, "degrees": math.inf}
     numbers = {
@@ -128,6 +130,9 @@ def _estimates(x: Any, m: int) -> Told | None:
         hypotheses=tuple(_typed(name, "hypotheses", str) for name in lists["hypotheses"]),
         effect=tuple(_typed(name, "effect", str) for name in lists["effect"]),
         procedure=_typed(fields["procedure"], "procedure", str),
+        question=np.asarray([check.whole(one, "question", 0, m - 1) for one in lists["question"]], np.int64)
+        if by_question
+        else None,
         **numbers,
     )
 

@@ -83,6 +83,7 @@ def _estimates(told: Told) -> dict[str, Any]:
         "hypotheses": [_text(name) for name in told.hypotheses],
         "effect": [_text(name) for name in told.effect],
         **{name: [_number(x) for x in getattr(told, name).tolist()] for name in NUMBERS},
+        **({} if told.question is None else {"question": told.question.tolist()}),
     }
 
 

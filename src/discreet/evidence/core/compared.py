@@ -213,9 +213,10 @@ def _sizes(people: People, given: tuple[float, float] | None, *, protected: bool
     """
     if not protected:
         counts = people.counts().astype(np.float64)
-        counts = counts[np.argsort(np.sum(counts, axis=1))]
-        before: NDArray[np.float64] = np.cumsum(np.sum(counts, axis=1), dtype=np.float64)
-        return groups.sizes(counts[int(np.searchsorted(before, float(before[-1]) / 2))])
+        counts = counts[np.argsort(counts.sum(axis=1))]
+        before = np.cumsum(counts.sum(axis=1))
+        middling = int(np.count_nonzero(before < float(before[-1]) / 2))
+        return groups.sizes(counts[middling])
     most = max(float(people.rows), 1.0)
     half = people.size / 2
     first, second = given if given is not None else (half, half)

@@ -64,7 +64,7 @@ def ready_scores(evidence: Evidence, asked: Parameters) -> Ready:
         exact = evidence.score if signed is None else signed
         noisy = told(np.floor(exact / step), moved, rho, step)
         if signed is None:
-            p = noisy_tail(noisy.sums, noisy.deviation, evidence.null)
+            p = noisy_tail(noisy.sums, float(noisy.deviation), evidence.null)
         else:
             p = np.asarray(ndtr(-noisy.sums / math.hypot(1.0, noisy.deviation)), dtype=np.float64)
         places = adaptive_bh(p, asked.q) if adaptive else step_up_positions(p, asked.q)
