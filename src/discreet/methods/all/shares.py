@@ -84,6 +84,22 @@ class Shares:
         """The sum of all parts."""
         return math.fsum(getattr(self, field.name) for field in fields(self))
 
+    def of_a_sample(self, times: float) -> Shares:
+        """Return the budget with which people who each stand for so many see what all of them would.
+
+        Sums of n people that are compared with their number need noise in proportion to n, contrasts noise in
+        proportion to its root.
+        """
+        near_zero = (
+            "where",
+            "missing",
+            "weights",
+            "contrast",
+            "stages",
+        )  # what `where` leaves goes to contrasts
+        powers = {field.name: 1 if field.name in near_zero else 2 for field in fields(self)}
+        return Shares(*(getattr(self, name) * times**power for name, power in powers.items()))
+
 
 def schedule(signals: int, m: int) -> Later:
     """Return the later stages, where so many of `m` hypotheses are expected to be real."""
