@@ -51,6 +51,16 @@ class Shares:
         """Return the budget where the sizes of the groups are known already."""
         return replace(self, groups=0.0, contrast=self.contrast + self.groups)
 
+    def of_a_sample(self, times: float) -> Shares:
+        """Return the budget with which people who each stand for so many see what all of them would.
+
+        Sums of n people that are compared with their number need noise in proportion to n, contrasts noise in
+        proportion to its root.
+        """
+        near_zero = ("missing", "weights", "contrast", "stages")
+        powers = {field.name: 1 if field.name in near_zero else 2 for field in fields(self)}
+        return Shares(*(getattr(self, name) * times**power for name, power in powers.items()))
+
     def spent(self) -> tuple[float, ...]:
         """Return the parts in the order in which they are spent."""
         return tuple(getattr(self, field.name) for field in fields(self))
