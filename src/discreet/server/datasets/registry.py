@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -97,6 +97,34 @@ def set_state(db: Connection, actor: str, name: str, state: str, reason: str = "
     audit.append(db, f"dataset-{state}", name, actor, reason=reason[:1000])
 
 
+def pause_after(db: Connection, name: str, question: str, visible: float) -> None:
+    """Pause a data set after a failed question; of several, name the one that analysts are told of first."""
+    found = find(db, name)
+    if found.state == "open":
+        set_state(db, "server", name, "paused", _failed(question))
+    elif visible < _told_from(db, found):
+        values = {"reason": _failed(question)}
+        db.execute(update(tables.dataset).where(tables.dataset.c.name == name).values(**values))
+
+
+def as_told(db: Connection, found: DataSet) -> DataSet:
+    """Return a data set as analysts are told of it: a failure pauses it, for them, from its slot on."""
+    hidden = found.state == "paused" and _told_from(db, found) > time.time()
+    return replace(found, state="open", reason="") if hidden else found
+
+
+def _told_from(db: Connection, found: DataSet) -> float:
+    """Return when the failed question that paused a data set can be seen; 0 if somebody else paused it."""
+    job = tables.job.c
+    asked = select(job.id, job.visible).where(job.dataset == found.name, job.state == "failed")
+    times = [visible for each, visible in db.execute(asked) if found.reason == _failed(each)]
+    return times[0] if times else 0.0
+
+
+def _failed(question: str) -> str:
+    return f"question {question} failed"
+
+
 def find(db: Connection, name: str, version: int | None = None) -> DataSet:
     """Return a data set under its newest metadata, or those of an earlier version."""
     row = db.execute(select(tables.dataset).where(tables.dataset.c.name == name)).first()
@@ -129,7 +157,14 @@ def seen_by(db: Connection, account: Account, name: str) -> DataSet:
     """Return a data set that the account may see; one it may not is as unknown as one that is not there."""
     if name not in open_to(db, account):
         raise unknown(name)
-    return find(db, name)
+    found = find(db, name)
+    return found if account.role == "custodian" else as_told(db, found)
+
+
+def all_seen_by(db: Connection, account: Account) -> list[DataSet]:
+    """Return all data sets that the account may see, as it is told of them."""
+    found = (find(db, name) for name in open_to(db, account))
+    return [each if account.role == "custodian" else as_told(db, each) for each in found]
 
 
 def unknown(name: str) -> UnknownError:
