@@ -11,8 +11,10 @@ from .classical.step_up import step_up as step_up
 from .data.plink.plink import Plink as Plink
 from .data.tables.person import Person as Person
 from .errors import DiscreetError as DiscreetError
+from .evidence.adjusted import Adjusted as Adjusted
 from .evidence.allelic import Allelic as Allelic
 from .evidence.compare import Compare as Compare
+from .evidence.contingency import Contingency as Contingency
 from .evidence.core.certificate import Certificate as Certificate
 from .evidence.core.evidence import Evidence as Evidence
 from .evidence.core.log_p import are_neighbours as are_neighbours
@@ -20,8 +22,10 @@ from .evidence.core.log_p import truncated_sensitivity as truncated_sensitivity
 from .evidence.core.null import Null as Null
 from .evidence.correlation import Correlation as Correlation
 from .evidence.genotypic import Genotypic as Genotypic
+from .evidence.kruskal_wallis import KruskalWallis as KruskalWallis
 from .evidence.mean import Mean as Mean
 from .evidence.p_values import PValues as PValues
+from .evidence.pairs import Pairs as Pairs
 from .evidence.proportion import Proportion as Proportion
 from .evidence.rank_sum import RankSum as RankSum
 from .evidence.score import Score as Score

@@ -11,8 +11,10 @@ import numpy as np
 
 from discreet.data.source import Tables, open_source
 from discreet.errors import InputError
+from discreet.evidence.core.entries import Entries
 from discreet.evidence.core.groups import MEMBERSHIP, sizes
 from discreet.evidence.core.people import People, Question
+from discreet.evidence.core.protocol import Comparison
 from discreet.labels import codes
 
 if TYPE_CHECKING:
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
     from discreet.block import Block
     from discreet.data.tables.table import Table
-    from discreet.evidence.core.protocol import Comparison, Test
+    from discreet.evidence.core.protocol import Test
 
 _LARGEST = 2**28  # entries of a file
 _ROWS = "Each row was taken to be one person."
@@ -31,30 +33,16 @@ def gathered(data: Any, test: Test, *, person: Any, columns: Any) -> People | No
     """Return everyone's entries and groups. Those in neither group have no entries.
 
     None if the test is no comparison of two groups by rows, if the data are genotypes, and if a file has more
-    entries than are held at once and the test can do without: how many people and columns there are is public,
-    how many bytes they take is not.
+    entries than are held at once and the test can do without: how many people and columns there are is
+    public, how many bytes they take is not.
     """
-    source, asked = open_source(data), test.comparison()
-    if not isinstance(source, Tables):
-        if test.needs_rows:
-            if source.by_row:
-                source.read(test.labels, columns=columns, person=person)  # says what tables can be
-            raise InputError(
-                f"{type(test).__name__} compares columns of tables; for genotypes use Allelic, Trend or Score"
-            )
+    asked = test.comparison()
+    read = _read(data, test, person, columns, ask=asked is not None)
+    if read is None or asked is None:
         return None
-    if asked is None:
-        return None
-    source.check(test, columns)
-    table = source.read(test.labels, columns=columns, person=person)
-    blocks = _blocks(table, _LARGEST if source.is_file and not test.needs_rows else math.inf)
-    if blocks is None:
-        return None
-    if not test.needs_rows:
-        source.hold(table, blocks)  # its own scores may be asked for next
+    table, blocks = read
     label = np.concatenate([codes(block.labels[asked.group], asked.levels) for block in blocks])
-    parts = [block.values for block in blocks]
-    values = parts[0] if len(parts) == 1 else np.concatenate(parts)
+    values = _values(blocks)
     group = label.astype(np.int8)
     # Where groups are protected, how long this takes must not tell that somebody is in neither.
     if asked.protect == "everything" or np.any(group < 0):
@@ -76,6 +64,49 @@ def gathered(data: Any, test: Test, *, person: Any, columns: Any) -> People | No
     if asked.protect == "columns":
         _refuse_empty(people, asked)
     return people
+
+
+@np.errstate(all="ignore")
+def entries_of(data: Any, test: Test, *, person: Any, columns: Any) -> Entries:
+    """Return everyone's entries and labels, for tests of whole columns."""
+    read = _read(data, test, person, columns, ask=True)
+    assert read is not None  # noqa: S101  rows are needed
+    table, blocks = read
+    questions = _questions(table, Comparison(group="", levels=(), alternative="two-sided"))
+    names: list[str] = []
+    for question in questions:
+        first, last = int(question.places.start), int(question.places.stop)
+        names.append(str(table.names[first]) if last - first == 1 else question.column)
+    labels = {name: np.concatenate([block.labels[name] for block in blocks]) for name in test.labels}
+    return Entries(tuple(names), questions, _values(blocks), labels, _ROWS if person is None else "")
+
+
+def _read(data: Any, test: Test, person: Any, columns: Any, *, ask: bool) -> tuple[Table, list[Block]] | None:
+    """Return a table and everyone in it; None where that is not asked for, or is more than a test needs."""
+    source = open_source(data)
+    if not isinstance(source, Tables):
+        if test.needs_rows:
+            if source.by_row:
+                source.read(test.labels, columns=columns, person=person)  # says what tables can be
+            raise InputError(
+                f"{type(test).__name__} compares columns of tables; for genotypes use Allelic, Trend or Score"
+            )
+        return None
+    if not ask:
+        return None
+    source.check(test, columns)
+    table = source.read(test.labels, columns=columns, person=person)
+    blocks = _blocks(table, _LARGEST if source.is_file and not test.needs_rows else math.inf)
+    if blocks is None:
+        return None
+    if not test.needs_rows:
+        source.hold(table, blocks)  # its own scores may be asked for next
+    return table, blocks
+
+
+def _values(blocks: list[Block]) -> NDArray[Any]:
+    parts = [block.values for block in blocks]
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def _blocks(table: Table, most: float) -> list[Block] | None:

@@ -19,7 +19,7 @@ from discreet.evidence.core.evidence import Evidence
 from discreet.evidence.core.protocol import Test
 from discreet.evidence.core.registry import is_own
 from discreet.evidence.core.sharded import Part, joined
-from discreet.gather import gathered
+from discreet.gather import entries_of, gathered
 from discreet.typing import Engine
 
 if TYPE_CHECKING:
@@ -122,6 +122,11 @@ def measuring(
     if test.needs_rows:
         if engine != "local":
             raise InputError(f"{type(test).__name__} counts in this process: leave engine out")
+        if test.comparison() is None:
+            entries = entries_of(source, test, person=person, columns=columns)
+            with np.errstate(all="ignore"):
+                yield _assuming(entries.assumption, _of(entries.rows, test.of_rows(entries)))
+            return
         people = gathered(source, test, person=person, columns=columns)
         assert people is not None  # noqa: S101  rows are needed
         with np.errstate(all="ignore"):

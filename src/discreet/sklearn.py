@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from discreet.api import discover
-from discreet.data.tables.source import entries
 from discreet.documented import documented
 from discreet.errors import InputError, missing_extra
 from discreet.evidence.core.arguments import alternative_of, pair
@@ -17,18 +15,17 @@ from discreet.evidence.correlation import Correlation
 from discreet.evidence.two_groups import TwoGroups
 from discreet.measure import check_test
 from discreet.methods.options import TEXTS
+from discreet.sklearn_data import checks, column, in_our_words, named_table, two_classes, type_kinds, unmasked
 
 try:
     from sklearn.base import BaseEstimator
     from sklearn.feature_selection import SelectorMixin
-    from sklearn.utils import ClassifierTags, validation
+    from sklearn.utils import ClassifierTags
 except ImportError:
     raise missing_extra("sklearn", "PrivateSelectFdr") from None
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
+    from collections.abc import Sequence
 
     from discreet.alternative import Alternative
     from discreet.evidence.core.protocol import Test
@@ -37,18 +34,6 @@ if TYPE_CHECKING:
 
 _TARGET = "y"
 _FLOOR = 0.2
-# How refusals of scikit-learn begin that speak of shapes and kinds alone.
-_SAFE = (
-    "Expected 2D",
-    "Found ",
-    "Complex data",
-    "Sparse data",
-    "y should",
-    "X has",
-    "The feature names",
-    "float() arg",
-)
-_check: Any = validation  # untyped
 
 
 @documented(TEXTS)
@@ -198,15 +183,15 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
             if np.ma.is_masked(y):
                 raise InputError("y must say everybody's class: some of its entries are masked")
             values, y = self._valid(X, y)
-            y = _two_classes(y)
+            y = two_classes(y)
         else:
             values = self._valid(X, ensure_min_samples=2)
             if y is not None:
-                y = _in_our_words(lambda: _column(y))
-                _in_our_words(lambda: _check.check_consistent_length(values, y))
+                y = in_our_words(lambda: column(y))
+                in_our_words(lambda: checks.check_consistent_length(values, y))
         names = self._names()
         self.release_ = discover(
-            _table(values, names, test.labels, y),
+            named_table(values, names, test.labels, y),
             test,
             q=self.alpha,
             epsilon=self.epsilon,
@@ -228,11 +213,11 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
         All features are double precision: left to itself, scikit-learn gives them one type that depends on
         all of them, and so on whether anybody misses an entry anywhere.
         """
-        kinds = _in_our_words(lambda: _type_kinds(X))
+        kinds = in_our_words(lambda: type_kinds(X))
         if "m" in kinds or "M" in kinds:  # NumPy would make numbers of dates
             raise InputError("X must hold numbers: leave text and dates out, or encode them")
         options |= {"dtype": np.float64, "ensure_all_finite": False}
-        return _in_our_words(lambda: _check.validate_data(self, _unmasked(X), *target, **options))
+        return in_our_words(lambda: checks.validate_data(self, unmasked(X), *target, **options))
 
     def _chosen_test(self) -> Any:
         """Return the test, from public parameters alone."""
@@ -271,7 +256,7 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
         return {name: value for name, value in kept.items() if value is not None}
 
     def _get_support_mask(self) -> Any:
-        _check.check_is_fitted(self, "release_")
+        checks.check_is_fitted(self, "release_")
         mask = np.zeros(self.n_features_in_, dtype=bool)
         mask[self.release_.indices] = True
         return mask
@@ -284,69 +269,3 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
         if self.y_bounds is None:
             tags.classifier_tags = ClassifierTags(multi_class=False)
         return tags
-
-
-class _NotNumbersError(InputError, TypeError):
-    """Where scikit-learn raises a TypeError, those who catch one get one."""
-
-
-def _in_our_words(run: Callable[[], Any]) -> Any:
-    """Return what `run` returns; of scikit-learn's refusals only words that quote no entry are kept."""
-    try:
-        return run()
-    except Exception as error:  # noqa: BLE001 - what stands in X may raise anything
-        kind = _NotNumbersError if isinstance(error, TypeError) else InputError
-        first = str(error).partition("\n")[0] if isinstance(error, (TypeError, ValueError)) else ""
-    words = first.rstrip(":") if first.startswith(_SAFE) else "leave text columns out, or encode them"
-    raise kind(f"X must hold numbers, people by features, and y one entry for each person: {words}")
-
-
-def _two_classes(y: NDArray[Any]) -> NDArray[np.intp]:
-    """Return the two classes, which are public, as 0 and 1."""
-    classes, codes = _in_our_words(lambda: np.unique(y, return_inverse=True))
-    if classes.size != 2:
-        raise InputError(
-            f"y must hold two classes; got {classes.size}. Only binary classification is supported: compare "
-            "one class with the rest, or give y_bounds if y is a number"
-        )
-    return codes
-
-
-def _unmasked(data: Any) -> Any:
-    """Return data without a mask, NaN or None where it was: scikit-learn would read what lies under it."""
-    masked: Any = data
-    return entries(masked, masked.dtype) if isinstance(data, np.ma.MaskedArray) else masked
-
-
-def _type_kinds(data: Any) -> list[str]:
-    """Return NumPy's letters for the types of an array or of the columns of a data frame, if it has any."""
-    types: Any = getattr(data, "dtypes", None)
-    several = isinstance(types, Iterable)
-    found: list[Any] = list(cast("Iterable[Any]", types)) if several else [getattr(data, "dtype", None)]
-    return [letter for one in found if isinstance(letter := getattr(one, "kind", None), str)]
-
-
-def _column(y: Any) -> NDArray[Any]:
-    """Return y as a column of floats, or of objects where it is no number; what is masked is missing."""
-    given = _check.column_or_1d(_unmasked(y), warn=True)
-    return entries(given, given.dtype)
-
-
-def _table(
-    values: NDArray[Any], names: tuple[str, ...], labels: tuple[str, ...], target: NDArray[Any] | None
-) -> NDArray[Any]:
-    """Return features and y as one table with named columns, of numbers in double precision."""
-    for label in labels:
-        if label in names:
-            raise InputError(
-                f"a feature is called {label!r}, like y's column in the test: rename one of them"
-            )
-    kinds: list[Any] = [(name, np.float64) for name in names]
-    if target is not None:
-        kinds += [(label, target.dtype) for label in labels]
-    table = np.empty(values.shape[0], dtype=kinds)
-    for place, name in enumerate(names):
-        table[name] = values[:, place]
-    for label in labels:
-        table[label] = target
-    return table

@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted(page for page in DOCS.rglob("*.md") if "_build" not in page.parts)
-PLAIN = {"all-fdr", "all-p-values", "all-privacy", "compare"}  # proof pages still to be converted
+PLAIN = {"all-privacy"}  # proof pages still to be converted
 PROOFS = [page for page in PAGES if page.parent.name == "proofs" and page.stem not in PLAIN]
 PROSE = [*PROOFS, *sorted((DOCS / "explained").glob("*.md")), DOCS / "errata.md", DOCS / "theorems.md"]
 
@@ -19,7 +19,7 @@ _spec.loader.exec_module(mathml)
 
 _CODE = re.compile(r"^(`{3,}).*?^\1\s*$|`[^`]*`", re.DOTALL | re.MULTILINE)
 _MATH = re.compile(r"\$\$(.+?)\$\$|(?<!\\)\$([^$]+)\$", re.DOTALL)
-_LEFT = re.compile(r"<=|>=|!=|->|\^|\w_\w|\bsqrt\b|\beps\b|\w\(\w\)|(?<![$\w])[+<>=](?![$\w])")
+_LEFT = re.compile(r"<=|>=|!=|->|\^|\w_\w|\bsqrt\b|\beps\b|\w\(\w\)|(?<=\s)[+<>=](?=\s)")
 
 
 def formulas(page):

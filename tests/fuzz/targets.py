@@ -272,6 +272,9 @@ def _tests(made):
         discreet.Stratified: {**group, **bounds, "stratum": "s", "strata": (0, 1, 2)},
         discreet.TwoByTwo: group,
         discreet.RankSum: group,
+        discreet.KruskalWallis: {"group": "s", "levels": (0, 1, 2)},
+        discreet.Pairs: {},
+        discreet.Adjusted: {**group, "adjust": {"s": (0, 1, 2)}},
         discreet.SignedRank: {},
         discreet.Sign: {},
         discreet.Correlation: {"partner": "y"},
@@ -289,6 +292,7 @@ def _tests(made):
     rows += [(discreet.Correlation, product, made.table)]
     rows += [(discreet.Mean, {**bounds, "null": 0.5, "adjacency": "add-remove", "least": 20}, made.table)]
     rows += [(discreet.TwoGroups, {**group, **bounds, "floor": 0.2}, made.table)]
+    rows += [(discreet.Contingency, {"group": "s", "levels": (0, 1, 2), "protect": "columns"}, made.table)]
     rows += [(discreet.Compare, {**group, "within": "s", "levels_within": (0, 1, 2)}, made.table)]
     for kind, right, data in rows:
         columns = ["a", "b"] if "a" in data else ["r1", "r2"]

@@ -4,10 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from scipy.optimize import linprog
 from scipy.stats import cauchy, multivariate_normal, norm
-
-from discreet.methods.all.questions import dependence_factor
 
 GRID = 8  # each column is in one of so many equally likely states
 STATES = np.array(list(product(range(GRID), repeat=3)))
@@ -62,6 +59,7 @@ def staged(rng, m0, *, own=False, smallest=False):
     return fdr(rejected(np.where(alive, p, 1.0), 0.5), list(range(m0)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("m0", [1, 2, 3])
 def test_stages(m0):
     """Three columns, two stages, p-values that depend on who survives in any way: at most q m0/m."""
@@ -89,43 +87,6 @@ def test_select_then_measure(m0):
     rng = np.random.default_rng(10 + m0)
     assert max(focused(rng, m0, 3) for _ in range(300)) <= 0.5 * m0 / 3 + 1e-12
     assert max(focused(rng, m0, 2) for _ in range(300)) > 0.5 * m0 / 3
-
-
-def worst_question(q, others):
-    """Return the largest FDR with two null answers of one question, dependent in any way, and others.
-
-    A p-value matters by the critical value it is under; a linear program finds the worst joint law.
-    """
-    m = 2 + len(others)
-    ends = np.append(q * np.arange(1, m + 1) / m, 1.0)
-    mass = np.diff(ends, prepend=0.0)
-    cells = np.array(list(product(range(m + 1), repeat=2)))
-    p = np.column_stack([ends[cells], np.tile(others, (len(cells), 1))])
-    found = rejected(p, q)
-    gain = found[:, :2].sum(axis=1) / np.maximum(found.sum(axis=1), 1)
-    sums = np.array([cells[:, side] == cell for side in (0, 1) for cell in range(m + 1)], dtype=float)
-    return -linprog(-gain, A_eq=sums, b_eq=np.tile(mass, 2), bounds=(0, 1)).fun
-
-
-def test_answers_of_one_question():
-    """The worst law of two answers is within q kappa, equals it where nothing else is tested, and beats q."""
-    for q in (0.05, 0.1, 0.5):
-        assert worst_question(q, []) == pytest.approx(dependence_factor([2]) * q)
-        for others in ([0.0], [1.0], [0.0, 0.0, 1.0], [0.0] * 6, list(q * np.arange(3, 11) / 10)):
-            m = 2 + len(others)
-            worst = worst_question(q, others)
-            assert worst <= 2 / m * (2 - 1 / m) * q + 1e-9
-    assert worst_question(0.1, list(0.1 * np.arange(3, 11) / 10)) > 0.1 * 2 / 10 * 1.5
-
-
-def test_dependence_factor():
-    """One answer each costs nothing, many answers as much as Benjamini-Yekutieli, sizes are averaged."""
-    harmonic = np.sum(1 / np.arange(1, 101))
-    assert dependence_factor([1] * 100) == pytest.approx(1)
-    assert dependence_factor([100]) == pytest.approx(harmonic)
-    found = [dependence_factor([size] * (100 // size)) for size in (2, 5, 10)]
-    assert found == pytest.approx([1.99, 3.735, 4.605], abs=1e-3)
-    assert dependence_factor([1] * 50 + [2] * 25) == pytest.approx((1 + 1.99) / 2)
 
 
 def test_negatively_dependent_answers():

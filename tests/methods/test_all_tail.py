@@ -7,7 +7,7 @@ import pytest
 from scipy.special import ndtr
 from scipy.stats import binom
 
-from discreet.methods.all.tail import log_arranged, log_mean, noisy_sum_tail
+from discreet.methods.all.proved.tail import log_arranged, log_mean, noisy_sum_tail
 
 SCORES = np.array([2.0, 2.5, 3.0, 3.5, 4.0, 4.5])
 
@@ -37,6 +37,7 @@ def cases():
     return [(weights, f) for weights in shapes for f in (0.05, 0.3, 0.5, 0.9)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.05, 0.3, 1.0, 5.0])
 def test_above_every_exact_law(share):
     """2^12 outcomes, convolved with the noise: the bound holds out to 8 deviations, on both sides."""

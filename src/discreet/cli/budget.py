@@ -60,15 +60,15 @@ def show(
     from discreet.privacy.ledger import Ledger
 
     book = Ledger(ledger)
-    found = [book.budget(each) for each in ([name] if name is not None else book.budgets())]
+    budgets = [book.budget(each) for each in ([name] if name is not None else book.budgets())]
     if as_json:
-        rows = [dataclasses.asdict(each) for each in found]
+        rows = [dataclasses.asdict(each) for each in budgets]
         _echo(json.dumps(rows if name is None else rows[0]))
     elif name is not None:
-        _echo(str(found[0]))
+        _echo(str(budgets[0]))
     else:
         header = ("data set", "epsilon", "delta", "spent", "left", "releases", "neighbours")
-        _table(header, [_budget_row(each) for each in found])
+        _table(header, [_budget_row(each) for each in budgets])
 
 
 @budget.command()
@@ -138,8 +138,8 @@ def verify(
     from discreet.privacy.ledger import Ledger
 
     verdict = Ledger(ledger).verify(head)
-    found = {"good": verdict.good, **dataclasses.asdict(verdict)}
-    _echo(json.dumps(found) if as_json else str(verdict))
+    report = {"good": verdict.good, **dataclasses.asdict(verdict)}
+    _echo(json.dumps(report) if as_json else str(verdict))
     raise typer.Exit(0 if verdict.good else 1)
 
 

@@ -80,9 +80,9 @@ def simulate(
 
         draw(rates, plot)
     if as_json:
-        found: dict[str, list[Any]] = {"rates": rates, "adversary": worst, "theorem": promises}
+        results: dict[str, list[Any]] = {"rates": rates, "adversary": worst, "theorem": promises}
         typer.echo(
-            json.dumps({key: [dataclasses.asdict(row) for row in rows] for key, rows in found.items()})
+            json.dumps({key: [dataclasses.asdict(row) for row in rows] for key, rows in results.items()})
         )
     else:
         typer.echo(f"{rates_in_words(rates)}\n\n{worst_in_words(worst)}\n\n{theorem_in_words(promises)}")

@@ -27,24 +27,26 @@ def notes(job: Job) -> list[str]:
         table = job.source.read(job.test.labels, columns=wanted, person=person)
     except DiscreetError:
         return []  # said in its turn, when the job runs
-    chosen = {one.column.name for one in table.chosen}
+    chosen = {choice.column.name for choice in table.chosen}
     reserved = [*table.labels, *([table.person.column] if table.person else [])]
     everything = table.source.columns
     free = offered(everything, reserved)
-    found = [f"Testing {_listed(table.names)}.", *exact_levels(job)]
-    rows = {one.name for one in everything} - {one.name for one in free} - {*reserved, *chosen}
+    lines = [f"Testing {_listed(table.names)}.", *exact_levels(job)]
+    rows = {column.name for column in everything} - {column.name for column in free} - {*reserved, *chosen}
     if wanted is None:
-        found += [f"Left out, row numbers: column {name!r}. To test it: --columns '{name}'." for name in rows]
+        lines += [f"Left out, row numbers: column {name!r}. To test it: --columns '{name}'." for name in rows]
     patterns = ["*"] if wanted is None else [wanted] if isinstance(wanted, str) else list(wanted)
-    left = [one.name for one in free if one.name not in chosen and _asked(one, patterns)]
+    left = [column.name for column in free if column.name not in chosen and _asked(column, patterns)]
     if left:
-        found.append(
+        lines.append(
             f"Left out, not numbers: {_listed(left)}. To test answers: --columns '{left[0]}=yes,no'."
         )
-    counted = [one.names[0] for one in table.chosen if one.levels is None and one.column.kind != "bool"]
+    counted = [
+        choice.names[0] for choice in table.chosen if choice.levels is None and choice.column.kind != "bool"
+    ]
     if counted and job.test.yes_or_no:
-        found.append(f"A value of 0.5 or more counts as yes: {_listed(counted)}.")
-    return found
+        lines.append(f"A value of 0.5 or more counts as yes: {_listed(counted)}.")
+    return lines
 
 
 def exact_levels(job: Job) -> list[str]:
@@ -62,7 +64,7 @@ def exact_levels(job: Job) -> list[str]:
 
 def _asked(column: Column, patterns: list[Any]) -> bool:
     """Say whether a column was asked for, by default or by pattern, and holds no numbers."""
-    return column.kind not in NUMBERS and any(fnmatchcase(column.name, str(one)) for one in patterns)
+    return column.kind not in NUMBERS and any(fnmatchcase(column.name, str(pattern)) for pattern in patterns)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -135,13 +135,13 @@ def _read(path: Path) -> dict[str, Any]:
 
 def _pairs(options: list[str]) -> dict[str, Any]:
     """Return "name=value" pairs, each value read as TOML where it is one, else as text."""
-    found: dict[str, Any] = {}
+    pairs: dict[str, Any] = {}
     for option in options:
         name, equals, text = option.partition("=")
         if not equals:
             raise InputError(f"option must be name=value; got {option!r}")
         try:
-            found[name.strip()] = tomllib.loads(f"value = {text}")["value"]
+            pairs[name.strip()] = tomllib.loads(f"value = {text}")["value"]
         except tomllib.TOMLDecodeError:
-            found[name.strip()] = text
-    return found
+            pairs[name.strip()] = text
+    return pairs

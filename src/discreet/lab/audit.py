@@ -80,8 +80,8 @@ def _top(k: int, epsilon: float, delta: float, method: TopK) -> Callable[[NDArra
 
 
 def _min_with_value(x: NDArray[np.float64]) -> int:
-    found = noisy_min(-x, sensitivity=1, epsilon=1, method="laplace")
-    return 2 * found.index + int(found.value is not None and found.value <= 3.0)
+    winner = noisy_min(-x, sensitivity=1, epsilon=1, method="laplace")
+    return 2 * winner.index + int(winner.value is not None and winner.value <= 3.0)
 
 
 def _min_with_value_law() -> Callable[[NDArray[np.float64]], outcomes.Law]:
@@ -219,17 +219,17 @@ def in_words(rows: Sequence[Row]) -> str:
 
 def exact_row(mechanism: Mechanism) -> Row:
     """Return the largest loss of the mechanism's exact law over all `neighbours`."""
-    found = 0.0
+    loss = 0.0
     for x, y in neighbours():
         p, q = mechanism.law(x), mechanism.law(y)
         if not p:
             continue  # fewer items than it chooses, or too many to list
         if mechanism.delta > 0:
-            found = outcomes.epsilon_at(p, q, mechanism.delta, found)
+            loss = outcomes.epsilon_at(p, q, mechanism.delta, loss)
         else:
-            found = max(found, outcomes.loss(p, q))
-    verdict = "holds" if found <= mechanism.epsilon * (1 + 1e-9) else "VIOLATED"
-    return Row(mechanism.name, "exact law", mechanism.epsilon, mechanism.delta, found, "epsilon", verdict)
+            loss = max(loss, outcomes.loss(p, q))
+    verdict = "holds" if loss <= mechanism.epsilon * (1 + 1e-9) else "VIOLATED"
+    return Row(mechanism.name, "exact law", mechanism.epsilon, mechanism.delta, loss, "epsilon", verdict)
 
 
 def sampled_row(mechanism: Mechanism, runs: int) -> Row:
@@ -239,11 +239,9 @@ def sampled_row(mechanism: Mechanism, runs: int) -> Row:
     y = x + np.array([1.0, *[-1.0] * (mechanism.m - 1)])
     runs = max(8, runs // mechanism.slow)
     first, second = (np.array([mechanism.run(z) for _ in range(runs)]) for z in (x, y))
-    found = epsilon_found(first, second, mechanism.delta, ALPHA)
-    verdict = "holds" if found <= mechanism.epsilon else "VIOLATED"
-    return Row(
-        mechanism.name, f"{runs:,} runs", mechanism.epsilon, mechanism.delta, found, "epsilon", verdict
-    )
+    loss = epsilon_found(first, second, mechanism.delta, ALPHA)
+    verdict = "holds" if loss <= mechanism.epsilon else "VIOLATED"
+    return Row(mechanism.name, f"{runs:,} runs", mechanism.epsilon, mechanism.delta, loss, "epsilon", verdict)
 
 
 def fault_rows(seed: int | None = None) -> Iterator[Row]:
@@ -251,9 +249,9 @@ def fault_rows(seed: int | None = None) -> Iterator[Row]:
     rng = np.random.default_rng(int.from_bytes(os.urandom(8), "little") if seed is None else seed)
     for fault in FAULTS:
         first, second = (fault.sample(np.array(x), fault.runs, rng) for x in fault.inputs)
-        found = epsilon_found(first, second, fault.delta, ALPHA)
-        verdict = "caught" if found > fault.epsilon else "MISSED"
-        yield Row(fault.name, "planted fault", fault.epsilon, fault.delta, found, "epsilon", verdict)
+        loss = epsilon_found(first, second, fault.delta, ALPHA)
+        verdict = "caught" if loss > fault.epsilon else "MISSED"
+        yield Row(fault.name, "planted fault", fault.epsilon, fault.delta, loss, "epsilon", verdict)
     yield order_row()
 
 

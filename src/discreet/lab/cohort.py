@@ -60,8 +60,8 @@ class Simulated:
     def _genotypes(self, rng: np.random.Generator, variants: int) -> NDArray[np.uint8]:
         frequency = rng.uniform(0.05, 0.5, variants)
         codes = np.empty((variants, self.people), dtype=np.uint8)
-        for row, one in zip(codes, frequency, strict=True):
-            dose = np.count_nonzero(rng.random((2, self.people)) < one, axis=0)
+        for row, share in zip(codes, frequency, strict=True):
+            dose = np.count_nonzero(rng.random((2, self.people)) < share, axis=0)
             row[:] = np.array([3, 2, 0], dtype=np.uint8)[dose]
             row[rng.random(self.people) < self.missing] = 1
         return codes

@@ -6,6 +6,7 @@ None of this shares code with the mechanisms: softmax products for Gumbel, quadr
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from itertools import combinations, pairwise, permutations
 from typing import TYPE_CHECKING
 
@@ -132,18 +133,26 @@ def _set_score(x: NDArray[np.float64], chosen: Outcome, margin: float) -> float:
 
 
 def _separated(x: NDArray[np.float64], scale: float, chosen: Outcome) -> float:
+    """Return P(all chosen noisy values exceed all others)."""
+    mine = {int(i) for i in chosen}
+    above = sorted(float(x[i]) for i in mine)
+    below = sorted(float(value) for j, value in enumerate(x) if j not in mine)
+    return _above(tuple(above), tuple(below), scale)
+
+
+@lru_cache(maxsize=10_000)
+def _above(chosen: tuple[float, ...], others: tuple[float, ...], scale: float) -> float:
     """Return P(all chosen noisy values exceed all others), by quadrature over the least chosen one."""
-    others = [j for j in range(x.size) if j not in chosen]
 
     def density(t: NDArray[np.float64]) -> NDArray[np.float64]:
-        below = np.prod([_cdf((t - x[j]) / scale) for j in others], axis=0) if others else np.ones_like(t)
+        below = np.prod([_cdf((t - value) / scale) for value in others], axis=0) if others else 1.0
         total = np.zeros_like(t)
-        for i in chosen:
-            rest = [_cdf((x[l] - t) / scale) for l in chosen if l != i]
-            total += 0.5 / scale * np.exp(-np.abs(t - x[i]) / scale) * np.prod(rest, axis=0)
+        for i, value in enumerate(chosen):
+            rest = [_cdf((other - t) / scale) for other in chosen[:i] + chosen[i + 1 :]]
+            total += 0.5 / scale * np.exp(-np.abs(t - value) / scale) * np.prod(rest, axis=0)
         return below * total
 
-    return _integrate(density, x, scale)
+    return _integrate(density, np.array([*chosen, *others]), scale)
 
 
 def _cdf(z: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -171,11 +180,11 @@ def loss(p: Law, q: Law) -> float:
 
     An outcome that neither law allows loses nothing; one that a single law allows, everything.
     """
-    found = 0.0
+    largest = 0.0
     for a, b in _together(p, q):
         if a != b:
-            found = max(found, abs(math.log(a) - math.log(b)) if a > 0 and b > 0 else math.inf)
-    return found
+            largest = max(largest, abs(math.log(a) - math.log(b)) if a > 0 and b > 0 else math.inf)
+    return largest
 
 
 def excess(p: Law, q: Law, epsilon: float) -> float:

@@ -72,12 +72,12 @@ def simulate(
         check.choice(name, "scenario", tuple(SCENARIOS))
     for name in procedures:
         check.choice(name, "procedure", tuple(PROCEDURES))
-    found: list[Rates] = []
+    rates: list[Rates] = []
     for scenario in scenarios:
         counts = _counts(scenario, procedures, q, m, repetitions, seed, tick)
         for procedure, (false, rejections, true, signals) in zip(procedures, counts, strict=True):
             fdp = false / np.maximum(rejections, 1)
-            found.append(
+            rates.append(
                 Rates(
                     *(scenario, procedure, q, k, m, repetitions),
                     fdr=estimate(fdp),
@@ -86,7 +86,7 @@ def simulate(
                     power=estimate(true / signals) if signals.all() else None,
                 )
             )
-    return found
+    return rates
 
 
 def _counts(
@@ -122,12 +122,12 @@ def adversary(
 ) -> list[Worst]:
     """Set the worst adaptive procedure beside every bound on it, at q = .05, .1 and .2."""
     m = _ADVERSARY_M
-    found: list[Worst] = []
+    rows: list[Worst] = []
     for k in ADVERSARY_COUNTS:
         for i, q in enumerate(ADVERSARY_LEVELS):
             rng = np.random.default_rng([seed, k, i])
             simulated = estimate(worst_fdp(rng, repetitions, m, q, k))
             bounds = {v: fdr_bound(q, k, version=v).value for v in ("exact", "simple", "paper")}
-            found.append(Worst(q, k, m, repetitions, simulated, **bounds))
+            rows.append(Worst(q, k, m, repetitions, simulated, **bounds))
             tick(repetitions)
-    return found
+    return rows

@@ -54,7 +54,7 @@ def theorem_6(
     *, repetitions: int = 200, seed: int = 1, tick: Callable[[int], None] = lambda _: None
 ) -> list[Promise]:
     """Run both parts for both selections; `tick` hears of finished repetitions."""
-    found: list[Promise] = []
+    promises: list[Promise] = []
     for i, method in enumerate(SELECTIONS):
         rng = np.random.default_rng([seed, i])
         fewer = np.zeros(repetitions)
@@ -71,12 +71,12 @@ def theorem_6(
                 false = int(np.count_nonzero(rejected >= _FALSE))
                 rates[c, :, run] = [false / max(1, rejected.size) * (false >= k) for k in _COUNTS]
             tick(1)
-        found.append(Promise("b", method, "paper", "fewer than step-down", estimate(fewer), _MISS))
+        promises.append(Promise("b", method, "paper", "fewer than step-down", estimate(fewer), _MISS))
         for c, kind in enumerate(KINDS):
             for k, rate in zip(_COUNTS, rates[c], strict=True):
                 name = "FDR" if k == 1 else f"FDR_{k}"
-                found.append(Promise("c", method, kind, name, estimate(rate), stated(lines[kind], k)))
-    return found
+                promises.append(Promise("c", method, kind, name, estimate(rate), stated(lines[kind], k)))
+    return promises
 
 
 def algorithm_4(

@@ -56,7 +56,7 @@ def cases(rate: float, share: float, looks: Alternative = "greater") -> list[Nul
 
 def all_cases() -> list[tuple[NullCase, float | None, float | None]]:
     """Return every case once, with the share of the second group and the rate it is about."""
-    found: dict[tuple[str, float | None, float | None], NullCase] = {}
+    known: dict[tuple[str, float | None, float | None], NullCase] = {}
     for rate in RATES:
         for share in SHARES:
             for case in cases(rate, share):
@@ -65,8 +65,8 @@ def all_cases() -> list[tuple[NullCase, float | None, float | None]]:
                     share if {"g", *STATUS} & {*case.labels} else None,
                     rate if case.law else None,
                 )
-                found.setdefault(key, case)
-    return [(case, share, rate) for (_, share, rate), case in found.items()]
+                known.setdefault(key, case)
+    return [(case, share, rate) for (_, share, rate), case in known.items()]
 
 
 def run(columns: int = COLUMNS, seed: int = 1) -> Iterator[Row]:
@@ -140,10 +140,10 @@ class _Drawn:
         return people[:, np.cumsum([0, *self.case.sizes[:-1]])].astype(np.float64)
 
     def count(self, cells: NDArray[np.bool_]) -> NDArray[np.int32]:
-        found = np.zeros((len(cells), 4, len(self.drawn)), dtype=np.int32)
+        doses = np.zeros((len(cells), 4, len(self.drawn)), dtype=np.int32)
         for dose in range(3):
-            found[:, dose] = self._of_kinds(cells) @ self.drawn[:, :, dose].T
-        return found
+            doses[:, dose] = self._of_kinds(cells) @ self.drawn[:, :, dose].T
+        return doses
 
     def multiply(
         self, weight: NDArray[np.float32], also: NDArray[np.float32], lost: NDArray[np.bool_]
@@ -161,8 +161,8 @@ def _ranked(case: NullCase, values: NDArray[np.float64], counts: NDArray[np.int6
     for first in range(0, len(different), wide):
         part = different[first : first + wide].reshape(-1, *counts.shape[1:])
         people = np.empty((case.people, len(part)))
-        for place, one in enumerate(part):
-            people[:, place] = np.concatenate([np.repeat(values, kind) for kind in one])
+        for place, kinds in enumerate(part):
+            people[:, place] = np.concatenate([np.repeat(values, kind) for kind in kinds])
         score[first : first + wide] = _scored(case, people)
     return score[which.ravel()]
 
@@ -171,7 +171,10 @@ def _scored(case: NullCase, people: NDArray[np.float64]) -> NDArray[np.float64]:
     accumulator = case.test.start([str(i) for i in range(people.shape[1])])
     labels = {name: np.repeat(kinds, case.sizes) for name, kinds in case.labels.items()}
     accumulator.update(Block(people, labels))
-    return accumulator.finish().score
+    evidence = accumulator.finish()
+    if evidence.null.law != "chi":
+        return evidence.score
+    return np.maximum(-ndtri(evidence.null.survival(evidence.score)), 0.0)  # as a one-sided z score
 
 
 def in_words(rows: Sequence[Row]) -> str:

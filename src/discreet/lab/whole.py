@@ -73,12 +73,12 @@ def aware_law(x: NDArray[np.float64]) -> outcomes.Law:
         return {}
     public, evidence = _public(x.size), _aware_evidence(x)
     law: outcomes.Law = {}
-    for found, chance in enumerate(count_law(evidence.score, public), start=-1):
-        if found < 0:
+    for chosen, chance in enumerate(count_law(evidence.score, public), start=-1):
+        if chosen < 0:
             law[()] = chance
             continue
         orders = outcomes.softmax_orders(
-            evidence.score, float(public.plan.scale[found]), int(public.plan.counts[found])
+            evidence.score, float(public.plan.scale[chosen]), int(public.plan.counts[chosen])
         )
         law.update({order: chance * p for order, p in orders.items()})
     return law
@@ -87,8 +87,8 @@ def aware_law(x: NDArray[np.float64]) -> outcomes.Law:
 def run_mirror(x: NDArray[np.float64]) -> int:
     """Release with the mirror; the discoveries, in order, as a number."""
     evidence = Evidence.from_z(x, sup=1.0, adjacency="replace", alternative="greater")
-    found = release(evidence, q=_MIRROR_Q, epsilon=EPSILON, delta=DELTA, method="mirror", k=_MIRROR_K)
-    return _code(found.indices, x.size)
+    mirrored = release(evidence, q=_MIRROR_Q, epsilon=EPSILON, delta=DELTA, method="mirror", k=_MIRROR_K)
+    return _code(mirrored.indices, x.size)
 
 
 def mirror_law(x: NDArray[np.float64]) -> outcomes.Law:
@@ -119,14 +119,14 @@ def count_law(scores: NDArray[np.float64], public: Public) -> list[float]:
     ]
     chances = [0.0] * (len(passing) + 1)
 
-    def walk(at: int, depth: int, found: int, weight: float) -> None:
+    def walk(at: int, depth: int, passed: int, weight: float) -> None:
         if depth == 0 or weight == 0.0:
-            chances[found + 1 if weight > 0.0 else 0] += weight
+            chances[passed + 1 if weight > 0.0 else 0] += weight
             return
         middle = at + (1 << (depth - 1)) - 1
         up = passing[middle] if middle < len(passing) else 0.0
         walk(middle + 1, depth - 1, middle, weight * up)
-        walk(at, depth - 1, found, weight * (1 - up))
+        walk(at, depth - 1, passed, weight * (1 - up))
 
     walk(0, public.shape.depth, -1, 1.0)
     return chances

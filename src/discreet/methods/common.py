@@ -62,8 +62,10 @@ def record(
 ) -> Release:
     """Return the record: names of the discoveries beside everything public."""
     names, places = evidence.names, indices.tolist()
-    found = names.at(places) if isinstance(names, Names) else tuple(str(names[place]) for place in places)
-    return Release(method, len(evidence), q, indices, found, True, privacy, fdr, parameters, values)
+    discoveries = (
+        names.at(places) if isinstance(names, Names) else tuple(str(names[place]) for place in places)
+    )
+    return Release(method, len(evidence), q, indices, discoveries, True, privacy, fdr, parameters, values)
 
 
 def promised(asked: Parameters, events: tuple[Event, ...], certificate: Certificate) -> Privacy:
@@ -74,7 +76,7 @@ def promised(asked: Parameters, events: tuple[Event, ...], certificate: Certific
 
 def score_name(evidence: Evidence) -> str:
     """Return what the scores of `evidence` are called in a release."""
-    return "-log p" if evidence.null.law == "exponential" else "z score"
+    return {"exponential": "-log p", "chi": "chi score"}.get(evidence.null.law, "z score")
 
 
 INDEPENDENT = " for independent columns"

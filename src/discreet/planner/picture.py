@@ -36,17 +36,17 @@ def picture(plan: Plan, path: Path | str) -> None:
         raise missing_extra("plot", "a plot") from None
     figure = Figure(figsize=(7, 4.2), layout="constrained")
     axis: Any = figure.subplots()  # matplotlib leaves much of it untyped
-    for one in plan.outlooks:
-        points = [point for point in plan.curve if point.method == one.method]
-        style = "--" if one.method == "bh" else "-"
+    for outlook in plan.outlooks:
+        points = [point for point in plan.curve if point.method == outlook.method]
+        style = "--" if outlook.method == "bh" else "-"
         axis.plot(
             [point.n for point in points],
             [point.power for point in points],
             style,
             marker="o",
             markersize=3,
-            color="grey" if one.method == "bh" else None,
-            label=METHODS[one.method],
+            color="grey" if outlook.method == "bh" else None,
+            label=METHODS[outlook.method],
         )
     axis.axvline(plan.n, linestyle=":", color="grey")
     axis.axhline(plan.target, linestyle=":", color="grey")

@@ -141,16 +141,16 @@ class Plan:
         Outlook
             What it would find, and what it would take to find more.
         """
-        names = tuple(one.method for one in self.outlooks)
+        names = tuple(outlook.method for outlook in self.outlooks)
         return self.outlooks[names.index(check.choice(method, "method", names))]
 
     def _has(self, *methods: str) -> bool:
-        return any(one.method in methods for one in self.outlooks)
+        return any(outlook.method in methods for outlook in self.outlooks)
 
     @property
     def searched(self) -> bool:
         """Whether people, epsilon and effect for the target were looked for."""
-        return any(one.people is not None for one in self.outlooks)
+        return any(outlook.people is not None for outlook in self.outlooks)
 
     def to_json(self) -> str:
         """Return the plan as JSON."""
@@ -169,8 +169,8 @@ class Plan:
         picture(self, path)
 
     def __str__(self) -> str:
-        rows = [self._found(one) for one in self.outlooks]
-        takes = [self._takes(one) for one in self.outlooks]
+        rows = [self._found(outlook) for outlook in self.outlooks]
+        takes = [self._takes(outlook) for outlook in self.outlooks]
         sizes = [f"effect {size:g}" for size in self.effects] if len(self.effects) > 1 else []
         goal = f"{self.target:.0%}"
         wanted = [f"people for {goal}", f"epsilon for {goal}", f"effect for {goal}"] if self.searched else []
@@ -183,8 +183,10 @@ class Plan:
         return "\n\n".join(parts)
 
     def _words(self) -> list[str]:
-        main = next((one for one in self.outlooks if one.method != "bh"), self.outlooks[0])
-        free = next((one for one in self.outlooks if one.method == "bh" and one is not main), None)
+        main = next((outlook for outlook in self.outlooks if outlook.method != "bh"), self.outlooks[0])
+        free = next(
+            (outlook for outlook in self.outlooks if outlook.method == "bh" and outlook is not main), None
+        )
         sizes = ", ".join(f"{size:g}" for size in self.effects)
         privately = f"about {main.found:.0f} of the {self.signals:,} real effects ({METHODS[main.method]})"
         openly = "" if free is None else f"; without privacy, about {free.found:.0f}"
@@ -192,7 +194,7 @@ class Plan:
             f"A plan for {self.n:,} people and {self.m:,} hypotheses, {self.signals:,} of them real with "
             f"effects of {sizes} ({self.unit}). Nothing was read and nothing was spent."
         )
-        lines = [what, f"With {self.n:,} people you would find {privately}{openly}."]
+        lines = [what, self.assumed, f"With {self.n:,} people you would find {privately}{openly}."]
         if main.noise is not None and main.noise_effect is not None:
             lines.append(
                 f"Every single person is hidden behind noise of {main.noise:.2g} on a z score, as much as an "
@@ -206,35 +208,41 @@ class Plan:
             )
         return lines
 
-    def _found(self, one: Outlook) -> list[str]:
-        first = [METHODS[one.method], f"{one.found:.1f}", f"{one.false:.1f}"]
-        each = [f"{power:.2f}" for power in one.by_effect] if len(self.effects) > 1 else []
-        return [*first, f"{one.power:.2f} +- {one.error:.2f}", bar(one.power), *each]
+    def _found(self, outlook: Outlook) -> list[str]:
+        first = [METHODS[outlook.method], f"{outlook.found:.1f}", f"{outlook.false:.1f}"]
+        each = [f"{power:.2f}" for power in outlook.by_effect] if len(self.effects) > 1 else []
+        return [*first, f"{outlook.power:.2f} +- {outlook.error:.2f}", bar(outlook.power), *each]
 
-    def _takes(self, one: Outlook) -> list[str]:
-        noise = "-" if one.noise is None else f"{one.noise:.2g}"
-        promised = "none" if one.promised is None else f"{one.promised:.0%}"
-        shown = ((one.people, _people), (one.epsilon, _short), (one.effect, _short)) if self.searched else ()
+    def _takes(self, outlook: Outlook) -> list[str]:
+        noise = "-" if outlook.noise is None else f"{outlook.noise:.2g}"
+        promised = "none" if outlook.promised is None else f"{outlook.promised:.0%}"
+        shown = (
+            ((outlook.people, _people), (outlook.epsilon, _short), (outlook.effect, _short))
+            if self.searched
+            else ()
+        )
         # What a method without a promise would find is no reason to choose it.
         reached = [
-            "-" if where is None or one.promised is None else where.words(show) for where, show in shown
+            "-" if where is None or outlook.promised is None else where.words(show) for where, show in shown
         ]
-        return [METHODS[one.method], noise, promised, *reached]
+        return [METHODS[outlook.method], noise, promised, *reached]
 
     def _notes(self) -> list[str]:
         figures = f"Averages over {self.repetitions} invented studies, +- one standard error."
         if self.searched:
             figures += " What it takes is good to about 10%."
-        if self.searched and any(one.promised is None for one in self.outlooks):
+        if self.searched and any(outlook.promised is None for outlook in self.outlooks):
             figures += " Where no FDR is promised, it is left out."
         if self._has("peel", "oneshot"):
             figures += f" k = {self.k:,} for peel and oneshot."
         budget = f"epsilon = {self.epsilon:g}, delta = {self.delta:g}, q = {self.q:g}. {self.certificate}"
-        return [budget, self.assumed, figures, *self.notes]
+        return [budget, figures, *self.notes]
 
 
 def _wrapped(paragraphs: list[str]) -> str:
-    return "\n".join(line for one in paragraphs for line in textwrap.wrap(one, 110, subsequent_indent="  "))
+    return "\n".join(
+        line for paragraph in paragraphs for line in textwrap.wrap(paragraph, 110, subsequent_indent="  ")
+    )
 
 
 def bar(power: float) -> str:

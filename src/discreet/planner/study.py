@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 
 METHODS = {
     "bh": "no privacy, BH",
+    "auto": "the default",
+    "all": "noise on all",
+    "proved": "noise on all, proved",
+    "focus": "select, then measure",
     "aware": "aware, proved",
     "calibrated": "aware, calibrated",
     "mirror": "mirror",
@@ -57,16 +61,35 @@ class Study:
 
     def run(self, method: str) -> Rates:
         """Return what `method` finds in each of the invented studies."""
-        found = [(self._score(chosen), level) for chosen, level in self._chosen(method)]
-        scores = np.array([score for score, _ in found], dtype=np.float64)
-        return Rates(scores[:, 0], scores[:, 1:], max(level for _, level in found))
+        studies = [(self._score(chosen), level) for chosen, level in self._chosen(method)]
+        scores = np.array([score for score, _ in studies], dtype=np.float64)
+        return Rates(scores[:, 0], scores[:, 1:], max(level for _, level in studies))
 
     def seen(self) -> tuple[Certificate, Null]:
         """Return how far one person can move a score of this study, and the null law of the scores."""
         evidence = self.setting.evidence(np.zeros(1), self.n)
         return evidence.certificate, evidence.null
 
-    def noise(self, method: str) -> float | None:
+    def certificate(self) -> str:
+        """Return how far one person can move a score, in words."""
+        return str(self.seen()[0])
+
+    @property
+    def z_per_effect(self) -> float:
+        """How fast the mean z score rises with the effect, at the smallest effect."""
+        least = min(self.effects)
+        return float(self.setting.mean(np.array([least]), self.n)[0]) / least
+
+    def noise_on_z(self, method: str) -> float | None:
+        """Return the noise in the selection of as many as there are effects, on the scale of a textbook z."""
+        noise = self._noise(method)
+        if noise is None:
+            return None
+        # How fast the test's score rises with the textbook z, where discoveries begin.
+        score = self.setting.evidence(np.array([4.0, 5.0]), self.n).score
+        return noise / max(float(score[1] - score[0]), 1e-3)
+
+    def _noise(self, method: str) -> float | None:
         """Return the standard deviation of the noise in the selection of as many as there are effects."""
         certificate, null = self.seen()
         sup, spread, asked = certificate.sup, certificate.spread, self.asked[method]
@@ -101,8 +124,8 @@ class Study:
         if method == "bh":
             alternative = self.setting.alternative
             sides = 2 if alternative == "two-sided" else 1
-            for one in z:
-                p = sides * np.asarray(scipy.special.ndtr(-toward(one, alternative)), dtype=np.float64)
+            for row in z:
+                p = sides * np.asarray(scipy.special.ndtr(-toward(row, alternative)), dtype=np.float64)
                 yield step_up_positions(p, self.asked[method].q), self.asked[method].q
             return
         # All studies as one wide table: the test's own constants are then computed once.
@@ -114,6 +137,7 @@ class Study:
             sign = None if signed is None else signed[i]
             evidence = Evidence(names, scores[i], wide.null, wide.certificate, sign)
             asked = self.asked[method]
+            asked, _ = PRIVATE[self.asked[method].method].settle(self.asked[method], evidence)
             released = PRIVATE[asked.method].ready(asked, evidence).draw()
             yield released.indices, released.fdr.level
 

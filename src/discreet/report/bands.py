@@ -43,12 +43,12 @@ class Bands:
 def bands_of(release: Release) -> Bands | None:
     """Return what to draw of the discoveries; None where there is nothing, or something is not finite."""
     if release.told is not None:
-        found = _intervals(release)
+        bands = _intervals(release)
     else:
-        found = None if release.values is None else _noise(release.values)
-    if found is None or not found.each or not (np.abs(found.each) < _MOST).all():
+        bands = None if release.values is None else _noise(release.values)
+    if bands is None or not bands.each or not (np.abs(bands.each) < _MOST).all():
         return None
-    return found
+    return bands
 
 
 def deviation(values: Values) -> str:
@@ -73,9 +73,9 @@ def _noise(values: Values) -> Bands:
 
 def _intervals(release: Release) -> Bands:
     """Return estimates over their standard errors: columns have units of their own."""
-    found = of_discoveries(release)
+    numbers = of_discoveries(release)
     with np.errstate(all="ignore"):
-        scaled = (found[name] / found["standard_error"] for name in ("low", "estimate", "high"))
+        scaled = (numbers[name] / numbers["standard_error"] for name in ("low", "estimate", "high"))
         each = _triples(*scaled)
     about = (
         "Each dot is an estimate divided by its standard error, of sampling and privacy noise together, for "

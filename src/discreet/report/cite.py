@@ -170,7 +170,12 @@ _STOREY = Reference(
     "article",
 )
 
-_TOLD = {"adaptive BH": (_STOREY, _FCR), "BH": (_BH, _FCR), "BY": (_PRDS, _FCR)}
+_TOLD = {
+    "adaptive BH": (_STOREY, _FCR),
+    "BH": (_BH, _FCR),
+    "BY": (_PRDS, _FCR),
+    "BH by question": (_BH, _FCR),
+}
 _METHODS = {
     "noise-aware BH": (_BH, _PRDS, _EXPONENTIAL, _PAY, _RANGE),
     "the mirror": (_KNOCKOFFS, _ADAPT, _EXPONENTIAL, _RANGE),
@@ -190,22 +195,24 @@ def references(release: Release) -> dict[str, tuple[Reference, ...]]:
     """Return what the release stands on, under the heads "paper", "method" and "accounting"."""
     told = () if release.told is None else _TOLD[release.told.procedure]
     method = tuple(dict.fromkeys((*_METHODS.get(release.method, ()), *told)))
-    spent = [one for event in release.privacy.events for one in _ACCOUNTING[type(event)]]
-    accounting = tuple(one for one in dict.fromkeys(spent) if one not in method)
+    spent = [reference for event in release.privacy.events for reference in _ACCOUNTING[type(event)]]
+    accounting = tuple(reference for reference in dict.fromkeys(spent) if reference not in method)
     return {"paper": (_PAPER,), "method": method, "accounting": accounting}
 
 
 def cite(release: Release, style: str = "text") -> str:
     """Return the references behind a release, in words or in BibTeX."""
-    found = references(release)
+    cited = references(release)
     if check.choice(style, "style", ("text", "bibtex")) == "bibtex":
         software = (
             "@misc{discreet,\n  author = {{The discreet developers}},\n  title = {{discreet}},\n"
             f"  note = {{Python package, version {release.version}}},\n}}"
         )
-        return "\n\n".join([software, *(one.bibtex() for group in found.values() for one in group)])
+        return "\n\n".join(
+            [software, *(reference.bibtex() for group in cited.values() for reference in group)]
+        )
     lines = [f"Made with discreet {release.version} by {release.method}."]
-    for head, group in found.items():
+    for head, group in cited.items():
         if group:
-            lines += ["", f"The {head}:", *(f"  - {one}" for one in group)]
+            lines += ["", f"The {head}:", *(f"  - {reference}" for reference in group)]
     return "\n".join(lines)

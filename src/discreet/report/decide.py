@@ -84,19 +84,19 @@ def _each(release: Release, value: Any, name: str) -> list[Any]:
         raise InputError(
             f"{name} is by name, and not every hypothesis is told by its name: give a list in their order"
         )
-    return [by_name[one] for one in told.hypotheses]
+    return [by_name[hypothesis] for hypothesis in told.hypotheses]
 
 
 def _weights(entries: list[Any]) -> NDArray[np.float64]:
-    found = check.floats(entries, "weights")
-    if found.ndim != 1 or not (np.isfinite(found).all() and found.min() >= 0 and found.max() > 0):
+    weights = check.floats(entries, "weights")
+    if weights.ndim != 1 or not (np.isfinite(weights).all() and weights.min() >= 0 and weights.max() > 0):
         raise InputError("weights must be numbers of at least 0, not all 0: no NaN, nothing infinite")
-    return found / found.max()
+    return weights / weights.max()
 
 
 def _groups(entries: list[Any]) -> NDArray[np.int64]:
     message = "groups must name the group of every hypothesis, by text or numbers; one is missing"
     # NaN alone is not itself; of other things that are missing the question has no answer.
-    if check.attempt(lambda: any(one is None or bool(one != one) for one in entries), message):  # noqa: PLR0124
+    if check.attempt(lambda: any(entry is None or bool(entry != entry) for entry in entries), message):  # noqa: PLR0124
         raise InputError(message)
     return np.unique(check.words(entries, "groups"), return_inverse=True)[1].astype(np.int64)

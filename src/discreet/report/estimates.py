@@ -13,7 +13,8 @@ from discreet.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-PROCEDURES = ("adaptive BH", "BH", "BY")
+BY_QUESTION = "BH by question"
+PROCEDURES = ("adaptive BH", "BH", "BY", BY_QUESTION)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,8 +37,10 @@ class Told:
         Degrees of freedom of the t distribution the estimate is referred to; infinite: normal.
     p_value : array of float, shape (k,)
         Two-sided or one-sided, as the test was.
-    procedure : {"adaptive BH", "BH", "BY"}
+    procedure : {"adaptive BH", "BH", "BY", "BH by question"}
         What made discoveries of p-values; hypotheses that were not told counted as p = 1.
+    question : array of int, shape (k,), optional
+        The number of the column that each hypothesis is about, from 0 on: "BH by question" needs it.
 
     Notes
     -----
@@ -47,8 +50,8 @@ class Told:
     --------
     >>> import numpy as np
     >>> from discreet import Told
-    >>> one, what = np.ones(2), ("difference of means",) * 2
-    >>> told = Told(np.arange(2), ("age", "pay"), what, 3 * one, one, 30 * one, one / 2, "BH")
+    >>> ones, what = np.ones(2), ("difference of means",) * 2
+    >>> told = Told(np.arange(2), ("age", "pay"), what, 3 * ones, ones, 30 * ones, ones / 2, "BH")
     >>> len(told)
     2
     """
@@ -61,12 +64,13 @@ class Told:
     degrees: NDArray[np.float64]
     p_value: NDArray[np.float64]
     procedure: str
+    question: NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
         check.choice(self.procedure, "procedure", PROCEDURES)
         numbers = {name: check.floats(getattr(self, name), name) for name in NUMBERS}
         indices, count = check.array(self.indices, "indices").astype(np.int64), len(self.hypotheses)
-        shapes = {one.shape for one in (indices, *numbers.values())} | {(len(self.effect),)}
+        shapes = {array.shape for array in (indices, *numbers.values())} | {(len(self.effect),)}
         if shapes != {(count,)}:
             raise InputError(f"indices, effect, {', '.join(NUMBERS)} must have {count} entries each")
         if not (np.diff(indices, prepend=-1) > 0).all():
@@ -80,7 +84,17 @@ class Told:
         measured = np.isfinite(numbers["estimate"]) & np.isfinite(numbers["standard_error"])
         for name in ("estimate", "standard_error"):
             numbers[name] = np.where(measured, numbers[name], np.nan)
-        check.settle(self, indices=indices, **numbers)
+        check.settle(self, indices=indices, question=self._questions(count), **numbers)
+
+    def _questions(self, count: int) -> NDArray[np.int64] | None:
+        if (self.question is None) == (self.procedure == BY_QUESTION):
+            raise InputError(f'question belongs to procedure "{BY_QUESTION}", which needs it')
+        if self.question is None:
+            return None
+        question = check.array(self.question, "question").astype(np.int64)
+        if question.shape != (count,) or question.min(initial=0) < 0 or question.max(initial=-1) >= count:
+            raise InputError(f"question must have {count} numbers from 0 on, each below {count}")
+        return question
 
     def __len__(self) -> int:
         return len(self.hypotheses)
@@ -92,7 +106,7 @@ NUMBERS = ("estimate", "standard_error", "degrees", "p_value")
 
 def places(told: Told, indices: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return where in `told` the hypotheses at `indices` stand; all of them must be there."""
-    found = np.searchsorted(told.indices, indices)
-    if found.max(initial=-1) >= len(told) or (told.indices[found] != indices).any():
+    positions = np.searchsorted(told.indices, indices)
+    if positions.max(initial=-1) >= len(told) or (told.indices[positions] != indices).any():
         raise InputError("a discovery is not among the hypotheses that were told")
-    return found
+    return positions

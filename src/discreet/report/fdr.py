@@ -36,8 +36,8 @@ class FdrPromise:
     --------
     >>> import discreet
     >>> evidence = discreet.Evidence.from_z([12.0, 0.3], sup=0.01, adjacency="replace")
-    >>> found = discreet.release(evidence, q=0.1, epsilon=1, delta=1e-6)
-    >>> found.fdr.level, found.fdr.guarantee
+    >>> release = discreet.release(evidence, q=0.1, epsilon=1, delta=1e-6)
+    >>> release.fdr.level, release.fdr.guarantee
     (0.1, 'proved')
     """
 

@@ -89,8 +89,8 @@ class Located:
     >>> import pathlib, tempfile, discreet
     >>> from discreet.lab.cohort import Simulated
     >>> bed = Simulated(people=200, variants=30).write(pathlib.Path(tempfile.mkdtemp()) / "cohort.bed")
-    >>> found = discreet.discover(bed, discreet.Allelic(), q=0.1, epsilon=1, delta=1e-6)
-    >>> discreet.located(found, bed).to_tsv().split()[0]
+    >>> release = discreet.discover(bed, discreet.Allelic(), q=0.1, epsilon=1, delta=1e-6)
+    >>> discreet.located(release, bed).to_tsv().split()[0]
     'chromosome'
     """
 
@@ -105,7 +105,7 @@ class Located:
     @property
     def loci(self) -> tuple[Locus, ...]:
         """The loci, in the order of chromosomes and positions."""
-        seen = (*self.ends, *(one.chromosome for one in self.variants))
+        seen = (*self.ends, *(variant.chromosome for variant in self.variants))
         order = {chromosome: place for place, chromosome in enumerate(dict.fromkeys(seen))}
         places = sorted(
             range(len(self.variants)),
@@ -198,5 +198,5 @@ class Located:
         return "\n".join(lines)
 
 
-def _many(count: int, one: str, several: str = "") -> str:
-    return f"{count:,} {one if count == 1 else several or one + 's'}"
+def _many(count: int, noun: str, several: str = "") -> str:
+    return f"{count:,} {noun if count == 1 else several or noun + 's'}"

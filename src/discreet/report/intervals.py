@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from discreet.classical.q_values import q_values
+from discreet.classical.question_bh import question_bh, question_q_values
 from discreet.errors import InputError
 from discreet.report.estimates import places
 
@@ -28,10 +29,11 @@ def told_of(release: Release) -> Told:
     return release.told
 
 
-def miss_rates(release: Release) -> tuple[float, float]:
-    """Return how often an interval may miss: q*R/m for the R discoveries, q for the others.
+def miss_rates(release: Release) -> NDArray[np.float64]:
+    """Return how often the interval of each told hypothesis may miss: q for those not discovered.
 
-    For independent estimates the expected share of discoveries whose interval misses is at most q:
+    Of R discoveries each may miss at q*R/m; by question, R leaves out others of the same question. For
+    independent estimates the expected share of discoveries whose interval misses is then at most q:
     docs/proofs/intervals.md.
 
     References
@@ -39,7 +41,16 @@ def miss_rates(release: Release) -> tuple[float, float]:
     Benjamini & Yekutieli (2005), False Discovery Rate-Adjusted Multiple Confidence Intervals for Selected
     Parameters, JASA 100(469): Theorem 1.
     """
-    return release.q * len(release) / release.m, release.q
+    told, q, m = told_of(release), release.q, release.m
+    counted = np.full(len(told), float(m))
+    where = places(told, release.indices)
+    counted[where] = len(release)
+    if told.question is not None:
+        found, sure = question_bh(told.p_value, told.question, q)
+        both, _, second = np.intersect1d(where, found, return_indices=True)
+        counted[where] = 1.0  # what another level or procedure found counts on itself
+        counted[both] = sure[second]
+    return q * counted / m
 
 
 def limits(told: Told, miss: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -53,14 +64,16 @@ def columns(release: Release) -> dict[str, NDArray[Any]]:
     """Return what is known of each told hypothesis, in the order of `Told`, one array a column."""
     told = told_of(release)
     discovered = np.isin(told.indices, release.indices)
-    low, high = limits(told, np.where(discovered, *miss_rates(release)))
+    low, high = limits(told, miss_rates(release))
     return {
         "estimate": told.estimate,
         "standard_error": told.standard_error,
         "low": low,
         "high": high,
         "p_value": told.p_value,
-        "q_value": q_values(told.p_value, release.q, release.m, told.procedure),
+        "q_value": q_values(told.p_value, release.q, release.m, told.procedure)
+        if told.question is None
+        else question_q_values(told.p_value, told.question),
         "discovered": discovered,
     }
 

@@ -38,4 +38,4 @@ def folded(*children: Element) -> Element:
 def glossary(entries: Mapping[str, str]) -> Element:
     """Return names and what they stand for."""
     pairs = [(tag("dt", name), tag("dd", text)) for name, text in entries.items()]
-    return tag("dl", *(one for pair in pairs for one in pair))
+    return tag("dl", *(part for pair in pairs for part in pair))

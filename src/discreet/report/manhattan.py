@@ -40,8 +40,8 @@ def drawn(located: Located, width: int) -> ET.Element:
     released, else the rank, else one line for all.
     """
     ends = dict(located.ends)
-    for one in located.variants:
-        ends[one.chromosome] = max(ends.get(one.chromosome, 1), one.position)
+    for variant in located.variants:
+        ends[variant.chromosome] = max(ends.get(variant.chromosome, 1), variant.position)
     starts: dict[str, int] = {}
     length = 0
     for chromosome, end in ends.items():
@@ -58,17 +58,21 @@ def drawn(located: Located, width: int) -> ET.Element:
         if middle - half >= free:
             shapes.append(text(middle, _BOTTOM + 18, name, "middle", "tick"))
             free = middle + half
-    places = [x(starts[one.chromosome] + one.position) for one in located.variants]
+    places = [x(starts[variant.chromosome] + variant.position) for variant in located.variants]
     bands = bands_of(located.release)
     if bands is not None:
         pairs = zip(places, bands.each, strict=True)
         path = "".join(f"M{place} {y(low)}V{y(high)}" for place, (low, _, high) in pairs)
         shapes.append(line(path, "band many"))
     order = list(starts)
-    for one, place, height in zip(located.variants, places, heights, strict=True):
-        side = "even" if order.index(one.chromosome) % 2 == 0 else "odd"
+    for variant, place, height in zip(located.variants, places, heights, strict=True):
+        side = "even" if order.index(variant.chromosome) % 2 == 0 else "odd"
         dot = tag("circle", cx=place, cy=y(height), r=4, class_=side)
-        dot.append(tag("title", f"{shown(one.name)}, chromosome {shown(one.chromosome)}:{one.position:,}"))
+        dot.append(
+            tag(
+                "title", f"{shown(variant.name)}, chromosome {shown(variant.chromosome)}:{variant.position:,}"
+            )
+        )
         shapes.append(dot)
     words = f"{located.counted()}; nothing else is shown."
     title = "Released variants along the genome"

@@ -169,5 +169,8 @@ def _references(release: Release) -> Element:
     parts: list[Element] = []
     for head, group in references(release).items():
         if group:
-            parts += [tag("h3", f"The {head}"), tag("ul", *(tag("li", str(one)) for one in group))]
+            parts += [
+                tag("h3", f"The {head}"),
+                tag("ul", *(tag("li", str(reference)) for reference in group)),
+            ]
     return section("references", "References", *parts)

@@ -37,11 +37,11 @@ def from_json(text: str | bytes) -> Release:
         raise InputError("text is not a release in JSON: take the output of Release.to_json") from None
     if not isinstance(fields, dict) or cast("Any", fields).get("format") != FORMAT:
         raise InputError(f'text is JSON, but not a release: "format" must be "{FORMAT}"')
-    found = cast("Any", fields).get("format_version")
-    if isinstance(found, bool) or found not in range(1, VERSION + 1):
+    version = cast("Any", fields).get("format_version")
+    if isinstance(version, bool) or version not in range(1, VERSION + 1):
         raise InputError(f'"format_version" must be at most {VERSION}: update discreet to read another')
     # Releases of version 1 told nothing but discoveries.
-    record = _object(fields, "the release", _TOP[:-1] if found == 1 else _TOP)
+    record = _object(fields, "the release", _TOP[:-1] if version == 1 else _TOP)
     release = _release(record)
     try:
         to_dict(release)
@@ -51,12 +51,12 @@ def from_json(text: str | bytes) -> Release:
 
 
 def _release(record: dict[str, Any]) -> Release:
-    found = [
-        _object(one, "a discovery", ["name", "index", "value", "noise"])
-        for one in _typed(record["discoveries"], "discoveries", list)
+    listed = [
+        _object(discovery, "a discovery", ["name", "index", "value", "noise"])
+        for discovery in _typed(record["discoveries"], "discoveries", list)
     ]
     m = check.whole(record["m"], "m", 1, _MOST)
-    indices = [check.whole(one["index"], "index", 0, m - 1) for one in found]
+    indices = [check.whole(discovery["index"], "index", 0, m - 1) for discovery in listed]
     if len(set(indices)) < len(indices):
         raise InputError("the release lists an index twice")
     return Release(
@@ -64,23 +64,23 @@ def _release(record: dict[str, Any]) -> Release:
         m=m,
         q=check.level(_real(record["q"], "q"), "q"),
         indices=np.asarray(indices, dtype=np.int64),
-        discoveries=tuple(_typed(one["name"], "name", str) for one in found),
+        discoveries=tuple(_typed(discovery["name"], "name", str) for discovery in listed),
         ordered=_typed(record["ordered"], "ordered", bool),
         privacy=_privacy(record["privacy"]),
         fdr=_fdr(record["fdr"]),
         parameters=_typed(record["parameters"], "parameters", dict),
-        values=_values(record["values"], found),
+        values=_values(record["values"], listed),
         frame=None if record["frame"] is None else check.choice(record["frame"], "frame", KINDS),
         budget=_budget(record["budget"]),
         version=_typed(record["discreet_version"], "discreet_version", str),
-        told=_told(record.get("told"), m),
+        told=_estimates(record.get("told"), m),
     )
 
 
 def _privacy(x: Any) -> Privacy:
     words = ["neighbours", "public", "assumption"]
     fields = _object(x, "privacy", ["epsilon", "delta", *words, "events"])
-    spent = tuple(_event(one) for one in _typed(fields["events"], "events", list))
+    spent = tuple(_event(event) for event in _typed(fields["events"], "events", list))
     epsilon = _real(fields["epsilon"], "epsilon", null=math.inf)
     delta = _real(fields["delta"], "delta")
     return Privacy(epsilon, delta, spent, *(_typed(fields[name], name, str) for name in words))
@@ -89,7 +89,7 @@ def _privacy(x: Any) -> Privacy:
 def _event(x: Any) -> events.Event:
     fields = cast("dict[str, Any]", _typed(x, "an event", dict))
     return events.from_dict(
-        {name: one if name in {"kind", "count"} else _real(one, name) for name, one in fields.items()}
+        {name: value if name in {"kind", "count"} else _real(value, name) for name, value in fields.items()}
     )
 
 
@@ -101,8 +101,8 @@ def _fdr(x: Any) -> FdrPromise:
     return FdrPromise(_amount(fields["level"], "level", null=math.inf), *words)
 
 
-def _values(x: Any, found: list[dict[str, Any]]) -> Values | None:
-    pairs = [(one["value"], one["noise"]) for one in found]
+def _values(x: Any, listed: list[dict[str, Any]]) -> Values | None:
+    pairs = [(discovery["value"], discovery["noise"]) for discovery in listed]
     if x is None:
         if any(pair != (None, None) for pair in pairs):
             raise InputError("the release has a value or a noise that values does not describe")
@@ -113,21 +113,26 @@ def _values(x: Any, found: list[dict[str, Any]]) -> Values | None:
     return Values(name, np.asarray(noisy, dtype=np.float64), np.asarray(noise, dtype=np.float64))
 
 
-def _told(x: Any, m: int) -> Told | None:
+def _estimates(x: Any, m: int) -> Told | None:
     if x is None:
         return None
-    fields = _object(x, "told", ["procedure", "indices", "hypotheses", "effect", *NUMBERS])
+    names = ["procedure", "indices", "hypotheses", "effect", *NUMBERS]
+    by_question = isinstance(x, dict) and "question" in x  # only told where the procedure asks for it
+    fields = _object(x, "told", [*names, "question"] if by_question else names)
     lists = {name: _typed(fields[name], name, list) for name in fields if name != "procedure"}
     nulls = {"estimate": math.nan, "standard_error": math.nan, "degrees": math.inf}
     numbers = {
-        name: np.asarray([_real(one, name, nulls.get(name)) for one in lists[name]], dtype=np.float64)
+        name: np.asarray([_real(number, name, nulls.get(name)) for number in lists[name]], dtype=np.float64)
         for name in NUMBERS
     }
     return Told(
-        indices=np.asarray([check.whole(one, "indices", 0, m - 1) for one in lists["indices"]], np.int64),
-        hypotheses=tuple(_typed(one, "hypotheses", str) for one in lists["hypotheses"]),
-        effect=tuple(_typed(one, "effect", str) for one in lists["effect"]),
+        indices=np.asarray([check.whole(index, "indices", 0, m - 1) for index in lists["indices"]], np.int64),
+        hypotheses=tuple(_typed(name, "hypotheses", str) for name in lists["hypotheses"]),
+        effect=tuple(_typed(name, "effect", str) for name in lists["effect"]),
         procedure=_typed(fields["procedure"], "procedure", str),
+        question=np.asarray([check.whole(one, "question", 0, m - 1) for one in lists["question"]], np.int64)
+        if by_question
+        else None,
         **numbers,
     )
 
@@ -169,12 +174,12 @@ def _amount(x: Any, name: str, null: float) -> float:
 
 
 def _object(x: Any, name: str, fields: list[str]) -> dict[str, Any]:
-    found = cast("dict[str, Any]", _typed(x, name, dict))
-    if lacking := [one for one in fields if one not in found]:
+    record = cast("dict[str, Any]", _typed(x, name, dict))
+    if lacking := [field for field in fields if field not in record]:
         raise InputError(f"{name} lacks {', '.join(lacking)}")
-    if len(found) > len(fields):
+    if len(record) > len(fields):
         raise InputError(f"{name} has more fields than {', '.join(fields)}")
-    return found
+    return record
 
 
 _WORDS = {str: "text", bool: "true or false", list: "a list", dict: "an object"}

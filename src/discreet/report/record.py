@@ -71,11 +71,11 @@ def to_dict(release: Release) -> dict[str, Any]:
         },
         "frame": release.frame,
         "budget": release.budget and _plain(asdict(release.budget)),
-        "told": None if release.told is None else _told(release.told),
+        "told": None if release.told is None else _estimates(release.told),
     }
 
 
-def _told(told: Told) -> dict[str, Any]:
+def _estimates(told: Told) -> dict[str, Any]:
     """Return a list a field: a release may tell of very many hypotheses."""
     return {
         "procedure": told.procedure,
@@ -83,6 +83,7 @@ def _told(told: Told) -> dict[str, Any]:
         "hypotheses": [_text(name) for name in told.hypotheses],
         "effect": [_text(name) for name in told.effect],
         **{name: [_number(x) for x in getattr(told, name).tolist()] for name in NUMBERS},
+        **({} if told.question is None else {"question": told.question.tolist()}),
     }
 
 
@@ -108,5 +109,5 @@ def _plain(x: Any) -> Any:
     if isinstance(x, Mapping):
         return {_text(str(name)): _plain(value) for name, value in cast("Mapping[Any, Any]", x).items()}
     if isinstance(x, (list, tuple)):
-        return [_plain(one) for one in cast("list[Any]", x)]
+        return [_plain(entry) for entry in cast("list[Any]", x)]
     return _text(str(x))

@@ -77,8 +77,8 @@ class Release:
     --------
     >>> import discreet
     >>> evidence = discreet.Evidence.from_z([12.0, 0.3], sup=0.01, adjacency="replace")
-    >>> found = discreet.release(evidence, q=0.1, epsilon=1, delta=1e-6)
-    >>> discreet.Release.from_json(found.to_json()) == found
+    >>> release = discreet.release(evidence, q=0.1, epsilon=1, delta=1e-6)
+    >>> discreet.Release.from_json(release.to_json()) == release
     True
     """
 

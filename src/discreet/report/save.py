@@ -82,13 +82,13 @@ def _replace(path: Path, content: bytes) -> None:
 
 def to_text(release: Release, delimiter: str = ",") -> str:
     """Return the table as CSV, or with another delimiter; names are made safe for spreadsheets."""
-    found = columns(release)
-    found["hypothesis"] = [harmless(name) for name in found["hypothesis"]]
+    written = columns(release)
+    written["hypothesis"] = [harmless(name) for name in written["hypothesis"]]
     file = io.StringIO()
     # Names are always quoted: a bare carriage return would start a row of its own.
     writer = csv.writer(file, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
-    writer.writerow(found)
-    writer.writerows(zip(*found.values(), strict=True))
+    writer.writerow(written)
+    writer.writerows(zip(*written.values(), strict=True))
     return file.getvalue()
 
 

@@ -40,9 +40,16 @@ def to_tsv(located: Located) -> str:
     writer = csv.writer(file, delimiter="\t", lineterminator="\n")
     names = [*MANDATORY, "variant_id", "rsid", *(["rank"] if release.ordered else []), "locus"]
     writer.writerow(names + (["value", "noise_sd"] if values is not None else []))
-    for place, one in enumerate(located.variants):
-        effect, other, name = map(harmless, (one.effect, one.other, one.name))
-        row: list[object] = [_chromosome(one.chromosome), one.position, effect, other, *[ABSENT] * 4, name]
+    for place, variant in enumerate(located.variants):
+        effect, other, name = map(harmless, (variant.effect, variant.other, variant.name))
+        row: list[object] = [
+            _chromosome(variant.chromosome),
+            variant.position,
+            effect,
+            other,
+            *[ABSENT] * 4,
+            name,
+        ]
         row += [name if _RSID.fullmatch(name) else ABSENT]
         row += ([place + 1] if release.ordered else []) + [locus_of[place]]
         if values is not None:

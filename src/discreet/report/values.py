@@ -32,8 +32,8 @@ class Values:
     --------
     >>> import discreet
     >>> evidence = discreet.Evidence.from_z([12.0, 0.3], sup=0.01, adjacency="replace")
-    >>> found = discreet.release(evidence, q=0.1, epsilon=1, delta=1e-6, values=True)
-    >>> found.values.name, found.values.noisy.shape
+    >>> release = discreet.release(evidence, q=0.1, epsilon=1, delta=1e-6, values=True)
+    >>> release.values.name, release.values.noisy.shape
     ('z score', (1,))
     """
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from discreet.report.estimates import places
 from discreet.report.intervals import miss_rates
 from discreet.report.markup import shown
 
@@ -119,9 +120,13 @@ def estimates_are(release: Release) -> str:
     """Return where the estimates of a release that tells them are, and what its intervals promise."""
     count = 0 if release.told is None else len(release.told)
     each = f"all {count:,}" if count == release.m else f"{count:,} of the {release.m:,}"
-    found, rest = (percent(1 - miss) for miss in miss_rates(release))
+    rest, chosen = percent(1 - release.q), ""
+    if release.told is not None and len(release):
+        each_misses = miss_rates(release)[places(release.told, release.indices)]
+        ends = (float(each_misses.max()), float(each_misses.min()))
+        chosen = " to ".join(dict.fromkeys(percent(1 - miss) for miss in ends))
     levels = (
-        f"those of discoveries at level {found} each, so that on average at most {percent(release.q)} of "
+        f"those of discoveries at level {chosen} each, so that on average at most {percent(release.q)} of "
         f"them miss, if estimates are independent, without bias and with the errors stated "
         f"(docs/proofs/intervals.md); the others at {rest} each"
         if len(release)

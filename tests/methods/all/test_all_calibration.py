@@ -61,7 +61,7 @@ def p_values(rng, runs, protect, noise=1.0):
         people = alike(rng, PEOPLE, protect)
         budget = shares(people, RHO, schedule(1, len(people))).of(RHO)
         budget = replace(budget, contrast=budget.contrast + budget.stages, stages=0.0)
-        known = learn(people, budget, clip=True)
+        known = learn(people, budget)
         told = measure(people, known, budget)
         variance = np.full(len(people), noise * told.contrast.deviation**2)
         found.append(results(people, known, told, told.contrast.sums, variance).p[run % len(KINDS)])
@@ -96,7 +96,7 @@ def shared_errors(rng, runs):
         group = (rng.random(n) < 0.5).astype(np.int8)
         people = People([""] * columns, questions, "two-sided", "everything", values, group)
         budget = shares(people, rho, ()).of(rho)
-        known = learn(people, budget, clip=True)
+        known = learn(people, budget)
         told = measure(people, known, budget)
         z = results(people, known, told, told.contrast.sums, np.full(columns, told.contrast.deviation**2)).z
         found.append(abs(np.mean(known.rows.sign * z)) > 0.3)  # 0.18 is the deviation of a mean of 30

@@ -46,9 +46,14 @@ def test_no_step_is_moved_by_more_than_is_paid_for(method, tables):
     """At every step the sums of neighbours are within its sensitivity, and near it; its terms are alike."""
     found = moved(1, method, tables)
     assert max(found.values()) <= audit.ROOM, found
-    every = {"learn_groups", "_quartiles", "_ranges", "_means", "learn_norms", "learn", *audit.MAIN}
-    beside = {"all": {"measure_again"}, "proved": set(), "focus": {"measure_again", "select"}}
-    assert set(found) == (every | beside[method]) - ({"weights"} if method == "proved" else set())
+    learned = {"learn_groups", "_quartiles", "_ranges", "_means"}
+    every = {*learned, "learn_norms", "learn", *audit.MAIN}
+    names = {
+        "all": every | {"measure_again"},
+        "proved": {*learned, "tell_in_stages", *audit.PROVED},
+        "focus": every | {"measure_again", "select"},
+    }
+    assert set(found) == names[method]
     if method == "all":
         assert min(found.values()) > 0.7, found  # squares are harder to move than to bound
         assert sorted(found.values())[1] > 0.9, found

@@ -23,14 +23,14 @@ _MOST_PEOPLE = 2**53  # from here on floats do not tell two counts apart
 _LEAST_SHARE = 1e-9  # no study of 2**53 people could tell a smaller share from 0
 
 
-def settle(test: Any) -> None:
+def settle(test: Any, but: tuple[str, ...] = ()) -> None:
     """Check every argument of a test by its name, and store plain numbers, text and tuples.
 
-    An argument that is None by default may be None.
+    An argument that is None by default may be None; those in `but` were checked before.
     """
     for field in fields(test):
         value, rule = getattr(test, field.name), _RULES.get(field.name)
-        if rule is None or (value is None and field.default is None):
+        if rule is None or field.name in but or (value is None and field.default is None):
             continue
         object.__setattr__(test, field.name, rule(value, field.name))
     if hasattr(test, "tail"):

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from discreet.alternative import Alternative
     from discreet.evidence.core.accumulate import Accumulator
+    from discreet.evidence.core.entries import Entries
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.invented import Invented
     from discreet.evidence.core.null_columns import NullCase, NullColumns
@@ -157,6 +158,10 @@ class Test:
 
     def of(self, data: Any) -> Evidence:
         """Return the evidence of final p-values; only tests that read them have one."""
+        raise NotImplementedError
+
+    def of_rows(self, entries: Entries) -> Evidence:
+        """Return the evidence from everyone's entries; only tests that need whole rows have one."""
         raise NotImplementedError
 
     def comparison(self) -> Comparison | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 import numpy as np
@@ -12,12 +12,13 @@ from discreet.evidence.core.certificate import Certificate
 from discreet.evidence.core.effect import Effect
 from discreet.evidence.core.effect import joined as effects
 from discreet.evidence.core.evidence import Evidence
-from discreet.evidence.core.null import Null
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
+
+    from discreet.evidence.core.null import Null
 
 T = TypeVar("T")
 
@@ -81,7 +82,7 @@ def law_of(parts: Sequence[Part], test: Any) -> tuple[Null, Certificate]:
     Where the test treats all columns alike, all blocks have the same and it holds for any number of columns.
     Otherwise one block may rise where another falls: scores then move against one another by up to 2*sup.
     """
-    null = Null(parts[0].null.law, max(part.null.ceiling for part in parts), parts[0].null.basis)
+    null = replace(parts[0].null, ceiling=max(part.null.ceiling for part in parts))
     widest = max((part.certificate for part in parts), key=lambda one: one.sup)
     if _alike(test) and all(part.certificate == widest for part in parts):
         return null, widest

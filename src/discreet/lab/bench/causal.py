@@ -50,7 +50,7 @@ def tests() -> dict[str, Allelic]:
 
 def run(bed: Path, repetitions: int) -> list[Recall]:
     """Return the recall of every score: in a pure top 2, a top 2 with delta, and a release at q = 0.1."""
-    found: list[Recall] = []
+    rows: list[Recall] = []
     for name, test in tests().items():
         evidence = measure(bed, test)
         places = _places(evidence)
@@ -59,11 +59,11 @@ def run(bed: Path, repetitions: int) -> list[Recall]:
         gap = float(evidence.score[places].min() - rest.max()) / sup
         for way, delta in (("top 2, delta 0", 0.0), (f"top 2, delta {_DELTA:g}", _DELTA)):
             shares = tuple(_recall(evidence, places, epsilon, delta, repetitions) for epsilon in EPSILONS)
-            found.append(Recall(f"{name}: {way}", shares, sup, gap))
+            rows.append(Recall(f"{name}: {way}", shares, sup, gap))
         draws = max(1, repetitions // _PER_RELEASE)
         shares = tuple(_discovered(evidence, epsilon, draws) for epsilon in EPSILONS)
-        found.append(Recall(f"{name}: discover, delta {_DELTA:g}", shares, sup, gap))
-    return found
+        rows.append(Recall(f"{name}: discover, delta {_DELTA:g}", shares, sup, gap))
+    return rows
 
 
 def _places(evidence: Evidence) -> list[int]:
@@ -93,18 +93,25 @@ def _recall(evidence: Evidence, places: list[int], epsilon: float, delta: float,
 
 def _discovered(evidence: Evidence, epsilon: float, repetitions: int) -> float:
     """Return the share of causal variants in a release that does not know how many there are."""
-    found = [release(evidence, q=0.1, epsilon=epsilon, delta=_DELTA).discoveries for _ in range(repetitions)]
-    return sum(len({*one} & {*CAUSAL}) for one in found) / (repetitions * len(CAUSAL))
+    releases = [
+        release(evidence, q=0.1, epsilon=epsilon, delta=_DELTA).discoveries for _ in range(repetitions)
+    ]
+    return sum(len({*names} & {*CAUSAL}) for names in releases) / (repetitions * len(CAUSAL))
 
 
-def in_words(found: list[Recall], repetitions: int) -> str:
+def in_words(recalls: list[Recall], repetitions: int) -> str:
     """Return recall beside the published figures, and what limits it."""
-    header = ["protected: what is asked", *(f"epsilon {e:g}" for e in EPSILONS), "influence", "gap"]
-    rows = [[one.way, *(f"{s:.3f}" for s in one.shares), f"{one.sup:.3f}", f"{one.gap:.1f}"] for one in found]
+    header = ["protected: what is asked", *(f"epsilon {e:g}" for e in EPSILONS), "sensitivity", "gap"]
+    rows = [
+        [recall.way, *(f"{s:.3f}" for s in recall.shares), f"{recall.sup:.3f}", f"{recall.gap:.1f}"]
+        for recall in recalls
+    ]
     published = [f"{PUBLISHED[e]:.2f}" if e in PUBLISHED else "-" for e in EPSILONS]
     rows.append(["phenotype public, published: Laplace on chi-squares", *published, "", ""])
-    by_default = [one for one in found if one.way in _judged()]
-    met = all(one.shares[EPSILONS.index(e)] >= share for one in by_default for e, share in PUBLISHED.items())
+    by_default = [recall for recall in recalls if recall.way in _judged()]
+    met = all(
+        recall.shares[EPSILONS.index(e)] >= share for recall in by_default for e, share in PUBLISHED.items()
+    )
     better = by_default[-1].shares[EPSILONS.index(1.0)] >= 0.5
     return "\n".join(
         [
@@ -116,7 +123,7 @@ def in_words(found: list[Recall], repetitions: int) -> str:
             (
                 "The first six rows are the library's defaults: floors follow from the number of people, by "
                 "one rule for every study. The gap is how far the weaker causal variant "
-                "stands above the best other one, in influences of one person; the noise of a pure top 2 is "
+                "stands above the best other one, in sensitivities; the noise of a pure top 2 is "
                 "4/epsilon of them. The gap limits recall, and grows like the number of people. A release "
                 "needs more: it also pays for deciding how many, and against chance."
             ),

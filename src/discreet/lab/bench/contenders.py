@@ -35,7 +35,7 @@ def aware(people: People, epsilon: float) -> NDArray[np.int64]:
 
 def unbounded(people: People) -> People:
     """Return these people where nothing is known of the numbers: by default we are told no bounds."""
-    return replace(people, questions=tuple(replace(one, bounds=None) for one in people.questions))
+    return replace(people, questions=tuple(replace(question, bounds=None) for question in people.questions))
 
 
 CONTENDERS: dict[str, Callable[[People, float, np.random.Generator], NDArray[np.int64]]] = {

@@ -74,7 +74,7 @@ def _by_signals(m: int) -> str:
     for signals in SIGNALS:
         p = _study(m, signals * m // _MILLION)
         for eta in _ETAS:
-            found = len(_private(p, eta))
+            discoveries = len(_private(p, eta))
             jobs = {
                 "ours": lambda p=p, eta=eta: _private(p, eta),
                 "theirs": lambda p=p: false_discovery_control(p),
@@ -89,7 +89,13 @@ def _by_signals(m: int) -> str:
                 "busy": met["busy"] and ratio["busy"] <= _BUSY,
             }
             rows.append(
-                [f"{signals:,}", f"{eta:g}", f"{found:,}", f"{ratio['quiet']:.2f}", f"{ratio['busy']:.2f}"]
+                [
+                    f"{signals:,}",
+                    f"{eta:g}",
+                    f"{discoveries:,}",
+                    f"{ratio['quiet']:.2f}",
+                    f"{ratio['busy']:.2f}",
+                ]
             )
     header = ["signals", "eta", "found", "time over scipy's", "with every core busy"]
     lines = [

@@ -130,10 +130,10 @@ def _by_turns(ours: Callable[[], object], theirs: Callable[[], object] | None) -
     taken: list[Cost] = []
     other: list[Cost] = []
     for turn in range(_REPEATS + 1):
-        one = _cost(ours)
+        cost = _cost(ours)
         two = None if theirs is None else _cost(theirs)
         if turn:
-            taken.append(one)
+            taken.append(cost)
             other += [] if two is None else [two]
     return _median(taken), _median(other) if other else None
 

@@ -143,8 +143,8 @@ def noncentrality(m: int, signals: int) -> float:
     def power(mean: float) -> float:
         z = noise.copy()
         z[:, :signals] += mean * size
-        found = (step_up_positions(row, Q) for row in 2 * ndtr(-np.abs(z)))
-        return float(np.mean([np.count_nonzero(places < signals) / signals for places in found]))
+        rejected = (step_up_positions(row, Q) for row in 2 * ndtr(-np.abs(z)))
+        return float(np.mean([np.count_nonzero(places < signals) / signals for places in rejected]))
 
     low, high = 1.0, 10.0
     for _ in range(20):

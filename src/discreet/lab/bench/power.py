@@ -62,16 +62,16 @@ def study(seed: int, points: Sequence[Point] = POINTS) -> Study:
     z = rng.standard_normal(M)
     z[:SIGNALS] += 4
     p = ndtr(-z)
-    found: Study = {}
+    rates: Study = {}
     plain = {"BH": _rates(step_up_positions(p, Q)), "step-down": _rates(step_down_positions(p, Q))}
     for point in points:
         for method in METHODS:
             if method in plain:
-                found[point, method] = plain[method]
+                rates[point, method] = plain[method]
             elif seed % _SLOW.get(method, 1) == 0:
                 indices = _mirror(z, point, method) if "mirror" in method else _private(p, point, method)
-                found[point, method] = _rates(indices)
-    return found
+                rates[point, method] = _rates(indices)
+    return rates
 
 
 def _mirror(z: NDArray[np.float64], point: Point, method: str) -> NDArray[np.int64]:

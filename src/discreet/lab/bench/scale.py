@@ -138,7 +138,7 @@ def in_words(result: Result) -> str:
     for what, values in cells.items():
         threads, dask = costs[f"{what}, threads"], costs[f"{what}, dask"]
         seconds = (threads.wall, dask.wall, threads.processor)
-        rates = [f"{values / one / 1e6:,.0f}" for one in seconds]
+        rates = [f"{values / taken / 1e6:,.0f}" for taken in seconds]
         rows.append([what, *rates, f"{dask.wall / threads.wall:.2f}"])
         for twice in ("people", "variants" if what == "genotypes" else "columns"):
             more, most = (costs[f"{what}, twice the {twice}, {where}"] for where in ("threads", "dask"))

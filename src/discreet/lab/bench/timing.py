@@ -40,15 +40,15 @@ def interleaved(jobs: Mapping[str, Callable[[], object]], repeats: int) -> dict[
     What else the machine does in a round then meets all of them, and the smallest time is the one it
     disturbed least. Every other round runs backwards, so that no job always follows the same one.
     """
-    found = {name: Cost(float("inf"), float("inf")) for name in jobs}
+    least = {name: Cost(float("inf"), float("inf")) for name in jobs}
     order = list(jobs.items())
     for turn in range(repeats):
         for name, job in order if turn % 2 == 0 else reversed(order):
             wall, processor = time.perf_counter(), time.process_time()
             job()
             wall, processor = time.perf_counter() - wall, time.process_time() - processor
-            found[name] = Cost(min(wall, found[name].wall), min(processor, found[name].processor))
-    return found
+            least[name] = Cost(min(wall, least[name].wall), min(processor, least[name].processor))
+    return least
 
 
 def median_seconds(job: Callable[[], object], *, budget: float = 1.0, most: int = 9, least: int = 3) -> float:

@@ -109,7 +109,7 @@ def _missing(told: Measured, known: Learned) -> _Excess:
     people = known.groups.people
     lacking = np.clip(1 - (known.means.present + 2 * known.means.doubt) / people, 0.0, _UNEVEN)
     return _shrunk(
-        told.missing.sums[question], told.missing.deviation, lacking * people * share * (1 - share)
+        told.missing.sums[question], float(told.missing.deviation), lacking * people * share * (1 - share)
     )
 
 

@@ -61,7 +61,7 @@ def learn_groups(group: NDArray[np.int8], rho: float) -> Groups:
     if rho == 0:
         return Groups(float(counts[0]), float(counts[1]), 0.0)
     noisy = told(counts, math.sqrt(2), rho)
-    return Groups(float(noisy.sums[0]), float(noisy.sums[1]), noisy.deviation)
+    return Groups(float(noisy.sums[0]), float(noisy.sums[1]), float(noisy.deviation))
 
 
 def learners(rows: int) -> NDArray[np.bool_]:
@@ -213,4 +213,4 @@ def _means(
     there = np.clip(there / _PRESENT, 1.0, rows)
     asked = np.repeat(np.clip(asked / _FINE, 1.0, rows), sizes)
     mean = np.concatenate([alone / _FINE / there + 0.5, chosen / _FINE / asked])
-    return Means(np.clip(mean, 0.0, 1.0), np.concatenate([there, asked]), doubt)
+    return Means(np.clip(mean, 0.0, 1.0), np.concatenate([there, asked]), float(doubt))

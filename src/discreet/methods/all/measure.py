@@ -47,7 +47,6 @@ class Learned:
     rows: Rows
     norms: tuple[Norms, Norms]
     balls: Balls
-    clipped: bool
 
     @property
     def weight(self) -> NDArray[np.float64]:
@@ -88,11 +87,8 @@ def check_budget(budget: Shares, columns: int) -> None:
     check_noise(1 / math.sqrt(2 * max(budget.spent())), most)
 
 
-def learn(people: People, budget: Shares, groups: Groups | None = None, *, clip: bool) -> Learned:
-    """Learn the constants, each step with its part of the budget.
-
-    If `clip`, rows are clipped to balls where that pays; if not, every column's sums are of its own entries
-    alone, centred, as proofs need it.
+def learn(people: People, budget: Shares, groups: Groups | None = None) -> Learned:
+    """Learn the constants, each step with its part of the budget; rows are clipped to balls where that pays.
 
     Guarantee: the composition of Gaussian(sqrt(2 part)) over the parts (docs/proofs/all-privacy.md).
     """
@@ -108,8 +104,6 @@ def learn(people: People, budget: Shares, groups: Groups | None = None, *, clip:
     rho = budget.contrast + budget.stages
     unsure = _unsure(groups, share, budget.weights, protected=people.protect == "everything")
     rows = scaled_rows(people, means.mean, scaling, columns, groups.people, share, rho, unsure)
-    if not clip:
-        rows = replace(rows, centred=rows.answers)
     boxes = boxes_of(people, rows)
     whole, positive = rows.whole(learned), rows.positive
     usual = usual_norms(rows, scaling)
@@ -119,9 +113,7 @@ def learn(people: People, budget: Shares, groups: Groups | None = None, *, clip:
         learn_norms(whole[:, ~positive], boxes[1], usual[1], budget.norms / 2, inside, groups.people * part),
     )
     protected = people.protect == "everything"
-    balls = Balls(Ball(math.inf, boxes[0].entry), Ball(math.inf, boxes[1].entry))
-    if clip:
-        balls = best_balls(norms, boxes, share, groups.people, rho, protected=protected)
+    balls = best_balls(norms, boxes, share, groups.people, rho, protected=protected)
     moved = reach_of(boxes, balls, share, protected=protected, seen=people.seen).sums
     total = _sums(whole, balls, positive, inside)
     found = told(total, moved, budget.recentre, 1 / FINE).sums
@@ -131,7 +123,7 @@ def learn(people: People, budget: Shares, groups: Groups | None = None, *, clip:
     part = max(part, 1e-9)
     means = replace(means, present=means.present / part, doubt=means.doubt / part)
     return Learned(
-        groups, share, columns, scaling, means, rows, norms, _fitted(balls, boxes_of(people, rows)), clip
+        groups, share, columns, scaling, means, rows, norms, _fitted(balls, boxes_of(people, rows))
     )
 
 
@@ -202,8 +194,6 @@ def whole_rows(people: People, known: Learned) -> NDArray[np.int16]:
 
 def _absent(people: People, known: Learned) -> float:
     """Return the norm that a person's missing answers are clipped to: a few more than usual, or all."""
-    if not known.clipped:
-        return math.sqrt(len(people.questions))
     first = [asked.places.start for asked in people.questions]
     rate = np.maximum(1 - known.means.present[first] / known.groups.people, 0.0)
     return math.sqrt(1 + 2 * float(rate.sum()))

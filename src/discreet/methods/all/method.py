@@ -8,18 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.classical.adaptive_bh import adaptive_bh
-from discreet.classical.step_up import step_up_positions
-from discreet.methods.all.after import Results, effects, results
+from discreet.methods.all.after import Results, effects
 from discreet.methods.all.measure import check_budget, learn, measure
-from discreet.methods.all.proved_sums import proved_p
+from discreet.methods.all.proved.method import ready_proved
+from discreet.methods.all.released import released
 from discreet.methods.all.shares import schedule, shares
 from discreet.methods.all.stages import staged
-from discreet.methods.common import INDEPENDENT, expected, gaussian_budget, gaussian_events
+from discreet.methods.common import expected, gaussian_budget, gaussian_events
 from discreet.methods.method import Ready
-from discreet.privacy.promise import Privacy
 from discreet.report.estimates import Told
 from discreet.report.fdr import FdrPromise
-from discreet.report.release import Release
 from discreet.report.values import Values
 
 if TYPE_CHECKING:
@@ -31,7 +29,7 @@ if TYPE_CHECKING:
     from discreet.methods.all.learn import Groups
     from discreet.methods.all.shares import Later, Shares
     from discreet.methods.parameters import Parameters
-    from discreet.privacy.events import Event
+    from discreet.report.release import Release
 
 
 def ready_all(people: People, asked: Parameters) -> Ready:
@@ -39,30 +37,23 @@ def ready_all(people: People, asked: Parameters) -> Ready:
 
     Guarantee: the composition of one Gaussian event for each share, together within (epsilon, delta).
     """
+    if asked.guarantee == "proved":
+        return ready_proved(people, asked)
     rho = gaussian_budget(asked.epsilon, asked.delta)
-    proved = asked.guarantee == "proved"
     columns = people.columns
-    later = () if proved else schedule(expected(asked.expect, len(people)) // people.subgroups, columns)
+    later = schedule(expected(asked.expect, len(people)) // people.subgroups, columns)
     # Each subgroup spends as if there were no other: a person is in one (docs/proofs/subgroups.md).
-    budgets = [shares(part, rho, later, proved=proved).of(rho) for part in people.parts()]
+    budgets = [shares(part, rho, later).of(rho) for part in people.parts()]
     for budget in budgets:
         check_budget(budget, columns)
     events = gaussian_events(budgets[0].spent() if people.subgroup is None else [rho])
-    if proved:
-        fdr = FdrPromise(asked.q, "proved", PROVED, "docs/proofs/all-fdr.md", INDEPENDENT)
-    else:
-        fdr = FdrPromise(asked.q, "simulated", APPROXIMATE, "discreet bench people --raw")
+    fdr = FdrPromise(asked.q, "simulated", APPROXIMATE, "discreet bench people --raw")
 
     def draw() -> Release:
         parts = zip(people.parts(), budgets, strict=True)
-        if proved:
-            failure = FAILURE * asked.q / len(people)
-            tested = Tested.joined([proved_all(part, budget, failure) for part, budget in parts])
-            places = step_up_positions(tested.p, asked.q * (1 - FAILURE))
-        else:
-            tested = Tested.joined([measured(part, budget, later) for part, budget in parts])
-            places = adaptive_bh(tested.p, asked.q)
-        told = tested.told(np.arange(len(people)), "BH" if proved else "adaptive BH")
+        tested = Tested.joined([measured(part, budget, later) for part, budget in parts])
+        places = adaptive_bh(tested.p, asked.q)
+        told = tested.told(np.arange(len(people)), "adaptive BH")
         return released(
             "noise on every statistic", people, asked, events, places, told, fdr, tested.values(places)
         )
@@ -114,61 +105,12 @@ def measured(people: People, budget: Shares, later: Later, groups: Groups | None
     Guarantee: one Gaussian event for each part of the budget.
     """
     with np.errstate(all="ignore"):  # a warning would speak of the data
-        known = learn(people, budget, groups, clip=True)
+        known = learn(people, budget, groups)
         first = measure(people, known, budget)
         contrast, found = staged(people, known, first, budget.stages, later)
     return Tested(tuple(map(str, people.names)), effects(known), found, np.where(contrast.left, found.p, 1.0))
 
 
-def proved_all(people: People, budget: Shares, failure: float) -> Tested:
-    """Learn, measure without clipping, and turn into p-values that hold at every number of people.
-
-    `failure` is the chance, for each column, that a bound on what is told beside the contrasts is wrong.
-
-    Guarantee: one Gaussian event for each part of the budget.
-    """
-    with np.errstate(all="ignore"):
-        known = learn(people, budget, clip=False)
-        told = measure(people, known, budget)
-        noise = np.full(len(people), told.contrast.deviation**2)
-        found = results(people, known, told, told.contrast.sums, noise)
-        p = proved_p(people, known, told, failure)
-    return Tested(tuple(map(str, people.names)), effects(known), found, p)
-
-
-def released(
-    method: str,
-    people: People,
-    asked: Parameters,
-    events: tuple[Event, ...],
-    places: NDArray[np.intp],
-    told: Told,
-    fdr: FdrPromise,
-    values: Values,
-) -> Release:
-    """Return the record of a release; `places` are the discoveries among what was told."""
-    strongest = places[np.argsort(told.p_value[places], kind="stable")]
-    return Release(
-        method,
-        len(people),
-        asked.q,
-        told.indices[strongest],
-        tuple(told.hypotheses[int(place)] for place in strongest),
-        True,
-        Privacy(asked.epsilon, asked.delta, events, "replace", people.public, people.assumption),
-        fdr,
-        {"guarantee": str(asked.guarantee), "protect": people.protect},
-        values if asked.values else None,
-        told=told,
-    )
-
-
-FAILURE = 0.02
-"""The part of q that pays for bounds on what is told beside the contrasts."""
-PROVED = (
-    "people are independent, and a column that does not differ is independent of the group among those with "
-    "an entry, and of the other columns"
-)
 APPROXIMATE = (
     "the t law of the z scores is near the truth, which very rare answers in small groups can strain, and "
     "columns that do not differ are independent of the rest, or nearly so"

@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet.errors import InputError
+from discreet.methods.all.record import Noisy
 from discreet.noise.gaussian import SIGMAS, rounded_gaussian
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
 _UP = 1 + 2.0**-40  # more than the rounding of a sensitivity and of a deviation
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Noisy:
-    """Sums with noise, the standard deviation of that noise, and the unit they are rounded to. Public."""
-
-    sums: NDArray[np.float64]
-    deviation: float
-    unit: float = 1.0
 
 
 def check_noise(least: float, most: float) -> None:

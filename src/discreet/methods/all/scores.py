@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from discreet.report.release import Release
 
 _FINE = 20  # 2**20 steps to one sensitivity: the rounding of a million scores adds a thousandth to the noise
+_FAR = 9.0  # deviations of noise beyond which its chance is added
+_CELLS = 1024
+_GRID = 2**20
 _WIDE = 52  # scores are at most 2**52 steps: whole numbers of them are exact
 
 
@@ -61,7 +64,7 @@ def ready_scores(evidence: Evidence, asked: Parameters) -> Ready:
         exact = evidence.score if signed is None else signed
         noisy = told(np.floor(exact / step), moved, rho, step)
         if signed is None:
-            p = noisy_tail(noisy.sums, noisy.deviation, evidence.null)
+            p = noisy_tail(noisy.sums, float(noisy.deviation), evidence.null)
         else:
             p = np.asarray(ndtr(-noisy.sums / math.hypot(1.0, noisy.deviation)), dtype=np.float64)
         places = adaptive_bh(p, asked.q) if adaptive else step_up_positions(p, asked.q)
@@ -96,6 +99,8 @@ def noisy_tail(t: NDArray[np.float64], deviation: float, null: Null) -> NDArray[
         # P(N >= t) + e^(-t + s^2/2) P(N <= t - s^2): the second part is where X takes over.
         over = -t + deviation**2 / 2 + log_ndtr(t / deviation - deviation)
         return np.minimum(ndtr(-t / deviation) + np.exp(np.minimum(over, 0.0)), 1.0)
+    if null.law == "chi":
+        return _convolved(t, deviation, null)
     h = t / math.hypot(1.0, deviation)
     # X = max(Z, 0), or |Z|: Z > 0 and Z + N >= t by Owen's T, and otherwise N alone.
     joint = 0.5 * ndtr(-h) + owens_t(h, 1 / deviation)
@@ -104,10 +109,30 @@ def noisy_tail(t: NDArray[np.float64], deviation: float, null: Null) -> NDArray[
     return np.clip(joint + 0.5 * ndtr(-t / deviation), 0.0, 1.0)
 
 
+def _convolved(t: NDArray[np.float64], deviation: float, null: Null) -> NDArray[np.float64]:
+    """Return a bound on the same for a law that is known by its tail alone: noise in cells, at their ends."""
+    edges = np.linspace(-_FAR, _FAR, _CELLS + 1)
+    chance = np.append(np.diff(ndtr(edges)), ndtr(-_FAR))
+    chance[0] += ndtr(-_FAR)
+    # Scores on a grid, each taken for the one below: its p-value is larger.
+    step = deviation / _CELLS * 2
+    low = float(t.min())
+    places = np.minimum(np.floor((t - low) / step), _GRID).astype(np.int64)
+    used, back = np.unique(places, return_inverse=True)
+    at = low + used * step
+    tail = np.concatenate(
+        [
+            null.survival(part[:, None] - deviation * edges[1:]) @ chance[:-1]
+            for part in np.array_split(at, 1 + at.size * _CELLS // 2**22)
+        ]
+    )
+    return np.minimum(tail + chance[-1], 1.0)[back]
+
+
 def _promise(asked: Parameters, null: Null) -> FdrPromise:
     unproved, scope = doubts(null)
     law = f"null scores have the stated law or are smaller{unproved}"
     words = f"{law}, and are independent of one another and of the rest"
-    if asked.guarantee == "proved" and null.law != "folded normal":
+    if asked.guarantee == "proved" and null.law not in {"folded normal", "chi"}:
         words += ", or positively dependent (PRDS)"
     return FdrPromise(asked.q, "proved", words, "docs/proofs/all-fdr.md", INDEPENDENT + scope)

@@ -51,6 +51,16 @@ class Shares:
         """Return the budget where the sizes of the groups are known already."""
         return replace(self, groups=0.0, contrast=self.contrast + self.groups)
 
+    def of_a_sample(self, times: float) -> Shares:
+        """Return the budget with which people who each stand for so many see what all of them would.
+
+        Sums of n people that are compared with their number need noise in proportion to n, contrasts noise in
+        proportion to its root.
+        """
+        near_zero = ("missing", "weights", "contrast", "stages")
+        powers = {field.name: 1 if field.name in near_zero else 2 for field in fields(self)}
+        return Shares(*(getattr(self, name) * times**power for name, power in powers.items()))
+
     def spent(self) -> tuple[float, ...]:
         """Return the parts in the order in which they are spent."""
         return tuple(getattr(self, field.name) for field in fields(self))
@@ -63,7 +73,7 @@ def schedule(signals: int, m: int) -> Later:
     return _MANY if signals >= _DENSE * m else _FEW
 
 
-def shares(people: People, rho: float, later: Later, m: int | None = None, *, proved: bool = False) -> Shares:
+def shares(people: People, rho: float, later: Later, m: int | None = None) -> Shares:
     """Return the shares for these questions and this number of people; `m` of the hypotheses are measured.
 
     Each step gets what it needs to be right within a few people of a hundred, or a tenth of a deviation, and
@@ -87,9 +97,6 @@ def shares(people: People, rho: float, later: Later, m: int | None = None, *, pr
     # For about 150 degrees of freedom; where there is little noise, rare answers are given large entries.
     entry = 36 if noise < 1 and any(answers for answers, _ in kinds) else 6
     squares = min(max(150 * entry * (m + entry) / (2 * rho * (max(n, 1) * (1 + noise)) ** 2), 0.005), 0.06)
-    if proved:  # bounds on what corrects a contrast weigh more than estimates of it
-        squares, missing, weights = 0.08, 0.04, 0.0
-        recentre = 0.03
     rest = 1 - (groups + quartiles + narrow + centre + norms + 2 * recentre + missing + weights + squares)
     rest *= 1 - 2.0**-45
     contrast = rest if noise < _QUIET else rest * (1 - sum(share for _, share in later))

@@ -106,14 +106,14 @@ def proved(
         base *= level / (m * float(inflation(rough, counts, scale, t, np.zeros(1), monotone=False)[0]))
     # Coarse cells choose among the levels; what is used comes from fine ones. Infinite: nothing is released.
     tried = [plan(inside, rough) for inside in base * _levels(steepness)]
-    best = min(tried, key=lambda found: _cost(counts, found.level))
-    found = plan(best.inside, fine)
+    best = min(tried, key=lambda candidate: _cost(counts, candidate.level))
+    fitted = plan(best.inside, fine)
     # Where there is hardly any noise no margin makes up for the rounding of cells: a lower level does.
     for share in (0.985, 0.97, 0.94):
-        if np.isfinite(found.level).all():
+        if np.isfinite(fitted.level).all():
             break
-        found = plan(share * best.inside, fine)
-    return found
+        fitted = plan(share * best.inside, fine)
+    return fitted
 
 
 def _nodes(steepness: float) -> NDArray[np.float64]:

@@ -181,7 +181,7 @@ def _promise(asked: Parameters, null: Null) -> FdrPromise:
             f"{law}, and are independent of one another and of the rest, or positively dependent (PRDS); "
             "columns measured on the same people are rarely independent"
         )
-        if null.law == "folded normal":
+        if null.law in {"folded normal", "chi"}:
             words += ", and scores of two-sided tests that are not are rarely PRDS"
             scope = INDEPENDENT + scope
     return FdrPromise(asked.q, "proved", words, "docs/proofs/aware-fdr.md", scope)

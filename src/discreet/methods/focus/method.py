@@ -14,7 +14,8 @@ from discreet.classical.step_up import step_up_positions
 from discreet.evidence.core.compared import compared
 from discreet.methods.all.learn import learn_groups
 from discreet.methods.all.measure import check_budget
-from discreet.methods.all.method import APPROXIMATE, Tested, measured, released
+from discreet.methods.all.method import APPROXIMATE, Tested, measured
+from discreet.methods.all.released import released
 from discreet.methods.all.shares import group_share, schedule, shares
 from discreet.methods.common import expected, gaussian_budget, gaussian_events
 from discreet.methods.method import Ready
