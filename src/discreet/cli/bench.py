@@ -50,7 +50,7 @@ def bench_topk(
 
 @bench.command("contest")
 def bench_contest(
-    studies: int = typer.Option(400, min=2, help="Simulated studies behind a figure; packages take 20."),
+    studies: int = typer.Option(400, min=2, help="Simulated studies behind a figure; packages take 10."),
 ) -> None:
     """Compare with published rivals in their own settings, with what they published beside it."""
     from discreet.lab.bench.contest import report

@@ -21,7 +21,7 @@ def selection(studies: int, tick: Callable[[int], None]) -> str:
     rows: list[list[str]] = []
     for setting in joint_flip.SETTINGS:
         for name, choose in contenders.items():
-            runs = min(studies, 20) if name in packages.SLOW else studies
+            runs = min(studies, 10) if name in packages.SLOW else studies
             start = time.perf_counter()
             shares = joint_flip.accuracies(setting, {name: choose}, runs, seed=1)[name]
             seconds = (time.perf_counter() - start) / runs
