@@ -154,8 +154,8 @@ class Adjusted(Test):
         test = cls(group="g", adjust={"s": (0, 1)}, alternative=columns.alternative, protect="columns")
         people = (first, second, second, first)
         return [
-            NullCase("Adjusted", test, columns.coin, people, labels, most=300_000),
-            NullCase("Adjusted, no ties", test, None, people, labels, most=200_000),
+            NullCase("Adjusted", test, columns.coin, people, labels, most=50_000),
+            NullCase("Adjusted, no ties", test, None, people, labels, most=50_000),
         ]
 
     def start(self, names: Sequence[str]) -> Rows:
