@@ -217,7 +217,7 @@ class _Known:
         whole = counts.sum(axis=0)
         share = counts.max(axis=0) / (whole + 1)
         order = np.argsort(share)
-        middle = int(np.searchsorted(np.cumsum(whole[order]), whole.sum() / 2))
+        middle = int(np.count_nonzero(np.cumsum(whole[order]) < float(whole.sum()) / 2))
         pull = float(np.clip(share[order][middle], 0.5, 1.0))
         known = cls(pull, 1.0, int(whole.sum()))
         information = max(known.information(counts), 1e-9)
