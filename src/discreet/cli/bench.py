@@ -83,6 +83,17 @@ def bench_evidence(
     typer.echo(evidence.in_words(evidence.run(people, columns)))
 
 
+@bench.command("adjusted")
+def bench_adjusted(
+    people: int = typer.Option(10_000, help="People."),
+    columns: int = typer.Option(2_000, help="Columns, half of them null."),
+) -> None:
+    """Print false alarms under confounding: adjusted with privacy, and by OLS without."""
+    from discreet.lab.bench import adjusted
+
+    typer.echo(adjusted.in_words(adjusted.run(people, columns), people, columns))
+
+
 @bench.command("power")
 def bench_power(
     repetitions: int = typer.Option(100, help="Simulated studies."),
