@@ -86,8 +86,12 @@ def test_before_its_slot_nothing_is_told(place):
     """A finished job, a failed one and a waiting one look the same until the slot has come."""
     place.change(first_answer_seconds=3600.0)
     waiting = [place.submit({**ASK, "epsilon": 0.1 + number / 100}) for number in range(3)]
+    with place.store.reading() as db:
+        before = registry.find(db, "cohort")
     run(place.store, place.config, queue.claim(place.store, "test"))
     queue.end(place.store, place.config, queue.claim(place.store, "test"), "failed", message=queue.SENTENCE)
+    with place.store.reading() as db:
+        assert registry.find(db, "cohort") == before  # the pause, too, waits for the slot
     told = [seen(place, each) for each in waiting]
     for each in told:
         for own in ("id", "request_id", "submitted", "question", "look_again_in"):
@@ -147,18 +151,17 @@ def test_a_pause_is_told_from_the_failure_s_slot_on(tmp_path, cohort):
     assert spoiled.work() == 1
     assert (spoiled.row(made).state, spoiled.row(next_).state) == ("failed", "queued")
 
-    def told(account):
+    def told():
         with spoiled.store.reading() as db:
-            return registry.seen_by(db, account, "cohort").state
+            return registry.seen_by(db, spoiled.ana, "cohort").state
 
-    before = told(spoiled.ana), spoiled.submit({**ASK, "epsilon": 0.1}), told(CUSTODIAN)
-    assert (before[0], spoiled.row(before[1]).state, before[2]) == ("open", "queued", "paused")
-    # Another failure, whose slot comes first, is the one that the pause is told with.
-    with spoiled.store.writing() as db:
-        now = time.time()
-        db.execute(update(job).where(job.c.id == next_).values(state="failed", visible=now))
-        registry.pause_after(db, "cohort", next_, now)
-    assert told(spoiled.ana) == "paused"
+    before = told(), spoiled.row(spoiled.submit({**ASK, "epsilon": 0.1})).state
+    assert before == ("open", "queued")
+    for later in (1000.0, 0.0):
+        with spoiled.store.writing() as db:
+            registry.pause_after(db, "cohort", "another", time.time() + later)
+        assert told() == ("open" if later else "paused")  # the earliest slot counts
+    assert spoiled.work() == 0
     spoiled.store.close()
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -84,45 +85,32 @@ def change(db: Connection, actor: str, name: str, about: Mapping[str, Any]) -> i
     return version
 
 
-def set_state(db: Connection, actor: str, name: str, state: str, reason: str = "") -> None:
-    """Pause a data set, open it again, or retire it for good; earlier releases stay."""
+def set_state(
+    db: Connection, actor: str, name: str, state: str, reason: str = "", since: float = 0.0
+) -> None:
+    """Pause a data set, open it again, or retire it for good; earlier releases stay.
+
+    Before `since` it looks as if it were open.
+    """
     check.choice(state, "state", STATES)
     row = db.execute(select(tables.dataset).where(tables.dataset.c.name == name).with_for_update()).first()
     if row is None:
         raise unknown(name)
     if row.state == "retired":
         raise InputError(f"{name!r} is retired, for good")
-    values = {"state": state, "reason": reason[:1000]}
+    values = {"state": state, "reason": reason[:1000], "since": since}
     db.execute(update(tables.dataset).where(tables.dataset.c.name == name).values(**values))
     audit.append(db, f"dataset-{state}", name, actor, reason=reason[:1000])
 
 
 def pause_after(db: Connection, name: str, question: str, visible: float) -> None:
-    """Pause a data set after a failed question; of several, name the one that analysts are told of first."""
-    found = find(db, name)
-    if found.state == "open":
-        set_state(db, "server", name, "paused", _failed(question))
-    elif visible < _told_from(db, found):
-        values = {"reason": _failed(question)}
-        db.execute(update(tables.dataset).where(tables.dataset.c.name == name).values(**values))
+    """Pause a data set after a failed question, from its slot on; of several, from the earliest slot on.
 
-
-def as_told(db: Connection, found: DataSet) -> DataSet:
-    """Return a data set as analysts are told of it: a failure pauses it, for them, from its slot on."""
-    hidden = found.state == "paused" and _told_from(db, found) > time.time()
-    return replace(found, state="open", reason="") if hidden else found
-
-
-def _told_from(db: Connection, found: DataSet) -> float:
-    """Return when the failed question that paused a data set can be seen; 0 if somebody else paused it."""
-    job = tables.job.c
-    asked = select(job.id, job.visible).where(job.dataset == found.name, job.state == "failed")
-    times = [visible for each, visible in db.execute(asked) if found.reason == _failed(each)]
-    return times[0] if times else 0.0
-
-
-def _failed(question: str) -> str:
-    return f"question {question} failed"
+    A pause that showed earlier would tell when the work ended. Workers heed it at once.
+    """
+    row = db.execute(select(tables.dataset).where(tables.dataset.c.name == name).with_for_update()).one()
+    if row.state == "open" or row.since > visible:
+        set_state(db, "server", name, "paused", f"question {question} failed", visible)
 
 
 def find(db: Connection, name: str, version: int | None = None) -> DataSet:
@@ -136,7 +124,8 @@ def find(db: Connection, name: str, version: int | None = None) -> DataSet:
             tables.metadata.c.dataset == name, tables.metadata.c.version == wanted
         )
     ).scalar_one()
-    return DataSet(row.name, wanted, row.state, row.reason, _stored(str(body)), json.loads(row.source))
+    state, reason = ("open", "") if row.since > time.time() else (row.state, row.reason)
+    return DataSet(row.name, wanted, state, reason, _stored(str(body)), json.loads(row.source))
 
 
 def names(db: Connection) -> list[str]:
@@ -157,14 +146,7 @@ def seen_by(db: Connection, account: Account, name: str) -> DataSet:
     """Return a data set that the account may see; one it may not is as unknown as one that is not there."""
     if name not in open_to(db, account):
         raise unknown(name)
-    found = find(db, name)
-    return found if account.role == "custodian" else as_told(db, found)
-
-
-def all_seen_by(db: Connection, account: Account) -> list[DataSet]:
-    """Return all data sets that the account may see, as it is told of them."""
-    found = (find(db, name) for name in open_to(db, account))
-    return [each if account.role == "custodian" else as_told(db, each) for each in found]
+    return find(db, name)
 
 
 def unknown(name: str) -> UnknownError:
@@ -172,7 +154,9 @@ def unknown(name: str) -> UnknownError:
     return UnknownError(f"there is no data set {str(name)[:100]!r} open to you")
 
 
+@lru_cache(maxsize=64)
 def _stored(body: str) -> Metadata:
+    """Return stored metadata; read once, for they may have a hundred thousand columns."""
     return metadata.read(cast("dict[str, Any]", json.loads(body)))
 
 

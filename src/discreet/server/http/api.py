@@ -35,7 +35,7 @@ def datasets(request: Request) -> Response:
     """List the data sets that the caller may see."""
     who = bearer(request, "read")
     with store_of(request).reading() as db:
-        found = registry.all_seen_by(db, who.account)
+        found = [registry.find(db, name) for name in registry.open_to(db, who.account)]
     rows = [{"name": each.name, "title": each.about.title, "state": each.state} for each in found]
     return JSONResponse({"datasets": rows})
 

@@ -89,7 +89,7 @@ def submit(
     settled = questions.read(body, found.about)
     text, digest = settled.text, chain.sha256(f"{dataset}\n{settled.text}")
     with store.writing() as db:
-        found = registry.as_told(db, registry.find(db, dataset))
+        found = registry.find(db, dataset)
         known = _known(db, account.name, chosen)
         if known is not None:
             if (known.digest, known.kind) != (digest, kind):
