@@ -48,6 +48,19 @@ def bench_topk(
     typer.echo(topk.in_words(rows))
 
 
+@bench.command("contest")
+def bench_contest(
+    studies: int = typer.Option(400, min=2, help="Simulated studies behind a figure; packages take 10."),
+) -> None:
+    """Compare with published rivals in their own settings, with what they published beside it."""
+    from discreet.lab.bench.contest import report
+    from discreet.lab.progress import progress
+
+    with progress("settings", report.STEPS) as tick:
+        words = report.run(studies, tick)
+    typer.echo(words)
+
+
 @bench.command("scales")
 def bench_scales(
     epsilon: float = typer.Option(1.0, help="The privacy budget."),
