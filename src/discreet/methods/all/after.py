@@ -10,6 +10,7 @@ from scipy.special import stdtr
 
 from discreet.alternative import toward
 from discreet.methods.all.reading import FINE
+from discreet.methods.all.units import units
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,11 +21,6 @@ if TYPE_CHECKING:
 _LEAST = 1.0  # degrees of freedom
 _CLEAR = 3.0  # deviations
 _UNEVEN = 0.05  # how much more often entries may be missing in one group, unnoticed
-MEANS, RATES, SCORES = (
-    "difference of means",
-    "difference of rates",
-    "difference in deviations of a rank score",
-)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,8 +72,7 @@ def results(
     degrees = np.maximum(2 * (variance / (balance * told.squares.deviation)) ** 2, _LEAST)
     z = rows.sign * contrast / np.sqrt(variance)
     p = _p_value(toward(z, people.alternative), degrees, two_sided=people.alternative == "two-sided")
-    unit = _unit(known, np.sqrt(sampling / balance / present) / (rows.scale * weight))
-    unit /= rows.scale * balance * present * weight
+    unit = units(known.scaling, known.columns)[0] / (rows.scale * balance * present * weight)
     estimate, error = rows.sign * contrast * unit, np.sqrt(variance) * unit
     return Results(z, degrees, p, estimate, error, np.sqrt(noise) * unit)
 
@@ -141,21 +136,3 @@ def _p_value(
 ) -> NDArray[np.float64]:
     tail = np.asarray(stdtr(degrees, -stronger), dtype=np.float64)
     return np.minimum(2 * tail, 1.0) if two_sided else tail
-
-
-def _unit(known: Learned, deviation: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return what one share is worth: an answer's rate, the range of a number, or in deviations of shares."""
-    unit = np.ones(known.rows.scale.size)
-    unit[known.columns.bounded] = 2 * known.scaling.below[known.columns.bounded]
-    unit[known.columns.free] = 1 / np.maximum(deviation[known.columns.free], 0.01)
-    return unit
-
-
-def effects(known: Learned) -> tuple[str, ...]:
-    """Return what each estimate is."""
-    names = [RATES] * known.rows.scale.size
-    for place in known.columns.bounded:
-        names[place] = MEANS
-    for place in known.columns.free:
-        names[place] = SCORES
-    return tuple(names)
