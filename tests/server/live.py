@@ -1,0 +1,38 @@
+"""A server that really runs, inside a test."""
+
+import socket
+import threading
+import time
+
+import uvicorn
+
+from discreet.server.http.app import build
+
+
+class Live:
+    """A server in a thread of this process, its workers in processes of their own."""
+
+    def __init__(self, place, workers=1):
+        with socket.socket() as found:
+            found.bind(("127.0.0.1", 0))
+            port = found.getsockname()[1]
+        self.place = place.change(workers=workers, port=port)
+        self.app = build(place.config)
+        settings = uvicorn.Config(self.app, port=port, log_config=None, access_log=False)
+        self.server = uvicorn.Server(settings)
+        self.thread = threading.Thread(target=self.server.run, daemon=True)
+
+    def __enter__(self):
+        self.thread.start()
+        while not self.server.started:
+            time.sleep(0.02)
+        return self
+
+    def __exit__(self, *_):
+        self.server.should_exit = True
+        self.thread.join()
+
+    @property
+    def url(self):
+        """Where it answers."""
+        return self.place.config.site
