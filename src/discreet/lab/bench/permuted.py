@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from discreet.parameters import Protect
+    from discreet.typing import Protect
 
 NAMES = ("us", "us, proved")
 PEOPLE = 2_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import ndtr
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from discreet.methods.parameters import Guarantee
     from discreet.report.release import Release
+
+    Floats = NDArray[np.float64]
 
 KINDS = ("bounds", "no bounds", "skewed", "uneven spread", "yes/no", "rare", "answers", "missing")
 GUARANTEES: tuple[Guarantee, ...] = ("approximate", "proved")
@@ -50,8 +52,8 @@ class Setting:
 class Kept:
     """Over releases: false discoveries, and discoveries whose interval misses, as shares; discoveries."""
 
-    false: NDArray[np.float64]
-    missed: NDArray[np.float64]
+    false: Floats
+    missed: Floats
     found: float
 
 
@@ -63,7 +65,7 @@ SETTINGS = tuple(
 )
 
 
-def invent(setting: Setting, n: int, rng: np.random.Generator) -> tuple[NDArray[np.float64], Any]:
+def invent(setting: Setting, n: int, rng: np.random.Generator) -> tuple[Floats, NDArray[np.int8]]:
     """Return the entries of n people, shape (n, m), and their groups.
 
     Columns are made of normal numbers with a common part; in real ones the second group's are larger.
@@ -82,8 +84,9 @@ def invent(setting: Setting, n: int, rng: np.random.Generator) -> tuple[NDArray[
     if kind == "rare":
         return (z > 1.8).astype(np.float64), group
     if kind == "answers":
-        level = np.digitize(z, [-1.0, 0.0, 1.0])
-        return (level[:, :, None] == np.arange(_ANSWERS)).astype(np.float64).reshape(n, -1), group
+        level = (z > -1.0).astype(np.int64) + (z > 0.0) + (z > 1.0)
+        given: Floats = np.equal(level[:, :, None], np.arange(_ANSWERS)).astype(np.float64)
+        return given.reshape(n, -1), group
     if kind == "skewed":
         return np.exp(z), group
     if kind == "missing":
@@ -102,29 +105,29 @@ def _questions(setting: Setting) -> tuple[Question, ...]:
     )
 
 
-def truth(effect: str, first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
+def truth(effect: str, first: Floats, second: Floats) -> float:
     """Return what an estimate of this name estimates, between two large samples of one column."""
     first, second = (entries[~np.isnan(entries)] for entries in (first, second))
     numbers = [float(number) for number in re.findall(r"-?\d[\d.]*(?:e[+-]?\d+)?", effect)]
     if len(numbers) == 3:
         low, middle, high = numbers
 
-        def percentile(x: NDArray[np.float64]) -> NDArray[np.float64]:
+        def percentile(x: Floats) -> Floats:
             return ndtr(_QUARTILE * (x - middle) / np.where(x < middle, middle - low, high - middle))
 
         return float(percentile(second).mean() - percentile(first).mean())
     if numbers:
-        first, second = np.clip(first, *numbers), np.clip(second, *numbers)
+        first, second = (np.clip(entries, numbers[0], numbers[1]) for entries in (first, second))
     return float(second.mean() - first.mean())
 
 
-def _missed(release: Release, real: NDArray[np.bool_], samples: tuple[Any, Any]) -> float:
+def _missed(release: Release, real: NDArray[np.bool_], samples: tuple[Floats, Floats]) -> float:
     """Return the share of the discoveries whose interval does not hold the truth."""
     told = release.told
     assert told is not None  # noqa: S101  these methods tell
     ends = intervals(release)
     miss = 0
-    for place in release.indices.tolist():
+    for place in map(int, release.indices):
         true = truth(told.effect[place], *(sample[:, place] for sample in samples)) if real[place] else 0.0
         miss += not ends["low"][place] <= true <= ends["high"][place]
     return miss / max(1, len(release))
@@ -136,8 +139,10 @@ def keep(setting: Setting, guarantee: Guarantee, releases: int, seed: int = 0) -
     large, sides = invent(setting, _REFERENCE, rng)
     samples = (large[sides == 0], large[sides == 1])
     width = large.shape[1] // setting.columns
-    real = np.arange(large.shape[1]) < width * round(setting.real * setting.columns)
-    names, questions = [str(place) for place in range(real.size)], _questions(setting)
+    real: NDArray[np.bool_] = np.less(
+        np.arange(large.shape[1]), width * round(setting.real * setting.columns)
+    )
+    names, questions = [str(place) for place in range(large.shape[1])], _questions(setting)
     false, missed, found = np.zeros(releases), np.zeros(releases), 0
     for number in range(releases):
         values, group = invent(setting, PEOPLE, rng)
