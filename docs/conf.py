@@ -20,7 +20,6 @@ extensions = [
     "sphinx.ext.viewcode",
     "commands",
     "crosslinks",
-    "formulas",
     "mathml",
     "offline",
 ]

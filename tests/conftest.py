@@ -12,7 +12,7 @@ LIMIT = 4.0  # seconds of processor time; about one is the aim for a test that i
 
 # Busy machines are slow, and the same commit should give the same answer twice.
 settings.register_profile("steady", deadline=None, derandomize=True)
-settings.register_profile("quick", settings.get_profile("steady"), max_examples=25)
+settings.register_profile("quick", settings.get_profile("steady"), max_examples=15)
 
 
 def pytest_addoption(parser):

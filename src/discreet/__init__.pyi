@@ -11,6 +11,7 @@ from .classical.step_up import step_up as step_up
 from .data.plink.plink import Plink as Plink
 from .data.tables.person import Person as Person
 from .errors import DiscreetError as DiscreetError
+from .evidence.adjusted import Adjusted as Adjusted
 from .evidence.allelic import Allelic as Allelic
 from .evidence.compare import Compare as Compare
 from .evidence.contingency import Contingency as Contingency

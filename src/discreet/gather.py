@@ -73,12 +73,10 @@ def entries_of(data: Any, test: Test, *, person: Any, columns: Any) -> Entries:
     assert read is not None  # noqa: S101  rows are needed
     table, blocks = read
     questions = _questions(table, Comparison(group="", levels=(), alternative="two-sided"))
-    names = [
-        table.names[question.places.start]
-        if question.places.stop - question.places.start == 1
-        else question.column
-        for question in questions
-    ]
+    names: list[str] = []
+    for question in questions:
+        first, last = int(question.places.start), int(question.places.stop)
+        names.append(str(table.names[first]) if last - first == 1 else question.column)
     labels = {name: np.concatenate([block.labels[name] for block in blocks]) for name in test.labels}
     return Entries(tuple(names), questions, _values(blocks), labels, _ROWS if person is None else "")
 

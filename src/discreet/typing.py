@@ -39,8 +39,10 @@ Engine: TypeAlias = Literal["local", "dask"]
 """Where people are counted."""
 Adjacency: TypeAlias = Literal["replace", "add-remove"]
 """Which two tables are neighbours."""
-Planned: TypeAlias = Literal["bh", "aware", "calibrated", "mirror", "peel", "oneshot"]
-"""What a plan compares: the methods, "aware" under both guarantees, and BH without privacy."""
+Planned: TypeAlias = Literal[
+    "bh", "auto", "all", "proved", "focus", "aware", "calibrated", "mirror", "peel", "oneshot"
+]
+"""What a plan compares: the methods, "all" and "aware" under both guarantees, and BH without privacy."""
 TopK: TypeAlias = Literal["auto", "joint", "gumbel", "peel", "oneshot"]
 """How `top_k` chooses."""
 SingleTest: TypeAlias = Literal["sign", "rank-sum"]

@@ -28,6 +28,7 @@ TABLE = np.random.default_rng(1).random((60, 3))
 TWO = np.column_stack([np.arange(60) % 2, TABLE])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("option", OPTIONS)
 def test_every_option_works_or_is_refused(method, option):

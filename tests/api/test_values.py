@@ -49,6 +49,7 @@ def test_values_are_the_effects_with_the_stated_noise():
     must_fail(assert_law, 3 * z, wrong=ndtr, truth=lambda x: ndtr(x / 3))
 
 
+@pytest.mark.slow
 def test_the_noise_is_the_smallest_that_the_charge_allows():
     """R values at rho/R each: sigma = width sup sqrt(R/(2 rho)), sup = 1/(.8 n_min)."""
     table, _ = cohort()

@@ -22,6 +22,7 @@ def written_out(p, q, m):
     return [i for i, x in enumerate(p) if count and x <= critical[count - 1]]
 
 
+@pytest.mark.slow
 @given(P, Q, st.integers(0, 30))
 def test_adaptive_bh_is_its_definition(p, q, more):
     """Also with hypotheses that are not told, which count as p = 1."""
@@ -66,6 +67,7 @@ def test_no_cap_on_the_share_of_true_nulls(m):
         assert capped / q == pytest.approx(1.062, abs=5e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(3, twins=2)
 def test_the_rate_of_false_discoveries():
     """At most q where all nulls are true; without the 1 in the estimate, or without BH, far above."""

@@ -85,6 +85,7 @@ def test_verify(path):
     assert (found["good"], found["rows"]) == (False, 2)
 
 
+@pytest.mark.slow
 def test_user_errors_exit_with_2(path, tmp_path):
     """Missing files and data sets, bad numbers and repeated names: one line, code 2, no traceback."""
     cases = [

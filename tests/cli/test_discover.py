@@ -141,6 +141,7 @@ def test_a_folder_that_cannot_be_written_is_noticed_first(people, tmp_path):
     assert "--out" in done.output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["x" * 300, "new/" + "x" * 300, "x/" * 5000])
 def test_a_folder_that_cannot_be_named_is_refused(people, tmp_path, name):
     """Before anything is spent, and nothing is made, also where its parents are not there yet."""
@@ -385,6 +386,7 @@ def test_answers_in_words_are_tested_by_their_levels(survey):
     assert json.loads(done.stdout)["m"] == 5
 
 
+@pytest.mark.slow
 def test_notes_do_not_stand_in_the_way_of_a_stored_release(people, tmp_path):
     """A result that was paid for comes back although the data is gone."""
     ledger, copy = tmp_path / "b.ledger", tmp_path / "copy.csv"

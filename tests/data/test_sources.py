@@ -76,6 +76,7 @@ def written(frame, folder, kind):
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["csv", "csv.gz", "parquet", "huge", "folder"])
 def test_files_of_every_kind_agree(frame, expected, tmp_path, monkeypatch, kind):
     """CSV, gzip, Parquet and a folder of Parquet, read in many small blocks, give the same evidence."""

@@ -9,8 +9,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted(page for page in DOCS.rglob("*.md") if "_build" not in page.parts)
-PLAIN = {"all-privacy"}  # proof pages still to be converted
-PROOFS = [page for page in PAGES if page.parent.name == "proofs" and page.stem not in PLAIN]
+PROOFS = [page for page in PAGES if page.parent.name == "proofs"]
 PROSE = [*PROOFS, *sorted((DOCS / "explained").glob("*.md")), DOCS / "errata.md", DOCS / "theorems.md"]
 
 _spec = importlib.util.spec_from_file_location("mathml", DOCS / "extensions" / "mathml.py")

@@ -101,6 +101,7 @@ def assert_same(one, other):
     assert one.certificate.spread == pytest.approx(other.certificate.spread, rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MIRRORS)
 def test_less_is_greater_in_the_mirror(name):
     """Values turned over, or groups exchanged: the same scores, null law and certificate."""
@@ -129,6 +130,7 @@ def test_less_is_greater_with_the_trait_turned_over(protect):
     assert_same(less, evidence_of(looking(test, "greater"), DOSES, turned_over))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*MIRRORS, *GENETIC])
 def test_two_sided_is_the_stronger_of_both(name):
     """Its scores and its certificate are the larger of those of one side, and it is the default."""

@@ -230,6 +230,7 @@ def test_correlations_are_valid_under_permutation():
         )
 
 
+@pytest.mark.slow
 def test_signed_rank_is_valid_for_symmetric_values():
     """Over all signs of fixed sizes, tied, zero or missing, it scores no more often than its p-value says."""
     signs = all_tables([-1, 1], 10)

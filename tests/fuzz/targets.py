@@ -274,6 +274,7 @@ def _tests(made):
         discreet.RankSum: group,
         discreet.KruskalWallis: {"group": "s", "levels": (0, 1, 2)},
         discreet.Pairs: {},
+        discreet.Adjusted: {**group, "adjust": {"s": (0, 1, 2)}},
         discreet.SignedRank: {},
         discreet.Sign: {},
         discreet.Correlation: {"partner": "y"},

@@ -24,6 +24,7 @@ def cases():
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", ["R", "statsmodels"])
 def test_step_up_rejects_what_others_reject(cases, program):
     """Step-up rejects exactly what R's BH and statsmodels' fdr_bh reject."""
@@ -38,6 +39,7 @@ def test_benjamini_yekutieli_rejects_what_others_reject(cases, program):
     )
 
 
+@pytest.mark.slow
 def test_the_cases_can_tell_right_from_wrong(cases):
     """Thousands of cases; a strict comparison, or a level off by 0.1%, disagrees with R on some of them."""
     assert len(cases) == 4000

@@ -111,6 +111,7 @@ def test_a_wrong_count_is_seen():
     assert not np.array_equal(counts_by(count_rows, packed, cells), counts_by(count_in_numpy, packed, other))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("level")
 @settings(max_examples=100)
 @given(

@@ -66,6 +66,7 @@ def test_null_columns_pass_no_more_often_than_alpha(case):
     assert_mean_at_most(hits(case, 4_000 if kendall else 20_000 if ranked else 200_000), 1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(1)
 @pytest.mark.parametrize("case", LESS, ids=lambda case: case.name)
 def test_null_columns_are_less_no_more_often_than_alpha(case):

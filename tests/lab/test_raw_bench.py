@@ -225,6 +225,7 @@ def test_raw_cells_are_chosen_and_checked():
         raw.cells(["unifrom"])
 
 
+@pytest.mark.slow
 def test_few_hypotheses_run_small():
     """One setting prints power of everyone, and the verdict beside noise-aware BH."""
     words = few.in_words(few.run(2, 1.0, lambda _: None, [("uniform", 10, 2_000)]), 1.0)

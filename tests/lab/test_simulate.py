@@ -94,6 +94,7 @@ def test_a_seed_repeats_and_runs_do_not_disturb_each_other(monkeypatch):
     assert alone != simulate(["median"], ["step-up"], m=50, repetitions=40, seed=2)
 
 
+@pytest.mark.slow
 def test_private_procedures_repeat_and_leave_the_private_stream_alone():
     """The same seed gives the same release; outside, noise comes from the operating system again."""
     first, again = (

@@ -59,6 +59,7 @@ def staged(rng, m0, *, own=False, smallest=False):
     return fdr(rejected(np.where(alive, p, 1.0), 0.5), list(range(m0)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("m0", [1, 2, 3])
 def test_stages(m0):
     """Three columns, two stages, p-values that depend on who survives in any way: at most q m0/m."""

@@ -37,6 +37,7 @@ def cases():
     return [(weights, f) for weights in shapes for f in (0.05, 0.3, 0.5, 0.9)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.05, 0.3, 1.0, 5.0])
 def test_above_every_exact_law(share):
     """2^12 outcomes, convolved with the noise: the bound holds out to 8 deviations, on both sides."""

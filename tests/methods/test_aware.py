@@ -93,6 +93,7 @@ def q_r(x, r, scale, sup, beta):
     return low * step
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("beta", [None, 0.004])
 @pytest.mark.parametrize("r", [1, 7, 30])
 def test_one_person_moves_a_comparison_by_sup_at_most(beta, r):
@@ -141,6 +142,7 @@ def test_hopeless_noise_releases_nothing_false():
     assert_mean_at_most(released, 0.1)
 
 
+@pytest.mark.slow
 def test_any_dependence_has_power_at_little_noise():
     """Twenty strong effects among 1,000 at sensitivity 1e-4 are found without assumptions on dependence."""
     rng = np.random.default_rng(5)
@@ -243,6 +245,7 @@ def test_the_search_keeps_its_claim_and_a_quarter_of_the_noise_is_caught():
     must_fail(assert_mean_at_most, high, wrong=math.exp(claim) * rare + 1e-3, truth=often)
 
 
+@pytest.mark.slow
 def test_private_bh_takes_the_papers_input():
     """p-values with declared eta and nu: strong ones are released by every method."""
     rng = np.random.default_rng(9)
@@ -297,6 +300,7 @@ def test_a_large_delta_is_warned_about():
         discreet.private_bh(np.full(20, 0.5), eta=0.1, nu=1e-3, q=0.1, epsilon=1, delta=0.05)
 
 
+@pytest.mark.slow
 def test_a_large_epsilon_is_warned_about():
     """Above 10 in words, for the caller's own line, whichever way; 10 itself and a plan say nothing."""
     table = np.tile([[0.0, 1.0], [1.0, 0.0]], (1000, 1))
@@ -374,6 +378,7 @@ def test_two_sided_scores_say_that_dependence_is_not_covered():
         assert ("two-sided" in fdr.assumption) is warned
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("eta", [1e-6, 1e-5, 1.78e-5, 1e-4])
 def test_hardly_any_noise_is_never_a_reason_to_find_nothing(eta):
     """However small the sensitivity, the plan is finite and strong signals are found."""
@@ -383,6 +388,7 @@ def test_hardly_any_noise_is_never_a_reason_to_find_nothing(eta):
     assert set(range(50)) <= set(r.indices.tolist())
 
 
+@pytest.mark.slow
 def test_a_truncation_above_the_first_cutoffs_is_no_reason_to_find_nothing():
     """With nu above q/m the first counts are out of reach; larger ones are not."""
     p = np.full(1_000_000, 0.5)

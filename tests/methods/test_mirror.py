@@ -25,6 +25,7 @@ def test_the_rule_is_the_longest_good_prefix():
         assert mirror_prefix(x, q).tolist() == [i for i in range(best) if x[i] > 0]
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(2, twins=1)
 def test_fdr_of_the_rule_and_of_its_wrong_twin():
     """With fair signs among the nulls FDR <= q; rejecting every positive is not enough."""

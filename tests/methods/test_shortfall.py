@@ -254,6 +254,7 @@ def test_every_single_rise_lowers_the_value_by_more_than_floats_lose(wanted):
             assert rule._expected(after, wanted - (target is None)) <= approximate
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scores", [0.0, 4.2, 5.2, 30.0])
 def test_nothing_is_said_of_the_scores_under_any_error_state(scores):
     """With every floating-point warning an error, a count raises none, whatever the scores."""

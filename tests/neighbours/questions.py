@@ -66,6 +66,7 @@ def _values(rng: np.random.Generator, study: Study, kind: type[Test]) -> dict[st
         "stratum": "s",
         "strata": study.levels["s"],
         "within": "s",
+        "adjust": {"s": study.levels["s"]},
         "levels_within": study.levels["s"],
         "partner": "y",
         "trait": "y",

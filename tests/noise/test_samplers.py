@@ -152,6 +152,7 @@ def test_scales_out_of_range_are_refused(scale):
             draw(scale, 3)
 
 
+@pytest.mark.slow
 def test_extreme_scales_work():
     """The smallest and largest allowed scales draw without trouble, and no draws gives no array."""
     for draw in (geometric, discrete_laplace, rounded_gaussian):

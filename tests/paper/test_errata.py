@@ -35,6 +35,7 @@ def test_item_5_peeled_values_exceed_their_bound():
     must_fail(assert_mean_at_most, missed, wrong=0.5, truth=0.78)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(2, twins=1)
 def test_item_5_equal_values_do_not_show_it():
     """With every value equal only the fresh noise counts: a share 1 - (1 - 1/2m)^k of runs exceeds."""

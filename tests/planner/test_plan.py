@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 
 import numpy as np
+import polars as pl
 import pytest
 from typer.testing import CliRunner
 
@@ -12,11 +13,13 @@ from budget import assert_mean_at_most, must_fail
 from discreet.cli import app
 from discreet.errors import DiscreetError
 from discreet.methods.parameters import Parameters
+from discreet.planner import people
 from discreet.planner.invent import Setting
 from discreet.planner.reach import Reach, grid, reach
 from discreet.planner.study import Study
 
-SMALL = {"effects": 0.25, "signals": 10, "quick": True, "methods": ("bh", "calibrated")}
+MEANS = discreet.TwoGroups(group="g", bounds=(0, 1))
+SMALL = {"effects": 0.25, "signals": 10, "quick": True, "methods": ("bh", "calibrated"), "test": MEANS}
 
 
 def power(n, **options):
@@ -58,7 +61,7 @@ def test_the_studies_are_the_same_each_time():
 def test_agrees_with_discover_on_raw_tables():
     """Planned power is that of `discover` on synthetic people; the plan for half of them is not."""
     n, m, signals, effect, studies = 3_000, 60, 20, 0.2, 200
-    options = {"effects": effect, "signals": signals, "methods": "calibrated", "quick": True}
+    options = {"effects": effect, "signals": signals, "methods": "calibrated", "quick": True, "test": MEANS}
     planned, fewer = (
         discreet.plan(people, m, repetitions=2_000, **options)["calibrated"] for people in (n, n // 2)
     )
@@ -105,7 +108,7 @@ def test_reach_finds_the_crossing():
 @pytest.mark.slow
 def test_what_it_takes_is_what_it_takes():
     """With the people, epsilon or effect found for the target the power is the target's, to seven errors."""
-    options = {"effects": 0.25, "signals": 10, "methods": ("bh", "calibrated")}
+    options = {"effects": 0.25, "signals": 10, "methods": ("bh", "calibrated"), "test": MEANS}
     planned = discreet.plan(1_500, 100, repetitions=200, **options)
     assert planned["bh"].epsilon is None
     assert planned["bh"].people.value < planned["calibrated"].people.value
@@ -120,7 +123,7 @@ def test_what_it_takes_is_what_it_takes():
 @pytest.mark.slow
 def test_no_promise_needs_no_people():
     """A method without a promise is not shown to need fewer people than one with it; a twin with it is."""
-    asked = {"effects": 0.3, "signals": 10, "methods": ("bh", "peel"), "repetitions": 20}
+    asked = {"effects": 0.3, "signals": 10, "methods": ("bh", "peel"), "repetitions": 20, "test": MEANS}
     planned = discreet.plan(1_000, 100, **asked)
     assert planned["peel"].promised is None
     without, promised = (
@@ -139,7 +142,7 @@ def test_no_promise_needs_no_people():
 @pytest.mark.slow
 def test_hopeless_studies_say_so():
     """Where BH itself finds too little no epsilon is promised, and far too few people are told so."""
-    planned = discreet.plan(100, 100, effects=0.01, signals=5, methods=("bh", "calibrated"))
+    planned = discreet.plan(100, 100, effects=0.01, signals=5, methods=("bh", "calibrated"), test=MEANS)
     assert planned["calibrated"].epsilon.found == "above"
     assert planned["calibrated"].people.found == "above"
     assert "more than 10,000 people" in str(planned)
@@ -147,17 +150,11 @@ def test_hopeless_studies_say_so():
 
 @pytest.mark.slow
 def test_every_method_has_an_outlook():
-    """One-sided declared z scores have six methods, the mirror too; each states power, noise and promise."""
+    """One-sided declared z scores have eight methods, the mirror too; each states power and promise."""
     ask = {"effects": (0.3, 0.5), "signals": 10, "sensitivity": 0.05, "quick": True}
     planned = discreet.plan(3_000, 50, alternative="greater", **ask)
-    assert [one.method for one in planned.outlooks] == [
-        "bh",
-        "aware",
-        "calibrated",
-        "mirror",
-        "peel",
-        "oneshot",
-    ]
+    methods = "bh", "auto", "all", "aware", "calibrated", "mirror", "peel", "oneshot"
+    assert tuple(outlook.method for outlook in planned.outlooks) == methods
     assert all(0 <= one.power <= 1 and len(one.by_effect) == 2 for one in planned.outlooks)
     assert planned["aware"].noise < planned["peel"].noise < planned["oneshot"].noise
     assert planned["aware"].promised == 0.1
@@ -232,6 +229,14 @@ BAD = [
     {"cutoffs": "mild"},
     {"repetitions": 1},
     {"seed": -1},
+    {"missing": 1.0},
+    {"missing": 0.1, "test": discreet.Sign()},
+    {"rate": 0.1},
+    {"rate": 0, "columns": {"a": ["x", "y", "z"]}},
+    {"columns": {}},
+    {"columns": ["a"]},
+    {"columns": {"a": None}, "m": 2},
+    {"columns": {"a": None}, "test": discreet.Sign()},
 ]
 
 
@@ -243,8 +248,41 @@ def test_refuses_before_any_work(bad, monkeypatch):
         raise AssertionError("work was done")
 
     monkeypatch.setattr("discreet.planner.study.Study.run", never)
+    monkeypatch.setattr("discreet.planner.people.Comparison.run", never)
     with pytest.raises(DiscreetError, match=next(iter(bad))):
         discreet.plan(**bad)
+
+
+MIXED = {"age": None, "pay": None, "smokes": ["yes"], "colour": ["red", "green", "blue"], "weight": None}
+
+
+@pytest.mark.slow
+@pytest.mark.statistical(4, twins=1)
+@pytest.mark.parametrize("entries", [600_000, 3_000])
+def test_a_comparison_finds_what_its_plan_says(entries, monkeypatch):
+    """Planned power is that of `discover` on people like those assumed, also if few stand for all of them."""
+    monkeypatch.setattr(people, "_ENTRIES", entries)
+    n, asked = 3_000, {"effects": 0.3, "signals": 2, "columns": MIXED, "methods": "auto", "quick": True}
+    planned, fewer = (discreet.plan(size, repetitions=150, **asked)["auto"].power for size in (n, n // 6))
+    rng, found = np.random.default_rng(3), []
+    for _ in range(150):
+        group = rng.permutation(np.arange(n) % 2)
+        table = {"g": group, "age": rng.normal(0.3 * group), "pay": rng.normal(-0.3 * group)}
+        table |= {"smokes": rng.choice(["yes", "no"], n), "colour": rng.choice(MIXED["colour"], n)}
+        table["weight"] = rng.normal(size=n)
+        result = discreet.discover(
+            pl.DataFrame(table),
+            discreet.Compare(group="g"),
+            q=0.1,
+            epsilon=1.0,
+            delta=1e-6,
+            columns=MIXED,
+        )
+        found.append(np.count_nonzero(result.indices < 2) / 2)
+    found, room = np.array(found), 0.1
+    assert_mean_at_most(found, planned + room)
+    assert_mean_at_most(1 - found, 1 - planned + room)
+    must_fail(assert_mean_at_most, found, wrong=fewer + room, truth=planned - room)
 
 
 def test_plain_words_and_json():
@@ -263,7 +301,7 @@ def test_plain_words_and_json():
 def test_command_line(tmp_path):
     """`discreet plan` prints words, JSON and a picture, and refuses in one line."""
     run = CliRunner().invoke
-    line = "plan --n 2000 --m 100 --effect 0.25 --signals 10 --method bh --method calibrated --quick"
+    line = "plan --n 600 --m 20 --effect 0.5 --signals 5 --method bh --method calibrated --quick"
     small = line.split()
     shown = run(app, small)
     assert shown.exit_code == 0

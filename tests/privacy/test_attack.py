@@ -41,6 +41,7 @@ def tree_delta(genes, e, epsilon, rounds):
     return np.maximum(p - np.exp(epsilon) * q, 0.0).sum(axis=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("e", "epsilon", "rounds"),
     [

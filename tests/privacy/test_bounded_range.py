@@ -61,6 +61,7 @@ def test_wrong_twins_are_caught():
     assert not covers(lambda eps, e, k: 0.98 * composed_delta(eps, e, k))
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**9), st.sampled_from(CASES[:6]))
 def test_any_window_and_any_cells_are_safe(seed, case):

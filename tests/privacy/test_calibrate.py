@@ -24,6 +24,7 @@ KINDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("start", [1.0, 1e-4, 1e5])
 def test_smallest_scale_fits_and_is_smallest(kind, start):

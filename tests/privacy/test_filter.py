@@ -214,6 +214,7 @@ def test_one_release_may_take_everything(method):
     assert not Filter(1.0, 1e-6).admits([events] * 20)
 
 
+@pytest.mark.slow
 def test_the_first_charge_may_fit_as_a_whole():
     """A charge that only the exact recursion admits is admitted if it is the first, and leaves nothing."""
     whole = BoundedRange(bounded_range_step(1.0, 1e-6, 100), 100)

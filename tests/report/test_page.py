@@ -58,6 +58,7 @@ def test_hostile_names_are_only_text():
     assert {shown(name) for name in HOSTILE if name} <= set(loud.words)
 
 
+@pytest.mark.slow
 def test_every_other_text_is_only_text():
     """No field of a record, not just its names, can add an element."""
     for nasty in HOSTILE:
@@ -117,6 +118,7 @@ def test_a_thousand_discoveries_stay_small(name):
     assert len(page(sample(1000, m=10**6, names=names)).encode()) < 10**6
 
 
+@pytest.mark.slow
 def test_very_many_are_cut_and_said_so():
     """The table stops at 5,000 rows, and says where the rest is."""
     text = page(sample(5001, m=10**6))

@@ -97,6 +97,17 @@ def test_bodies_are_checked(web, body, status, kind):
         assert answer.json()["kind"] == kind
 
 
+def test_a_body_that_hides_its_length_is_cut_off(web):
+    """Sent in pieces without a length, it is refused as soon as it is too long."""
+
+    def pieces():
+        for _ in range(100):
+            yield b"x" * 10_000
+
+    head = bearer(web.place.token())
+    assert web.post("/api/v1/datasets/cohort/ask", content=pieces(), headers=head).status_code == 413
+
+
 def test_without_a_token_or_with_a_lesser_one_nothing_is_done(web):
     """401, 403, 404; and the log has every denial."""
     read_only = bearer(web.place.token(scopes=("read",)))

@@ -85,8 +85,12 @@ def test_before_its_slot_nothing_is_told(place):
     """A finished job, a failed one and a waiting one look the same until the slot has come."""
     place.change(first_answer_seconds=3600.0)
     waiting = [place.submit({**ASK, "epsilon": 0.1 + number / 100}) for number in range(3)]
+    with place.store.reading() as db:
+        before = registry.find(db, "cohort")
     run(place.store, place.config, queue.claim(place.store, "test"))
     queue.end(place.store, place.config, queue.claim(place.store, "test"), "failed", message=queue.SENTENCE)
+    with place.store.reading() as db:
+        assert registry.find(db, "cohort") == before  # the pause, too, waits for the slot
     told = [seen(place, each) for each in waiting]
     for each in told:
         for own in ("id", "request_id", "submitted", "question", "look_again_in"):

@@ -6,13 +6,14 @@ import sqlite3
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
-from places import ASK
+from places import ABOUT, ASK
 from sqlalchemy import text
 from typer.testing import CliRunner
 
 from discreet.cli import app
 from discreet.errors import DiscreetError, InputError, LedgerError
 from discreet.server import config as configs
+from discreet.server.datasets import metadata, registry
 from discreet.server.http.app import build
 from discreet.server.operate import backup, heads
 from discreet.server.operate.doctor import examine
@@ -34,6 +35,31 @@ def test_migrations_lead_from_the_first_schema_to_the_tables(both):
     assert migrate.revision(both.store) == migrate.newest()
     migrate.upgrade(both.store)
     assert verify(both.store).faults == ()
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_what_the_first_schema_held_is_still_there(kind, tmp_path, request):
+    """A data set of the first schema survives every migration, and looks as it did."""
+    postgres = kind == "postgres"
+    url = request.getfixturevalue("fresh_database") if postgres else f"sqlite:///{tmp_path / 'old.db'}"
+    store = Store(url)
+    migrate.upgrade(store, "0001")
+    with store.writing() as db:
+        row = "('old', '{\"path\": \"/x.csv\"}', 'paused', 'why', 1, 0.0)"
+        columns = "name, source, state, reason, version, created"
+        db.execute(text(f"INSERT INTO dataset ({columns}) VALUES {row}"))  # noqa: S608
+        body = json.dumps(metadata.read(ABOUT).to_dict())
+        columns = "(dataset, version, body, hash, author, time)"
+        insert = text(f"INSERT INTO metadata {columns} VALUES ('old', 1, :body, 'h', 'a', 0.0)")  # noqa: S608
+        db.execute(insert, {"body": body})
+    with pytest.raises(DiscreetError, match="schema 0001"):
+        migrate.check(store)
+    migrate.upgrade(store)
+    migrate.check(store)
+    with store.reading() as db:
+        found = registry.find(db, "old")
+    assert (found.state, found.reason, found.about.people) == ("paused", "why", ABOUT["people"])
+    store.close()
 
 
 def test_another_schema_is_refused(place):

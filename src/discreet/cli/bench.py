@@ -204,14 +204,6 @@ def bench_scale(
     typer.echo(scale.in_words(result))
 
 
-@bench.command("noise")
-def bench_noise() -> None:
-    """Compare exact lattice noise with numpy's float noise."""
-    from discreet.lab.bench import noise
-
-    typer.echo(noise.in_words())
-
-
 @bench.command("ledger")
 def bench_ledger(
     quick: bool = typer.Option(False, help="Only 100 rows: seconds instead of minutes."),

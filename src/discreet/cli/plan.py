@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def plan(
     ctx: typer.Context,
     n: int = typer.Option(50_000, help="How many people."),
-    m: int = typer.Option(500, help="How many hypotheses."),
+    m: int = typer.Option(500, help="How many hypotheses; those of comparisons are numbers."),
     epsilon: float = typer.Option(1.0, help="The privacy budget: smaller is more private."),
     delta: float = typer.Option(1e-6, help="Its slack, far below 1/people."),
     q: float = typer.Option(0.1, help="The false discovery rate to allow."),
@@ -26,12 +26,13 @@ def plan(
         [0.05, 0.1, 0.2], help="A real effect in standard deviations; repeat for several sizes."
     ),
     signals: int | None = typer.Option(None, help="How many hypotheses are real; a tenth of m by default."),
-    test: str = typer.Option("two-groups", help="Any test by name: mean, rank-sum, correlation, ..."),
+    test: str = typer.Option("compare", help="Any test by name: compare, mean, correlation, ..."),
     sd: float | None = typer.Option(
         None, help="Standard deviation of the columns as a share of the width of their bounds, at most 0.5."
     ),
     alternative: str | None = typer.Option(None, help="two-sided (if absent), greater or less."),
     share: float = typer.Option(0.5, help="The second group's share of the people."),
+    missing: float | None = typer.Option(None, help="For compare: the share of entries that are missing."),
     null: float = typer.Option(
         0.5, help="The null rate of proportion; the null mean, in parts of the bounds."
     ),
@@ -39,7 +40,7 @@ def plan(
         None, help="Instead of a test: how far one person moves your own z scores."
     ),
     method: list[str] = typer.Option(
-        [], help="bh, aware, calibrated, mirror, peel or oneshot; repeat for several. All by default."
+        [], help="bh, auto, all, proved, focus, aware, calibrated, mirror, peel, oneshot; repeat for several."
     ),
     k: int | None = typer.Option(None, help="For peel, oneshot and mirror; twice the signals by default."),
     target: float = typer.Option(0.8, help="The power to look for."),
@@ -82,6 +83,7 @@ def plan(
             alternative=None if sensitivity is None else cast("Alternative | None", alternative),
             sd=sd,
             share=share if given(ctx, "share") else None,
+            missing=missing,
             methods=named,
             k=k,
             target=target if given(ctx, "target") else None,

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, cast
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
 
 from discreet.cli.notes import exact_levels
 from discreet.data.plink.plink import Plink
+from discreet.evidence.compare import Compare
 from discreet.evidence.core.registry import described, plain
 
 if TYPE_CHECKING:
     from discreet.cli.plan_file import Job
     from discreet.typing import Planned
 
-_PLANNED = {"aware", "calibrated", "peel", "oneshot"}
+_PLANNED_AS = {("aware", "calibrated"): "calibrated", ("all", "proved"): "proved"}
 
 
 def preview(job: Job, people: int | None, hypotheses: int | None) -> str:
@@ -55,20 +57,22 @@ def _power(job: Job, people: int | None, hypotheses: int | None) -> list[str]:
     from discreet.planner import plan
 
     asked = job.asked
-    method = "calibrated" if asked.guarantee == "calibrated" and asked.method == "aware" else asked.method
-    known = method in _PLANNED
-    options = {name: getattr(asked, name) for name in ("k", "dependence", "cutoffs")} if known else {}
+    method = _PLANNED_AS.get((asked.method, asked.guarantee or ""), asked.method)
+    options = {name: getattr(asked, name) for name in ("k", "dependence", "cutoffs")}
+    columns = job.other.get("columns")
+    given = isinstance(columns, Mapping) and isinstance(job.test, Compare)
     try:
         planned = plan(
             people,
-            hypotheses,
+            None if given else hypotheses,
             epsilon=asked.epsilon,
             delta=asked.delta,
             q=asked.q,
             test=job.test,
-            methods=["bh", cast("Planned", method) if known else "aware"],
+            columns=cast("Any", columns) if given else None,
+            methods=["bh", cast("Planned", method)],
             quick=True,
-            **options,
+            **({} if method in {"auto", "all", "proved", "focus"} else options),
         )
     except DiscreetError as refusal:
         return [f"No forecast for this test: {refusal}"]

@@ -91,7 +91,7 @@ class Compare(Test):
     name = "compare"
     question = "Differences between two groups"
     proof = "all-privacy"
-    effect = "by column: a difference of means, of rates, or of mean percentiles"
+    effect = "by column: a difference of means, of clipped means, or of rates"
     sources = ("tables",)
     groups = 2
     words: ClassVar[Mapping[str, str]] = {"within": "within each"}

@@ -39,3 +39,24 @@ def sums(
     sums: NDArray[np.float64],
     /,
 ) -> None: ...
+def whole(
+    values: NDArray[np.floating[Any]],
+    itemsize: int,
+    columns: int,
+    rule: NDArray[np.float64],
+    end: float,
+    whole: NDArray[np.int16],
+    /,
+) -> None: ...
+def add(
+    rows: NDArray[np.int16],
+    group: NDArray[np.int8],
+    answer: NDArray[np.float64],
+    balls: NDArray[np.float64],
+    clips: bool,
+    unit: float,
+    sums: NDArray[np.float64],
+    squares: NDArray[np.float64],
+    kept: NDArray[np.float64],
+    /,
+) -> None: ...

@@ -69,4 +69,36 @@ typedef struct {
 /* Add the column's weighted sums to sums[cells], and those of squares to the next `cells` numbers. */
 void sum_column(const column *values, const people *rows, double *sums);
 
+/* Everyone's entries, row by row: floats or doubles. */
+typedef struct {
+    const void *at;
+    size_t rows, columns;
+    int doubles;
+} table_of_numbers;
+
+/* Make entries whole numbers between -end and end, by a rule for each column; whole[rows][columns]. */
+void make_whole(const table_of_numbers *values, const double *rule, double end, int16_t *whole);
+
+/* Who is in which group, 0 or 1, or in neither, -1; and how many entries each has. */
+typedef struct {
+    const int8_t *group;
+    size_t rows, columns;
+} members;
+
+/* Which columns are answers, 1 or 0; the balls of each group: room and radius of answers, then of numbers;
+   whether anything is clipped; what a person's weight is counted in. */
+typedef struct {
+    const double *answer, *balls;
+    int clips;
+    double unit;
+} clipping;
+
+/* Sums of both groups, [2][columns], of squares, and of the weights left to both groups' answers; whole, below 2^53. */
+typedef struct {
+    double *sums, *squares, *kept;
+} totals;
+
+/* Clip rows and add them up; `row` has room for one. */
+void add_rows(const int16_t *rows, const members *people, const clipping *how, double *row, totals *into);
+
 #endif

@@ -172,6 +172,69 @@ static PyObject *sums(PyObject *Py_UNUSED(module), PyObject *arguments)
     return good ? Py_NewRef(Py_None) : refuse();
 }
 
+PyDoc_STRVAR(whole_doc, "whole(values, itemsize, columns, rule, end, whole): make rows of entries whole numbers.");
+
+static PyObject *whole(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    Py_buffer values, rule, out;
+    Py_ssize_t itemsize, columns;
+    double end;
+    if (!PyArg_ParseTuple(arguments, "y*nny*dw*", &values, &itemsize, &columns, &rule, &end, &out))
+        return NULL;
+    const Py_ssize_t width = product(columns, itemsize == 4 || itemsize == 8 ? itemsize : -1);
+    const Py_ssize_t rows = width > 0 ? values.len / width : -1, entries = product(rows, columns);
+    const int good = rows >= 0 && product(rows, width) == values.len && product(64, columns) == rule.len &&
+                     product(2, entries) == out.len && end >= 0 && end < 16384;
+    if (good) {
+        const table_of_numbers table = {values.buf, (size_t)rows, (size_t)columns, itemsize == 8};
+        Py_BEGIN_ALLOW_THREADS
+        make_whole(&table, rule.buf, end, out.buf);
+        Py_END_ALLOW_THREADS
+    }
+    PyBuffer_Release(&values);
+    PyBuffer_Release(&rule);
+    PyBuffer_Release(&out);
+    return good ? Py_NewRef(Py_None) : refuse();
+}
+
+PyDoc_STRVAR(add_doc, "add(rows, group, answer, balls, clips, unit, sums, squares, kept): clip rows, add them up.");
+
+static PyObject *add(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    Py_buffer rows, group, answer, balls, sums, squares, kept;
+    int clips;
+    double unit;
+    if (!PyArg_ParseTuple(arguments, "y*y*y*y*pdw*w*w*", &rows, &group, &answer, &balls, &clips, &unit, &sums, &squares,
+                          &kept))
+        return NULL;
+    const Py_ssize_t columns = answer.len / 8, entries = product(group.len, columns);
+    int good = columns > 0 && answer.len == 8 * columns && product(2, entries) == rows.len && balls.len == 64 &&
+               product(16, columns) == sums.len && squares.len == answer.len && kept.len == 16;
+    double *part = good ? malloc((size_t)columns * sizeof(double)) : NULL;
+    if (good && part == NULL) {
+        PyErr_NoMemory();
+    } else if (good) {
+        const members people = {group.buf, (size_t)group.len, (size_t)columns};
+        const clipping how = {answer.buf, balls.buf, clips, unit};
+        totals into = {sums.buf, squares.buf, kept.buf};
+        Py_BEGIN_ALLOW_THREADS
+        add_rows(rows.buf, &people, &how, part, &into);
+        Py_END_ALLOW_THREADS
+    }
+    const int memory = part != NULL;
+    free(part);
+    PyBuffer_Release(&rows);
+    PyBuffer_Release(&group);
+    PyBuffer_Release(&answer);
+    PyBuffer_Release(&balls);
+    PyBuffer_Release(&sums);
+    PyBuffer_Release(&squares);
+    PyBuffer_Release(&kept);
+    if (good && !memory)
+        return NULL;
+    return good ? Py_NewRef(Py_None) : refuse();
+}
+
 int widest = 2;
 
 PyDoc_STRVAR(limit_doc, "limit(level): use copies for processors up to this one; return the one in use. For tests.");
@@ -191,6 +254,8 @@ static PyMethodDef functions[] = {
     {"limit", limit, METH_VARARGS, limit_doc},
     {"dose", dose, METH_VARARGS, dose_doc},
     {"sums", sums, METH_VARARGS, sums_doc},
+    {"whole", whole, METH_VARARGS, whole_doc},
+    {"add", add, METH_VARARGS, add_doc},
     {NULL, NULL, 0, NULL},
 };
 

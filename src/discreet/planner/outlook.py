@@ -8,14 +8,13 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from discreet.planner.reach import Reach, grid, reach
 from discreet.planner.record import Outlook, Point
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from discreet.planner.people import Comparison
     from discreet.planner.study import Study
 
 _DECADES = 2  # how far around the stated n and epsilon to look
@@ -24,10 +23,9 @@ _LATER = 1.3  # the proved mode reaches a target about this much later than the 
 _HOPELESS = 0.05  # BH this far below the target: no epsilon will reach it
 
 
-def outlook(study: Study, method: str, sizes: tuple[float, ...]) -> Outlook:
+def outlook(study: Study | Comparison, method: str, sizes: tuple[float, ...]) -> Outlook:
     """Return what `method` finds in the invented studies."""
-    rates, noise = study.run(method), study.noise(method)
-    on_z = None if noise is None else noise / _score_per_z(study)
+    rates, on_z = study.run(method), study.noise_on_z(method)
     return Outlook(
         method=method,
         found=float(rates.hit.sum(axis=1).mean()),
@@ -37,19 +35,19 @@ def outlook(study: Study, method: str, sizes: tuple[float, ...]) -> Outlook:
         promised=rates.promised if math.isfinite(rates.promised) else None,
         by_effect=tuple(float(rates.hit[:, i :: len(sizes)].mean()) for i in range(len(sizes))),
         noise=on_z,
-        noise_effect=None if on_z is None else on_z / _z_per_effect(study),
+        noise_effect=None if on_z is None else on_z / study.z_per_effect,
     )
 
 
 def searched(
-    study: Study, known: Outlook, target: float, cheap: Outlook | None, best: Outlook | None
+    study: Study | Comparison, known: Outlook, target: float, cheap: Outlook | None, best: Outlook | None
 ) -> Outlook:
     """Return the outlook with the people, the epsilon and the effect at which it reaches the target.
 
     `cheap` is a method that reaches it a little earlier; `best` is BH, which no epsilon can beat.
     """
     method = known.method
-    ideal = 5 / _z_per_effect(study)
+    ideal = 5 / study.z_per_effect
     starts = {"n": float(study.n), "epsilon": study.asked[method].epsilon, "effects": ideal}
     if cheap is not None:
         earlier = {"n": cheap.people, "epsilon": cheap.epsilon, "effects": cheap.effect}
@@ -82,19 +80,7 @@ def searched(
     return replace(known, people=people, epsilon=epsilon, effect=effect)
 
 
-def power_by_people(study: Study, methods: Iterable[str]) -> tuple[Point, ...]:
+def power_by_people(study: Study | Comparison, methods: Iterable[str]) -> tuple[Point, ...]:
     """Return the power of each method at a tenth to ten times as many people."""
     sizes = [round(x) for x in grid(study.n, 1, 4) if _FEWEST <= x <= _MOST]
     return tuple(Point(method, n, replace(study, n=n).run(method).power) for method in methods for n in sizes)
-
-
-def _z_per_effect(study: Study) -> float:
-    """Return how fast the mean z score rises with the effect, at the smallest effect."""
-    least = min(study.effects)
-    return float(study.setting.mean(np.array([least]), study.n)[0]) / least
-
-
-def _score_per_z(study: Study) -> float:
-    """Return how fast the test's score rises with the textbook z, where discoveries begin."""
-    score = study.setting.evidence(np.array([4.0, 5.0]), study.n).score
-    return max(float(score[1] - score[0]), 1e-3)

@@ -194,7 +194,7 @@ class Plan:
             f"A plan for {self.n:,} people and {self.m:,} hypotheses, {self.signals:,} of them real with "
             f"effects of {sizes} ({self.unit}). Nothing was read and nothing was spent."
         )
-        lines = [what, f"With {self.n:,} people you would find {privately}{openly}."]
+        lines = [what, self.assumed, f"With {self.n:,} people you would find {privately}{openly}."]
         if main.noise is not None and main.noise_effect is not None:
             lines.append(
                 f"Every single person is hidden behind noise of {main.noise:.2g} on a z score, as much as an "
@@ -236,7 +236,7 @@ class Plan:
         if self._has("peel", "oneshot"):
             figures += f" k = {self.k:,} for peel and oneshot."
         budget = f"epsilon = {self.epsilon:g}, delta = {self.delta:g}, q = {self.q:g}. {self.certificate}"
-        return [budget, self.assumed, figures, *self.notes]
+        return [budget, figures, *self.notes]
 
 
 def _wrapped(paragraphs: list[str]) -> str:

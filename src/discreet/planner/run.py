@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -11,14 +11,15 @@ import numpy as np
 from discreet import check
 from discreet.documented import documented
 from discreet.errors import InputError
+from discreet.evidence.compare import Compare
 from discreet.evidence.core.arguments import alternative_of
 from discreet.evidence.core.arguments import share as in_half
-from discreet.evidence.two_groups import TwoGroups
 from discreet.methods.options import TEXTS
 from discreet.methods.parameters import Parameters, refuse_idle
 from discreet.methods.registry import METHODS as PRIVATE
 from discreet.planner.invent import Setting
 from discreet.planner.outlook import outlook, power_by_people, searched
+from discreet.planner.people import Cohort, Comparison
 from discreet.planner.record import Outlook, Plan
 from discreet.planner.study import METHODS, Study
 
@@ -32,16 +33,24 @@ if TYPE_CHECKING:
 
 _EFFECTS = (0.05, 0.1, 0.2)
 _QUICK, _USUAL, _SEARCH = 20, 40, 12  # invented studies
+_TABLES = (8, 12, 5)  # the same, of whole tables
 _TARGET, _HALF = 0.8, 0.5
 _LARGEST = 1e6  # an effect, in standard deviations
 _MOST_SCORES = 10**8  # of all invented studies together: a gigabyte
-_CHEAP_FIRST = ("calibrated", "bh", "mirror", "oneshot", "peel", "aware")
+_CHEAP_FIRST = ("calibrated", "bh", "mirror", "oneshot", "peel", "auto", "all", "focus", "proved", "aware")
+_OF_TABLES: tuple[str, ...] = ("bh", "auto", "all", "proved", "focus", "aware", "calibrated")
+_OF_SCORES: tuple[str, ...] = ("bh", "auto", "all", "aware", "calibrated", "mirror", "peel", "oneshot")
+_SHOWN: dict[tuple[str, ...], tuple[str, ...]] = {
+    _OF_TABLES: ("bh", "auto", "proved", "aware"),
+    _OF_SCORES: _OF_SCORES,
+}
+_MOST_PEOPLE = 10**8  # of a comparison
 
 
 @documented(TEXTS)
 def plan(
     n: int = 50_000,
-    m: int = 500,
+    m: int | None = None,
     *,
     epsilon: float = 1.0,
     delta: float = 1e-6,
@@ -53,6 +62,9 @@ def plan(
     alternative: Alternative | None = None,
     sd: float | None = None,
     share: float | None = None,
+    columns: Mapping[str, Sequence[object] | None] | None = None,
+    missing: float | None = None,
+    rate: float | None = None,
     methods: Planned | Iterable[Planned] | None = None,
     k: int | None = None,
     dependence: Dependence | None = None,
@@ -66,15 +78,16 @@ def plan(
 ) -> Plan:
     """Say what a release would find, and what it would take to find more. Reads no data, spends nothing.
 
-    Studies with known truth are invented, the test's own code scores them, and the real methods release from
-    them. All figures are averages over invented studies and carry the simulation error they state.
+    Studies with known truth are invented, and the real methods release from them: whole tables for
+    comparisons of two groups, scores by the test's own code for other tests. All figures are averages over
+    invented studies and carry the simulation error they state.
 
     Parameters
     ----------
     n : int
         How many people.
-    m : int
-        How many hypotheses.
+    m : int, optional
+        How many hypotheses. If None, those of `columns`, else 500.
     {epsilon}
     {delta}
     {q}
@@ -83,8 +96,8 @@ def plan(
         standard deviations of the column; for `Correlation`, the correlation itself.
     signals : int, optional
         How many hypotheses are really false, shared equally among `effects`. If None, a tenth of m.
-    test : TwoGroups, Mean, ..., optional
-        What `discover` will be given; its column names do not matter. If None, two groups.
+    test : Compare, Mean, ..., optional
+        What `discover` will be given; its column names do not matter. If None, `Compare`.
     sensitivity : float, optional
         Instead of a test: how far one person moves your own z scores, at n people.
     alternative : {"two-sided", "greater", "less"}, optional
@@ -95,9 +108,18 @@ def plan(
         declares, else the largest possible, 0.5: columns that vary less than the test allows for lose power.
     share : float, optional
         The second group's share of the people. If None, one half.
+    columns : mapping from str to levels or None, optional
+        `Compare` only: the columns as `discover` takes them, None for numbers, a list of levels for answers.
+        If None, m numbers.
+    missing : float, optional
+        `Compare` only: the share of entries that are missing. If None, 0.
+    rate : float, optional
+        `Compare` with answers only: how frequent the first level of each column is. If None, all levels are
+        equally frequent, and yes is as frequent as no.
     methods : str or sequence of str, optional
-        Among "bh" (no privacy, the textbook test), "aware", "calibrated", "mirror", "peel" and "oneshot". If
-        None, all that apply.
+        Among "bh" (no privacy, the textbook test), "auto" (what `discover` does by default), "all", "proved"
+        ("all" with guarantee="proved"), "focus", "aware", "calibrated", "mirror", "peel" and "oneshot". If
+        None, those that apply.
     k : int, optional
         For "peel", "oneshot" and "mirror". If None, twice `signals`, and chosen privately by "mirror".
     {dependence}
@@ -142,12 +164,19 @@ def plan(
     >>> few.signals, few.outlooks[0].method
     (10, 'calibrated')
     """
-    n, m = check.whole(n, "n", 20, 10**9), check.whole(m, "m", 1, 10**8)
+    tables = sensitivity is None and (test is None or isinstance(test, Compare))
+    n = check.whole(n, "n", 20, _MOST_PEOPLE if tables else 10**9)
+    kinds = _columns(columns, m, tables=tables)
+    m = sum(size for size, _ in kinds) if kinds else check.whole(500 if m is None else m, "m", 1, 10**8)
     quick, curve = check.flag(quick, "quick"), check.flag(curve, "curve")
     if alternative is not None and sensitivity is None:
         raise InputError("alternative is for z scores of your own (sensitivity): give it to the test")
     looks = alternative_of("two-sided" if alternative is None else alternative)
-    chosen, notes = _methods(methods, signed=sensitivity is not None and looks != "two-sided")
+    chosen, notes = _methods(
+        methods,
+        _OF_TABLES if tables else _OF_SCORES,
+        signed=sensitivity is not None and looks != "two-sided",
+    )
     options = {"dependence": dependence, "cutoffs": cutoffs, "k": k}
     refuse_idle(options, [_private(method) for method in chosen if method != "bh"])
     if target is not None and quick:
@@ -158,16 +187,21 @@ def plan(
     budget = {"q": q, "epsilon": epsilon, "delta": delta}
     asked = {method: _asked(method, options, m, signals, budget) for method in chosen}
     k = min(m, 2 * signals) if k is None else check.whole(k, "k", 1, m)
-    setting = _setting(test, sensitivity, looks, n, share, sd)
-    few = max(6, min(_SEARCH, 3_000_000 // m))  # each question of a search
-    many = max(6, min(_QUICK if quick else _USUAL, 3_000_000 // m))
+    cohort = _cohort(test, kinds or ((1, False),) * m, share, sd, missing, rate) if tables else None
+    if not tables:
+        refuse({"missing": missing, "rate": rate}, "for this test")
+    setting = _setting(test, sensitivity, looks, n, share, sd) if cohort is None else cohort
+    fast, usual, search = (_QUICK, _USUAL, _SEARCH) if cohort is None else _TABLES
+    few = max(min(6, search), min(search, 3_000_000 // m))  # each question of a search
+    many = max(6, min(fast if quick else usual, 3_000_000 // m))
     if repetitions is not None:
         few = many = check.whole(repetitions, "repetitions", 2, max(6, _MOST_SCORES // m))
     seed = check.whole(seed, "seed", 0, 2**128)
     if tick is not None and not callable(tick):
         raise InputError("tick must be a function of one number, called at each step")
     each = tuple(float(size) for size in np.resize(np.array(sizes), signals))
-    study = Study(setting, n, m, asked, each, k, many, seed)
+    made = (n, m, asked, each, k, many, seed)
+    study = Study(setting, *made) if isinstance(setting, Setting) else Comparison(setting, *made)
 
     tell = tick or _silent
     outlooks: dict[str, Outlook] = {}
@@ -178,6 +212,8 @@ def plan(
         trial = replace(study, repetitions=few)
         # The cheap method first: where it passes the target is a good start for the dear one.
         for method in sorted(chosen, key=_CHEAP_FIRST.index):
+            if tables and method not in {"bh", "auto"} and len(chosen) > 2:
+                continue  # a table takes its time: what people ask for is the default
             outlooks[method] = searched(
                 trial, outlooks[method], target, outlooks.get("calibrated"), outlooks.get("bh")
             )
@@ -193,7 +229,7 @@ def plan(
         k=k,
         unit=setting.unit,
         assumed=setting.assumed,
-        certificate=str(study.seen()[0]),
+        certificate=study.certificate(),
         target=target,
         repetitions=many,
         outlooks=tuple(outlooks[method] for method in chosen),
@@ -237,7 +273,61 @@ def _asked(method: str, options: dict[str, Any], m: int, signals: int, budget: d
 
 def _private(method: str) -> tuple[Method, str | None]:
     """Return the method of a release that is planned under this name, and the guarantee it is asked for."""
-    return (PRIVATE["aware"], method) if method == "calibrated" else (PRIVATE[method], None)
+    named = {"calibrated": "aware", "proved": "all"}.get(method)
+    return (PRIVATE[method], None) if named is None else (PRIVATE[named], method)
+
+
+def _columns(columns: Any, m: int | None, *, tables: bool) -> tuple[tuple[int, bool], ...]:
+    """Return how many hypotheses each column makes, and whether they are answers."""
+    if columns is None:
+        return ()
+    if not tables:
+        raise InputError("columns is for Compare: other tests look at every column in the same way")
+    if not isinstance(columns, Mapping):
+        raise InputError("columns must be a mapping from names to levels, with None for numbers")
+    given = check.items(cast("Mapping[Any, Any]", columns), "columns")
+    kinds: tuple[tuple[int, bool], ...] = tuple(
+        (1, False) if levels is None else (len(check.levels(levels, f"columns: {name!r}")), True)
+        for name, levels in given
+    )
+    if not kinds:
+        raise InputError("columns must name at least one column")
+    if m is not None and m != sum(size for size, _ in kinds):
+        raise InputError("m and columns say different numbers of hypotheses: leave m out")
+    return kinds
+
+
+def _cohort(
+    test: Any,
+    kinds: tuple[tuple[int, bool], ...],
+    share: float | None,
+    sd: float | None,
+    missing: float | None,
+    rate: float | None,
+) -> Cohort:
+    """Return the people to invent for a comparison of two groups."""
+    asked: Compare = Compare(group="group") if test is None else test
+    answers = tuple(said for _, said in kinds)
+    if rate is not None and not any(answers):
+        raise InputError("rate is about answers, and no column has levels: leave it out")
+    if sd is not None and (asked.bounds is None or all(answers)):
+        raise InputError("sd would do nothing without numbers that have bounds: leave it out")
+    return Cohort(
+        asked,
+        tuple(size for size, _ in kinds),
+        answers,
+        _HALF if share is None else check.between(share, "share", 0.001, 0.999),
+        None if sd is None else in_half(sd, "sd"),
+        0.0 if missing is None else check.between(missing, "missing", 0.0, 0.99),
+        None if rate is None else check.between(rate, "rate", 0.0001, 0.9999),
+    )
+
+
+def refuse(options: Mapping[str, Any], where: str) -> None:
+    """Refuse options that would do nothing."""
+    for name, value in options.items():
+        if value is not None:
+            raise InputError(f"{name} would do nothing {where}: leave it out")
 
 
 def _setting(
@@ -256,21 +346,22 @@ def _setting(
             raise InputError("test and sensitivity exclude each other: a test knows its own sensitivity")
         setting = Setting(check.positive(sensitivity, "sensitivity"), n, part, varies, looks)
     else:
-        assumed = TwoGroups(group="group", bounds=(0.0, 1.0), sd=varies) if test is None else test
-        setting = Setting(assumed, n, part, varies)
+        setting = Setting(test, n, part, varies)
     for name, value, used in (("share", share, setting.uses_share), ("sd", sd, setting.uses_sd)):
         if value is not None and not used:
             raise InputError(f"{name} would do nothing for this test: leave it out")
     return setting
 
 
-def _methods(methods: Any, *, signed: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _methods(
+    methods: Any, offered: tuple[str, ...], *, signed: bool
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the methods to try, in the order of the table, and words on one that does not apply."""
     named = [methods] if isinstance(methods, str) else methods
-    given = list(METHODS) if named is None else check.entries(named, "methods")
-    wanted = [check.choice(method, "methods", tuple(METHODS)) for method in given]
+    given = list(_SHOWN[offered]) if named is None else check.entries(named, "methods")
+    wanted = [check.choice(method, "methods", offered) for method in given]
     if not wanted:
-        raise InputError(f"methods must name at least one of {', '.join(METHODS)}")
+        raise InputError(f"methods must name at least one of {', '.join(offered)}")
     notes: tuple[str, ...] = ()
     if "mirror" in wanted and not signed:
         if methods is not None:

@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 
 METHODS = {
     "bh": "no privacy, BH",
+    "auto": "the default",
+    "all": "noise on all",
+    "proved": "noise on all, proved",
+    "focus": "select, then measure",
     "aware": "aware, proved",
     "calibrated": "aware, calibrated",
     "mirror": "mirror",
@@ -66,7 +70,26 @@ class Study:
         evidence = self.setting.evidence(np.zeros(1), self.n)
         return evidence.certificate, evidence.null
 
-    def noise(self, method: str) -> float | None:
+    def certificate(self) -> str:
+        """Return how far one person can move a score, in words."""
+        return str(self.seen()[0])
+
+    @property
+    def z_per_effect(self) -> float:
+        """How fast the mean z score rises with the effect, at the smallest effect."""
+        least = min(self.effects)
+        return float(self.setting.mean(np.array([least]), self.n)[0]) / least
+
+    def noise_on_z(self, method: str) -> float | None:
+        """Return the noise in the selection of as many as there are effects, on the scale of a textbook z."""
+        noise = self._noise(method)
+        if noise is None:
+            return None
+        # How fast the test's score rises with the textbook z, where discoveries begin.
+        score = self.setting.evidence(np.array([4.0, 5.0]), self.n).score
+        return noise / max(float(score[1] - score[0]), 1e-3)
+
+    def _noise(self, method: str) -> float | None:
         """Return the standard deviation of the noise in the selection of as many as there are effects."""
         certificate, null = self.seen()
         sup, spread, asked = certificate.sup, certificate.spread, self.asked[method]
@@ -114,6 +137,7 @@ class Study:
             sign = None if signed is None else signed[i]
             evidence = Evidence(names, scores[i], wide.null, wide.certificate, sign)
             asked = self.asked[method]
+            asked, _ = PRIVATE[self.asked[method].method].settle(self.asked[method], evidence)
             released = PRIVATE[asked.method].ready(asked, evidence).draw()
             yield released.indices, released.fdr.level
 

@@ -118,7 +118,7 @@ class Connection:
             f"{self.url}/api/v1{path}", data, headers, method=method
         )
         try:
-            with _opener.open(request, timeout=_TIMEOUT) as answer:
+            with _sent(request, timeout=_TIMEOUT) as answer:
                 return answer.read(_LONGEST)
         except urllib.error.HTTPError as error:
             raise _refusal(error) from None
@@ -310,4 +310,4 @@ class _SameServer(urllib.request.HTTPRedirectHandler):
         """Refuse."""
 
 
-_opener = urllib.request.build_opener(_SameServer)
+_sent = urllib.request.build_opener(_SameServer).open

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 ROOM = 1 + 1e-12
-MAIN = ("contrast", "sums", "squares", "missing", "absent", "weights")
+MAIN = ("sums", "contrast", "squares", "weights")
 PROVED = ("proved sums", "proved squares", "proved uneven")
 STYLES = ("noise", "noise", "truth", "wild", "zero", "more", "less")
 

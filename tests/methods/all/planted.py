@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.methods.all import geometry, learn, measure, noisy, norms, reading, stages
+from discreet.methods.all import geometry, learn, missing, noisy, norms, reading, stages, where
 
 
 def everywhere(patch: Any, real: Any, faulty: Any) -> None:
@@ -96,8 +96,8 @@ def ball_of_one_radius(patch: Any) -> None:
     """Forget that two people of one group may lie on opposite sides of the ball."""
     real = geometry.reach_of
 
-    def faulty(boxes: Any, balls: Any, share: float, **options: Any) -> Any:
-        reach = real(boxes, balls, share, **options)
+    def faulty(boxes: Any, balls: Any, *given: Any, **options: Any) -> Any:
+        reach = real(boxes, balls, *given, **options)
         return replace(reach, sums=min(reach.sums, np.hypot(balls.positive.radius, balls.signed.radius)))
 
     everywhere(patch, real, faulty)
@@ -119,9 +119,29 @@ def histogram_by_one_bin(patch: Any) -> None:
     _less(patch, norms, lambda total, _: total.shape == (24,), np.sqrt(0.5))
 
 
+def pooled_columns_as_one(patch: Any) -> None:
+    """Charge the sum over all columns as if a person had an entry in one of them."""
+    real = where._Look.told
+
+    def faulty(self: Any, total: Any, moved: float, rho: float) -> Any:
+        return real(self, total, moved / total.shape[-1] if self.pooled else moved, rho)
+
+    patch.setattr(where._Look, "told", faulty)
+
+
+def shares_that_differ_forgotten(patch: Any) -> None:
+    """Charge every column as if all had the mean share."""
+    real = geometry.pull_of
+
+    def faulty(shares: Any, positive: Any) -> Any:
+        return real(np.full(shares.size, shares.mean()), positive)
+
+    everywhere(patch, real, faulty)
+
+
 def missing_at_no_angle(patch: Any) -> None:
     """Forget that two people may miss different answers."""
-    _less(patch, measure, lambda _, unit: unit == 1 / (measure.PARTS * measure.FINE), np.sqrt(0.5))
+    _less(patch, missing, lambda _, unit: unit == 1 / (reading.PARTS * reading.FINE), np.sqrt(0.5))
 
 
 def noise_looks_at_its_sums(patch: Any) -> None:
@@ -137,8 +157,8 @@ def exact_presence(patch: Any) -> None:
     """Divide by how many people are really present."""
     real = learn.learn_means
 
-    def faulty(share: Any, people: Any, rho: float) -> Any:
-        return replace(real(share, people, rho), present=np.maximum((~np.isnan(share)).sum(axis=0), 1.0))
+    def faulty(share: Any, *given: Any) -> Any:
+        return replace(real(share, *given), present=np.maximum((~np.isnan(share)).sum(axis=0), 1.0))
 
     everywhere(patch, real, faulty)
 
@@ -169,6 +189,8 @@ FAULTS = (
     labels_forgotten,
     groups_by_one_count,
     histogram_by_one_bin,
+    pooled_columns_as_one,
+    shares_that_differ_forgotten,
     missing_at_no_angle,
     noise_looks_at_its_sums,
     exact_presence,

@@ -109,6 +109,7 @@ def test_columns_do_not_share_an_error(rng):
     assert_mean_at_most(shared_errors(rng, 100), 0.12)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(1, twins=1)
 def test_an_error_that_columns_share_is_caught(rng, monkeypatch):
     """Wrong twin: frequent answers that are not centred."""

@@ -46,8 +46,8 @@ def test_no_step_is_moved_by_more_than_is_paid_for(method, tables):
     """At every step the sums of neighbours are within its sensitivity, and near it; its terms are alike."""
     found = moved(1, method, tables)
     assert max(found.values()) <= audit.ROOM, found
-    learned = {"learn_groups", "_quartiles", "_ranges", "_means"}
-    every = {*learned, "learn_norms", "learn", *audit.MAIN}
+    learned = {"learn_groups", "told", "_means"}
+    every = {*learned, "learn_missing", "learn_norms", "learn", *audit.MAIN}
     names = {
         "all": every | {"measure_again"},
         "proved": {*learned, "tell_in_stages", *audit.PROVED},
@@ -56,7 +56,8 @@ def test_no_step_is_moved_by_more_than_is_paid_for(method, tables):
     assert set(found) == names[method]
     if method == "all":
         assert min(found.values()) > 0.7, found  # squares are harder to move than to bound
-        assert sorted(found.values())[1] > 0.9, found
+        # The radius of numbers is that of the group whose rows are longer: few tables fill both.
+        assert sorted(found.values())[1] > 0.85, found
 
 
 @pytest.mark.slow

@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.evidence.core.people import People, Question
-from discreet.methods.all import learn, measure
-from discreet.methods.all.geometry import Ball, Balls, boxes_of, reach_of
+from discreet.methods.all import learn
+from discreet.methods.all.geometry import Ball, Balls, boxes_of, pull_of, reach_of
 from discreet.methods.all.norms import learn_norms
-from discreet.methods.all.reading import FINE, Columns, Rows
+from discreet.methods.all.reading import FINE, PARTS, Columns, Rows
+from discreet.methods.all.where import learn_where
 
 ROOM = audit.ROOM
 CENTRES = st.sampled_from([0.0, 1.0, 0.5, 1e-12, 1 - 1e-12]) | st.floats(0, 1)
@@ -155,31 +156,39 @@ def test_a_weight_does_not_look_at_its_own_entry(entries, other):
 
 @given(
     tables(),
-    st.integers(0, measure.PARTS),
+    st.lists(st.integers(0, PARTS), min_size=5, max_size=5),
     st.floats(1e-2, 4.0) | st.none(),
     st.floats(1e-2, 4.0) | st.none(),
+    st.sampled_from([(1.0, 1.0), (0.4, 1.0), (1.0, 0.8)]),
     st.booleans(),
 )
-def test_one_person_moves_the_sums_within_reach(drawn, part, first, second, protected):
+def test_one_person_moves_the_sums_within_reach(drawn, shares, first, second, sizes, protected):
     """Contrast, sums and squares of any two people, of the same group or not, in boxes or in balls."""
     people, rows = drawn
-    share = part / measure.PARTS
+    part = np.array(shares)[: len(people)]
+    part[rows.answers] = part[0]
     boxes = boxes_of(people, rows)
     balls = Balls(
         *(
             Ball(math.inf if wide is None else box.entry * wide, box.entry)
             for wide, box in zip((first, second), boxes, strict=True)
-        )
+        ),
+        sizes,
     )
-    reach = reach_of(boxes, balls, share, protected=protected)
-    inside = balls.clip(rows.whole(every_row(people)), rows.positive)
-    whole = np.vstack([inside, np.zeros(len(people))]) if protected else inside  # in neither group
-    zeros, ones = -part * whole, (measure.PARTS - part) * whole
-    contrast = widest(np.vstack([zeros, ones])) if protected else max(widest(zeros), widest(ones))
+    reach = reach_of(boxes, balls, pull_of(part / PARTS, rows.positive), protected=protected)
+    every = rows.whole(every_row(people))
+    nobody = np.zeros((1 if protected else 0, len(people)))  # in neither group
+    zeros, ones = (
+        np.vstack([balls.clip(every, rows.positive, np.full(len(every), side, dtype=np.int8)), nobody])
+        for side in (0, 1)
+    )
+    told = [-part * zeros, (PARTS - part) * ones]
+    contrast = widest(np.vstack(told)) if protected else max(map(widest, told))
+    either = [np.vstack([zeros, ones])] if protected else [zeros, ones]
     for moved, claimed in (
-        (contrast, measure.PARTS * reach.contrast),
-        (widest(whole), reach.sums),
-        (widest(whole**2), reach.squares),
+        (contrast, PARTS * reach.contrast),
+        (max(map(widest, either)), reach.sums),
+        (max(widest(whole**2) for whole in either), reach.squares),
     ):
         assert moved <= max(claimed, 1.0) * ROOM
 
@@ -199,8 +208,8 @@ def test_the_reach_of_a_ball_is_reached(many, answers):
     # A ball that this row just fills, whatever room is left for one entry.
     ball = Ball(entry * math.sqrt(many) * (1 + 1e-9), entry)
     balls = Balls(ball, Ball(math.inf, 1.0)) if answers else Balls(Ball(math.inf, 1.0), ball)
-    reach = reach_of(boxes, balls, 0.25, protected=False)
-    clipped = balls.clip(row, rows.positive)
+    reach = reach_of(boxes, balls, ((0.25, 0.25), (0.75, 0.75)), protected=False)
+    clipped = balls.clip(row, rows.positive, np.zeros(3, dtype=np.int8))
     moved = np.linalg.norm(clipped[0] - clipped[2 if answers else 1])
     near = 0.999 if many > 5 else 0.9  # of few entries, one leaves less room for the others
     assert moved > near * reach.sums
@@ -225,9 +234,9 @@ def test_one_person_moves_means_and_lengths_within_their_sensitivity(drawn, data
     records = [audit.Record(np.random.default_rng(0), "truth") for _ in pair]
     for row, record in zip(pair, records, strict=True):
         with audit.standing_in(record):
-            learn.learn_means(row, people, 1.0)
+            learn.learn_means(row, people, np.ones(len(people), dtype=bool), 1.0)
             for box, part in zip(boxes_of(people, rows), (rows.positive, ~rows.positive), strict=True):
-                learn_norms(rows.whole(row)[:, part], box, 1.0, 1.0)
+                learn_norms(rows.whole(row)[:, part], box, 1.0, 1.0, np.ones(1, dtype=bool), 1.0)
     for one, two in zip(*(record.steps for record in records), strict=True):
         assert one.terms == two.terms
         assert one.moved(two) <= ROOM
@@ -235,20 +244,28 @@ def test_one_person_moves_means_and_lengths_within_their_sensitivity(drawn, data
 
 @pytest.mark.slow
 @given(
-    st.lists(st.floats(allow_nan=True) | st.sampled_from([0.0, -0.0, 5e-324]), min_size=2, max_size=2),
+    st.lists(st.floats(allow_nan=True) | st.sampled_from([0.0, -0.0, 5e-324]), min_size=6, max_size=6),
     st.integers(0, 2**32),
-    st.sampled_from(["mixed", "wild", "zero"]),
+    st.sampled_from(["mixed", "wild", "zero", "truth"]),
+    st.sampled_from([1e-6, 1.0]),
+    st.sampled_from([None, (0.0, 1.0), (-1e308, 1e308), (0.0, 5e-324)]),
 )
-def test_counts_on_both_sides_of_a_median_are_of_different_people(values, seed, style):
-    """The search for quartiles moves within its sensitivity, ties at the centre and infinities included."""
-    kinds = People(["x"], (Question("x", slice(0, 1), False),), "two-sided", "everything",
-                   np.zeros((2, 1)), np.zeros(2, dtype=np.int8))  # fmt: skip
+def test_looks_at_numbers_move_within_their_sensitivity(values, seed, style, rho, bounds):
+    """Sizes, means and distances of three columns, together or as one, infinities and zeros included."""
+    questions = tuple(
+        Question("x", slice(place, place + 1), False, None if place else bounds) for place in range(3)
+    )
+    kinds = People([""] * 3, questions, "two-sided", "everything",
+                   np.zeros((2, 3)), np.zeros(2, dtype=np.int8))  # fmt: skip
     columns = Columns.of(kinds)
     first = audit.Record(np.random.default_rng(seed), style)
     second = audit.Record(np.random.default_rng(seed), style, first)
-    for record, value in zip((first, second), values, strict=True):
-        with audit.standing_in(record):
-            learn.learn_scaling(np.array([[value], [0.0]]), columns, 1.0, 1.0)
+    found = []
+    for record, row in zip((first, second), (values[:3], values[3:]), strict=True):
+        with audit.standing_in(record), np.errstate(all="ignore"):
+            found.append(learn_where(np.array([row, [0.0, 1.0, -2.0]]), columns, rho, 2.0))
     for one, two in zip(first.steps, second.steps, strict=True):
         assert one.terms == two.terms
         assert one.moved(two) <= ROOM
+    assert first.spent <= (rho - found[0].left) * (1 + 1e-12)
+    assert np.array_equal(found[0].scaling.reach, found[1].scaling.reach)

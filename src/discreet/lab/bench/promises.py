@@ -8,7 +8,6 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import ndtr
 
 from discreet.evidence.core.people import People, Question
 from discreet.lab.bench.contenders import ours_released
@@ -34,7 +33,6 @@ _SHARE = 0.3  # of the people are in the second group
 _EFFECT = 0.6  # of a deviation
 _ANSWERS = 4
 _REFERENCE = 100_000  # people who stand for the truth
-_QUARTILE = 0.6744897501960817
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,13 +107,6 @@ def truth(effect: str, first: Floats, second: Floats) -> float:
     """Return what an estimate of this name estimates, between two large samples of one column."""
     first, second = (entries[~np.isnan(entries)] for entries in (first, second))
     numbers = [float(number) for number in re.findall(r"-?\d[\d.]*(?:e[+-]?\d+)?", effect)]
-    if len(numbers) == 3:
-        low, middle, high = numbers
-
-        def percentile(x: Floats) -> Floats:
-            return ndtr(_QUARTILE * (x - middle) / np.where(x < middle, middle - low, high - middle))
-
-        return float(percentile(second).mean() - percentile(first).mean())
     if numbers:
         first, second = (np.clip(entries, numbers[0], numbers[1]) for entries in (first, second))
     return float(second.mean() - first.mean())
@@ -139,9 +130,8 @@ def keep(setting: Setting, guarantee: Guarantee, releases: int, seed: int = 0) -
     large, sides = invent(setting, _REFERENCE, rng)
     samples = (large[sides == 0], large[sides == 1])
     width = large.shape[1] // setting.columns
-    real: NDArray[np.bool_] = np.less(
-        np.arange(large.shape[1]), width * round(setting.real * setting.columns)
-    )
+    places, some = np.arange(large.shape[1], dtype=np.int64), width * round(setting.real * setting.columns)
+    real: NDArray[np.bool_] = np.less(places, some)
     names, questions = [str(place) for place in range(large.shape[1])], _questions(setting)
     false, missed, found = np.zeros(releases), np.zeros(releases), 0
     for number in range(releases):

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from discreet.methods.all.measure import Learned, Measured
 
 _LEAST = 1.0  # degrees of freedom
-_CLEAR = 3.0  # deviations
-_UNEVEN = 0.05  # how much more often entries may be missing in one group, unnoticed
+_ALIKE = 0.5  # variances of numbers differ by about this share of them
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,7 +51,7 @@ def results(
     """
     groups, share, rows = known.groups, known.share, known.rows
     n = groups.people
-    balance = share * (1 - share)
+    balance = known.shares * (1 - known.shares)
     off = groups.second / n - share
     off_variance = 0.5 * (groups.deviation / n) ** 2
     present = np.minimum(np.maximum(known.means.present, 1.0), n)
@@ -61,25 +60,26 @@ def results(
     weights = _weights(told, known, off * n, off_variance * n * n)
     sums = told.sums.sums - shift * weight * n
     mean, doubt = sums / present, told.sums.deviation / present
-    missing = _missing(told, known)
+    missing = known.missing
     # Among those present, sum (y - f) is this and not 0; it counts where their mean is not 0 either.
-    excess = off * n - missing.excess
+    excess = off * n - missing.excess - (known.shares - share) * present
     excess_variance = off_variance * n * n + missing.variance
     contrast = contrasts - shift * weights.excess - mean * excess
     extra = mean**2 * excess_variance + doubt**2 * (excess**2 + excess_variance) + shift**2 * weights.variance
-    sampling = balance * np.maximum(_squares(told, known, present, n) - sums * mean, 0.0)
+    squares, unsure = _squares(told, known, present, mean, doubt)
+    sampling = balance * squares
     variance = sampling + noise + extra
-    degrees = np.maximum(2 * (variance / (balance * told.squares.deviation)) ** 2, _LEAST)
+    degrees = np.maximum(2 * (variance / (balance * unsure)) ** 2, _LEAST)
     z = rows.sign * contrast / np.sqrt(variance)
     p = _p_value(toward(z, people.alternative), degrees, two_sided=people.alternative == "two-sided")
     # Among those present another share may be in the second group.
-    part = np.clip(share + excess / present, 0.5 * share, 0.5 + 0.5 * share)
+    part = np.clip(known.shares + excess / present, 0.5 * share, 0.5 + 0.5 * share)
     kept = _kept(told, known)
     unit = units(known.scaling, known.columns)[0] / (rows.scale * part * (1 - part) * present * kept)
     estimate = rows.sign * contrast * unit
     sampling = sampling * _under_the_truth(known, mean, contrast, part, present)
-    unsure = np.hypot(known.means.doubt / present, (1 / kept - 1) / 2)
-    error = np.hypot(np.sqrt(sampling + noise + extra) * unit, np.abs(estimate) * unsure)
+    off_by = np.hypot(known.means.doubt / present, (1 / kept - 1) / 2)
+    error = np.hypot(np.sqrt(sampling + noise + extra) * unit, np.abs(estimate) * off_by)
     return Results(z, degrees, p, estimate, error, np.sqrt(noise) * unit)
 
 
@@ -117,13 +117,35 @@ def _kept(told: Measured, known: Learned) -> NDArray[np.float64]:
     return np.where(rows.positive, np.minimum(share, weight), weight)
 
 
-def _squares(told: Measured, known: Learned, present: NDArray[np.float64], n: float) -> NDArray[np.float64]:
-    """Return sum (w (v - shift))^2: answers are 0 or `scale`, and at their centre where missing."""
-    rows, squared = known.rows, known.weight**2
-    shift = rows.shift / FINE
-    filled = told.squares.sums - squared * shift**2 * (n - present)
-    centred = filled * (1 - 2 * rows.centre) + squared * shift**2 * present
-    return np.where(rows.positive, centred, told.squares.sums)
+def _squares(
+    told: Measured,
+    known: Learned,
+    present: NDArray[np.float64],
+    mean: NDArray[np.float64],
+    doubt: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return sum (w (v - mean))^2 over those present, and the deviation of the noise in it.
+
+    Of answers, which are 0 or `scale`, it follows from their mean; of numbers from squares.
+    """
+    rows, weight = known.rows, known.weight
+    about = np.maximum(told.squares.sums - mean**2 * present, 0.0)
+    unsure = np.full(about.size, told.squares.deviation)
+    # Columns of numbers are scaled alike: rows as long as they are leave each about this.
+    signed = ~rows.positive
+    energy = known.norms[1].energy(known.balls.signed) / FINE**2 / max(np.count_nonzero(signed), 1)
+    typical = float(np.mean(present[signed])) if signed.any() else 1.0
+    usual = energy * known.groups.people * present / typical
+    about = (about * usual**2 + usual * (unsure / _ALIKE) ** 2) / (usual**2 + (unsure / _ALIKE) ** 2)
+    unsure = 1 / np.hypot(1 / unsure, 1 / (_ALIKE * usual))
+    size, middle = np.minimum(rows.scale, rows.most), rows.middle / FINE
+    # A rate is at least what one person would make of it; where little is known of it, about one half.
+    level = np.clip(middle + mean / weight, size / present, size * (1 - 1 / present))
+    level = size / 2 + (level - size / 2) / (1 + (4 * doubt / size) ** 2)
+    follows = weight**2 * present * level * (size - level)
+    error = np.hypot(weight * np.abs(size - 2 * level) * doubt, doubt**2) * present
+    error = np.minimum(error, weight**2 * present * size**2 / 8)
+    return np.where(rows.answers, follows, about), np.where(rows.answers, error, unsure)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -132,20 +154,6 @@ class _Excess:
 
     excess: NDArray[np.float64]
     variance: NDArray[np.float64]
-
-
-def _missing(told: Measured, known: Learned) -> _Excess:
-    """Return how unevenly entries are missing: as told where that stands out of the noise, else small.
-
-    The noise of a correction that is not clear would outweigh it. What may be missed is taken to be as much
-    as one in twenty entries missing in one group alone, and no more than are missing at all.
-    """
-    question, share = known.columns.question, known.share
-    people = known.groups.people
-    lacking = np.clip(1 - (known.means.present + 2 * known.means.doubt) / people, 0.0, _UNEVEN)
-    return _shrunk(
-        told.missing.sums[question], float(told.missing.deviation), lacking * people * share * (1 - share)
-    )
 
 
 def _weights(told: Measured, known: Learned, expected: float, doubt: float) -> _Excess:
@@ -164,11 +172,6 @@ def _weights(told: Measured, known: Learned, expected: float, doubt: float) -> _
     return _Excess(
         expected * weight + part * (told.weights.sums - expected * weight), np.array([before * (1 - part)])
     )
-
-
-def _shrunk(sums: NDArray[np.float64], deviation: float, unseen: NDArray[np.float64]) -> _Excess:
-    clear = np.abs(sums) > _CLEAR * deviation
-    return _Excess(np.where(clear, sums, 0.0), np.where(clear, deviation**2, unseen**2))
 
 
 def _p_value(

@@ -92,20 +92,27 @@ class Ball:
 
 @dataclass(frozen=True, slots=True)
 class Balls:
-    """How both parts of a row are clipped."""
+    """How both parts of a row are clipped; the signed one to a share of the radius, one for each group."""
 
     positive: Ball
     signed: Ball
+    sizes: tuple[float, float] = (1.0, 1.0)
 
-    def clip(self, whole: NDArray[np.int16], positive: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def of(self, group: int) -> tuple[Ball, Ball]:
+        """Return the balls for both parts of people in this group."""
+        return self.positive, Ball(self.signed.radius * self.sizes[group], self.signed.entry)
+
+    def clip(
+        self, whole: NDArray[np.int16], positive: NDArray[np.bool_], group: NDArray[np.int8]
+    ) -> NDArray[np.float64]:
         """Return the clipped rows of some people, whole numbers; shape (n, m)."""
         rows = whole.astype(np.float64)
-        if positive.all():
-            return self.positive.clip(rows)
-        if not positive.any():
-            return self.signed.clip(rows)
-        rows[:, positive] = self.positive.clip(rows[:, positive])
-        rows[:, ~positive] = self.signed.clip(rows[:, ~positive])
+        if positive.any():
+            rows[:, positive] = self.positive.clip(rows[:, positive])
+        if not positive.all():
+            for side in (0, 1):
+                place = np.ix_(np.flatnonzero((group == 1) == (side == 1)), ~positive)
+                rows[place] = self.of(side)[1].clip(rows[place])
         return rows
 
 
@@ -175,24 +182,42 @@ class Reach:
     squares: float
 
 
-def reach_of(boxes: tuple[Box, Box], balls: Balls, share: float, *, protected: bool, seen: int = 1) -> Reach:
+Pull = tuple[tuple[float, float], tuple[float, float]]
+"""The largest |y - f| of each group, then part."""
+
+
+def pull_of(shares: NDArray[np.float64], positive: NDArray[np.bool_]) -> Pull:
+    """Return how much labels weigh at most; f is the share of each column."""
+    ends = [
+        (float(some.max(initial=0.0)), float(1 - some.min(initial=1.0)))
+        for some in (shares[positive], shares[~positive])
+    ]
+    return (ends[0][0], ends[1][0]), (ends[0][1], ends[1][1])
+
+
+def reach_of(boxes: tuple[Box, Box], balls: Balls, pull: Pull, *, protected: bool, seen: int = 1) -> Reach:
     """Return the sensitivities of sum (y - f) v, of sum v, and of sum v^2.
 
-    A neighbour with the same label moves the first by max(f, 1 - f) times the distance of two rows; one with
-    another label by a mean of two rows. Rows without negative entries in a ball are sqrt(2) radii apart.
-    Whoever leaves one of `seen` = 2 tables for the other moves the sums of both by one row.
+    A neighbour with the same label moves the first by |y - f| times the distance of two rows; one with
+    another label by both rows, each times its own |y - f|. Rows without negative entries in a ball are
+    sqrt(2) radii apart. Whoever leaves one of `seen` = 2 tables for the other moves the sums of both by one
+    row.
     """
-    clipped = (balls.positive.radius, balls.signed.radius)
-    apart = math.hypot(
-        *(
-            box.apart if math.isinf(radius) else min(box.shrunk, factor * radius)
-            for box, radius, factor in zip(boxes, clipped, (math.sqrt(2), 2.0), strict=True)
-        )
-    )
-    lengths = [min(box.radius, radius) for box, radius in zip(boxes, clipped, strict=True)]
-    fourth = [min(box.squares, box.entry * size) for box, size in zip(boxes, lengths, strict=True)]
-    if seen > 1:
-        apart = max(apart, math.sqrt(seen) * math.hypot(*lengths))
-    moved = max(share, 1 - share) * apart
-    contrast = max(moved, math.hypot(*lengths)) if protected else moved
-    return Reach(contrast * _UP, apart * _UP, math.sqrt(2) * math.hypot(*fourth) * _UP)
+    same: list[float] = []
+    other, apart, length = [0.0, 0.0], [0.0, 0.0], [0.0, 0.0]
+    for group in (0, 1):
+        moved = [0.0, 0.0]
+        for part, (box, ball) in enumerate(zip(boxes, balls.of(group), strict=True)):
+            most = min(box.radius, ball.radius)
+            far = box.apart
+            if not math.isinf(ball.radius):
+                far = min(box.shrunk, (2.0 if part else math.sqrt(2)) * ball.radius)
+            if seen > 1:
+                far = max(far, math.sqrt(seen) * most)
+            moved[part] = pull[group][part] * far
+            other[part] += pull[group][part] * most
+            apart[part], length[part] = max(apart[part], far), max(length[part], most)
+        same.append(math.hypot(*moved))
+    contrast = max(*same, math.hypot(*other)) if protected else max(same)
+    fourth = [min(box.squares, box.entry * size) for box, size in zip(boxes, length, strict=True)]
+    return Reach(contrast * _UP, math.hypot(*apart) * _UP, math.sqrt(2) * math.hypot(*fourth) * _UP)

@@ -8,26 +8,26 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.methods.all.geometry import Ball, Balls, boxes_of, reach_of
-from discreet.methods.all.learn import Groups, Means, learn_groups, learn_means, learn_scaling, learners
-from discreet.methods.all.noisy import Noisy, check_noise, told
+from discreet.methods.all.geometry import Ball, Balls, boxes_of, pull_of, reach_of
+from discreet.methods.all.learn import Groups, Means, learn_groups, learn_means, learners
+from discreet.methods.all.missing import Missing, learn_missing, shares_present
+from discreet.methods.all.noisy import check_noise, told
 from discreet.methods.all.norms import Norms, best_balls, learn_norms
-from discreet.methods.all.reading import FINE, Columns, Rows, Scaling
+from discreet.methods.all.reading import FINE, PARTS, Columns, Rows, Scaling
+from discreet.methods.all.record import Noisy
 from discreet.methods.all.scales import scaled_rows, usual_norms
+from discreet.methods.all.tiles import add, contrast, exact, tiles
+from discreet.methods.all.where import learn_where
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
     from discreet.evidence.core.people import People
     from discreet.methods.all.geometry import Box
     from discreet.methods.all.shares import Shares
 
-PARTS = 2**12
-"""The share of the second group is a whole number of these."""
-_TILE = 2**20  # entries worked on at a time
 _MOST = 2**29  # no sum is moved by more than this, times the square root of the columns
+_OFF = 0.3  # how far off the mean of a column the centre of its numbers may be, in deviations
 _STAGES = 5  # later ones; none spends less than one in so many parts
 
 
@@ -35,18 +35,25 @@ _STAGES = 5  # later ones; none spends less than one in so many parts
 class Learned:
     """The constants that rows are made with; learned privately, hence public.
 
-    `share` is f, about the share of the second group: exactly this is subtracted from each label y.
-    `means.present` is about how many people have an entry.
+    `share` is f, about the share of the second group; `shares` are those among the people who have an entry
+    in each column of numbers, as far as they differ: exactly these are subtracted from each label y.
+    `means.present` is about how many people have an entry. `centred` is the variance of how far sums are from
+    0, or from their shift, as centres were moved there, infinite if that is not known. `left` is the part of
+    the budget that was not needed.
     """
 
     groups: Groups
     share: float
+    shares: NDArray[np.float64]
+    missing: Missing
     columns: Columns
     scaling: Scaling
     means: Means
     rows: Rows
     norms: tuple[Norms, Norms]
     balls: Balls
+    centred: float
+    left: float
 
     @property
     def weight(self) -> NDArray[np.float64]:
@@ -64,12 +71,10 @@ class Measured:
         sum (y - f) w v.
     sums, squares : Noisy, shape (m,)
         sum w v and sum (w v)^2.
-    missing : Noisy, shape (questions,)
-        sum (y - f) over those without an entry.
-    absent : Noisy, shape (questions,)
-        How many have no entry.
+    missing, absent : Noisy, shape (questions,)
+        sum (y - f) over those without an entry, and how many they are.
     weights : Noisy, shape (1,)
-        sum (y - f) w, w the weight that clipping leaves to a person's entries that are never negative.
+        sum (y - f) w, w the weight that clipping leaves to a person's answers.
     """
 
     contrast: Noisy
@@ -84,13 +89,13 @@ def check_budget(budget: Shares, columns: int) -> None:
     """Refuse, before anything is spent, a budget that asks for noise that cannot be drawn."""
     main = (budget.contrast, budget.squares, budget.missing / 2, budget.stages / _STAGES or budget.contrast)
     most = _MOST * math.sqrt(columns) / math.sqrt(2 * min(main))
-    check_noise(1 / math.sqrt(2 * max(budget.spent())), most)
+    check_noise(1 / math.sqrt(2 * budget.whole), most)
 
 
 def learn(people: People, budget: Shares, groups: Groups | None = None) -> Learned:
     """Learn the constants, each step with its part of the budget; rows are clipped to balls where that pays.
 
-    Guarantee: the composition of Gaussian(sqrt(2 part)) over the parts (docs/proofs/all-privacy.md).
+    Guarantee: Gaussian(sqrt(2 rho)), rho being the parts spent (docs/proofs/all-privacy.md).
     """
     groups = learn_groups(people.group, budget.groups) if groups is None else groups
     share = round(groups.share * PARTS) / PARTS
@@ -98,33 +103,69 @@ def learn(people: People, budget: Shares, groups: Groups | None = None) -> Learn
     some = learners(people.rows)
     values = people.values[some]
     # Counts move as much by one who leaves as by one who is replaced: half for each of two subgroups.
-    scaling = learn_scaling(values, columns, budget.quartiles / people.seen, budget.range / people.seen)
-    learned = scaling.shares(values, columns)
-    means = learn_means(learned, people, budget.centre / people.seen)
-    rho = budget.contrast + budget.stages
-    unsure = _unsure(groups, share, budget.weights, protected=people.protect == "everything")
-    rows = scaled_rows(people, means.mean, scaling, columns, groups.people, share, rho, unsure)
-    boxes = boxes_of(people, rows)
-    whole, positive = rows.whole(learned), rows.positive
-    usual = usual_norms(rows, scaling)
-    inside, part = people.group[some] >= 0, len(values) / max(people.rows, 1)
-    norms = (
-        learn_norms(whole[:, positive], boxes[0], usual[0], budget.norms / 2, inside, groups.people * part),
-        learn_norms(whole[:, ~positive], boxes[1], usual[1], budget.norms / 2, inside, groups.people * part),
+    where = learn_where(
+        values, columns, budget.where / people.seen, people.size * len(values) / max(people.rows, 1)
     )
+    learned = where.scaling.shares(values, columns)
+    sought = np.isinf(where.doubt)
+    means, left = Means(where.mean, where.present, where.doubt), where.left * people.seen
+    if sought.any():
+        means = _merged(means, learn_means(learned, people, sought, budget.centre / people.seen), sought)
+    else:
+        left += budget.centre
+    part = len(values) / max(people.rows, 1)
+    means = replace(means, present=means.present / max(part, 1e-9), doubt=means.doubt / max(part, 1e-9))
+    missing = learn_missing(people, columns, groups, means, share, budget.missing)
+    shares, sizes = shares_present(people, columns, groups, means, share, missing)
+    rho = budget.contrast + budget.stages + left
     protected = people.protect == "everything"
-    balls = best_balls(norms, boxes, share, groups.people, rho, protected=protected)
-    moved = reach_of(boxes, balls, share, protected=protected, seen=people.seen).sums
-    total = _sums(whole, balls, positive, inside)
-    found = told(total, moved, budget.recentre, 1 / FINE).sums
-    weight = _weights(rows, norms, balls)
-    centred = found - rows.shift / FINE * weight * groups.people * part
-    rows = rows.moved_by(centred / (means.present * weight))
-    part = max(part, 1e-9)
-    means = replace(means, present=means.present / part, doubt=means.doubt / part)
-    return Learned(
-        groups, share, columns, scaling, means, rows, norms, _fitted(balls, boxes_of(people, rows))
+    unsure = _unsure(groups, share, budget.weights, protected=protected)
+    rows = scaled_rows(people, means, where.scaling, columns, groups.people, shares, rho, unsure)
+    boxes = boxes_of(people, rows)
+    whole, positive, group = rows.whole(learned), rows.positive, people.group[some]
+    usual = usual_norms(rows, where.scaling)
+    inside, many = group >= 0, groups.people * part
+    norms = (
+        learn_norms(whole[:, positive], boxes[0], usual[0], budget.norms / 2, inside, many),
+        learn_norms(
+            whole[:, ~positive],
+            boxes[1],
+            usual[1],
+            budget.norms / 2,
+            inside,
+            many,
+            np.array(sizes)[(group == 1).astype(np.intp)],
+        ),
     )
+    doubt = max(share, 1 - share, float(protected)) / math.sqrt(2 * max(budget.weights, 1e-12))
+    offset = float(np.sum(rows.shift**2))
+    balls = best_balls(
+        norms, boxes, shares, positive, groups.people, rho, offset, doubt, protected=protected, sizes=sizes
+    )
+    moved = reach_of(boxes, balls, pull_of(shares, positive), protected=protected, seen=people.seen).sums
+    total = np.zeros(len(people), dtype=np.int64)
+    for tile in tiles(*whole.shape):
+        total += exact((group[tile] >= 0).astype(np.float64) @ balls.clip(whole[tile], positive, group[tile]))
+    found = told(total, moved, budget.recentre, 1 / FINE)
+    weight = _weights(rows, norms, balls)
+    centred = found.sums - rows.shift / FINE * weight * groups.people * part
+    there = means.present * part * weight
+    # Centres move as far as they are more likely to be wrong than what was told of them.
+    wrong = np.where(rows.answers, means.doubt / means.present * rows.scale, _OFF) ** 2
+    trust = wrong / (wrong + (found.deviation / there) ** 2)
+    rows = rows.moved_by(trust * centred / there)
+    balls = _fitted(balls, boxes_of(people, rows))
+    sure = float(found.deviation) ** 2 * float(np.max(trust)) if part == 1 else math.inf
+    scaling = where.scaling
+    return Learned(groups, share, shares, missing, columns, scaling, means, rows, norms, balls, sure, left)
+
+
+def _merged(first: Means, second: Means, sought: NDArray[np.bool_]) -> Means:
+    """Return the second where that was sought."""
+    parts = zip(
+        (first.mean, first.present, first.doubt), (second.mean, second.present, second.doubt), strict=True
+    )
+    return Means(*(np.where(sought, new, old) for old, new in parts))
 
 
 def _unsure(groups: Groups, share: float, rho: float, *, protected: bool) -> float:
@@ -140,33 +181,68 @@ def _weights(rows: Rows, norms: tuple[Norms, Norms], balls: Balls) -> NDArray[np
 
 def _fitted(balls: Balls, boxes: tuple[Box, Box]) -> Balls:
     """Return balls of the same radii for boxes that moved a little."""
-    return Balls(Ball(balls.positive.radius, boxes[0].entry), Ball(balls.signed.radius, boxes[1].entry))
+    positive, signed = (
+        Ball(ball.radius, box.entry) for ball, box in zip((balls.positive, balls.signed), boxes, strict=True)
+    )
+    return replace(balls, positive=positive, signed=signed)
+
+
+def settled(people: People, known: Learned, budget: Shares) -> Shares:
+    """Return the budget of what is measured, with what learning has left, divided as the rows ask for."""
+    budget = budget.and_also(known.left)
+    rows, present = known.rows, known.means.present
+    exact = known.groups.deviation == 0 and math.isinf(known.balls.positive.radius)
+    if exact or not rows.positive.any():
+        budget = replace(budget, weights=0.0).and_also(budget.weights)
+    protected = people.protect == "everything"
+    boxes = boxes_of(people, rows)
+    reach = reach_of(
+        boxes, known.balls, pull_of(known.shares, rows.positive), protected=protected, seen=people.seen
+    )
+    rho = 2 * (budget.squares + budget.sums + budget.contrast + budget.stages)
+    size, middle = np.minimum(rows.scale, rows.most), rows.middle / FINE
+    hidden = size * np.minimum(known.means.doubt / known.means.present, 0.5)
+    level = np.clip(middle, hidden, size - hidden)
+    variance = np.where(rows.answers, level * (size - level), (rows.scale * known.scaling.spread) ** 2)
+    variance = np.maximum(variance * present, 1e-9)
+    noise = (reach.contrast / FINE) ** 2 / rho / float(np.mean(variance * known.shares * (1 - known.shares)))
+    squares = (reach.squares / FINE**2 / variance)[~rows.answers] ** 2 / rho
+    sums = ((size - 2 * level) * reach.sums / FINE / variance)[rows.answers] ** 2 / rho
+    typical = (float(np.median(errors)) if errors.size else 0.0 for errors in (squares, sums))
+    return budget.sharpened(noise, *typical)
 
 
 def measure(people: People, known: Learned, budget: Shares) -> Measured:
     """Tell the sums of all columns.
 
-    Guarantee: the composition of Gaussian events, of the parts contrast, sums, squares, missing and weights.
+    Guarantee: the composition of Gaussian events, of the parts contrast, sums, squares and weights.
     """
     share, protected = known.share, people.protect == "everything"
+    positive, shares = known.rows.positive, known.shares
     boxes = boxes_of(people, known.rows)
-    reach = reach_of(boxes, known.balls, share, protected=protected, seen=people.seen)
-    absent = _absent(people, known)
-    total = _Totals.of(people, known, absent)
-    larger = max(share, 1 - share)
-    # Two vectors without negative entries and of this norm are sqrt(2) times as far apart.
-    lacked = PARTS * FINE * absent * max(math.sqrt(2) * larger, float(protected))
-    weighed = PARTS * FINE * max(float(protected), math.sqrt(people.seen) * larger)
+    reach = reach_of(boxes, known.balls, pull_of(shares, positive), protected=protected, seen=people.seen)
+    total = _Totals.of(people, known)
+    weighed = PARTS * FINE * max(float(protected), math.sqrt(people.seen) * max(share, 1 - share))
     unit = 1 / (PARTS * FINE)
+    sums = told(total.rows[0], reach.sums, budget.sums, 1 / FINE)
     return Measured(
-        told(_contrast(total.rows, share), PARTS * reach.contrast, budget.contrast, unit),
-        told(total.rows[0], reach.sums, budget.sums, 1 / FINE),
+        told(contrast(total.rows, shares), PARTS * reach.contrast, budget.contrast, unit),
+        sums if math.isinf(known.centred) else _sharper(sums, known),
         told(total.squares, reach.squares, budget.squares, 1 / FINE**2),
-        told(_contrast(total.absent, share), lacked, budget.missing / 2, unit),
-        told(total.absent[0], math.sqrt(2) * FINE * absent, budget.missing / 2, 1 / FINE),
-        told(_contrast(total.weights, share), weighed, budget.weights, unit)
+        known.missing.uneven,
+        known.missing.absent,
+        told(contrast(total.weights, share), weighed, budget.weights, unit)
         if budget.weights
         else Noisy(np.zeros(1), 0.0),
+    )
+
+
+def _sharper(sums: Noisy, known: Learned) -> Noisy:
+    """Return sums together with what is known of them: centres were moved to where they are about 0."""
+    expected = known.rows.shift / FINE * known.weight * known.groups.people
+    trust = known.centred / (known.centred + sums.deviation**2)
+    return replace(
+        sums, sums=expected + trust * (sums.sums - expected), deviation=sums.deviation * math.sqrt(trust)
     )
 
 
@@ -175,43 +251,23 @@ def measure_again(people: People, known: Learned, rows: NDArray[np.int16], rho: 
 
     Guarantee: Gaussian(sqrt(2 rho)).
     """
-    boxes = boxes_of(people, known.rows)
+    boxes, positive = boxes_of(people, known.rows), known.rows.positive
     protected = people.protect == "everything"
-    reach = reach_of(boxes, known.balls, known.share, protected=protected, seen=people.seen)
+    reach = reach_of(
+        boxes, known.balls, pull_of(known.shares, positive), protected=protected, seen=people.seen
+    )
     total = np.zeros((2, len(people)), dtype=np.int64)
-    for part in _parts(*rows.shape):
-        _add(total, known.balls.clip(rows[part], known.rows.positive), people.group[part])
-    return told(_contrast(total, known.share), PARTS * reach.contrast, rho, 1 / (PARTS * FINE))
+    for part in tiles(*rows.shape):
+        add(total, known.balls.clip(rows[part], positive, people.group[part]), people.group[part])
+    return told(contrast(total, known.shares), PARTS * reach.contrast, rho, 1 / (PARTS * FINE))
 
 
 def whole_rows(people: People, known: Learned) -> NDArray[np.int16]:
     """Return everyone's rows as whole numbers, before clipping; shape (n, m). Private."""
     rows = np.empty((people.rows, len(people)), dtype=np.int16)
-    for part in _parts(*rows.shape):
+    for part in tiles(*rows.shape):
         rows[part] = _whole(people, known, part)
     return rows
-
-
-def _absent(people: People, known: Learned) -> float:
-    """Return the norm that a person's missing answers are clipped to: a few more than usual, or all."""
-    first = [asked.places.start for asked in people.questions]
-    rate = np.maximum(1 - known.means.present[first] / known.groups.people, 0.0)
-    return math.sqrt(1 + 2 * float(rate.sum()))
-
-
-def _contrast(total: NDArray[np.int64], share: float) -> NDArray[np.int64]:
-    """Return sum (y - f) v in parts, from the sums over everyone and over the second group."""
-    return PARTS * total[1] - round(share * PARTS) * total[0]
-
-
-def _sums(
-    whole: NDArray[np.int16], balls: Balls, positive: NDArray[np.bool_], inside: NDArray[np.bool_]
-) -> NDArray[np.int64]:
-    """Return the exact sums of clipped rows of those in a group. Private."""
-    total = np.zeros(whole.shape[1], dtype=np.int64)
-    for part in _parts(*whole.shape):
-        total += _exact(inside[part].astype(np.float64) @ balls.clip(whole[part], positive))
-    return total
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -219,29 +275,22 @@ class _Totals:
     """Exact sums over everyone in either group, then over the second; of squares, over everyone. Private."""
 
     rows: NDArray[np.int64]
-    absent: NDArray[np.int64]
     weights: NDArray[np.int64]
     squares: NDArray[np.int64]
 
     @classmethod
-    def of(cls, people: People, known: Learned, absent: float) -> _Totals:
+    def of(cls, people: People, known: Learned) -> _Totals:
         """Add everyone up, some people at a time."""
-        m, count = len(people), len(people.questions)
-        shapes = ((2, m), (2, count), (2, 1), m)
-        total = cls(*(np.zeros(shape, dtype=np.int64) for shape in shapes))
-        first = [asked.places.start for asked in people.questions]
+        m = len(people)
+        total = cls(*(np.zeros(shape, dtype=np.int64) for shape in ((2, m), (2, 1), m)))
         positive = known.rows.positive
-        for part in _parts(people.rows, m):
+        for part in tiles(people.rows, m):
             group = people.group[part]
-            inside = (group >= 0)[:, None]
-            missing = np.isnan(people.values[part][:, first]) & inside
-            many = np.sqrt(np.maximum(missing.sum(axis=1), absent**2))
-            _add(total.absent, np.trunc(FINE * absent / many)[:, None] * missing, group)
             whole = _whole(people, known, part)
-            clipped = known.balls.clip(whole, positive)
-            _add(total.rows, clipped, group)
-            _add(total.weights, _kept(whole[:, positive], clipped[:, positive]), group)
-            total.squares += _exact(np.einsum("ij,ij->j", clipped * inside, clipped))
+            clipped = known.balls.clip(whole, positive, group)
+            add(total.rows, clipped, group)
+            add(total.weights, _kept(whole[:, positive], clipped[:, positive]), group)
+            total.squares += exact(np.einsum("ij,ij->j", clipped * (group >= 0)[:, None], clipped))
         return total
 
     def __repr__(self) -> str:
@@ -258,20 +307,3 @@ def _kept(whole: NDArray[np.int16], clipped: NDArray[np.float64]) -> NDArray[np.
 
 def _whole(people: People, known: Learned, part: slice) -> NDArray[np.int16]:
     return known.rows.whole(known.scaling.shares(people.values[part], known.columns))
-
-
-def _add(total: NDArray[np.int64], whole: NDArray[np.float64], group: NDArray[np.int8]) -> None:
-    """Add some people's whole numbers to the sums over all of them, and over the second group."""
-    for place, among in enumerate((group >= 0, group == 1)):
-        total[place] += _exact(among.astype(np.float64) @ whole)
-
-
-def _exact(total: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return sums of whole numbers, below 2**53 for one tile, as such."""
-    return total.astype(np.int64)
-
-
-def _parts(rows: int, columns: int) -> Iterator[slice]:
-    height = max(1, _TILE // max(1, columns))
-    for top in range(0, rows, height):
-        yield slice(top, top + height)

@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.classical.adaptive_bh import adaptive_bh
 from discreet.methods.all.after import Results
-from discreet.methods.all.measure import check_budget, learn, measure
+from discreet.methods.all.measure import check_budget, learn, measure, settled
 from discreet.methods.all.proved.method import ready_proved
 from discreet.methods.all.released import released
 from discreet.methods.all.shares import schedule, shares
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 def ready_all(people: People, asked: Parameters) -> Ready:
     """Settle the shares of the budget; the draw learns, measures and decides.
 
-    Guarantee: the composition of one Gaussian event for each share, together within (epsilon, delta).
+    Guarantee: one Gaussian event within (epsilon, delta); how it is divided may depend on what was told.
     """
     if asked.guarantee == "proved":
         return ready_proved(people, asked)
@@ -47,7 +47,7 @@ def ready_all(people: People, asked: Parameters) -> Ready:
     budgets = [shares(part, rho, later).of(rho) for part in people.parts()]
     for budget in budgets:
         check_budget(budget, columns)
-    events = gaussian_events(budgets[0].spent() if people.subgroup is None else [rho])
+    events = gaussian_events([rho])
     fdr = FdrPromise(asked.q, "simulated", APPROXIMATE, "discreet bench people --raw")
 
     def draw() -> Release:
@@ -103,10 +103,11 @@ class Tested:
 def measured(people: People, budget: Shares, later: Later, groups: Groups | None = None) -> Tested:
     """Learn, measure, and turn into p-values, dropping columns on the way: they count as p = 1.
 
-    Guarantee: one Gaussian event for each part of the budget.
+    Guarantee: Gaussian(sqrt(2 rho)), rho being the whole budget.
     """
     with np.errstate(all="ignore"):  # a warning would speak of the data
         known = learn(people, budget, groups)
+        budget = settled(people, known, budget)
         first = measure(people, known, budget)
         contrast, found = staged(people, known, first, budget.stages, later)
     names, (_, effects) = tuple(map(str, people.names)), units(known.scaling, known.columns)

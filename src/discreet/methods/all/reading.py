@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import ndtr
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -15,7 +14,8 @@ if TYPE_CHECKING:
 
 FINE = 2**10
 """Whole numbers to one standard deviation."""
-_QUARTILE = 0.6744897501960817  # of the normal law
+PARTS = 2**12
+"""The share of the second group is a whole number of these."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,6 +39,11 @@ class Columns:
     high: NDArray[np.float64]
     question: NDArray[np.intp]
 
+    @property
+    def numbers(self) -> NDArray[np.intp]:
+        """Places of the columns that are not answers, those with bounds first."""
+        return np.concatenate([self.bounded, self.free])
+
     @classmethod
     def of(cls, people: People) -> Columns:
         """Return the columns of these people."""
@@ -59,28 +64,22 @@ class Columns:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scaling:
-    """How numbers become shares of a range, in [0, 1]; learned privately, hence public.
+    """How numbers become shares of a range, in [0, 1]: 1/2 + (x - centre)/(2 reach), clipped.
 
-    Numbers with bounds: 1/2 + (x - centre)/(2 reach), clipped. Numbers without: the normal probability of
-    (x - centre)/reach in units of the distance to a quartile, which differs on the two sides of the centre:
-    about the share of people below x. `spread` is about the standard deviation of these shares.
+    Learned privately, hence public. `spread` is about the standard deviation of these shares.
     """
 
     centre: NDArray[np.float64]
-    below: NDArray[np.float64]
-    above: NDArray[np.float64]
+    reach: NDArray[np.float64]
     spread: NDArray[np.float64]
 
     def shares(self, values: NDArray[np.floating[Any]], columns: Columns) -> NDArray[np.float64]:
         """Return everyone's entries as shares in [0, 1], NaN where missing; shape (n, m)."""
         share = np.empty(values.shape)
         share[:, columns.answers] = _yes(values[:, columns.answers])
-        at = columns.bounded
-        x = np.clip(values[:, at].astype(np.float64), columns.low, columns.high)
-        share[:, at] = np.clip(0.5 + (x - self.centre[at]) / (2 * self.below[at]), 0.0, 1.0)
-        at = columns.free
+        at = columns.numbers
         x = values[:, at].astype(np.float64) - self.centre[at]
-        share[:, at] = ndtr(_QUARTILE * x / np.where(x < 0, self.below[at], self.above[at]))
+        share[:, at] = np.clip(0.5 + x / self.reach[at] / 2, 0.0, 1.0)
         return share
 
 

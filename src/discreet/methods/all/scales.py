@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtr
 
-from discreet.methods.all.geometry import Ball, Balls, boxes_of, reach_of
+from discreet.methods.all.geometry import Ball, Balls, boxes_of, pull_of, reach_of
 from discreet.methods.all.reading import FINE, Rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evidence.core.people import People
+    from discreet.methods.all.learn import Means
     from discreet.methods.all.reading import Columns, Scaling
 
 _ENTRIES = (2.5, 3.5, 5.0, 7.0, 10.0, 15.0)  # the largest scaled entries that are considered
@@ -34,11 +35,11 @@ _COMMON = 0.03  # of the variance of a column: errors that all columns share wou
 
 def scaled_rows(
     people: People,
-    mean: NDArray[np.float64],
+    means: Means,
     scaling: Scaling,
     columns: Columns,
     size: float,
-    share: float,
+    shares: NDArray[np.float64],
     rho: float,
     unsure: float,
 ) -> Rows:
@@ -48,7 +49,9 @@ def scaled_rows(
     not centred are less far apart, but add to each contrast sum (y - f), known up to the variance `unsure`;
     centred ones are shorter, which counts where labels are protected.
     """
-    doubt = 0.5 / math.sqrt(max(size, 4.0))
+    mean = means.mean
+    # A rate is not taken to be smaller than what noise and chance could hide.
+    doubt = np.minimum(np.maximum(0.5 / math.sqrt(max(size, 4.0)), means.doubt / means.present), 0.5)
     answers = np.zeros(mean.size, dtype=np.bool_)
     answers[columns.answers] = True
     turned = answers & (mean > 0.5)
@@ -60,6 +63,7 @@ def scaled_rows(
     # The same odds ratio shows less in a rare answer.
     strength = np.where(answers, 2 * deviation, 1.0)
 
+    balance = float(np.mean(shares * (1 - shares)))
     usual = rate.copy()  # of a question with several answers, that of the most frequent one
     for asked in people.questions:
         usual[asked.places] = np.max(rate[asked.places])
@@ -74,13 +78,14 @@ def scaled_rows(
         boxes = boxes_of(people, option)
         # Rows as long as they are on average, and a little more.
         lengths = ((norm / FINE) ** 2 for norm in usual_norms(option, scaling))
-        balls = (
+        first, second = (
             Ball(FINE * math.sqrt(1.25 * part + 1), box.entry)
             for part, box in zip(lengths, boxes, strict=True)
         )
-        moved = reach_of(boxes, Balls(*balls), share, protected=protected).contrast / FINE
-        noise = moved**2 / (2 * rho * size * share * (1 - share))
-        common = (option.shift / FINE) ** 2 * unsure / (size * share * (1 - share))
+        balls = Balls(first, second)
+        moved = reach_of(boxes, balls, pull_of(shares, option.positive), protected=protected).contrast / FINE
+        noise = moved**2 / (2 * rho * size * balance)
+        common = (option.shift / FINE) ** 2 * unsure / (size * balance)
         if np.any(common > _COMMON * (noise + weight)):
             return -1.0
         seen = _STRENGTHS[:, None] * strength / np.sqrt(1 + noise / weight)

@@ -16,7 +16,7 @@ _FEW: Later = ((0.3, 0.12), (0.6, 0.12), (0.9, 0.12), (1.2, 0.12), (1.5, 0.12))
 _MANY: Later = ((0.3, 0.2), (0.6, 0.15), (0.9, 0.15))
 _DENSE = 0.25  # from this share of real hypotheses on, fewer columns are dropped
 _FEWEST = 5  # of fewer columns none is dropped: little would be gained
-_HOPELESS = 1.5  # where the whole budget would not tell the range of numbers, their bounds are taken for it
+_LEAST, _MOST = 0.002, 0.12  # of the budget, for what variances are made of
 _QUIET = 0.1  # where noise adds this little to the variance of a contrast, one stage will do
 
 
@@ -24,15 +24,14 @@ _QUIET = 0.1  # where noise adds this little to the variance of a contrast, one 
 class Shares:
     """What each step may spend, as parts of the whole; a part that is not needed is 0.
 
-    `groups`: who is in which group. `quartiles`: of numbers without bounds. `range`: where numbers with
-    bounds really lie. `centre`: the mean of every column. `norms`: how long people's rows are. `recentre`:
-    the mean again, now that rows can be clipped. The rest: `contrast` of the groups, `squares` for its
-    variance, `sums`, `missing` and `weights` to correct it; `stages`: the contrast of fewer columns again.
+    `groups`: who is in which group. `where`: where numbers lie. `centre`: the mean of every column. `norms`:
+    how long people's rows are. `recentre`: the mean again, now that rows can be clipped. The rest: `contrast`
+    of the groups, `squares` for its variance, `sums`, `missing` and `weights` to correct it; `stages`: the
+    contrast of fewer columns again.
     """
 
     groups: float
-    quartiles: float
-    range: float
+    where: float
     centre: float
     norms: float
     recentre: float
@@ -51,9 +50,55 @@ class Shares:
         """Return the budget where the sizes of the groups are known already."""
         return replace(self, groups=0.0, contrast=self.contrast + self.groups)
 
-    def spent(self) -> tuple[float, ...]:
-        """Return the parts in the order in which they are spent."""
-        return tuple(getattr(self, field.name) for field in fields(self))
+    def and_also(self, left: float) -> Shares:
+        """Return the budget of what is measured, with what learning has left of its own."""
+        first = self.contrast / (self.contrast + self.stages)
+        return replace(self, contrast=self.contrast + first * left, stages=self.stages + (1 - first) * left)
+
+    def sharpened(self, noise: float, squares: float, sums: float) -> Shares:
+        """Return the budget with as much for squares and for sums as pays.
+
+        Parameters
+        ----------
+        noise : float
+            The variance of the noise in contrasts over that of sampling, if they got all that there is.
+        squares, sums : float
+            The squared relative error of a variance that follows from squares, or from sums, likewise.
+
+        Notes
+        -----
+        An error of v in the variance is worth about 3 v / (1 + noise)^2 of the people at the p-values that
+        matter, and a share s for it costs s noise / (1 + noise).
+        """
+        whole = self.squares + self.sums + self.contrast + self.stages
+        price = max(noise * (1 + noise), 1e-9)
+        parts = [min(max(math.sqrt(3 * error / price), _LEAST), _MOST) * whole for error in (squares, sums)]
+        first = self.contrast / (self.contrast + self.stages)
+        rest = (whole - sum(parts)) * (1 - 2.0**-45)
+        return replace(
+            self, squares=parts[0], sums=parts[1], contrast=first * rest, stages=(1 - first) * rest
+        )
+
+    @property
+    def whole(self) -> float:
+        """The sum of all parts."""
+        return math.fsum(getattr(self, field.name) for field in fields(self))
+
+    def of_a_sample(self, times: float) -> Shares:
+        """Return the budget with which people who each stand for so many see what all of them would.
+
+        Sums of n people that are compared with their number need noise in proportion to n, contrasts noise in
+        proportion to its root.
+        """
+        near_zero = (
+            "where",
+            "missing",
+            "weights",
+            "contrast",
+            "stages",
+        )  # what `where` leaves goes to contrasts
+        powers = {field.name: 1 if field.name in near_zero else 2 for field in fields(self)}
+        return Shares(*(getattr(self, name) * times**power for name, power in powers.items()))
 
 
 def schedule(signals: int, m: int) -> Later:
@@ -73,10 +118,7 @@ def shares(people: People, rho: float, later: Later, m: int | None = None) -> Sh
     kinds = {(question.answers, question.bounds is not None) for question in people.questions}
     enough = partial(_enough, rho, n)
     groups = group_share(people, rho)
-    quartiles = enough(40 * m, 0.05, 0.02, 0.10) if (False, False) in kinds else 0.0
-    narrow = enough(4 * m, 0.03, 0.01, 0.05) if (False, True) in kinds else 0.0
-    if enough(4 * m, 0.03, 0.0, math.inf) > _HOPELESS:
-        narrow = 0.0
+    where = 0.3 if any(not answers for answers, _ in kinds) else 0.0
     centre = enough(m, 0.03, 0.005, 0.03)
     norms = enough(2, 0.01, 0.002, 0.01)
     recentre = enough(4 * m, 0.05, 0.003, 0.01)
@@ -84,13 +126,11 @@ def shares(people: People, rho: float, later: Later, m: int | None = None) -> Sh
     weights = 0.01 if any(answers for answers, _ in kinds) else 0.0
     # About the noise of one stage: columns of deviation 1, rows as long as their number, equal groups.
     noise = 4 * m / (2 * rho * max(n, 1))
-    # For about 150 degrees of freedom; where there is little noise, rare answers are given large entries.
-    entry = 36 if noise < 1 and any(answers for answers, _ in kinds) else 6
-    squares = min(max(150 * entry * (m + entry) / (2 * rho * (max(n, 1) * (1 + noise)) ** 2), 0.005), 0.06)
-    rest = 1 - (groups + quartiles + narrow + centre + norms + 2 * recentre + missing + weights + squares)
+    squares = _LEAST
+    rest = 1 - (groups + where + centre + norms + 2 * recentre + missing + weights + squares)
     rest *= 1 - 2.0**-45
     contrast = rest if noise < _QUIET else rest * (1 - sum(share for _, share in later))
-    learning = (groups, quartiles, narrow, centre, norms, recentre)
+    learning = (groups, where, centre, norms, recentre)
     return Shares(*learning, squares, recentre, missing, weights, contrast, rest - contrast)
 
 

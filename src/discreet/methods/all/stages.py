@@ -14,7 +14,8 @@ import numpy as np
 
 from discreet.alternative import toward
 from discreet.methods.all.after import results
-from discreet.methods.all.geometry import Ball, Balls, boxes_of
+from discreet.methods.all.geometry import Ball, boxes_of
+from discreet.methods.all.learn import Means
 from discreet.methods.all.measure import measure_again, whole_rows
 from discreet.methods.all.reading import Columns
 
@@ -76,9 +77,9 @@ def staged(
 
 def _known(some: People, known: Learned, left: NDArray[np.bool_]) -> Learned:
     """Return the constants of the columns that are left, with balls as wide as their number asks for."""
-    parts = ("centre", "below", "above", "spread")
+    parts = ("centre", "reach", "spread")
     scaling = replace(known.scaling, **{part: getattr(known.scaling, part)[left] for part in parts})
-    means = replace(known.means, mean=known.means.mean[left], present=known.means.present[left])
+    means = Means(known.means.mean[left], known.means.present[left], known.means.doubt[left])
     rows = known.rows.only(left)
     boxes = boxes_of(some, rows)
     # Rows of fewer columns are shorter in proportion: clipped so, they keep about the same weights.
@@ -86,15 +87,24 @@ def _known(some: People, known: Learned, left: NDArray[np.bool_]) -> Learned:
         float(np.count_nonzero(left & part)) / max(1, np.count_nonzero(part))
         for part in (known.rows.positive, ~known.rows.positive)
     ]
-    balls = Balls(
-        _smaller(known.balls.positive, kept[0], boxes[0]), _smaller(known.balls.signed, kept[1], boxes[1])
+    balls = replace(
+        known.balls,
+        positive=_smaller(known.balls.positive, kept[0], boxes[0]),
+        signed=_smaller(known.balls.signed, kept[1], boxes[1]),
     )
     norms = tuple(
         replace(norm, norm=norm.norm * math.sqrt(share))
         for norm, share in zip(known.norms, kept, strict=True)
     )
     return replace(
-        known, columns=Columns.of(some), scaling=scaling, means=means, rows=rows, balls=balls, norms=norms
+        known,
+        shares=known.shares[left],
+        columns=Columns.of(some),
+        scaling=scaling,
+        means=means,
+        rows=rows,
+        balls=balls,
+        norms=norms,
     )
 
 

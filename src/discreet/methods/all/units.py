@@ -13,27 +13,22 @@ if TYPE_CHECKING:
 
 RATES = "difference of rates"
 MEANS = "difference of means"
-PERCENTILES = "difference of mean percentiles"
 
 
 def units(scaling: Scaling, columns: Columns) -> tuple[NDArray[np.float64], tuple[str, ...]]:
     """Return what the whole range of each column's entries is worth, and what differences are called.
 
-    Rates of answers. Means of numbers with bounds: where a narrower range was learned, of numbers cut to it,
-    which the name says. Numbers without bounds count by their percentile on a curve through three learned
-    quartiles, which the name gives: 0.25 at the first, 0.5 at the second, 0.75 at the third, normal on each
-    side. About P(larger) - 1/2, and this exactly if the curve is that of everybody's numbers.
+    Rates of answers, and means of numbers: of numbers cut to the range that was learned, which the name then
+    says, unless it has all of the bounds inside.
     """
     unit = np.ones(scaling.centre.size)
     names = [RATES] * unit.size
-    for place, low, high in zip(columns.bounded.tolist(), columns.low, columns.high, strict=True):
-        centre, reach = scaling.centre[place], scaling.below[place]
+    bounds = dict(zip(columns.bounded.tolist(), zip(columns.low, columns.high, strict=True), strict=True))
+    for place in columns.numbers.tolist():
+        centre, reach = float(scaling.centre[place]), float(scaling.reach[place])
+        low, high = bounds.get(place, (-np.inf, np.inf))
         unit[place] = 2 * reach
         inside = centre - reach <= low and centre + reach >= high
         ends = f"{max(centre - reach, low):.4g} to {min(centre + reach, high):.4g}"
         names[place] = MEANS if inside else f"{MEANS}, cut to {ends}"
-    for place in columns.free.tolist():
-        centre, below, above = scaling.centre[place], scaling.below[place], scaling.above[place]
-        quartiles = f"{centre - below:.4g}, {centre:.4g} and {centre + above:.4g}"
-        names[place] = f"{PERCENTILES}, quartiles {quartiles}"
     return unit, tuple(names)

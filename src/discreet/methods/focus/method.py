@@ -50,8 +50,7 @@ def ready_focus(people: People, asked: Parameters) -> Ready:
     rest = (rho - SELECTION * rho) * (1 - 2.0**-45)
     spent = _budget(people, rest, count, signals)[0]
     check_budget(spent, count)
-    several = people.subgroup is not None
-    events = gaussian_events((sizes, select, *((rest,) if several else spent.spent())))
+    events = gaussian_events((sizes, select, rest))
     fdr = FdrPromise(asked.q, "simulated", APPROXIMATE, "discreet bench people --raw")
 
     def draw() -> Release:

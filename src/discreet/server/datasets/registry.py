@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -84,15 +85,20 @@ def change(db: Connection, actor: str, name: str, about: Mapping[str, Any]) -> i
     return version
 
 
-def set_state(db: Connection, actor: str, name: str, state: str, reason: str = "") -> None:
-    """Pause a data set, open it again, or retire it for good; earlier releases stay."""
+def set_state(
+    db: Connection, actor: str, name: str, state: str, reason: str = "", since: float = 0.0
+) -> None:
+    """Pause a data set, open it again, or retire it for good; earlier releases stay.
+
+    Before `since` it looks and works as if it were open.
+    """
     check.choice(state, "state", STATES)
     row = db.execute(select(tables.dataset).where(tables.dataset.c.name == name).with_for_update()).first()
     if row is None:
         raise unknown(name)
     if row.state == "retired":
         raise InputError(f"{name!r} is retired, for good")
-    values = {"state": state, "reason": reason[:1000]}
+    values = {"state": state, "reason": reason[:1000], "since": since}
     db.execute(update(tables.dataset).where(tables.dataset.c.name == name).values(**values))
     audit.append(db, f"dataset-{state}", name, actor, reason=reason[:1000])
 
@@ -108,7 +114,8 @@ def find(db: Connection, name: str, version: int | None = None) -> DataSet:
             tables.metadata.c.dataset == name, tables.metadata.c.version == wanted
         )
     ).scalar_one()
-    return DataSet(row.name, wanted, row.state, row.reason, _stored(str(body)), json.loads(row.source))
+    state, reason = ("open", "") if row.since > time.time() else (row.state, row.reason)
+    return DataSet(row.name, wanted, state, reason, _stored(str(body)), json.loads(row.source))
 
 
 def names(db: Connection) -> list[str]:
@@ -137,7 +144,9 @@ def unknown(name: str) -> UnknownError:
     return UnknownError(f"there is no data set {str(name)[:100]!r} open to you")
 
 
+@lru_cache(maxsize=64)
 def _stored(body: str) -> Metadata:
+    """Return stored metadata; read once, for they may have a hundred thousand columns."""
     return metadata.read(cast("dict[str, Any]", json.loads(body)))
 
 

@@ -7,6 +7,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING
 
 from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ class Guard:
             message = await receive()
             total += len(message.get("body", b""))
             if total > self.request_bytes:
-                return {"type": "http.disconnect"}
+                raise HTTPException(413, "The request is too large.")
             return message
 
         return counted

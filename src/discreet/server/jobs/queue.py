@@ -212,7 +212,8 @@ def close(
     if state == "failed" and message != LATE and config.pause_on_failure:
         found = registry.find(db, row.dataset)
         if found.state == "open":
-            registry.set_state(db, "server", row.dataset, "paused", f"question {row.id} failed")
+            # From the slot on: a pause that came earlier would tell when the work ended.
+            registry.set_state(db, "server", row.dataset, "paused", f"question {row.id} failed", visible)
 
 
 def release_worker(store: Store, config: Config, worker: str, *, late: bool = False) -> None:

@@ -8,8 +8,9 @@ import sys
 import threading
 import time
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from discreet.server import config as configs
 from discreet.server.jobs import queue
@@ -73,7 +74,7 @@ def _renewed(store: Store, claim: Claim) -> Generator[None]:
 
 def _limit_memory(megabytes: int) -> None:
     try:
-        import resource
+        resource: Any = import_module("resource")
     except ImportError:  # not on this system
         return
     size = megabytes * 2**20

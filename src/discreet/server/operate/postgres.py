@@ -34,7 +34,7 @@ def temporary() -> Generator[tuple[str, Callable[[], None]]]:
     address = str(running.get_uri())
 
     def stop() -> None:
-        postmaster = int((folder / "postmaster.pid").read_text().split()[0])
+        postmaster = int((folder / "postmaster.pid").read_text("utf-8").split()[0])
         os.kill(postmaster, signal.SIGQUIT)  # at once, as when the machine is switched off
         while Path(f"/proc/{postmaster}").exists() and (folder / "postmaster.pid").exists():
             time.sleep(0.05)

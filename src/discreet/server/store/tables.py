@@ -77,8 +77,12 @@ dataset = Table(
     Column("reason", Text, nullable=False, default=""),
     Column("version", Integer, nullable=False),
     Column("created", Float, nullable=False),
+    Column("since", Float, nullable=False, default=0.0, server_default="0"),
 )
-"""What the custodian registered; `source`, JSON, says where the data lie and is for custodians alone."""
+"""What the custodian registered; `source`, JSON, says where the data lie and is for custodians alone.
+
+A `state` that a failure brought about holds from `since` on: the slot at which the failure is seen.
+"""
 
 metadata = Table(
     "metadata",

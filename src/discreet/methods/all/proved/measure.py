@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.methods.all.learn import learn_groups, learn_means, learn_scaling
+from discreet.methods.all.learn import learn_groups, learn_means
 from discreet.methods.all.noisy import check_noise, told
 from discreet.methods.all.proved.allot import widths
 from discreet.methods.all.proved.rows import STEPS, Block, block, reach_of
@@ -16,6 +16,7 @@ from discreet.methods.all.proved.sums import Sums
 from discreet.methods.all.reading import Columns
 from discreet.methods.all.record import Noisy
 from discreet.methods.all.units import units
+from discreet.methods.all.where import learn_where
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -43,14 +44,13 @@ _TILE = 2**20  # entries worked on at a time
 class Budget:
     """What each step may spend; a step that is not needed has 0.
 
-    `groups`: who is in which group. `quartiles`: of numbers without bounds. `range`: where numbers with
-    bounds lie. `means`: of every column. `contrast` of the groups, and of who is present; `sums` and, of
-    numbers, `squares` for its variance under the null, `uneven` for what that is in each group.
+    `groups`: who is in which group. `where`: where numbers lie. `means`: of every column. `contrast` of the
+    groups, and of who is present; `sums` and, of numbers, `squares` for its variance under the null, `uneven`
+    for what that is in each group.
     """
 
     groups: float
-    quartiles: float
-    range: float
+    where: float
     means: float
     contrast: tuple[float, ...]
     sums: float
@@ -59,7 +59,7 @@ class Budget:
 
     def spent(self) -> tuple[float, ...]:
         """Return the parts in the order in which they are spent."""
-        first = (self.groups, self.quartiles, self.range, self.means)
+        first = (self.groups, self.where, self.means)
         return (*first, *self.contrast, self.sums, self.squares, self.uneven)
 
 
@@ -74,18 +74,16 @@ def budget(people: People, rho: float) -> Budget:
         return min(max(squared / (2 * rho * (error * n) ** 2), least), most) if squared else 0.0
 
     groups = enough(2.0 * (people.protect == "everything"), 0.01, 0.002, 0.05)
-    quartiles = enough(40.0 * free, 0.06, 0.01, 0.08)
-    narrow = enough(4.0 * bounded, 0.03, 0.01, 0.05)
+    where = enough(3200.0 * free + 2800.0 * bounded, 1.0, 0.01, 0.1)
     means = enough(1.5 * count, 0.03, 0.005, 0.02)
     sums = enough(1.5 * count, 0.012, 0.02, 0.06)
     squares = enough((free + bounded) / 16, 0.01, 0.005, 0.03)
     uneven = enough((free + bounded) / 16, 0.006, 0.005, 0.02)
-    rest = (1 - (groups + quartiles + narrow + means + sums + squares + uneven)) * (1 - 2.0**-40) * rho
+    rest = (1 - (groups + where + means + sums + squares + uneven)) * (1 - 2.0**-40) * rho
     contrast = tuple(rest * part for part in (STAGES if count >= FEWEST else (1.0,)))
     return Budget(
         groups * rho,
-        quartiles * rho,
-        narrow * rho,
+        where * rho,
         means * rho,
         contrast,
         sums * rho,
@@ -114,8 +112,9 @@ def measure(people: People, budget: Budget) -> Sums:
     columns = Columns.of(people)
     # Counts move as much by one who leaves as by one who is replaced: half for each of two subgroups.
     seen = people.seen
-    scaling = learn_scaling(people.values, columns, budget.quartiles / seen, budget.range / seen)
-    means = learn_means(scaling.shares(people.values, columns), people, budget.means / seen)
+    scaling = learn_where(people.values, columns, budget.where / seen, people.size).scaling
+    every = np.ones(len(people), dtype=np.bool_)
+    means = learn_means(scaling.shares(people.values, columns), people, every, budget.means / seen)
     width = widths(
         people.questions,
         means.mean,

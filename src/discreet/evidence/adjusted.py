@@ -1,0 +1,284 @@
+"""Do two groups differ among people who are alike otherwise? Rank sums within strata, after van Elteren."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast, get_args
+
+import numpy as np
+
+from discreet import check
+from discreet.alternative import toward
+from discreet.errors import InputError
+from discreet.evidence.core import tails
+from discreet.evidence.core.accumulate import Rows
+from discreet.evidence.core.arguments import only_replace, settle
+from discreet.evidence.core.common import ceiling_for, conclude
+from discreet.evidence.core.effect import effect
+from discreet.evidence.core.groups import MEMBERSHIP, sizes
+from discreet.evidence.core.protocol import Test
+from discreet.evidence.core.ranks import middle_ranks
+from discreet.evidence.core.score_map import score_map
+from discreet.labels import codes
+from discreet.typing import Protect
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from discreet.alternative import Alternative
+    from discreet.evidence.core.evidence import Evidence
+    from discreet.evidence.core.invented import Invented
+    from discreet.evidence.core.null_columns import NullCase, NullColumns
+    from discreet.typing import Adjacency, Levels
+
+    Floats = NDArray[np.float64]
+
+SLOPE = 1.02  # near-normal laws: scores climb hardly faster than z from the start
+_FEWEST = 0.8  # the effect is shrunk where there is less than this share of the information
+_MOST = 2**20  # strata
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adjusted(Test):
+    """Compare two groups among people who share the answers to other questions: sex, clinic, age band.
+
+    z = sum_h W_h/(N_h + 1) over its deviation, W_h the centred rank sum of the second group among the N_h
+    people of stratum h who have a value: the test of van Elteren. A stratum is one combination of levels.
+
+    Parameters
+    ----------
+    group : str
+        The column that says who is in which group.
+    adjust : mapping from column to levels
+        What to adjust for: {"sex": ["female", "male"], "clinic": ["a", "b", "c"]}. Each combination of levels
+        is a stratum; people with other values are left out. Numbers must be cut into levels first.
+    levels : (first, second)
+        The two values of `group` to compare, (0, 1) by default; people with any other are left out.
+    alternative : {"two-sided", "greater", "less"}
+        What to look for: any difference (default), larger values in the second group, or smaller ones.
+    protect : {"everything", "columns"}
+        "everything" (default): the group and the strata of a person are protected like all else. "columns":
+        who is in which group and stratum is public.
+    ceiling : float, optional
+        Scores above it count as it; between 1 and 37. When absent, a third of the largest z that so many
+        people can reach, but at least 8 and at most 20.
+    adjacency : {"replace"}
+        Neighbouring tables differ in one person's row; the number of people is public.
+
+    Notes
+    -----
+    Null hypothesis: within a stratum, among those with a value, groups are as good as drawn by lot. However
+    many strata there are, one person moves z as little; strata with one group alone say nothing. A few levels
+    cannot stand for a strong confounder that is a number: take many. p-values are checked, not proved; how
+    far one person moves a score is proved: docs/proofs/adjusted.md.
+
+    References
+    ----------
+    P. H. van Elteren (1960), On the combination of independent two-sample tests of Wilcoxon, Bulletin of the
+    International Statistical Institute 37, 351-361.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd, discreet
+    >>> rng = np.random.default_rng(1)
+    >>> old = rng.integers(0, 2, 10_000)
+    >>> treated = (rng.random(10_000) < 0.3 + 0.4 * old).astype(int)
+    >>> pulse, sleep = rng.normal(70 + 9 * old, 9), rng.normal(7 + 0.4 * treated, 1)
+    >>> table = pd.DataFrame({"pulse": pulse, "sleep": sleep})
+    >>> table["treated"], table["old"] = treated, old
+    >>> test = discreet.Adjusted(group="treated", adjust={"old": [0, 1]})
+    >>> discreet.discover(table, test, q=0.1, epsilon=2, delta=1e-6).discoveries[0]
+    'sleep'
+    """
+
+    name = "adjusted"
+    question = "Differences between two groups, adjusted"
+    proof = "adjusted"
+    effect = "P(larger) - P(smaller) within strata"
+    groups = 2
+    unit = "a difference between groups in standard deviations"
+
+    group: str
+    adjust: Mapping[str, Levels]
+    levels: Levels = (0, 1)
+    alternative: Alternative = "two-sided"
+    protect: Protect = "everything"
+    ceiling: float | None = None
+    adjacency: Adjacency = "replace"
+
+    def __post_init__(self) -> None:
+        settle(self)
+        object.__setattr__(self, "adjust", _settled(self.adjust, self.group))
+        check.choice(self.protect, "protect", get_args(Protect))
+        only_replace(self.adjacency, "the number of people is public")
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The group column, and those adjusted for."""
+        return (self.group, *self.adjust)
+
+    @property
+    def public_labels(self) -> tuple[str, ...]:
+        """All of them, where they are not protected."""
+        return () if self.protect == "everything" else self.labels
+
+    @classmethod
+    def example(cls) -> dict[str, object]:
+        """Return two strata."""
+        return {"group": "group", "adjust": {"stratum": (0, 1)}}
+
+    def expected_z(self, effect: NDArray[Any], people: Invented) -> NDArray[Any]:
+        """Return the mean of z: ranks are as good as normal values, but for 3/pi."""
+        return effect * math.sqrt(people.first * people.second / people.n * 3 / math.pi)
+
+    def invented(self, z: NDArray[Any], people: Invented) -> Evidence:
+        """Return the evidence of invented people whose strata are alike."""
+        strata = math.prod(len(levels) for levels in self.adjust.values())
+        counts = np.tile([[people.first / strata], [people.second / strata]], strata)
+        known = _Known.of(counts, people.n, protected=self.protect == "everything")
+        deviation = math.sqrt(known.information(counts) / 12)
+        return self._evidence(("",) * z.size, z * deviation, np.full(z.size, deviation), known)
+
+    @classmethod
+    def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:
+        """Return null cases with many ties and with none, in two strata of other shares."""
+        from discreet.evidence.core.null_columns import NullCase
+
+        first, second = columns.few
+        labels = {"g": np.array([0, 1, 0, 1]), "s": np.array([0, 0, 1, 1])}
+        test = cls(group="g", adjust={"s": (0, 1)}, alternative=columns.alternative, protect="columns")
+        people = (first, second, second, first)
+        return [
+            NullCase("Adjusted", test, columns.coin, people, labels, most=300_000),
+            NullCase("Adjusted, no ties", test, None, people, labels, most=200_000),
+        ]
+
+    def start(self, names: Sequence[str]) -> Rows:
+        """Return an empty accumulator for the columns called `names`."""
+        return Rows(tuple(names), self.labels, self._conclude)
+
+    def _conclude(self, rows: Rows) -> Evidence:
+        group = codes(rows.label(self.group), self.levels)
+        stratum, strata = np.zeros(group.size, dtype=np.intp), 1
+        for column, levels in self.adjust.items():
+            place = codes(rows.label(column), levels)
+            stratum = np.where((place < 0) | (stratum < 0), -1, stratum * len(levels) + place)
+            strata *= len(levels)
+        group = np.where(stratum < 0, -1, group)
+        protected = self.protect == "everything"
+        counts = _counts(group, stratum, strata)
+        if not protected:
+            sizes(counts.sum(axis=1))
+        known = _Known.of(counts, group.size, protected=protected)
+        parts = [
+            _contrast(column, group, stratum, strata, known) for column in rows.values.astype(np.float64).T
+        ]
+        contrast, deviation = np.array(parts).reshape(-1, 2).T
+        return self._evidence(rows.names, contrast, deviation, known)
+
+    def _evidence(self, names: Sequence[str], contrast: Floats, deviation: Floats, known: _Known) -> Evidence:
+        clip = ceiling_for(self.ceiling, known.people)
+        survival = partial(_tail, known.influence)
+        steps = score_map(survival, known.influence, clip, grow=known.grow, slope=SLOPE)
+        raw = contrast / np.maximum(deviation, known.pull / known.influence)
+        least = 12 * _FEWEST * (known.pull / known.influence) ** 2
+        share = 2 * contrast / np.maximum(12 * deviation**2, least)
+        return conclude(
+            names,
+            steps(toward(raw, self.alternative)),
+            alternative=self.alternative,
+            top=steps.top,
+            sup=steps.move(known.influence, known.grow),
+            proof="docs/proofs/adjusted.md",
+            basis="checked",
+            public="" if self.protect == "everything" else f"{MEMBERSHIP} and stratum",
+            effect=effect(self.effect, share, min(2.0, (2 * known.pull + 1) / least)),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What is public of the strata: one person moves the contrast by `pull`, and z from 0 by `influence`."""
+
+    pull: float
+    influence: float
+    people: int
+
+    @classmethod
+    def of(cls, counts: Floats, people: int, *, protected: bool) -> _Known:
+        """Return it, from the number of people alone where groups and strata are protected."""
+        if protected:
+            return cls(1.0, min(1.0, math.sqrt(48 / max(people, 1))), people)
+        whole = counts.sum(axis=0)
+        share = counts.max(axis=0) / (whole + 1)
+        order = np.argsort(share)
+        middle = int(np.searchsorted(np.cumsum(whole[order]), whole.sum() / 2))
+        pull = float(np.clip(share[order][middle], 0.5, 1.0))
+        known = cls(pull, 1.0, int(whole.sum()))
+        information = max(known.information(counts), 1e-9)
+        return cls(pull, min(1.0, pull * math.sqrt(12 / information)), known.people)
+
+    @property
+    def grow(self) -> float:
+        """How much more z moves per unit of z, as its deviation moves."""
+        return math.sqrt(1 + self.influence**2 / (12 * self.pull**2)) - 1
+
+    def weights(self, counts: Floats) -> Floats:
+        """Return the weight of each stratum: 1/(N + 1), or less where one group is nearly all of it."""
+        most = np.maximum(counts.max(axis=0), 1.0)
+        return np.minimum(1 / (counts.sum(axis=0) + 1), self.pull / most)
+
+    def information(self, counts: Floats) -> float:
+        """Return 12 times the variance of the contrast when groups are drawn by lot within strata."""
+        weight = self.weights(counts) ** 2 * (counts.sum(axis=0) + 1)
+        return float(np.sum(weight * counts[0] * counts[1]))
+
+
+def _tail(influence: float, t: Floats) -> Floats:
+    """Return the normal tail, with room for half a step of a law on a lattice."""
+    return tails.normal(t - influence / 2)
+
+
+def _counts(group: NDArray[np.intp], stratum: NDArray[np.intp], strata: int) -> Floats:
+    """Return how many people of both groups are in each stratum; shape (2, strata)."""
+    cell = np.where(group < 0, 2 * strata, group * strata + stratum)
+    return np.bincount(cell, minlength=2 * strata + 1)[:-1].reshape(2, strata).astype(np.float64)
+
+
+def _contrast(
+    values: Floats, group: NDArray[np.intp], stratum: NDArray[np.intp], strata: int, known: _Known
+) -> tuple[float, float]:
+    """Return the weighted sum of centred rank sums of one column, and its deviation. Private."""
+    inside = np.where(np.isnan(values), -1, group)
+    counts = _counts(inside, stratum, strata)
+    # Ranks within strata: values are ranked among all, then shifted apart by stratum, and ranked again.
+    ranks = middle_ranks(np.where(inside >= 0, values, np.nan))
+    apart = middle_ranks(ranks + stratum * (2.0 * values.size + 2))
+    whole = counts.sum(axis=0)
+    before = np.cumsum(whole) - whole
+    place = np.where(inside >= 0, stratum, 0)
+    centred = np.where(inside == 1, apart - before[place] - (whole[place] + 1) / 2, 0.0)
+    sums = np.bincount(place, centred, minlength=strata)
+    return float(np.sum(known.weights(counts) * sums)), math.sqrt(known.information(counts) / 12)
+
+
+def _settled(adjust: Any, group: str) -> dict[str, tuple[Any, ...]]:
+    """Return the columns to adjust for and their levels, checked."""
+    if not isinstance(adjust, Mapping) or not adjust:
+        raise InputError('adjust must map columns to levels: {"sex": ["female", "male"]}')
+    found: dict[str, tuple[Any, ...]] = {}
+    for name, levels in check.items(cast("Mapping[Any, Any]", adjust), "adjust"):
+        column = check.text(name, "a column of adjust")
+        if column == group:
+            raise InputError("adjust must name other columns than group")
+        found[column] = check.levels(levels, f"adjust: the levels of {column!r}")
+        if not found[column]:
+            raise InputError(f"adjust: the levels of {column!r} must be at least one")
+    if math.prod(map(len, found.values())) > _MOST:
+        raise InputError("adjust makes more than a million strata: take fewer columns or levels")
+    return found

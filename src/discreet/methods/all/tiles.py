@@ -1,0 +1,39 @@
+"""Exact sums of everyone's whole numbers, some people at a time. Private until noise is added."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.methods.all.reading import PARTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import ArrayLike, NDArray
+
+_TILE = 2**20  # entries worked on at a time
+
+
+def tiles(rows: int, columns: int) -> Iterator[slice]:
+    """Give everyone's places, some at a time."""
+    height = max(1, _TILE // max(1, columns))
+    for top in range(0, rows, height):
+        yield slice(top, top + height)
+
+
+def add(total: NDArray[np.int64], whole: NDArray[np.float64], group: NDArray[np.int8]) -> None:
+    """Add some people's whole numbers to the sums over all of them, and over the second group."""
+    for place, among in enumerate((group >= 0, group == 1)):
+        total[place] += exact(among.astype(np.float64) @ whole)
+
+
+def exact(total: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return sums of whole numbers, below 2**53 for one tile, as such."""
+    return total.astype(np.int64)
+
+
+def contrast(total: NDArray[np.int64], share: ArrayLike) -> NDArray[np.int64]:
+    """Return sum (y - f) v in parts, from the sums over everyone and over the second group."""
+    return PARTS * total[1] - np.rint(np.multiply(share, PARTS)).astype(np.int64) * total[0]

@@ -1,0 +1,211 @@
+"""Where numbers lie: a centre and a reach for each column, found by looking closer, and closer again.
+
+Each look tells sums with noise (docs/proofs/all-privacy.md). Which columns need another one depends on what
+was told before; what is not needed is left for the rest of the release.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.methods.all.noisy import told
+from discreet.methods.all.reading import Scaling
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from discreet.methods.all.reading import Columns
+    from discreet.methods.all.record import Noisy
+
+    Floats = NDArray[np.float64]
+    Places = NDArray[np.intp]
+
+FINE = 2**10
+"""Whole numbers to one, for sums of shares."""
+PRESENT = math.isqrt(3 * FINE * FINE // 4)
+"""What being present counts beside a share in +-1/2: together they move by one at most."""
+_TILE = 2**19  # entries looked at together
+_LOOKS = 6  # at one column, at most
+_SMALLEST, _SIZES = -30, 51  # sizes are told apart from 2**-30 on, by pairs of octaves
+_USUAL = (2.0**-8, 2.0**18)
+_TYPICAL = 0.5  # the mean of min(1, size/scale)
+_AROUND = 1.5  # scales, the next window
+_CLOSE = 6.0  # where the scale is this much smaller than the window, another look is taken
+_NEAREST = 1 / 32  # of the window: no scale is taken to be smaller
+_SMALL = 1e-290
+# Errors aimed at, as shares of all people: of sizes; of means and distances at the first look, and then.
+_ERRORS = (0.08, 0.06, 0.03)
+_COARSE = 2.2  # times these: with larger errors bounds are kept, or all columns are looked at as one
+_FIRST = 0.8  # of the budget, at most, for the first two looks
+_BOUNDED, _FREE = 2.0, 1.25  # scales taken in: with bounds nearly all numbers, so that means are theirs
+_SPREAD = 0.3  # about the deviation of numbers, in double scales
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Where:
+    """Where numbers lie, the mean of their shares, how many people are present, the noise in that. Public.
+
+    `doubt` is infinite where nothing was learned; `left` is the budget that was not needed.
+    """
+
+    scaling: Scaling
+    mean: Floats
+    present: Floats
+    doubt: Floats
+    left: float
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class _Look:
+    """Columns of numbers, private; of each its centre, window, how many are present, and the noise in that.
+
+    Where they are `pooled`, all columns are looked at as one.
+    """
+
+    values: NDArray[Any]
+    at: Places
+    centre: Floats
+    window: Floats
+    present: Floats
+    doubt: Floats
+    pooled: bool = False
+
+    def tiles(self, some: Places) -> Iterator[Floats]:
+        """Give some columns of everyone, a few people at a time."""
+        height = max(1, _TILE // max(1, some.size))
+        for top in range(0, len(self.values), height):
+            yield self.values[top : top + height][:, self.at[some]].astype(np.float64)
+
+    def told(self, total: NDArray[Any], moved: float, rho: float) -> Noisy:
+        """Tell sums over columns, shape (.., columns), of which one person moves each by `moved`.
+
+        Together these move by sqrt(columns) times as much; their own sum by as many times.
+        """
+        k = total.shape[-1]
+        if not self.pooled:
+            return told(total, moved * math.sqrt(k), rho)
+        noisy = told(total.sum(axis=-1, keepdims=True), moved * k, rho)
+        return replace(noisy, sums=np.repeat(noisy.sums / k, k, axis=-1), deviation=noisy.deviation / k)
+
+    def __repr__(self) -> str:
+        return "Look(private)"
+
+
+def learn_where(values: NDArray[Any], columns: Columns, rho: float, size: float) -> Where:
+    """Return where the numbers of each column lie; `size` is about how many people have any.
+
+    Guarantee: Gaussian(sqrt(2 (rho - left))), `left` being what is left; which may depend on what was told.
+    """
+    m, n = int(values.shape[1]), max(size, 1.0)
+    at = columns.numbers
+    bounded, free = np.arange(columns.bounded.size), np.arange(columns.bounded.size, at.size)
+    half = columns.high / 2 - columns.low / 2
+    blank = np.zeros(at.size)
+    look = _Look(values, at, blank, blank + 1, blank + n, blank + math.inf)
+    look.centre[bounded], look.window[bounded] = columns.low + half, np.maximum(half, _SMALL)
+    reach = look.window.copy()
+    left = rho
+    costs = tuple(2 / error**2 for error in _ERRORS)
+    aim, worst = 0.5 / n**2, 0.5 / (_COARSE * n) ** 2
+    kinds = ((bounded, sum(costs[1:]), _BOUNDED), (free, sum(costs), _FREE))
+    whole = sum(kind.size * cost for kind, cost, _ in kinds)
+    for kind, cost, taken in kinds:
+        some = kind
+        part = _FIRST * rho * some.size * cost / max(whole, 1.0)  # what the first looks at these may cost
+        look.pooled = part < worst * cost * some.size
+        if not some.size or (look.pooled and kind is bounded):
+            continue
+        unit = min(aim, part / (cost * (1 if look.pooled else some.size)))
+        if kind is free:
+            price = unit * costs[0] * (1 if look.pooled else some.size)
+            left -= price
+            _sizes(look, some, price)
+        for number in range(_LOOKS):
+            price = unit * costs[1 if number == 0 else 2] * (1 if look.pooled else some.size)
+            if not some.size or price > left:
+                break
+            left -= price
+            _means(look, some, price / 2)
+            scale = _distances(look, some, price / 2)
+            reach[some] = scale * taken
+            narrow = (scale * _CLOSE < look.window[some]) | (number == 0)
+            some, scale = some[narrow], scale[narrow]
+            look.window[some] = np.maximum(_AROUND * scale, _SMALL)
+    return _found(look, reach, columns, m, left)
+
+
+def _found(look: _Look, reach: Floats, columns: Columns, m: int, left: float) -> Where:
+    """Return what was found of the numbers, at their places among all columns."""
+    low, high, bounded = look.centre - reach, look.centre + reach, slice(columns.bounded.size)
+    low[bounded] = np.maximum(low[bounded], columns.low)
+    high[bounded] = np.minimum(high[bounded], columns.high)
+    around, centre = np.maximum(high / 2 - low / 2, _SMALL), low / 2 + high / 2
+    mean = np.clip(0.5 + (look.centre - centre) / around / 2, 0.0, 1.0)
+    taken = np.where(np.arange(reach.size) < columns.bounded.size, _BOUNDED, _FREE)
+    spread = np.where(np.isinf(look.doubt), 1 / math.sqrt(12), _SPREAD * reach / (taken * around))
+    table = np.repeat([[0.5], [0.5], [1 / math.sqrt(12)], [0.5], [1.0], [math.inf]], m, axis=1)
+    table[:, columns.numbers] = centre, around, np.clip(spread, 0.05, 0.5), mean, look.present, look.doubt
+    mean, present, doubt = table[3:]
+    return Where(Scaling(*table[:3]), mean, present, doubt, left)
+
+
+def _sizes(look: _Look, some: Places, rho: float) -> None:
+    """Find the size of numbers without bounds, from how many people have one of each size.
+
+    A histogram moves by sqrt(2) a column. Zeros are of no size.
+    """
+    counts = np.zeros((_SIZES + 1, some.size), dtype=np.int64)
+    bins = (_SIZES + 1) * np.arange(some.size)
+    for x in look.tiles(some):
+        octave = np.frexp(np.minimum(np.abs(x), 2.0**80))[1]
+        place = np.clip((octave - _SMALLEST) // 2, 0, _SIZES - 1)
+        place = np.where(np.isnan(x) | (x == 0), _SIZES, place) + bins
+        counts += np.bincount(place.ravel(), minlength=counts.size).reshape(some.size, -1).T
+    noisy = look.told(counts[:-1], math.sqrt(2), rho)
+    size = np.exp2(_SMALLEST + 2.0 * np.arange(_SIZES))  # about the middle of a pair of octaves
+    # Very large and very small numbers must stand out more.
+    usual = np.where((size > _USUAL[0]) & (size < _USUAL[1]), 2.0, 4.0)[:, None]
+    clear = np.where(noisy.sums > usual * noisy.deviation, noisy.sums, 0.0)
+    best = noisy.sums - usual * noisy.deviation
+    clear = np.where(clear.any(axis=0), clear, best == best.max(axis=0))
+    tried = np.exp2(_SMALLEST + np.arange(2.0 * _SIZES + 2))[::-1]
+    mean = np.minimum(size / tried[:, None], 1.0) @ clear / clear.sum(axis=0)
+    look.window[some] = 1.5 * tried[np.argmax(mean >= _TYPICAL, axis=0)]
+
+
+def _means(look: _Look, some: Places, rho: float) -> None:
+    """Move the centre of some columns to the mean of what is in their window; learn how many are present.
+
+    A share in +-1/2 beside its presence, of weight sqrt(3)/2, moves by at most 1.
+    """
+    totals = np.zeros((2, some.size))
+    for x in look.tiles(some):
+        known = ~np.isnan(x)
+        inside = np.clip((x - look.centre[some]) / look.window[some], -1.0, 1.0)
+        totals[0] += np.trunc(np.where(known, inside, 0.0) * (FINE / 2)).sum(axis=0)
+        totals[1] += np.count_nonzero(known, axis=0) * PRESENT
+    noisy = look.told(totals, FINE, rho)
+    look.doubt[some] = noisy.deviation / PRESENT
+    look.present[some] = np.clip(noisy.sums[1] / PRESENT, 1.0, max(len(look.values), 1.0))
+    mean = np.clip(noisy.sums[0] / (FINE / 2) / look.present[some], -1.0, 1.0)
+    look.centre[some] += mean * look.window[some]
+
+
+def _distances(look: _Look, some: Places, rho: float) -> Floats:
+    """Return the scale of some columns: twice the mean distance from the centre, at most the window's end.
+
+    A distance in [0, 1] moves by at most 1.
+    """
+    total = np.zeros(some.size)
+    for x in look.tiles(some):
+        distance = np.minimum(np.abs((x - look.centre[some]) / look.window[some]), 1.0)
+        total += np.trunc(np.where(np.isnan(x), 0.0, distance) * FINE).sum(axis=0)
+    noisy = look.told(total, FINE, rho)
+    mean = (noisy.sums + noisy.deviation / 2) / FINE / look.present[some]  # rather too large than too small
+    return np.maximum(2 * np.clip(mean, _NEAREST / 2, 1.0) * look.window[some], _SMALL)
