@@ -106,7 +106,7 @@ def _table(
     study = nasty.invent(rng, form.numbers, form.labels, **shape)
     while not only(study):
         study = nasty.invent(rng, form.numbers, form.labels, **shape)
-    apart = ("Stratified", "Compare") if isinstance(form, Selector) else ()
+    apart = ("Stratified", "Compare", "Contingency", "Pairs") if isinstance(form, Selector) else ()
     names = [name for name in questions.TESTS if name not in apart]
     test, public = questions.ask(rng, study, str(rng.choice(names)))
     if isinstance(form, Selector) and len(test.labels) > 1:

@@ -68,24 +68,37 @@ def test_no_neighbour_loses_more_than_epsilon():
     assert 0.6 * 1.2 < worst <= 1.2 * (1 + 1e-9)
 
 
-@given(st.integers(1, 5), st.integers(1, 5))
-def test_blocks_hold_every_set_once(k, more):
-    """Splitting to the end counts every set of k, by its worst and its best missing rank."""
+@given(st.integers(1, 5), st.integers(1, 5), st.booleans())
+def test_blocks_hold_every_set_once(k, more, worst_first):
+    """Splitting to the end, in either order, counts every set of k by its worst and best missing rank."""
     m = k + more
     expected = {}
     for chosen in itertools.combinations(range(m), k):
-        missing = min(set(range(m)) - set(chosen))
-        key = (max(chosen), missing if k > 1 else max(chosen) and 0)
+        key = (max(chosen), min(set(range(m)) - set(chosen)))
         expected[key] = expected.get(key, 0) + 1
     counted, left = {}, [best_set(k), other_sets(k, m)]
     while left:
         block = left.pop()
-        if block.alike:
-            key = (block.worst, block.missing if k > 1 else 0)
+        if block.alone:
+            key = (block.worst, block.missing)
             counted[key] = counted.get(key, 0) + block.count
-        else:
-            left += [half for half in block.halves() if half.count]
-    assert {key: count for key, count in counted.items() if count} == expected
+            continue
+        wide, many = block.worst_end - block.worst > 1, block.missing_end - block.missing > 1
+        halves = block.by_worst() if wide and (worst_first or not many) else block.by_missing()
+        assert sum(half.count for half in halves) == block.count
+        left += [half for half in halves if half.count]
+    assert counted == expected
+
+
+@pytest.mark.statistical(2, twins=1)
+def test_law_with_ties():
+    """Scores in two tied groups: sets that score alike are equally likely."""
+    x = np.array([1.0, 0.0, 1.0, 0.0, 1.0])
+    law = outcomes.joint_sets(x, 1.0, 2, 1.5, float(MARGIN))
+    counts = frequencies(x, 1.0, 2, 1.5, law, 2_000)
+    assert_frequencies(counts, law.values())
+    wrong = outcomes.joint_sets(x, 1.0, 2, 8.0, float(MARGIN))
+    must_fail(assert_frequencies, counts, wrong=wrong.values(), truth=law.values())
 
 
 @settings(deadline=None)
@@ -121,10 +134,10 @@ def test_nan_and_infinities_take_part():
 
 
 def test_what_is_refused():
-    """More than 16 at once, unless it is all; nothing is drawn."""
+    """More than 1,024 at once, unless it is all; nothing is drawn."""
     few = {"sensitivity": 1, "epsilon": 1, "method": "joint"}
     with pytest.raises(InputError, match="gumbel"):
-        discreet.top_k(np.arange(30.0), MOST + 1, **few)
+        discreet.top_k(np.arange(2000.0), MOST + 1, **few)
     assert discreet.top_k(np.arange(1500.0), 1500, **few).k == 1500
 
 

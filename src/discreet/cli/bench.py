@@ -62,6 +62,19 @@ def bench_promises(
         typer.echo(promises.in_words(promises.run(releases, tick, settings)))
 
 
+@bench.command("contest")
+def bench_contest(
+    studies: int = typer.Option(400, min=2, help="Simulated studies behind a figure; packages take 10."),
+) -> None:
+    """Compare with published rivals in their own settings, with what they published beside it."""
+    from discreet.lab.bench.contest import report
+    from discreet.lab.progress import progress
+
+    with progress("settings", report.STEPS) as tick:
+        words = report.run(studies, tick)
+    typer.echo(words)
+
+
 @bench.command("scales")
 def bench_scales(
     epsilon: float = typer.Option(1.0, help="The privacy budget."),
@@ -82,6 +95,17 @@ def bench_evidence(
     from discreet.lab.bench import evidence
 
     typer.echo(evidence.in_words(evidence.run(people, columns)))
+
+
+@bench.command("adjusted")
+def bench_adjusted(
+    people: int = typer.Option(10_000, help="People."),
+    columns: int = typer.Option(2_000, help="Columns, half of them null."),
+) -> None:
+    """Print false alarms under confounding: adjusted with privacy, and by OLS without."""
+    from discreet.lab.bench import adjusted
+
+    typer.echo(adjusted.in_words(adjusted.run(people, columns), people, columns))
 
 
 @bench.command("power")

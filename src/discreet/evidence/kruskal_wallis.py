@@ -135,8 +135,8 @@ class KruskalWallis(Test):
         first, second = columns.few
         test = cls(group="g", levels=(0, 1, 2), protect="columns")
         return [
-            NullCase("KruskalWallis", test, columns.coin, (first, first, second), labels, most=300_000),
-            NullCase("KruskalWallis, no ties", test, None, (first, first, second), labels, most=200_000),
+            NullCase("KruskalWallis", test, columns.coin, (first, first, second), labels, most=50_000),
+            NullCase("KruskalWallis, no ties", test, None, (first, first, second), labels, most=50_000),
         ]
 
     def start(self, names: Sequence[str]) -> Rows:

@@ -148,6 +148,8 @@ _ROUNDS, _NARROW = 12, (12 / 0.8) ** 0.5
 _APART = ((0.0,) * 50, (1.0,) * 25 + (-1.0,) * 25)
 _FOLDED = ((5.0,) * 25 + (-5.0,) * 25, (6.0,) * 25 + (-4.0,) * 25)
 
+_TWO_UP = ((-4.0, -4.0, 0.0, 0.0), (-3.0, -3.0, -1.0, -1.0))
+
 FAULTS = (
     Fault("no noise", 1.0, 0.0, _rise(-0.5, 2), _always_zero, 100_000),
     Fault("a quarter of the search noise", 1.55, 1e-3, ((2.0,), (3.0,)), _weak_comparison(0.5), 100_000),
@@ -170,7 +172,7 @@ FAULTS = (
     ),
     Fault("mirror, signs without noise", 1.0, 1e-3, ((0.5,), (-0.5,)), _bare_sign, 10_000),
     Fault("joint, ties to the better score", 1.0, 0.0, _rise(-0.0, 2), _flip(2.0, 1.0)),
-    Fault("joint, the whole margin", 1.0, 0.0, _rise(-3.0, 4), _pair_by_margin(2.0, 1.0)),
+    Fault("joint, the whole margin", 1.0, 0.0, _TWO_UP, _pair_by_margin(2.0, 1.0)),
     Fault(
         "rank sum, the others' shift forgotten",
         1.0,

@@ -12,7 +12,7 @@ from discreet.noise.laws import GUMBEL, LAPLACE
 from discreet.privacy.promise import Privacy
 from discreet.selection import scales as plans
 from discreet.selection.contest.contest import largest as noisy_largest
-from discreet.selection.joint.joint import MOST, check_joint, joint
+from discreet.selection.joint.joint import check_joint, joint
 from discreet.selection.peel import peel
 from discreet.selection.scores import read_scores
 from discreet.selection.selection import Selection
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from discreet.typing import ArrayLike
 
 METHODS: tuple[str, ...] = get_args(TopK)
+_JOINTLY = 64  # beyond, choices one by one are safer where signals are too weak for most of them
 
 
 def top_k(
@@ -55,10 +56,10 @@ def top_k(
         with delta > 0, like sqrt(k).
     method : {"auto", "joint", "gumbel", "peel", "oneshot"}
         "joint": one choice among all sets of k, permute-and-flip with the smallest noise there is; pure,
-        without order, k at most 16 unless it is m.
+        without order, k at most 1024 unless it is m.
         "gumbel": exponential-mechanism peeling in one pass; the least noise where delta > 0 and k > 1, and
         the order is released too.
-        "auto": "joint" where k = 1, or delta = 0 and k is at most 16; else "gumbel".
+        "auto": "joint" where k = 1, or delta = 0 and k is at most 64; else "gumbel".
         "peel": the paper's peeling, k rounds of Report Noisy Min with fresh Laplace noise.
         "oneshot": Algorithm 5, Laplace noise once; a set without order where that needs less noise.
     spread : float, optional
@@ -115,7 +116,7 @@ def top_k(
     check.choice(method, "method", METHODS)
     values = check.flag(values, "values")
     if method == "auto":
-        method = "joint" if k == 1 or (delta == 0 and k <= MOST) else "gumbel"
+        method = "joint" if k == 1 or (delta == 0 and k <= _JOINTLY) else "gumbel"
     # Everything public is settled, or refused, before anything is drawn.
     if method == "joint":
         check_joint(k, better.size, width, epsilon)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.methods.all.adding import Totals, whole_numbers
 from discreet.methods.all.geometry import Ball, Balls, boxes_of, pull_of, reach_of
 from discreet.methods.all.learn import Groups, Means, learn_groups, learn_means, learners
 from discreet.methods.all.missing import Missing, learn_missing, shares_present
@@ -16,7 +17,7 @@ from discreet.methods.all.norms import Norms, best_balls, learn_norms
 from discreet.methods.all.reading import FINE, PARTS, Columns, Rows, Scaling
 from discreet.methods.all.record import Noisy
 from discreet.methods.all.scales import scaled_rows, usual_norms
-from discreet.methods.all.tiles import add, contrast, exact, tiles
+from discreet.methods.all.tiles import contrast, tiles
 from discreet.methods.all.where import learn_where
 
 if TYPE_CHECKING:
@@ -106,10 +107,10 @@ def learn(people: People, budget: Shares, groups: Groups | None = None) -> Learn
     where = learn_where(
         values, columns, budget.where / people.seen, people.size * len(values) / max(people.rows, 1)
     )
-    learned = where.scaling.shares(values, columns)
     sought = np.isinf(where.doubt)
     means, left = Means(where.mean, where.present, where.doubt), where.left * people.seen
     if sought.any():
+        learned = where.scaling.shares(values, columns)
         means = _merged(means, learn_means(learned, people, sought, budget.centre / people.seen), sought)
     else:
         left += budget.centre
@@ -122,7 +123,8 @@ def learn(people: People, budget: Shares, groups: Groups | None = None) -> Learn
     unsure = _unsure(groups, share, budget.weights, protected=protected)
     rows = scaled_rows(people, means, where.scaling, columns, groups.people, shares, rho, unsure)
     boxes = boxes_of(people, rows)
-    whole, positive, group = rows.whole(learned), rows.positive, people.group[some]
+    whole = whole_numbers(values, where.scaling, columns, rows)
+    positive, group = rows.positive, people.group[some]
     usual = usual_norms(rows, where.scaling)
     inside, many = group >= 0, groups.people * part
     norms = (
@@ -143,10 +145,10 @@ def learn(people: People, budget: Shares, groups: Groups | None = None) -> Learn
         norms, boxes, shares, positive, groups.people, rho, offset, doubt, protected=protected, sizes=sizes
     )
     moved = reach_of(boxes, balls, pull_of(shares, positive), protected=protected, seen=people.seen).sums
-    total = np.zeros(len(people), dtype=np.int64)
+    total = Totals.blank(len(people))
     for tile in tiles(*whole.shape):
-        total += exact((group[tile] >= 0).astype(np.float64) @ balls.clip(whole[tile], positive, group[tile]))
-    found = told(total, moved, budget.recentre, 1 / FINE)
+        total.add(whole[tile], group[tile], balls, positive)
+    found = told(total.rows[0], moved, budget.recentre, 1 / FINE)
     weight = _weights(rows, norms, balls)
     centred = found.sums - rows.shift / FINE * weight * groups.people * part
     there = means.present * part * weight
@@ -221,7 +223,9 @@ def measure(people: People, known: Learned, budget: Shares) -> Measured:
     positive, shares = known.rows.positive, known.shares
     boxes = boxes_of(people, known.rows)
     reach = reach_of(boxes, known.balls, pull_of(shares, positive), protected=protected, seen=people.seen)
-    total = _Totals.of(people, known)
+    total = Totals.blank(len(people))
+    for part in tiles(people.rows, len(people)):
+        total.add(_whole(people, known, part), people.group[part], known.balls, positive)
     weighed = PARTS * FINE * max(float(protected), math.sqrt(people.seen) * max(share, 1 - share))
     unit = 1 / (PARTS * FINE)
     sums = told(total.rows[0], reach.sums, budget.sums, 1 / FINE)
@@ -256,10 +260,10 @@ def measure_again(people: People, known: Learned, rows: NDArray[np.int16], rho: 
     reach = reach_of(
         boxes, known.balls, pull_of(known.shares, positive), protected=protected, seen=people.seen
     )
-    total = np.zeros((2, len(people)), dtype=np.int64)
+    total = Totals.blank(len(people))
     for part in tiles(*rows.shape):
-        add(total, known.balls.clip(rows[part], positive, people.group[part]), people.group[part])
-    return told(contrast(total, known.shares), PARTS * reach.contrast, rho, 1 / (PARTS * FINE))
+        total.add(rows[part], people.group[part], known.balls, positive)
+    return told(contrast(total.rows, known.shares), PARTS * reach.contrast, rho, 1 / (PARTS * FINE))
 
 
 def whole_rows(people: People, known: Learned) -> NDArray[np.int16]:
@@ -270,40 +274,5 @@ def whole_rows(people: People, known: Learned) -> NDArray[np.int16]:
     return rows
 
 
-@dataclass(slots=True, eq=False, repr=False)
-class _Totals:
-    """Exact sums over everyone in either group, then over the second; of squares, over everyone. Private."""
-
-    rows: NDArray[np.int64]
-    weights: NDArray[np.int64]
-    squares: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, people: People, known: Learned) -> _Totals:
-        """Add everyone up, some people at a time."""
-        m = len(people)
-        total = cls(*(np.zeros(shape, dtype=np.int64) for shape in ((2, m), (2, 1), m)))
-        positive = known.rows.positive
-        for part in tiles(people.rows, m):
-            group = people.group[part]
-            whole = _whole(people, known, part)
-            clipped = known.balls.clip(whole, positive, group)
-            add(total.rows, clipped, group)
-            add(total.weights, _kept(whole[:, positive], clipped[:, positive]), group)
-            total.squares += exact(np.einsum("ij,ij->j", clipped * (group >= 0)[:, None], clipped))
-        return total
-
-    def __repr__(self) -> str:
-        return "Totals(private)"
-
-
-def _kept(whole: NDArray[np.int16], clipped: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return what clipping leaves of the length of each person's entries, in steps; shape (n, 1)."""
-    before = np.sum(whole.astype(np.float64) ** 2, axis=1)
-    after = np.sum(clipped * clipped, axis=1)
-    share = np.sqrt(np.minimum(after / np.maximum(before, 1.0), 1.0))
-    return np.trunc(FINE * np.where(before > 0, share, 1.0))[:, None]
-
-
 def _whole(people: People, known: Learned, part: slice) -> NDArray[np.int16]:
-    return known.rows.whole(known.scaling.shares(people.values[part], known.columns))
+    return whole_numbers(people.values[part], known.scaling, known.columns, known.rows)

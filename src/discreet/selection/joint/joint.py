@@ -26,25 +26,40 @@ if TYPE_CHECKING:
 MARGIN = Fraction(1, 8)
 """The weight b of the best score left out, where k > 1: a set scores (1 - b) min inside - b max outside."""
 _MARGIN = float(MARGIN)
-MOST = 16
-"""The largest k that is offered: beyond, there can be 10^5 blocks about as likely to hold the winner."""
+MOST = 1024
+"""The largest k that is offered: counts of sets have some k log2(m/k) bits."""
 
 
 class _Entry:
     """A block, a bound on the scores of its sets, and its first arrival; larger keys come first. Private.
 
-    The bound is a * inside - b * outside, in spreads.
+    The bound is a * inside - b * outside, in spreads; `after` is the score of the rank after the last worst
+    one, and `wide` how far the scores of the missing ranks differ.
     """
 
-    __slots__ = ("arrival", "block", "inside", "level", "outside", "spread")
+    __slots__ = ("after", "arrival", "block", "inside", "level", "outside", "spread", "wide")
 
-    def __init__(self, block: Block, ranks: Ranks, spread: float, arrival: Arrival) -> None:
-        self.block, self.arrival, self.spread = block, arrival, spread
+    def __init__(self, block: Block, ranks: Ranks, spread: float, arrival: Arrival, after: float) -> None:
+        self.block, self.arrival, self.spread, self.after = block, arrival, spread, after
         self.inside = ranks.score(block.worst)
         self.outside = -self.inside  # with k = 1, alone
+        self.wide = 0.0
         if block.k > 1:
             self.outside = ranks.score(block.missing_end - 1)
+            self.wide = ranks.score(block.missing) - self.outside
         self.level = (self.inside - _MARGIN * (self.inside + self.outside)) / spread
+
+    @property
+    def alike(self) -> bool:
+        """Whether all sets of the block score alike."""
+        single = self.block.worst_end - self.block.worst == 1
+        return (single or self.inside == self.after) and self.wide == 0.0
+
+    def halves(self) -> tuple[Block, Block]:
+        """Split by whichever rank moves the score more."""
+        single = self.block.worst_end - self.block.worst == 1
+        deep = 0.0 if single else (1.0 - _MARGIN) * (self.inside - self.after)
+        return self.block.by_missing() if _MARGIN * self.wide >= deep else self.block.by_worst()
 
     def exact(self) -> Fraction:
         """Return the bound without rounding."""
@@ -85,18 +100,25 @@ def joint(scores: NDArray[np.float64], spread: float, k: int, epsilon: float) ->
     words, exact = Words(), Fraction(epsilon)
     heap: list[_Entry] = []
     for block in (best_set(k), other_sets(k, m)):
-        heappush(heap, _Entry(block, ranks, spread, Arrival(Uniform(words.next()), block.count, exact)))
-    while not heap[0].block.alike:
+        arrival = Arrival(Uniform(words.next()), block.count, exact)
+        heappush(heap, _Entry(block, ranks, spread, arrival, -np.inf))
+    while not heap[0].alike:
         entry = heappop(heap)
         # The first arrival lies in either half in proportion to its size; the other half's comes later.
-        near, far = entry.block.halves()
-        if words.below(entry.block.count) >= near.count:
-            near, far = far, near
-        heappush(heap, _Entry(near, ranks, spread, entry.arrival))
-        if far.count:
-            later = Arrival(Uniform(words.next()), far.count, exact, entry.arrival)
-            heappush(heap, _Entry(far, ranks, spread, later))
+        halves = entry.halves()
+        first = words.below(entry.block.count) < halves[0].count
+        for half, keeps in zip(halves, (first, not first), strict=True):
+            if half.count:
+                fresh = None if keeps else Arrival(Uniform(words.next()), half.count, exact, entry.arrival)
+                after = entry.after
+                if half.worst_end < entry.block.worst_end:
+                    after = ranks.score(half.worst_end)
+                heappush(heap, _Entry(half, ranks, spread, fresh or entry.arrival, after))
     winner = heap[0].block
+    while not winner.alone:
+        wide = winner.worst_end - winner.worst > 1
+        near, far = winner.by_worst() if wide else winner.by_missing()
+        winner = near if words.below(winner.count) < near.count else far
     return np.sort(ranks.positions(_any_of(winner, words), winner.worst, winner.missing))
 
 

@@ -1,4 +1,4 @@
-"""All sets of k ranks, in blocks that are counted exactly and split until every set in one scores alike.
+"""All sets of k ranks, in blocks that are counted exactly and split in two.
 
 A set scores a x_t - b x_j, t the worst rank in it and j the best rank missing. Ranks are counted from 0, so
 the set of the k best has t = k - 1 and j = k, and every other set has j < k <= t.
@@ -14,7 +14,7 @@ from math import comb, isqrt
 class Block:
     """The sets with worst rank in [worst, worst_end) and best missing rank in [missing, missing_end).
 
-    Where more than one worst rank is left, every missing rank is. `count` is how many sets there are.
+    `count` is how many there are.
     """
 
     k: int
@@ -25,24 +25,28 @@ class Block:
     count: int
 
     @property
-    def alike(self) -> bool:
-        """Whether all sets in the block score alike."""
+    def alone(self) -> bool:
+        """Whether one worst and one missing rank are left."""
         return self.worst_end - self.worst == 1 and self.missing_end - self.missing == 1
 
-    def halves(self) -> tuple[Block, Block]:
-        """Split in two: by the worst rank, at the geometric middle of a wide range; then by the missing."""
-        k, low, high = self.k, self.worst, self.worst_end
-        if high - low > 1:
-            cut = max(low + 1, isqrt(low * high)) if high > 4 * low else (low + high) // 2
-            front = comb(cut, k) - comb(low, k)
-            return Block(k, low, cut, 0, k, front), Block(k, cut, high, 0, k, self.count - front)
-        middle = (self.missing + self.missing_end) // 2
-        # Sets of this worst rank that hold the best `missing`, less those that hold the best `middle`.
-        front = comb(low - self.missing, k - 1 - self.missing) - comb(low - middle, k - 1 - middle)
-        return (
-            Block(k, low, high, self.missing, middle, front),
-            Block(k, low, high, middle, self.missing_end, self.count - front),
-        )
+    def by_worst(self) -> tuple[Block, Block]:
+        """Split by the worst rank, at the geometric middle of a wide range."""
+        k, low, high, missing, end = self.k, self.worst, self.worst_end, self.missing, self.missing_end
+        cut = max(low + 1, isqrt(low * high)) if high > 4 * low else (low + high) // 2
+        front = _count(k, low, cut, missing) - _count(k, low, cut, end)
+        return Block(k, low, cut, missing, end, front), Block(k, cut, high, missing, end, self.count - front)
+
+    def by_missing(self) -> tuple[Block, Block]:
+        """Split by the missing rank, in half."""
+        k, low, high, missing, end = self.k, self.worst, self.worst_end, self.missing, self.missing_end
+        cut = (missing + end) // 2
+        front = _count(k, low, high, missing) - _count(k, low, high, cut)
+        return Block(k, low, high, missing, cut, front), Block(k, low, high, cut, end, self.count - front)
+
+
+def _count(k: int, low: int, high: int, best: int) -> int:
+    """Return how many sets with worst rank in [low, high) hold the `best` best: no such set holds k."""
+    return comb(high - best, k - best) - comb(low - best, k - best) if best < k else 0
 
 
 def best_set(k: int) -> Block:

@@ -87,12 +87,12 @@ def accuracies(
     setting: Setting, contenders: Mapping[str, Chooser], studies: int, seed: int
 ) -> dict[str, NDArray[np.float64]]:
     """Return each contender's accuracy in every study; shape (studies,)."""
-    rng = np.random.default_rng(seed)
+    rng, chance = np.random.default_rng(seed), np.random.default_rng([seed, 1])
     shares = {name: np.empty(studies) for name in contenders}
     for i in range(studies):
         scores, chi_square = study(rng)
         best = np.argsort(-chi_square, kind="stable")[: setting.k]
         for name, choose in contenders.items():
-            chosen = choose(scores, setting.k, setting.epsilon, rng)
+            chosen = choose(scores, setting.k, setting.epsilon, chance)
             shares[name][i] = np.isin(chosen, best).mean()
     return shares
