@@ -7,19 +7,19 @@ import time
 import uvicorn
 
 from discreet.server.http.app import build
+from discreet.server.operate.serve import listening
 
 
 class Live:
     """A server in a thread of this process, its workers in processes of their own."""
 
-    def __init__(self, place, workers=1):
+    def __init__(self, place, workers=1, **settings):
         with socket.socket() as found:
             found.bind(("127.0.0.1", 0))
             port = found.getsockname()[1]
-        self.place = place.change(workers=workers, port=port)
+        self.place = place.change(workers=workers, port=port, **settings)
         self.app = build(place.config)
-        settings = uvicorn.Config(self.app, port=port, log_config=None, access_log=False)
-        self.server = uvicorn.Server(settings)
+        self.server = uvicorn.Server(listening(self.app, place.config))
         self.thread = threading.Thread(target=self.server.run, daemon=True)
 
     def __enter__(self):

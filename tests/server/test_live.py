@@ -5,10 +5,12 @@ import signal
 import subprocess
 import sys
 import time
+import uuid
 
 import pytest
 from live import Live
 from places import ASK
+from sqlalchemy import update
 from typer.testing import CliRunner
 
 import discreet
@@ -16,8 +18,9 @@ from discreet.cli import app
 from discreet.errors import BudgetError, InputError
 from discreet.server.client import ServerError
 from discreet.server.jobs import queue, run
-from discreet.server.jobs.supervisor import Supervisor
+from discreet.server.jobs.supervisor import Supervisor, Worker
 from discreet.server.operate.verify import verify
+from discreet.server.store.tables import job
 
 pytestmark = pytest.mark.slow
 TEST = discreet.Compare(group="treated")
@@ -80,35 +83,40 @@ def test_workers_killed_at_random_lose_nothing(place):
     supervisor.start()
     jobs = [place.submit({**ASK, "epsilon": 0.2 + number / 1000}) for number in range(8)]
     until, killed = time.time() + 100, 0
-    while any(place.row(job).state not in {"done", "failed"} for job in jobs) and time.time() < until:
+    while any(place.row(job_id).state not in {"done", "failed"} for job_id in jobs) and time.time() < until:
         time.sleep(0.7)
-        if killed < 3 and any(place.row(job).state in {"running", "charged"} for job in jobs):
+        if killed < 3 and any(place.row(job_id).state in {"running", "charged"} for job_id in jobs):
             victim = supervisor.workers[killed % 2].process
             os.kill(victim.pid, signal.SIGKILL)
             killed += 1
     supervisor.stop()
     assert killed == 3
-    assert {place.row(job).state for job in jobs} == {"done"}
+    assert {place.row(job_id).state for job_id in jobs} == {"done"}
     verdict = verify(place.store)
     assert (verdict.faults, verdict.charges, verdict.results) == ((), 8, 8)
 
 
 def test_a_job_that_takes_too_long_is_killed(place, monkeypatch):
-    """Its worker is replaced, the analyst reads the sentence, and nothing is spent."""
-    place.change(workers=1, job_seconds=0.2)
+    """Its worker is killed and replaced, the analyst reads the sentence, and nothing is spent."""
+
+    def sleeper(_):
+        return Worker(uuid.uuid4().hex, subprocess.Popen(["sleep", "1000"]))
+
+    monkeypatch.setattr(Supervisor, "_spawn", sleeper)
     supervisor = Supervisor(place.store, place.config)
-    monkeypatch.setattr(
-        Supervisor, "_is_late", lambda *_: any(place.row(job).state == "running" for job in [made])
-    )
+    supervisor.workers = [supervisor._spawn()]
+    slow = supervisor.workers[0]
     made = place.submit()
-    supervisor.start()
-    first = supervisor.workers[0].process.pid
-    until = time.time() + 30
-    while place.row(made).state != "failed" and time.time() < until:
-        time.sleep(0.1)
-    supervisor.stop(grace=2)
+    assert queue.claim(place.store, slow.name).id == made
+    supervisor._look()
+    assert (slow.process.poll(), place.row(made).state) == (None, "running")
+    with place.store.writing() as db:
+        db.execute(update(job).values(started=time.time() - place.config.job_seconds - 1))
+    supervisor._look()
+    assert slow.process.poll() == -signal.SIGKILL
+    assert supervisor.workers[0] is not slow
+    supervisor.stop()
     assert (place.row(made).state, place.row(made).message) == ("failed", queue.SENTENCE)
-    assert supervisor.workers[0].process.pid != first
     assert verify(place.store).charges == 0
 
 

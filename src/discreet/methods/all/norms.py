@@ -22,8 +22,10 @@ _RATIO, _BINS = 1.18, 24
 _SEEN = 0.75  # of the people must stand out of the noise, or their rows are taken to be as long as is usual
 _OWN = 0.7  # of the largest entry is the least radius for numbers: few are clipped for their own sake
 _SMALLEST = 0.3  # radii are tried from this share of the usual norm on
-# Clipping weighs a column by the others, which may differ between the groups: this much of it, squared.
-_BIAS = 0.05**2
+# Clipping weighs a column by the others. Where these differ between the groups and a column that does not
+# goes with them, its contrast is moved by about (1 - mean weight) * correlation * difference, in deviations:
+# allowed for as much as this, squared (docs/proofs/all-p-values.md).
+_BIAS = 0.4**2
 _LEAST = 0.94  # answers keep this weight: what clipping does to their means must be small
 
 

@@ -17,6 +17,8 @@ from discreet.server.store import Store
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from starlette.applications import Starlette
+
     from discreet.server.config import Config
 
 
@@ -48,7 +50,12 @@ def run(config: Config, say: Callable[[str], Any]) -> None:
     say(f"The server answers at {config.site}")
     if link is not None:
         say(f"The first custodian chooses a password here, once: {link}")
-    uvicorn.run(
+    uvicorn.Server(listening(app, config)).run()
+
+
+def listening(app: Starlette, config: Config) -> uvicorn.Config:
+    """Return how the server listens: no word about itself, no trust in what a proxy claims, TLS if set up."""
+    return uvicorn.Config(
         app,
         host=config.address,
         port=config.port,
