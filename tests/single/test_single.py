@@ -10,7 +10,7 @@ import discreet
 from budget import assert_mean_at_most, must_fail
 from discreet.errors import InputError
 from discreet.lab.bench.contest import one_question
-from discreet.single import rank_sum, sign
+from discreet.single import noise_law, rank_sum, sign
 
 
 @pytest.mark.parametrize("epsilon", [0.05, 1.0, 20.0])
@@ -63,6 +63,18 @@ def test_sign_tail_is_the_convolution():
     for z in (-3, 4, 9, 24):
         plain = sum(p * binom.sf(z - v - 1, n, share) for v, p in zip(noise, chance, strict=True))
         assert sign.at_least(z, n, share, epsilon) == pytest.approx(plain, rel=1e-9)
+
+
+def test_tails_are_summed_in_parts(monkeypatch):
+    """At the smallest epsilon all values of the noise at once would fill the memory after the charge."""
+    asked = [(rank_sum, 40, 50), (rank_sum, -700, 150), (sign, 33, 50)]
+
+    def all_tails():
+        return [test.p_value(noisy, n, 0.5, "greater") for test, noisy, n in asked]
+
+    whole = all_tails()
+    monkeypatch.setattr(noise_law, "_AT_ONCE", 7)
+    assert all_tails() == pytest.approx(whole, rel=1e-12)
 
 
 @pytest.mark.statistical(3, twins=1)
