@@ -74,7 +74,7 @@ def test_the_default_given_and_not_given_are_one_request():
 
 PLANNED = [
     ({"methods": "calibrated", "k": 3}, "k would"),
-    ({"methods": "peel", "dependence": "any"}, "dependence would"),
+    ({"methods": "peel", "dependence": "any", "test": discreet.Sign()}, "dependence would"),
     ({"methods": ["aware", "bh"], "cutoffs": "paper"}, "cutoffs would"),
     ({"methods": "bh", "quick": True, "target": 0.5}, "target"),
     ({"methods": "bh", "test": discreet.Sign(), "share": 0.3}, "share would"),

@@ -86,6 +86,8 @@ def test_a_plan_file_can_be_sent_as_it_is(web):
         (json.dumps({**ASK, "epsilon": 2.5}).encode(), 409, "budget"),
         (json.dumps({**ASK, "data": "/etc/passwd"}).encode(), 400, "input"),
         (json.dumps({**ASK, "request_id": "../x"}).encode(), 400, "input"),
+        (json.dumps({**ASK, "columns": ["\ud800"]}).encode(), 400, "input"),
+        (json.dumps({**ASK, "columns": ["*"] * 40_000}).encode(), 202, None),
         (b"x" * 300_000, 413, None),
     ],
 )
@@ -144,7 +146,11 @@ def test_forged_forms_are_refused(web):
     assert web.post("/custody/accounts", data={**form, "csrf": word}, headers=foreign).status_code == 403
     cross = {"Sec-Fetch-Site": "cross-site"}
     assert web.post("/login", data={"name": "a", "password": "b"}, headers=cross).status_code == 403
+    with web.place.store.writing() as db:
+        link = credentials.invite(db, "test", "ana")
+    assert web.post(f"/invite/{link}", data={}, headers=foreign).status_code == 403
     with web.place.store.reading() as db:
+        assert link not in "".join(audit.export(db))  # auditors read it
         assert {row.name for row in people.listed(db)} == {"custodian", "ana"}
     assert web.post("/custody/accounts", data={**form, "csrf": word}).status_code == 200
 
@@ -258,6 +264,7 @@ def test_too_many_requests_wait(place):
         codes = [web.get("/login").status_code for _ in range(8)]
         assert codes == [200] * 5 + [429] * 3
         assert web.get("/api/v1/datasets", headers=bearer("other")).status_code == 401
+        assert web.post("/login", headers={"Cookie": "made=up"}).status_code == 429
 
 
 def test_health_readiness_and_figures(web):

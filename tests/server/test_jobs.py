@@ -14,6 +14,7 @@ from sqlalchemy import update
 import discreet
 from discreet.errors import BudgetError, InputError
 from discreet.privacy.events import ZCDP, Gaussian
+from discreet.server import budget
 from discreet.server.accounts import people
 from discreet.server.accounts.people import Account
 from discreet.server.datasets import registry, shares
@@ -139,6 +140,40 @@ def test_a_failure_while_reading_is_one_sentence_and_pauses(tmp_path, cohort):
         assert verify(spoiled.store).charges == 0
         spoiled.store.close()
     assert words == {("failed", queue.SENTENCE)}
+
+
+def test_a_pause_is_told_from_the_failure_s_slot_on(tmp_path, cohort):
+    """Until then nobody but custodians sees it, and what waits is not begun: one failure tells once."""
+    table = pq.read_table(cohort)
+    pq.write_table(table.remove_column(table.schema.get_field_index("diet")), tmp_path / "spoiled.parquet")
+    spoiled = make_place(tmp_path, tmp_path / "spoiled.parquet").change(first_answer_seconds=60.0)
+    made, next_ = spoiled.submit(), spoiled.submit({**ASK, "epsilon": 0.4})
+    assert spoiled.work() == 1
+    assert (spoiled.row(made).state, spoiled.row(next_).state) == ("failed", "queued")
+
+    def told():
+        with spoiled.store.reading() as db:
+            return registry.seen_by(db, spoiled.ana, "cohort").state
+
+    before = told(), spoiled.row(spoiled.submit({**ASK, "epsilon": 0.1})).state
+    assert before == ("open", "queued")
+    for later in (1000.0, 0.0):
+        with spoiled.store.writing() as db:
+            registry.pause_after(db, "cohort", "another", time.time() + later)
+        assert told() == ("open" if later else "paused")  # the earliest slot counts
+    assert spoiled.work() == 0
+    spoiled.store.close()
+
+
+def test_a_reader_sees_one_state(both):
+    """A charge between two looks at the budget shows in neither or in both: on the whole, nothing changes."""
+    both.submit()
+    claim = queue.claim(both.store, "w")
+    with both.store.reading() as db:
+        before = budget.standing(db, "cohort", "", time.time())
+        payment.Payment(both.store, both.config, claim, review=False)._reserve("cohort", (Gaussian(0.1),), {})
+        assert budget.purses(db, "cohort")[""].sums.count == 0
+        assert budget.standing(db, "cohort", "", time.time()) == before
 
 
 def test_a_public_refusal_says_why_before_data_are_touched(tmp_path, cohort):

@@ -12,9 +12,11 @@ from typer.testing import CliRunner
 
 from discreet.cli import app
 from discreet.errors import DiscreetError, InputError, LedgerError
+from discreet.server import audit
 from discreet.server import config as configs
 from discreet.server.datasets import metadata, registry
 from discreet.server.http.app import build
+from discreet.server.jobs import queue
 from discreet.server.operate import backup, heads
 from discreet.server.operate.doctor import examine
 from discreet.server.operate.verify import verify
@@ -117,6 +119,27 @@ def test_a_copy_is_whole_and_an_old_one_is_noticed(place, tmp_path):
         backup.backup(place.config, tmp_path / "new.db")
 
 
+def test_a_copy_goes_where_the_database_is_and_nothing_is_lost(place, tmp_path):
+    """A database outside the home is the one replaced; each one replaced is kept whole."""
+    elsewhere = tmp_path / "elsewhere.db"
+    backup.backup(place.config, elsewhere)
+    place.change(database=f"sqlite:///{elsewhere}")
+    store = Store(place.config.url)
+    queue.submit(store, place.config, place.ana, "cohort", ASK)
+    with store.reading() as db:
+        latest = audit.end(db).hash
+    copy = tmp_path / "copy.db"
+    backup.backup(configs.Config(home=place.config.home), copy)
+    for _ in range(2):
+        backup.restore(place.config, copy, [])  # the server was not stopped
+    store.close()
+    for name, holds in (("elsewhere.db", False), ("elsewhere.db.before-1", True)):
+        kept = Store(f"sqlite:///{tmp_path / name}")
+        with kept.reading() as db:
+            assert audit.holds(db, latest) == holds
+        kept.close()
+
+
 def test_the_head_is_written_elsewhere(place, tmp_path):
     """The last line of the file of heads is the end of the log."""
     place.change(heads=str(tmp_path / "heads.txt"))
@@ -188,7 +211,6 @@ def test_a_server_is_set_up_by_commands_alone(tmp_path, cohort):
 def test_the_log_can_be_taken_away(place):
     """As lines of JSON whose hashes anybody can check."""
     from discreet.privacy.ledger import chain
-    from discreet.server import audit
 
     place.submit(ASK)
     with place.store.reading() as db:

@@ -20,13 +20,14 @@ def test_one_person_moves_the_rank_sum_by_its_certificate(epsilon):
     rng = np.random.default_rng(1)
     worst = 0
     for _ in range(120):
-        x, first = rng.choice(values, n), rng.random(n) < 0.5
+        x, group = rng.choice(values, n), rng.integers(-1, 2, n)
         lots = rng.integers(0, 2**63, n).astype(np.uint64)
-        before = rank_sum.statistic(x, first, lots, epsilon)
-        for i, value, label in itertools.product(range(n), values, (False, True)):
-            y, second = x.copy(), first.copy()
-            y[i], second[i] = value, label
-            worst = max(worst, abs(rank_sum.statistic(y, second, lots, epsilon) - before))
+        fixed = (lots, rng.permutation(n), rng.random(n) < 0.5, epsilon)
+        before = rank_sum.statistic(x, group, *fixed)
+        for i, value, label in itertools.product(range(n), values, (-1, 0, 1)):
+            y, other = x.copy(), group.copy()
+            y[i], other[i] = value, label
+            worst = max(worst, abs(rank_sum.statistic(y, other, *fixed) - before))
     assert 0.9 * rank_sum.MOVES < worst <= rank_sum.MOVES
 
 
@@ -80,6 +81,23 @@ def test_p_values_are_valid():
     assert_mean_at_most(np.array(low["sign"], float), 0.1)
     assert_mean_at_most(np.array(low["rank-sum"], float), 0.1)
     must_fail(assert_mean_at_most, np.array(low["shifted"], float), wrong=0.1, truth=0.6)
+
+
+@pytest.mark.statistical(2, twins=1)
+def test_people_in_neither_group_do_not_make_a_difference():
+    """Two groups of unequal size that are alike, and people in neither whose values are all larger."""
+    rng = np.random.default_rng(5)
+    runs, n = 150, 60
+    group = np.array(["a"] * 27 + ["b"] * 3 + ["c"] * 30)
+    low = {"alike": [], "as one": []}
+    for _ in range(runs):
+        x = rng.standard_normal(n) + 5.0 * (group == "c")
+        lot = np.where(group == "c", rng.choice(["a", "b"], n), group)  # a group by lot, the value kept
+        for how, asked in (("alike", group), ("as one", lot)):
+            answer = discreet.test(x, "rank-sum", epsilon=50, group=asked, levels=("a", "b"))
+            low[how].append(answer.p_value <= 0.1)
+    assert_mean_at_most(np.array(low["alike"], float), 0.1)
+    must_fail(assert_mean_at_most, np.array(low["as one"], float), wrong=0.1, truth=0.7)
 
 
 @pytest.mark.statistical(1)

@@ -48,6 +48,20 @@ def bench_topk(
     typer.echo(topk.in_words(rows))
 
 
+@bench.command("promises")
+def bench_promises(
+    releases: int = typer.Option(40, min=2, help="Releases of each setting."),
+    kind: list[str] | None = typer.Option(None, help="Kinds of columns; all when absent."),
+) -> None:
+    """Print realised FDR and FCR of comparisons told with noise, over kinds, dependence, shares, budgets."""
+    from discreet.lab.bench import promises
+    from discreet.lab.progress import progress
+
+    settings = tuple(one for one in promises.SETTINGS if not kind or one.kind in kind)
+    with progress("settings", 2 * len(settings)) as tick:
+        typer.echo(promises.in_words(promises.run(releases, tick, settings)))
+
+
 @bench.command("contest")
 def bench_contest(
     studies: int = typer.Option(400, min=2, help="Simulated studies behind a figure; packages take 10."),
@@ -157,6 +171,7 @@ def bench_tables(
     protected: bool = typer.Option(False, help="Protect who is in which group, too."),
     releases: int = typer.Option(10, help="Releases that are averaged."),
     checks: int = typer.Option(100, help="Releases that check the false discovery rate."),
+    permuted: int | None = typer.Option(None, min=1, help="Instead: so many releases with permuted labels."),
 ) -> None:
     """Print which discoveries without privacy are found on public tables of people, beside noise by hand."""
     from dataclasses import replace
@@ -167,6 +182,14 @@ def bench_tables(
     names = tables.present(folder)
     if not names:
         typer.echo(f"skipped: none of the tables is in {folder}; they are {', '.join(tables.FILES)}")
+        return
+    if permuted is not None:
+        from discreet.lab.bench import permuted as null
+
+        with progress("releases", permuted * len(names)) as tick:
+            typer.echo(
+                null.in_words(null.run(folder, permuted, "everything" if protected else "columns", tick))
+            )
         return
     how = tables.QUICK if quick else tables.How(releases=releases, checks=checks)
     how = replace(how, protect="everything" if protected else "columns")

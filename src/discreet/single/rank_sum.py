@@ -56,22 +56,37 @@ def scores(n: int, epsilon: float) -> NDArray[np.int64]:
 
 
 def statistic(
-    x: NDArray[np.float64], first: NDArray[np.bool_], lots: NDArray[np.uint64], epsilon: float
+    x: NDArray[np.float64],
+    group: NDArray[np.int64],
+    lots: NDArray[np.uint64],
+    places: NDArray[np.int64],
+    coins: NDArray[np.bool_],
+    epsilon: float,
 ) -> int:
-    """Return the sum of the first group's scores; ties are broken by lot and missing values rank lowest."""
+    """Return the sum of the first group's scores; ties are broken by lot and missing values rank lowest.
+
+    Who is in neither group takes a rank by lot, the next of `places`, and the coin of that rank: a value that
+    says nothing about the two groups must not move their ranks.
+    """
     order = np.lexsort((lots, np.where(np.isnan(x), -np.inf, x)))
-    return int(scores(x.size, epsilon)[first[order]].sum())
+    ranked = group[order]
+    known = (ranked == 0) | (ranked == 1)
+    drawn = np.zeros(x.size, dtype=np.bool_)
+    drawn[places[: x.size - np.count_nonzero(known)]] = True
+    first = coins.copy()
+    first[~drawn] = ranked[known] == 0
+    return int(scores(x.size, epsilon)[first].sum())
 
 
 def draw(x: NDArray[np.float64], group: NDArray[np.int64], epsilon: float) -> int:
     """Return the statistic plus discrete Laplace noise of scale MOVES/epsilon.
 
-    `group` is 0 for the first, 1 for the second, else neither, which goes to either by lot. epsilon-DP for
-    neighbours that replace one person's value and group (docs/proofs/single.md).
+    `group` is 0 for the first, 1 for the second, else neither. epsilon-DP for neighbours that replace one
+    person's value and group (docs/proofs/single.md).
     """
-    lots, coins = entropy.words(x.size, np.uint64), fair(x.size)
-    first = (group == 0) | ((group != 1) & coins)
-    return statistic(x, first, lots, epsilon) + int(discrete_laplace(MOVES / epsilon, 1)[0])
+    lots, more, coins = (*entropy.words(2 * x.size, np.uint64).reshape(2, -1), fair(x.size))
+    noise = int(discrete_laplace(MOVES / epsilon, 1)[0])
+    return statistic(x, group, lots, np.argsort(more), coins, epsilon) + noise
 
 
 def p_value(noisy: int, n: int, epsilon: float, alternative: Alternative) -> float:

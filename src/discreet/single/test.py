@@ -51,7 +51,7 @@ def test(
     epsilon : float
         The privacy budget, between 1e-4 and 1000; delta is 0, which for one question costs next to nothing.
     group : array-like, shape (n,), optional
-        Each person's group, for "rank-sum". Who is in neither goes to either by lot.
+        Each person's group, for "rank-sum". Who is in neither gets a group and a rank by lot.
     levels : pair, optional
         The two groups, the first one first; public. Needed with `group`.
     null : float

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, dataclass, fields
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 from discreet.errors import InputError
@@ -207,8 +207,8 @@ class Test:
 
     @classmethod
     def arguments(cls) -> Mapping[str, Field[Any]]:
-        """Return its public arguments by name."""
-        return {field.name: field for field in fields(cast("Any", cls))}
+        """Return its public arguments by name; none where it is no data class."""
+        return {field.name: field for field in fields(cast("Any", cls))} if is_dataclass(cls) else {}
 
     @classmethod
     def example(cls) -> Mapping[str, Any]:

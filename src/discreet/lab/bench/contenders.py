@@ -19,13 +19,19 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evidence.core.people import People
+    from discreet.report.release import Release
+
+
+def ours_released(people: People, epsilon: float, **options: Any) -> Release:
+    """Return a release of `discreet.Compare`, by the method chosen for it unless one is named."""
+    asked = Parameters(q=Q, epsilon=epsilon, delta=DELTA, **options)
+    asked, _ = METHODS[asked.method].settle(asked, people)
+    return METHODS[asked.method].ready(asked, people).draw()
 
 
 def ours(people: People, epsilon: float, **options: Any) -> NDArray[np.int64]:
-    """Return the discoveries of `discreet.Compare`, by the method chosen for it unless one is named."""
-    asked = Parameters(q=Q, epsilon=epsilon, delta=DELTA, **options)
-    asked, _ = METHODS[asked.method].settle(asked, people)
-    return METHODS[asked.method].ready(asked, people).draw().indices
+    """Return the discoveries of `ours_released`."""
+    return ours_released(people, epsilon, **options).indices
 
 
 def aware(people: People, epsilon: float) -> NDArray[np.int64]:

@@ -10,6 +10,7 @@ from scipy.special import stdtr
 
 from discreet.alternative import toward
 from discreet.methods.all.reading import FINE
+from discreet.methods.all.units import units
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,11 +20,6 @@ if TYPE_CHECKING:
 
 _LEAST = 1.0  # degrees of freedom
 _ALIKE = 0.5  # variances of numbers differ by about this share of them
-MEANS, RATES, CLIPPED = (
-    "difference of means",
-    "difference of rates",
-    "difference of clipped means",
-)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,10 +72,49 @@ def results(
     degrees = np.maximum(2 * (variance / (balance * unsure)) ** 2, _LEAST)
     z = rows.sign * contrast / np.sqrt(variance)
     p = _p_value(toward(z, people.alternative), degrees, two_sided=people.alternative == "two-sided")
-    unit = _unit(known)
-    unit /= rows.scale * balance * present * weight
-    estimate, error = rows.sign * contrast * unit, np.sqrt(variance) * unit
+    # Among those present another share may be in the second group.
+    part = np.clip(known.shares + excess / present, 0.5 * share, 0.5 + 0.5 * share)
+    kept = _kept(told, known)
+    unit = units(known.scaling, known.columns)[0] / (rows.scale * part * (1 - part) * present * kept)
+    estimate = rows.sign * contrast * unit
+    sampling = sampling * _under_the_truth(known, mean, contrast, part, present)
+    off_by = np.hypot(known.means.doubt / present, (1 / kept - 1) / 2)
+    error = np.hypot(np.sqrt(sampling + noise + extra) * unit, np.abs(estimate) * off_by)
     return Results(z, degrees, p, estimate, error, np.sqrt(noise) * unit)
+
+
+def _under_the_truth(
+    known: Learned,
+    mean: NDArray[np.float64],
+    contrast: NDArray[np.float64],
+    part: NDArray[np.float64],
+    present: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return the variance of an answer's contrast over what it is where groups do not differ; 1 for numbers.
+
+    It is ((1-h) s1 + h s0)/s, s1 and s0 the variances of the groups, s that of everybody.
+    """
+    rows = known.rows
+    step = rows.scale * known.weight
+    rate = np.clip(rows.centre + mean / step, 1e-4, 1 - 1e-4)
+    apart = contrast / (part * (1 - part) * present * step)
+    second, first = (np.clip(rate + by * apart, 1e-4, 1 - 1e-4) for by in (1 - part, -part))
+    ratio = ((1 - part) * second * (1 - second) + part * first * (1 - first)) / (rate * (1 - rate))
+    return np.where(rows.answers, ratio, 1.0)
+
+
+def _kept(told: Measured, known: Learned) -> NDArray[np.float64]:
+    """Return about what clipping leaves of an entry: of answers by what their sums came to, all together.
+
+    Estimates allow for a weight that is off by half of what clipping takes: it may take more in one group.
+    """
+    rows, weight = known.rows, known.weight
+    if not rows.positive.any():
+        return weight
+    rate = np.where(rows.turned, 1 - known.means.mean, known.means.mean)
+    whole = float(np.sum((rate * rows.scale)[rows.positive])) * known.groups.people
+    share = np.clip(float(np.sum(told.sums.sums[rows.positive])) / max(whole, 1e-9), 0.3, 1.0)
+    return np.where(rows.positive, np.minimum(share, weight), weight)
 
 
 def _squares(
@@ -144,20 +179,3 @@ def _p_value(
 ) -> NDArray[np.float64]:
     tail = np.asarray(stdtr(degrees, -stronger), dtype=np.float64)
     return np.minimum(2 * tail, 1.0) if two_sided else tail
-
-
-def _unit(known: Learned) -> NDArray[np.float64]:
-    """Return what one share is worth: an answer's rate, or the range of a number."""
-    unit = np.ones(known.rows.scale.size)
-    unit[known.columns.numbers] = 2 * known.scaling.reach[known.columns.numbers]
-    return unit
-
-
-def effects(known: Learned) -> tuple[str, ...]:
-    """Return what each estimate is."""
-    names = [RATES] * known.rows.scale.size
-    for place in known.columns.bounded:
-        names[place] = MEANS
-    for place in known.columns.free:
-        names[place] = CLIPPED
-    return tuple(names)

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.classical.adaptive_bh import adaptive_bh
-from discreet.methods.all.after import Results, effects
+from discreet.methods.all.after import Results
 from discreet.methods.all.measure import check_budget, learn, measure, settled
 from discreet.methods.all.proved.method import ready_proved
 from discreet.methods.all.released import released
 from discreet.methods.all.shares import schedule, shares
 from discreet.methods.all.stages import staged
+from discreet.methods.all.units import units
 from discreet.methods.common import expected, gaussian_budget, gaussian_events
 from discreet.methods.method import Ready
 from discreet.report.estimates import Told
@@ -109,7 +110,8 @@ def measured(people: People, budget: Shares, later: Later, groups: Groups | None
         budget = settled(people, known, budget)
         first = measure(people, known, budget)
         contrast, found = staged(people, known, first, budget.stages, later)
-    return Tested(tuple(map(str, people.names)), effects(known), found, np.where(contrast.left, found.p, 1.0))
+    names, (_, effects) = tuple(map(str, people.names)), units(known.scaling, known.columns)
+    return Tested(names, effects, found, np.where(contrast.left, found.p, 1.0))
 
 
 APPROXIMATE = (

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
 DEFAULTS: dict[str, Any] = {"q": 0.1, "epsilon": 1.0, "delta": 1e-6}
 _ASKED = tuple(field.name for field in dataclasses.fields(Parameters))
 _SLACK = 1 + 2.0**-36  # rounding in a method's own shares of its budget
+_ODD = re.compile("[\0\ud800-\udfff]")  # what databases and answers cannot hold
 _DEEPEST, _MOST_WORDS, _LONGEST, _LARGEST = 6, 1_000_000, 10_000, 2**53
+_MOST_LOOKS = 10_000_000  # names held against patterns: some seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,16 +157,18 @@ def _columns(wanted: Any, test: Test, about: Metadata) -> dict[str, Any] | None:
     labels = {*test.labels}
     free = [name for name in about.columns if name not in labels]
     if wanted is None:
-        picked = free
+        picked = dict.fromkeys(free)
     else:
         patterns = check.words([wanted] if isinstance(wanted, str) else wanted, "columns")
-        picked = list[str]()
+        if len([pattern for pattern in patterns if pattern not in about.columns]) * len(free) > _MOST_LOOKS:
+            raise InputError("columns holds too many patterns: give names, or fewer patterns")
+        picked = dict[str, None]()
         for pattern in patterns:
             exact = [pattern] if pattern in about.columns else []
             matched = exact or [name for name in free if fnmatchcase(name, pattern)]
             if not matched:
                 raise InputError(f"no declared column is called {pattern[:100]!r}{perhaps(pattern, free)}")
-            picked.extend(name for name in matched if name not in picked)
+            picked |= dict.fromkeys(matched)
         for name in picked:
             if name in labels:
                 raise InputError(f"column {name!r} says who is in which group, so it cannot be tested too")
@@ -227,8 +232,8 @@ def _check_word(each: Any) -> None:
         raise InputError("a question holds text, numbers, lists and tables alone")
     if isinstance(each, (int, float)) and not abs(each) <= _LARGEST:
         raise InputError("numbers must be finite, and below 2^53")
-    if isinstance(each, str) and ("\0" in each or len(each) > _LONGEST):
-        raise InputError("text must be short, without null characters")
+    if isinstance(each, str) and (len(each) > _LONGEST or _ODD.search(each)):
+        raise InputError("text must be short, without null characters or halves of characters")
 
 
 def load(text: str, about: Metadata) -> Question:

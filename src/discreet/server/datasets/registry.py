@@ -90,7 +90,7 @@ def set_state(
 ) -> None:
     """Pause a data set, open it again, or retire it for good; earlier releases stay.
 
-    Before `since` it looks and works as if it were open.
+    Before `since` it looks as if it were open.
     """
     check.choice(state, "state", STATES)
     row = db.execute(select(tables.dataset).where(tables.dataset.c.name == name).with_for_update()).first()
@@ -101,6 +101,16 @@ def set_state(
     values = {"state": state, "reason": reason[:1000], "since": since}
     db.execute(update(tables.dataset).where(tables.dataset.c.name == name).values(**values))
     audit.append(db, f"dataset-{state}", name, actor, reason=reason[:1000])
+
+
+def pause_after(db: Connection, name: str, question: str, visible: float) -> None:
+    """Pause a data set after a failed question, from its slot on; of several, from the earliest slot on.
+
+    A pause that showed earlier would tell when the work ended. Workers heed it at once.
+    """
+    row = db.execute(select(tables.dataset).where(tables.dataset.c.name == name).with_for_update()).one()
+    if row.state == "open" or row.since > visible:
+        set_state(db, "server", name, "paused", f"question {question} failed", visible)
 
 
 def find(db: Connection, name: str, version: int | None = None) -> DataSet:

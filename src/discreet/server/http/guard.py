@@ -29,6 +29,7 @@ HEADERS = {
 }
 _MOST_VISITORS = 50_000
 _PER_ADDRESS = 50
+_STRANGERS = ("/login", "/invite/", "/oidc/")
 
 
 class Rates:
@@ -74,8 +75,11 @@ class Guard:
 
         headers = dict(scope["headers"])
         client = scope.get("client") or ("", 0)
-        # Whoever comes with a credential is counted by it: many people share one address.
+        # Whoever comes with a credential is counted by it: many people share one address. Who is about to log
+        # in has none that counts: made-up ones would be as many strangers.
         known = headers.get(b"authorization") or headers.get(b"cookie")
+        if scope["path"].startswith(_STRANGERS):
+            known = None
         visitor = str(client[0]) if known is None else f"{client[0]} {hash(known)}"
         if not (self.addresses.allows(str(client[0])) and self.rates.allows(visitor)):
             refused = PlainTextResponse("Too many requests: wait a minute.\n", 429, {"Retry-After": "60"})

@@ -69,9 +69,11 @@ def bearer(request: Request, scope: str, *roles: str) -> Visitor:
 
 
 def denied(request: Request, actor: str) -> None:
-    """Write a denied request down; the path is an analyst's words, kept short."""
+    """Write a denied request down; the path is an analyst's words, kept short, and holds no one-time link."""
+    path = request.url.path
+    path = "/invite/..." if path.startswith("/invite/") else path[:200]
     with store_of(request).writing() as db:
-        audit.append(db, "denied", request.url.path[:200], actor, method=request.method)
+        audit.append(db, "denied", path, actor, method=request.method)
 
 
 def check_form(request: Request, who: Visitor | None, form: Mapping[str, Any]) -> None:

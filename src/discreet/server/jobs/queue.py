@@ -17,6 +17,7 @@ from discreet.server.accounts.people import check_name
 from discreet.server.datasets import question as questions
 from discreet.server.datasets import registry
 from discreet.server.jobs.grid import Grid
+from discreet.server.store import tables
 from discreet.server.store.tables import job
 
 if TYPE_CHECKING:
@@ -33,7 +34,9 @@ SENTENCE = "The question could not be answered. The custodian has been told; not
 KEPT = (
     "The answer could not be completed yet. The custodian has been told and can complete it; it is paid for."
 )
-LATE = "The server was too busy to answer in time; nothing was spent. Ask again later."
+LATE = (
+    "The server was too busy or was paused, and did not answer in time; nothing was spent. Ask again later."
+)
 
 
 class QueueError(DiscreetError):
@@ -132,7 +135,12 @@ def submit(
 def claim(store: Store, worker: str) -> Claim | None:
     """Return the next job for a worker, or None; nobody else gets it while its lease is renewed."""
     now = time.time()
-    free = or_(job.c.state == "queued", and_(job.c.state.in_(("running", "charged")), job.c.lease < now))
+    # Nothing is read from a data set that is paused or retired; what is charged is completed.
+    open_ = select(tables.dataset.c.name).where(tables.dataset.c.state == "open")
+    free = and_(
+        or_(job.c.state == "queued", and_(job.c.state.in_(("running", "charged")), job.c.lease < now)),
+        or_(job.c.kind != "ask", job.c.draws > 0, job.c.dataset.in_(open_)),
+    )
     with store.reading() as db:
         if db.execute(select(job.c.id).where(free).limit(1)).first() is None:
             return None
@@ -210,10 +218,7 @@ def close(
         return
     audit.append(db, state, row.id, "server", dataset=row.dataset, draws=row.draws)
     if state == "failed" and message != LATE and config.pause_on_failure:
-        found = registry.find(db, row.dataset)
-        if found.state == "open":
-            # From the slot on: a pause that came earlier would tell when the work ended.
-            registry.set_state(db, "server", row.dataset, "paused", f"question {row.id} failed", visible)
+        registry.pause_after(db, row.dataset, row.id, visible)
 
 
 def release_worker(store: Store, config: Config, worker: str, *, late: bool = False) -> None:
@@ -233,15 +238,16 @@ def release_worker(store: Store, config: Config, worker: str, *, late: bool = Fa
 def sweep(store: Store, config: Config) -> None:
     """End questions that nobody began to answer within the horizon of the grid, or that end their workers."""
     now = time.time()
-    late = and_(job.c.state == "queued", job.c.submitted < now - grid_of(config).horizon)
-    deadly = and_(job.c.state == "running", job.c.lease < now, job.c.attempts >= MOST_ATTEMPTS)
+    lost = and_(job.c.state == "running", job.c.lease < now)
+    late = and_(or_(job.c.state == "queued", lost), job.c.submitted < now - grid_of(config).horizon)
+    deadly = and_(lost, job.c.attempts >= MOST_ATTEMPTS)
     waiting = (job.c.draws == 0, or_(late, deadly))
     with store.reading() as db:
         if db.execute(select(job.c.id).where(*waiting).limit(1)).first() is None:
             return
     with store.writing() as db:
         for row in db.execute(select(job).where(*waiting).with_for_update()).all():
-            told = LATE if row.state == "queued" else SENTENCE
+            told = SENTENCE if row.attempts >= MOST_ATTEMPTS else LATE
             close(db, config, row, "failed", message=told, detail="its worker was lost too often")
 
 

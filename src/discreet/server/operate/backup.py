@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import sqlite3
 from contextlib import closing
+from itertools import count
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlalchemy import make_url
@@ -14,8 +16,6 @@ from discreet.server.operate.verify import verify
 from discreet.server.store import Store
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from discreet.server.config import Config
 
 _POSTGRES = "PostgreSQL has its own tools: pg_dump --format=custom NAME > FILE, and pg_restore"
@@ -55,11 +55,12 @@ def restore(config: Config, copy: Path, heads: list[str]) -> str:
     store.close()
     if verdict.faults:
         raise LedgerError(str(verdict))
-    place = config.home / "server.db"
+    place = Path(_file(config))
+    number = next(n for n in count(1) if not place.with_name(f"{place.name}.before-{n}").exists())
     for end in ("", "-wal", "-shm"):
         old = place.with_name(place.name + end)
-        if old.exists():
-            old.replace(old.with_name(f"{old.name}.before"))
+        if old.exists():  # the ends stay ends: SQLite finds the newest charges of the old one there
+            old.replace(place.with_name(f"{place.name}.before-{number}{end}"))
     with closing(sqlite3.connect(copy)) as source, closing(sqlite3.connect(place)) as target:
         source.backup(target)
     place.chmod(0o600)

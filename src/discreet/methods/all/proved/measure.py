@@ -15,6 +15,7 @@ from discreet.methods.all.proved.stages import Exact, tell_in_stages
 from discreet.methods.all.proved.sums import Sums
 from discreet.methods.all.reading import Columns
 from discreet.methods.all.record import Noisy
+from discreet.methods.all.units import units
 from discreet.methods.all.where import learn_where
 
 if TYPE_CHECKING:
@@ -36,8 +37,6 @@ STAGES = (0.3, 0.1, 0.1, 0.1, 0.1, 0.3)
 """How the contrasts' budget is divided where questions are dropped on the way."""
 LEAST = (0.3, 0.6, 0.9, 1.2, 1.5)
 """Questions with z scores below this are dropped before each later stage."""
-RATES = "difference of rates"
-MEANS = "difference of means"
 _TILE = 2**20  # entries worked on at a time
 
 
@@ -170,23 +169,6 @@ def _expected(blocks: Sequence[Block], means: Means, scaling: Scaling, numbers: 
     variance[numbers] = scaling.spread[numbers] ** 2
     size = np.concatenate([np.full(one.centre.size, one.size) for one in blocks])
     return variance * size**2 * np.maximum(means.present, 1.0)
-
-
-def units(scaling: Scaling, columns: Columns) -> tuple[Floats, tuple[str, ...]]:
-    """Return what the whole range of an entry is worth in each column, and what differences are called."""
-    unit = np.ones(scaling.centre.size)
-    names = [RATES] * unit.size
-    for place, low, high in zip(columns.bounded.tolist(), columns.low, columns.high, strict=True):
-        centre, reach = scaling.centre[place], scaling.reach[place]
-        unit[place] = 2 * reach
-        whole = centre - reach <= low and centre + reach >= high
-        ends = f"{max(centre - reach, low):.3g} to {min(centre + reach, high):.3g}"
-        names[place] = MEANS if whole else f"{MEANS}, within {ends}"
-    for place in columns.free.tolist():
-        centre, reach = scaling.centre[place], scaling.reach[place]
-        unit[place] = 2 * reach
-        names[place] = f"{MEANS}, within {centre - reach:.3g} to {centre + reach:.3g}"
-    return unit, tuple(names)
 
 
 def _sizes(groups: Groups) -> tuple[Noisy, Noisy]:
