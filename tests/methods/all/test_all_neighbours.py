@@ -1,6 +1,7 @@
 """Whatever was told before, one person moves what is told next by no more than is paid for."""
 
 import math
+from dataclasses import replace
 
 import audit
 import nasty_people
@@ -8,6 +9,7 @@ import numpy as np
 import planted
 import pytest
 
+from discreet.evidence.core.people import People, Question
 from discreet.methods.all.method import ready_all
 from discreet.methods.focus.method import ready_focus
 from discreet.methods.parameters import Parameters
@@ -58,6 +60,25 @@ def test_no_step_is_moved_by_more_than_is_paid_for(method, tables):
         assert min(found.values()) > 0.7, found  # squares are harder to move than to bound
         # The radius of numbers is that of the group whose rows are longer: few tables fill both.
         assert sorted(found.values())[1] > 0.85, found
+
+
+@pytest.mark.parametrize("method", ["all", "proved"])
+@pytest.mark.parametrize("bounds", [(-8e307, 8e307), (0.0, 1.7e308), (0.0, 5e-324)])
+@pytest.mark.parametrize("style", ["truth", "more"])
+def test_the_widest_and_narrowest_bounds(method, bounds, style):
+    """Windows around numbers stay finite, and so do sums, when a person's number is infinite."""
+    rng = np.random.default_rng(5)
+    values, group = rng.choice(bounds, size=(60, 2)), np.arange(60, dtype=np.int8) % 2
+    questions = tuple(Question(f"q{place}", slice(place, place + 1), False, bounds) for place in range(2))
+    people = People(["a", "b"], questions, "two-sided", "everything", values, group)
+    others = []
+    for entry in (np.inf, -np.inf, np.nan, 1e308):
+        other = values.copy()
+        other[0] = entry
+        others.append(replace(people, values=other))
+    request = asked(method, 100.0)  # enough to look closer, and closer again
+    found = audit.ratios(lambda table: READY[method](table, request).draw(), people, others, rng, style)
+    assert max(found.values()) <= audit.ROOM, found
 
 
 @pytest.mark.slow

@@ -38,7 +38,8 @@ _TYPICAL = 0.5  # the mean of min(1, size/scale)
 _AROUND = 1.5  # scales, the next window
 _CLOSE = 6.0  # where the scale is this much smaller than the window, another look is taken
 _NEAREST = 1 / 32  # of the window: no scale is taken to be smaller
-_SMALL = 1e-290
+_SMALL, _LARGE = 1e-290, 1e307  # no scale is taken to be smaller, or larger: windows are finite, and not 0
+_FARTHEST = 1.7e308  # nor is a centre further out: with an infinite one, sums would not be numbers
 # Errors aimed at, as shares of all people: of sizes; of means and distances at the first look, and then.
 _ERRORS = (0.08, 0.06, 0.03)
 _COARSE = 2.2  # times these: with larger errors bounds are kept, or all columns are looked at as one
@@ -194,7 +195,8 @@ def _means(look: _Look, some: Places, rho: float) -> None:
     look.doubt[some] = noisy.deviation / PRESENT
     look.present[some] = np.clip(noisy.sums[1] / PRESENT, 1.0, max(len(look.values), 1.0))
     mean = np.clip(noisy.sums[0] / (FINE / 2) / look.present[some], -1.0, 1.0)
-    look.centre[some] += mean * look.window[some]
+    centre = look.centre[some] + mean * look.window[some]
+    look.centre[some] = np.clip(centre, -_FARTHEST, _FARTHEST)
 
 
 def _distances(look: _Look, some: Places, rho: float) -> Floats:
@@ -208,4 +210,4 @@ def _distances(look: _Look, some: Places, rho: float) -> Floats:
         total += np.trunc(np.where(np.isnan(x), 0.0, distance) * FINE).sum(axis=0)
     noisy = look.told(total, FINE, rho)
     mean = (noisy.sums + noisy.deviation / 2) / FINE / look.present[some]  # rather too large than too small
-    return np.maximum(2 * np.clip(mean, _NEAREST / 2, 1.0) * look.window[some], _SMALL)
+    return np.clip(2 * np.clip(mean, _NEAREST / 2, 1.0) * look.window[some], _SMALL, _LARGE)
