@@ -94,6 +94,12 @@ def test_too_many_hypotheses_are_refused():
     few = metadata.read({**ABOUT, "hypotheses": 4})
     with pytest.raises(InputError, match="5 hypotheses are asked about; the custodian allows 4"):
         question.read(ASK, few)
+    wide = {"people": 10, "columns": {f"c{i}": {} for i in range(4)}, "hypotheses": 5}
+    with pytest.raises(InputError, match="6 hypotheses"):
+        question.read({"test": "pairs"}, metadata.read(wide))
+    inside = {"name": "compare", "group": "treated", "within": "arm", "levels_within": ["a", "b"]}
+    with pytest.raises(InputError, match="4 hypotheses"):
+        question.read({"test": inside}, metadata.read({**ABOUT, "hypotheses": 3}))
 
 
 @pytest.mark.parametrize(

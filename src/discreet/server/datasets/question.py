@@ -17,8 +17,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 from discreet import check
 from discreet.errors import DiscreetError, InputError, perhaps
+from discreet.evidence.compare import Compare
 from discreet.evidence.core.protocol import is_needed
 from discreet.evidence.core.registry import described, find_test, make_test
+from discreet.evidence.pairs import Pairs
 from discreet.methods.common import gaussian_budget
 from discreet.methods.parameters import Parameters
 from discreet.privacy.events import Gaussian
@@ -81,7 +83,7 @@ def read(body: Any, about: Metadata) -> Question:
     asked = _parameters(words, about)
     test = _test(options, about)
     columns = _columns(wanted, test, about)
-    count = about.variants if columns is None else sum(about.columns[name].hypotheses for name in columns)
+    count = _count(test, columns, about)
     if count > about.hypotheses:
         raise InputError(f"{count:,} hypotheses are asked about; the custodian allows {about.hypotheses:,}")
     test = _with_bounds(test, options, columns, about)
@@ -175,6 +177,16 @@ def _columns(wanted: Any, test: Test, about: Metadata) -> dict[str, Any] | None:
     if not picked:
         raise InputError("columns selects nothing to test")
     return {name: None if (levels := about.columns[name].levels) is None else list(levels) for name in picked}
+
+
+def _count(test: Test, columns: Mapping[str, Any] | None, about: Metadata) -> int:
+    """Return how many hypotheses a question is about."""
+    if columns is None:
+        return about.variants
+    if isinstance(test, Pairs):
+        return len(columns) * (len(columns) - 1) // 2
+    inside = len(test.levels_within) if isinstance(test, Compare) else 0
+    return max(inside, 1) * sum(about.columns[name].hypotheses for name in columns)
 
 
 def _with_bounds(
