@@ -126,7 +126,7 @@ def _blocks(table: Table, most: float) -> list[Block] | None:
 def _in_subgroups(people: People, asked: Comparison, label: NDArray[Any]) -> People:
     """Return the people with the subgroup that each is compared in, and a hypothesis for each of them."""
     levels = asked.levels_within
-    subgroup = codes(label, levels).astype(np.int16)
+    subgroup = codes(label, levels).astype(np.int32)
     names = [f"{name} | {asked.within}={level}" for level in levels for name in people.names]
     public = f"{people.public} and subgroup" if people.public else ""
     return replace(people, names=names, subgroup=subgroup, subgroups=len(levels), public=public)

@@ -103,3 +103,13 @@ def test_people_in_neither_group_have_no_entries():
     assert people.group.tolist() == [0, 1, -1, -1]
     assert np.isnan(people.values).all(axis=1).tolist() == [False, False, True, True]
     assert np.isnan(people.values).any(axis=1).tolist() == [False, False, True, True]
+
+
+def test_people_of_very_many_subgroups_stay_in_their_own():
+    """Subgroups are told apart however many there are: places of 16 bits would mix them."""
+    many = 70_000
+    label = np.array([0, 1, 40_000, 65_536, many - 1])
+    table = pd.DataFrame({"v": np.zeros(5), "g": [0, 1, 0, 1, 0], "w": label})
+    test = discreet.Compare(group="g", within="w", levels_within=range(many))
+    people = gathered(table, test, person=None, columns=None)
+    assert people.subgroup.tolist() == label.tolist()

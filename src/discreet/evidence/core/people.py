@@ -56,7 +56,7 @@ class People:
         NaN where a person has no entry.
     group : array of int8, shape (n,)
         0 and 1 for the two groups, -1 for people in neither.
-    subgroup : array of int16, shape (n,), or None
+    subgroup : array of int32, shape (n,), or None
         In which of several disjoint subgroups a person is compared, -1 for none; protected, or public, as the
         group is. None: everybody is compared together.
     subgroups : int
@@ -75,7 +75,7 @@ class People:
     group: NDArray[np.int8] = field(repr=False)
     public: str = ""
     assumption: str = ""
-    subgroup: NDArray[np.int16] | None = field(default=None, repr=False)
+    subgroup: NDArray[np.int32] | None = field(default=None, repr=False)
     subgroups: int = 1
     usual: float = 1.0
     seen: int = 1
