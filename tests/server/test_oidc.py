@@ -65,6 +65,8 @@ def test_a_name_proves_nothing(place, issuer):
     assert answer.status_code == 303
     assert web.get("/custody/accounts").status_code == 403
     assert re.search(r"Log out custodian-2", web.get("/").text)
+    # Cut off, two such subjects would be one account.
+    assert come_in(place, issuer, "m" * 400, oidc_role="analyst")[0].status_code == 401
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from discreet.server.config import Config
 
 _ODD = re.compile(r"[^A-Za-z0-9._@+-]", re.ASCII)
+_LONGEST = 255  # characters of a subject, by the standard
 _AWAY = "The login could not be completed there. Try again, or log in with a password."
 
 
@@ -73,7 +74,8 @@ async def back(request: Request) -> Response:
         raise HTTPException(401, _AWAY) from None
     request.session.clear()
     claims: dict[str, Any] = dict(told.get("userinfo") or {})
-    if not claims.get("sub"):
+    subject = claims.get("sub")
+    if not isinstance(subject, str) or not 0 < len(subject) <= _LONGEST:  # cut off, two could be one
         raise HTTPException(401, _AWAY)
     found = await run_in_threadpool(_account, request, claims)
     if found is None:
@@ -84,7 +86,7 @@ async def back(request: Request) -> Response:
 def _account(request: Request, claims: dict[str, Any]) -> Account | None:
     """Return the account of a subject; make one where that is allowed. Names and addresses prove nothing."""
     config = config_of(request)
-    subject = f"{config.oidc_issuer} {claims['sub']}"[:400]
+    subject = f"{config.oidc_issuer} {claims['sub']}"
     with store_of(request).writing() as db:
         row = db.execute(select(account).where(account.c.subject == subject)).first()
         if row is not None:
