@@ -52,9 +52,17 @@ def _keep_to_the_lane(request):
     start = processor_seconds()
     yield
     used = processor_seconds() - start
-    assert used <= LIMIT or request.node.get_closest_marker("slow"), (
-        f"{used:.1f} s of processor time: mark the test slow, or better, make it cheaper"
-    )
+    if used > LIMIT and not request.node.get_closest_marker("slow"):
+        request.node.user_properties.append(("processor seconds", used))
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Name the tests that belong in the other lane: no failure, since machines differ."""
+    for report in terminalreporter.getreports(""):  # of what was torn down without an error
+        for name, used in report.user_properties:
+            if name == "processor seconds":
+                words = f"{report.nodeid}: {used:.1f} s of processor time; mark it slow, or make it cheaper"
+                terminalreporter.write_line(words)
 
 
 @pytest.fixture(autouse=True)

@@ -17,6 +17,7 @@ HOSPITAL = FOLDER / "diabetes130_us_hospitals.parquet"
 NHANES = FOLDER / "nhanes_raw_2009_2012.parquet"
 
 
+@pytest.mark.slow
 def test_yes_no_columns_of_a_survey_against_diabetes():
     """Blood pressure, cholesterol and walking are strong; every test agrees on that."""
     columns = ["HighBP", "HighChol", "DiffWalk", "AnyHealthcare"]
@@ -41,6 +42,7 @@ def test_bounds_differ_between_the_columns_of_a_survey():
     assert evidence.certificate.sup < 0.1
 
 
+@pytest.mark.slow
 def test_hospital_records_are_reduced_to_patients():
     """Encounters repeat patients: refused without a reduction, tested with one, by declared levels too."""
     test = discreet.TwoByTwo(group="diabetesMed", levels=("No", "Yes"))
