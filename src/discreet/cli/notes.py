@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from discreet.data.plink.plink import Plink
-from discreet.data.tables.choose import NUMBERS, offered
+from discreet.data.tables.choose import is_testable, names_people, offered, row_numbers
 from discreet.errors import DiscreetError
 
 if TYPE_CHECKING:
@@ -32,9 +33,15 @@ def notes(job: Job) -> list[str]:
     everything = table.source.columns
     free = offered(everything, reserved)
     lines = [f"Testing {_listed(table.names)}.", *exact_levels(job)]
-    rows = {column.name for column in everything} - {column.name for column in free} - {*reserved, *chosen}
     if wanted is None:
-        lines += [f"Left out, row numbers: column {name!r}. To test it: --columns '{name}'." for name in rows]
+        apart = {
+            "row numbers": [column.name for column in row_numbers(everything)],
+            "identifiers, by their names": [column.name for column in everything if names_people(column)],
+        }
+        for what, names in apart.items():
+            names = [name for name in names if name not in {*reserved, *chosen}]
+            if names:
+                lines.append(f"Left out, {what}: {_listed(names)}. {_also(names[0])}")
     patterns = ["*"] if wanted is None else [wanted] if isinstance(wanted, str) else list(wanted)
     left = [column.name for column in free if column.name not in chosen and _asked(column, patterns)]
     if left:
@@ -47,6 +54,11 @@ def notes(job: Job) -> list[str]:
     if counted and job.test.yes_or_no:
         lines.append(f"A value of 0.5 or more counts as yes: {_listed(counted)}.")
     return lines
+
+
+def _also(name: str) -> str:
+    """Return how to test a column that was left out, beside the others."""
+    return f"To test such a column, name it: --columns {shlex.quote(name)}, and --columns '*' for the others."
 
 
 def exact_levels(job: Job) -> list[str]:
@@ -64,7 +76,7 @@ def exact_levels(job: Job) -> list[str]:
 
 def _asked(column: Column, patterns: list[Any]) -> bool:
     """Say whether a column was asked for, by default or by pattern, and holds no numbers."""
-    return column.kind not in NUMBERS and any(fnmatchcase(column.name, str(pattern)) for pattern in patterns)
+    return not is_testable(column) and any(fnmatchcase(column.name, str(pattern)) for pattern in patterns)
 
 
 def _listed(names: Sequence[str]) -> str:
