@@ -15,19 +15,16 @@ if TYPE_CHECKING:
 
     from discreet.cli.plan_file import Job
     from discreet.data.tables.source import Column
+    from discreet.data.tables.table import TableReading
 
 _SHOWN = 5
 
 
 def notes(job: Job) -> list[str]:
     """Return which columns are tested, which are left out, and what numbers mean to a test of yes and no."""
-    if isinstance(job.data, Plink) or getattr(job.test, "column", None) is not None:
+    table, wanted = asked_table(job), job.other.get("columns")
+    if table is None:
         return []
-    wanted, person = job.other.get("columns"), job.other.get("person")
-    try:
-        table = job.source.read(job.test.labels, columns=wanted, person=person)
-    except DiscreetError:
-        return []  # said in its turn, when the job runs
     chosen = {choice.column.name for choice in table.chosen}
     reserved = [*table.labels, *([table.person.column] if table.person else [])]
     everything = table.source.columns
@@ -39,9 +36,8 @@ def notes(job: Job) -> list[str]:
             "identifiers, by their names": [column.name for column in everything if names_people(column)],
         }
         for what, names in apart.items():
-            names = [name for name in names if name not in {*reserved, *chosen}]
-            if names:
-                lines.append(f"Left out, {what}: {_listed(names)}. {_also(names[0])}")
+            if untested := [name for name in names if name not in {*reserved, *chosen}]:
+                lines.append(f"Left out, {what}: {_listed(untested)}. {_also(untested)}")
     patterns = ["*"] if wanted is None else [wanted] if isinstance(wanted, str) else list(wanted)
     left = [column.name for column in free if column.name not in chosen and _asked(column, patterns)]
     if left:
@@ -56,9 +52,22 @@ def notes(job: Job) -> list[str]:
     return lines
 
 
-def _also(name: str) -> str:
+def asked_table(job: Job) -> TableReading | None:
+    """Return the columns that a job asks for, by the head of its table; None of genotypes and p-values."""
+    if isinstance(job.data, Plink) or getattr(job.test, "column", None) is not None:
+        return None
+    try:
+        return job.source.read(
+            job.test.labels, columns=job.other.get("columns"), person=job.other.get("person")
+        )
+    except DiscreetError:
+        return None  # said in its turn, when the job runs
+
+
+def _also(names: Sequence[str]) -> str:
     """Return how to test a column that was left out, beside the others."""
-    return f"To test such a column, name it: --columns {shlex.quote(name)}, and --columns '*' for the others."
+    which = "it" if len(names) == 1 else "one of them"
+    return f"To test {which} too: --columns {shlex.quote(names[0])} --columns '*'."
 
 
 def exact_levels(job: Job) -> list[str]:
@@ -83,4 +92,4 @@ def _listed(names: Sequence[str]) -> str:
     """Return how many, and the first few by name."""
     more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
     plural = "" if len(names) == 1 else "s"
-    return f"{len(names):,} column{plural}: {', '.join(names[:_SHOWN])}{more}"
+    return f"{len(names):,} column{plural}: {', '.join(name or repr(name) for name in names[:_SHOWN])}{more}"

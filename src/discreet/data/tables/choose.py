@@ -107,6 +107,9 @@ def _by_name(
     elif isinstance(wanted, Sequence):
         entries = [wanted] if isinstance(wanted, str) else check.words(wanted, "columns")
         free = offered(columns, reserved)
+        apart = {entry if entry in known else with_levels(entry, known)[0] for entry in entries}
+        # A pattern stands for the columns that are not named beside it.
+        free = [column for column in free if column.name not in apart]
         pairs = [pair for one in entries for pair in _meant(one, known, free)]
     else:
         raise InputError("columns must be names, a pattern, a type, or a mapping from name to levels")
@@ -156,7 +159,7 @@ def with_levels(entry: str, known: Container[str] = ()) -> tuple[str, list[str]]
         if entry[:place] in known:
             name, levels = entry[:place], entry[place + 1 :]
     try:
-        split = next(csv.reader([levels], skipinitialspace=True, strict=True), [])
+        split = next(csv.reader([levels], skipinitialspace=True, strict=True), list[str]())
     except csv.Error:
         raise InputError(
             f"columns: the quotes in {entry!r} do not match: write 'name=\"a level, with a comma\",another'"

@@ -1,8 +1,8 @@
 """Levels that the type of a column declares, and levels asked for that it does not have.
 
 What counts as declared is public, like a column's name: polars' Enum, also where polars wrote it into the
-schema of Arrow or of a Parquet file, the value labels of SPSS and Stata, a data dictionary, and the two values
-of a yes/no column. Categories of pandas and R, polars' Categorical and the dictionaries of files hold what
+schema of Arrow or of a Parquet file, the value labels of SPSS and Stata, a data dictionary, and the two
+values of a yes/no column. Categories of pandas, polars' Categorical and the dictionaries of files hold what
 occurs in the data: they declare nothing, and no message lists them.
 """
 
@@ -61,8 +61,8 @@ def check_levels(columns: Sequence[Column], asked: Mapping[str, Sequence[Any]]) 
                 words = [str(one) for one in known]
                 more = ", ..." if len(words) > _SHOWN else ""
                 raise InputError(
-                    f"column {column.name!r} has no level {level!r}{perhaps(str(level), words)}; its type has "
-                    f"{', '.join(map(repr, words[:_SHOWN]))}{more}"
+                    f"column {column.name!r} has no level {level!r}{perhaps(str(level), words)}; its type "
+                    f"has {', '.join(map(repr, words[:_SHOWN]))}{more}"
                 )
 
 
@@ -72,10 +72,11 @@ def declared(column: Column) -> tuple[Any, ...] | None:
 
 
 def enum_levels(field: Any) -> tuple[str, ...] | None:
-    """Return the levels of an Enum that polars wrote into the schema of Arrow: of each its length, ;, itself."""
-    written: bytes | None = (field.metadata or {}).get(_POLARS_ENUM)
-    if written is None:
+    """Return the levels of an Enum that polars wrote into Arrow's schema, each after its length."""
+    metadata: dict[bytes, bytes] = field.metadata or {}
+    if _POLARS_ENUM not in metadata:
         return None
+    written = metadata[_POLARS_ENUM]
     found: list[str] = []
     while written:
         size, _, rest = written.partition(b";")

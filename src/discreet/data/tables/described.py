@@ -4,28 +4,31 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from discreet import check
 from discreet.errors import InputError
+from discreet.typing import DecimalMark, Separator
+
+if TYPE_CHECKING:
+    from discreet.typing import TableLike
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
-DECIMALS = (".", ",")
 _TABS = (".tsv", ".tsv.gz")
 _TEXT = (".csv", ".csv.gz", *_TABS, ".txt", ".txt.gz")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Table:
-    """A table with what has to be said about it, to be given to `discover` or `measure` in its place.
+    r"""A table with what has to be said about it, to be given to `discover` or `measure` in its place.
 
     Parameters
     ----------
     data : path, array or table
         Whatever `measure` takes, but genotypes.
     separator : {",", ";", "tab", "|"}, optional
-        What lies between two entries of a text file. If None, a tab in .tsv files, a comma in .csv files; .txt
-        files have to say it.
+        What lies between two entries of a text file. If None, a tab in .tsv files and a comma in .csv files;
+        of a .txt file it has to be said.
     decimal : {".", ","}, optional
         The mark before the decimals in a text file. If None, a point.
 
@@ -43,25 +46,25 @@ class Table:
     --------
     >>> import pathlib, tempfile, discreet
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "people.csv"
-    >>> _ = path.write_text("height;weight\\n1,80;75,5\\n1,62;58\\n")
+    >>> _ = path.write_text("height;weight\n1,80;75,5\n1,62;58\n")
     >>> people = discreet.Table(path, separator=";", decimal=",")
     >>> discreet.measure(people, discreet.Sign(null=1.7)).names
     ('height', 'weight')
     """
 
-    data: Any
-    separator: str | None = None
-    decimal: str | None = None
+    data: TableLike
+    separator: Separator | None = None
+    decimal: DecimalMark | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.data, (Table, _plink())):
             raise InputError("Table describes a path, an array or a data frame; PLINK files are for Plink")
         if self.separator is not None:
-            written = {"tab": "\t", "\\t": "\t"}.get(str(self.separator), self.separator)
-            check.choice(written, "separator", tuple(SEPARATORS))
-            object.__setattr__(self, "separator", written)
+            if self.separator in ("\t", "\\t"):
+                object.__setattr__(self, "separator", "tab")
+            check.choice(self.separator, "separator", get_args(Separator))
         if self.decimal is not None:
-            check.choice(self.decimal, "decimal", DECIMALS)
+            check.choice(self.decimal, "decimal", get_args(DecimalMark))
         for name in ("separator", "decimal"):
             if getattr(self, name) is not None and not self._ends(_TEXT):
                 raise InputError(f"{name} is for text files (.csv, .tsv, .txt): leave it out")
@@ -75,7 +78,7 @@ class Table:
     def between(self) -> str | None:
         """What lies between two entries: as declared, or as the ending says; None of a .txt file."""
         if self.separator is not None:
-            return self.separator
+            return "\t" if self.separator == "tab" else self.separator
         return "\t" if self._ends(_TABS) else None if self._ends((".txt", ".txt.gz")) else ","
 
     def public(self) -> dict[str, Any]:
