@@ -59,4 +59,5 @@ from .single.sequence import Asked as Asked
 from .single.sequence import Sequence as Sequence
 from .single.test import test as test
 from .single.tested import Tested as Tested
+from .spending import stored as stored
 from .version import __version__ as __version__

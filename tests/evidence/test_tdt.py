@@ -160,7 +160,7 @@ def test_tables_and_files_without_families_are_refused(tmp_path):
 
 
 def test_studies_can_be_invented():
-    """Scores are those asked for, as far as the bound on the tail allows; effects give the z of their size."""
+    """Scores are those asked for, as far as the tail bound allows; effects give the z of their size."""
     test, people = discreet.TDT(), Invented(30_000)
     z = test.expected_z(np.array([0.0, 0.05, -0.07]), people)
     assert z == pytest.approx([0.0, 5.0, -7.0])

@@ -250,6 +250,12 @@ def _ledger(made):
     yield Target("Ledger.settle", settle, {"charge": "real", "result": "{}"})
     right = {"name": "cohort", "release_id": "absent", "request": {"q": 0.1}}
     yield Target("Ledger.stored", book.stored, right)
+    paid = Ledger(made.folder / "paid.ledger")
+    paid.create("cohort", epsilon=1.0, delta=1e-6)
+    evidence = discreet.Evidence.from_z([12.0, 0.3], sup=0.01, adjacency="replace")
+    discreet.release(evidence, **BUDGET, ledger=paid, dataset="cohort", release_id="one")
+    right = {"ledger": str(paid.path), "dataset": "cohort", "release_id": "one"}
+    yield Target("stored", discreet.stored, right)
     yield Target("Ledger.verify", book.verify, {"head": None})
 
 

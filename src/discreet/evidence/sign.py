@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy
@@ -142,7 +142,7 @@ def sign_score_map(n: int, ceiling: float) -> ScoreMap:
     return ScoreMap(1.0, np.minimum(scores, ceiling))
 
 
-def sign_tail(n: int, v: NDArray[np.int64]) -> NDArray[np.float64]:
+def sign_tail(n: int, v: NDArray[Any]) -> NDArray[np.float64]:
     """Return P(S_n >= v): S_n = 2 Bin(n, 1/2) - n."""
     count = np.ceil((n + v) / 2)
     inside = np.minimum(count, n)  # beyond n there is no tail at all

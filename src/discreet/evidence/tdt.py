@@ -70,8 +70,8 @@ class TDT(Test):
     Notes
     -----
     A family is everyone with one FID; of each the first affected child with both parents in the file counts.
-    A trio with a missing call or a Mendelian error says nothing about that variant. Null hypothesis: given the
-    parents, either allele is passed on with chance 1/2; mixing of populations does not disturb it. Reads
+    A trio with a missing call or a Mendelian error says nothing about that variant. Null hypothesis: given
+    the parents, either allele is passed on with chance 1/2; mixing of populations does not disturb it. Reads
     PLINK files only. Proof of the certificate: docs/proofs/tdt.md.
 
     References

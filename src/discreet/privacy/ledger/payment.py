@@ -5,6 +5,7 @@ The order, and why a kill at any point loses neither charge nor result: docs/pro
 
 from __future__ import annotations
 
+import getpass
 import json
 import sqlite3
 import uuid
@@ -87,6 +88,7 @@ def charge(
         "release_id": chosen,
         "request": json.loads(chain.canonical(plain(request))),
         "events": [event_kinds.to_dict(event) for event in events],
+        "by": _user(),
     }
     if release_id is None:
         content["automatic"] = True
@@ -97,6 +99,15 @@ def charge(
     row = book.append("charge", name, content, dataset.charged(events))
     book.note(name, entry_of(row, content))
     return Charge(name, chosen, row.position, row.hash)
+
+
+def _user() -> str:
+    """Return who asks, as the system calls them; empty where it does not say."""
+    try:
+        name = getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        return ""
+    return "".join(letter for letter in name if letter.isprintable())[:_LONGEST]
 
 
 def settle(book: Book, reserved: Charge, result: str, *, kept: bool = True) -> str:

@@ -44,7 +44,8 @@ def entry_of(row: chain.Row, body: dict[str, Any]) -> Entry:
     events = tuple(map(event_kinds.from_dict, body["events"]))
     release_id, automatic = str(body["release_id"]), bool(body.get("automatic"))
     request = dict(body["request"])
-    return Entry(row.position, row.time, release_id, request, events, "charged", row.hash, automatic)
+    by = str(body.get("by", ""))
+    return Entry(row.position, row.time, release_id, request, events, "charged", row.hash, automatic, by=by)
 
 
 def digest_of(row: chain.Row) -> str | None:
