@@ -33,6 +33,7 @@ from .evidence.score import Score as Score
 from .evidence.sign import Sign as Sign
 from .evidence.signed_rank import SignedRank as SignedRank
 from .evidence.stratified import Stratified as Stratified
+from .evidence.tdt import TDT as TDT
 from .evidence.trend import Trend as Trend
 from .evidence.two_by_two import TwoByTwo as TwoByTwo
 from .evidence.two_groups import TwoGroups as TwoGroups

@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from discreet.errors import DiscreetError
+from discreet.errors import DiscreetError, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -126,8 +126,11 @@ class Tables:
             return known  # said in its turn, when the data is read
 
     def check(self, test: Any, columns: Any) -> None:
-        """Refuse a level that the table's own type does not have."""
+        """Refuse a level that the table's own type does not have, and a test on families."""
         from discreet.data.tables.declared import asked_levels, check_levels
+
+        if test.sources == ("genotypes",):
+            raise InputError(f"{type(test).__name__} reads PLINK files, which say who is whose parent")
 
         if asked := asked_levels(test, columns):
             check_levels(self.opened.columns, asked)
@@ -192,7 +195,9 @@ class Genotypes:
 
     def read(self, labels: Sequence[str], *, columns: Any, person: Any) -> Cohort:
         """Return the cohort; its genotypes are not read yet."""
-        cohort = self.plink.open(self.variants)
+        from discreet.data.plink.plink import PEDIGREE
+
+        cohort = self.plink.open(self.variants, pedigree=not {*PEDIGREE}.isdisjoint(labels))
         cohort.check(labels, person, columns)
         return cohort
 
