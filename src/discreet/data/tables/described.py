@@ -60,7 +60,7 @@ class Table:
         if isinstance(self.data, (Table, _plink())):
             raise InputError("Table describes a path, an array or a data frame; PLINK files are for Plink")
         if self.separator is not None:
-            if self.separator in ("\t", "\\t"):
+            if str(self.separator) in {"\t", "\\t"}:
                 object.__setattr__(self, "separator", "tab")
             check.choice(self.separator, "separator", get_args(Separator))
         if self.decimal is not None:
