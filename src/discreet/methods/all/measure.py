@@ -229,8 +229,8 @@ def settled(people: People, known: Learned, budget: Shares) -> Shares:
     noise = (reach.contrast / FINE) ** 2 / rho / float(np.mean(variance * known.shares * (1 - known.shares)))
     squares = (reach.squares / FINE**2 / variance)[~rows.answers] ** 2 / rho
     sums = ((size - 2 * level) * reach.sums / FINE / variance)[rows.answers] ** 2 / rho
-    typical = (float(np.median(errors)) if errors.size else 0.0 for errors in (squares, sums))
-    return budget.sharpened(noise, *typical, _of_means(known, reach, variance, rho))
+    typical = [float(np.median(errors)) if errors.size else 0.0 for errors in (squares, sums)]
+    return budget.sharpened(noise, typical[0], typical[1], _of_means(known, reach, variance, rho))
 
 
 def _of_means(known: Learned, reach: Reach, variance: NDArray[np.float64], rho: float) -> tuple[float, float]:
