@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from contextlib import contextmanager
 from html import escape
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -41,20 +42,18 @@ def notebook_bar(what: str, total: int | None) -> Generator[Callable[[int], None
     if not is_notebook():
         yield lambda _: None
         return
-    from IPython.display import HTML, display  # pyright: ignore[reportMissingImports]
-
-    show: Any = display
-    shown, done = show(HTML(_bar(what, 0, total)), display_id=True), 0
+    shows: Any = import_module("IPython.display")
+    shown, done = shows.display(shows.HTML(_bar(what, 0, total)), display_id=True), 0
 
     def tick(steps: int) -> None:
         nonlocal done
         done += steps
-        shown.update(HTML(_bar(what, done, total)))
+        shown.update(shows.HTML(_bar(what, done, total)))
 
     try:
         yield tick
     finally:
-        shown.update(HTML(""))
+        shown.update(shows.HTML(""))
 
 
 def _bar(what: str, done: int, total: int | None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from discreet import check
@@ -30,10 +31,8 @@ def picture(plan: Plan, path: Path | str | None, ax: Any) -> Any:
     file = None if path is None else check_picture(path)
     if not plan.curve:
         raise InputError("this plan has no curve to draw: make it with plan(..., curve=True)")
-    try:
-        import matplotlib  # noqa: F401, ICN001
-    except ImportError:
-        raise missing_extra("plot", "a plot") from None
+    if find_spec("matplotlib") is None:
+        raise missing_extra("plot", "a plot")
     if ax is not None and not hasattr(ax, "errorbar"):
         raise InputError("ax must be axes of matplotlib")
     axis: Any = _axes(shown=file is None) if ax is None else ax
@@ -66,14 +65,14 @@ def picture(plan: Plan, path: Path | str | None, ax: Any) -> Any:
 
 def _axes(*, shown: bool) -> Any:
     """Return new axes: of pyplot where somebody is to look at them, so that notebooks show the figure."""
-    size = {"figsize": (7, 4.2), "layout": "constrained"}
     if shown:
         from matplotlib import pyplot as plt
 
-        return plt.subplots(**size)[1]  # pyright: ignore[reportArgumentType]
+        pyplot: Any = plt  # matplotlib leaves much of it untyped
+        return pyplot.subplots(figsize=(7, 4.2), layout="constrained")[1]
     from matplotlib.figure import Figure
 
-    return Figure(**size).subplots()  # pyright: ignore[reportArgumentType]
+    return Figure(figsize=(7, 4.2), layout="constrained").subplots()
 
 
 def write_picture(figure: Any, file: Path) -> None:

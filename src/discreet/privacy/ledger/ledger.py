@@ -227,6 +227,29 @@ class Ledger:
         with self._writing() as book:
             return payment.settle(book, charge, result)
 
+    def give_up(self, name: str, release_id: str, result: str) -> str:
+        """Store `result`, made of public things alone, for a release whose draw was interrupted.
+
+        The charge stands, and the release is never drawn again. What was stored before is not replaced.
+
+        Parameters
+        ----------
+        name : str
+            The data set.
+        release_id : str
+            A release that was charged.
+        result : str
+            A JSON text.
+
+        Returns
+        -------
+        str
+            What the ledger holds now.
+        """
+        with self._writing() as book:
+            book.dataset(name)
+            return payment.give_up(book, name, check.text(release_id, "release_id"), result)
+
     def verify(self, head: str | None = None) -> Verdict:
         """Check the whole file: the chain, the results, the totals; with `head`, that it holds this hash too.
 

@@ -134,6 +134,26 @@ def settle(book: Book, reserved: Charge, result: str, *, kept: bool = True) -> s
     return row.hash
 
 
+def give_up(book: Book, name: str, release_id: str, result: str) -> str:
+    """Store a result in place of one whose draw was interrupted; return what is stored, older results first.
+
+    While a draw runs the file is locked: whoever has the lock knows that nobody draws. `result` must be made
+    of public things alone.
+    """
+    entry = book.entry(name, release_id)
+    if entry is None:
+        raise InputError(f"release_id {release_id!r} was not charged to this ledger")
+    if entry.state == "released":
+        return book.result(name, release_id)
+    settle(book, Charge(name, release_id, entry.position, entry.hash), result)
+    return result
+
+
+def is_exhausted(entry: Entry) -> bool:
+    """Tell whether a charge was interrupted so often that it pays for no further draw."""
+    return entry.state != "released" and entry.interrupted + 1 >= MOST_DRAWS
+
+
 def is_settled(entry: Entry, request: Mapping[str, Any]) -> bool:
     """Tell whether a charge has its result; refuse another request, and one interrupted too often."""
     differs = sorted(name for name in {*request, *entry.request} if _differs(name, request, entry.request))
@@ -142,7 +162,7 @@ def is_settled(entry: Entry, request: Mapping[str, Any]) -> bool:
             f"release_id {entry.release_id!r} stands for a request with other parameters "
             f"({', '.join(differs)}); choose a new one"
         )
-    if entry.state != "released" and entry.interrupted + 1 >= MOST_DRAWS:
+    if is_exhausted(entry):
         raise LedgerError(
             f"release_id {entry.release_id!r} was interrupted {MOST_DRAWS} times while it was drawn. Its "
             "charge counts as spent; to release again, choose a new release_id"

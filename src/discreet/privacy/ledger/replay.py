@@ -71,7 +71,8 @@ def _apply(row: chain.Row, body: dict[str, Any], found: dict[str, History]) -> N
         history.entries[release_id] = replace(entry, interrupted=entry.interrupted + 1)
     elif row.kind == "settle" and entry is not None and entry.state == "charged":
         str(body["sha256"])
-        history.entries[release_id] = replace(entry, state="released", settled=row.hash)
+        kept = digest_of(row) is not None
+        history.entries[release_id] = replace(entry, state="released", settled=row.hash, kept=kept)
         history.settled[release_id] = row
         history.state = history.state.released()
     else:
