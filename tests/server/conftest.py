@@ -56,9 +56,20 @@ def both(request, tmp_path, cohort):
 @pytest.fixture
 def fresh_database(postgres):
     """Return the address of an empty PostgreSQL database."""
+    return new_database(postgres)
+
+
+@pytest.fixture(scope="module")
+def database_of_module(postgres):
+    """Return the address of an empty PostgreSQL database for a whole file of tests."""
+    return new_database(postgres)
+
+
+def new_database(postgres, template="template1"):
+    """Return the address of a new database, a copy of another."""
     name, (address, _) = f"t{uuid.uuid4().hex[:12]}", postgres
     engine = Store(address).engine.execution_options(isolation_level="AUTOCOMMIT")
     with engine.connect() as db:
-        db.execute(text(f"CREATE DATABASE {name}"))
+        db.execute(text(f"CREATE DATABASE {name} TEMPLATE {template}"))
     engine.dispose()
     return make_url(address).set(database=name).render_as_string(hide_password=False)

@@ -20,7 +20,7 @@ def ana(place):
         link = credentials.invite(db, "test", "ana")
         assert credentials.use_up(db, link).name == "ana"
         assert credentials.use_up(db, link) is None
-        people.set_password(db, "ana", "ana", PASSWORD)
+        people.set_password(db, "ana", "ana", people.hashed(PASSWORD, place.config))
     return place
 
 
@@ -74,7 +74,7 @@ def test_a_closed_account_is_closed_everywhere(ana):
     """Its tokens, sessions and password stop working."""
     token = ana.token()
     with ana.store.writing() as db:
-        session, _ = credentials.issue(db, "ana", "session", 100)
+        session = credentials.session(db, "ana", 100)
         people.disable(db, "custodian", "ana")
         assert credentials.visitor(db, token, "token") is None
         assert credentials.visitor(db, session, "session") is None
@@ -92,7 +92,7 @@ def test_short_passwords_unknown_roles_and_second_accounts_are_refused(place):
     """Each with its reason."""
     with place.store.writing() as db:
         with pytest.raises(InputError, match="10 to 200"):
-            people.set_password(db, "ana", "ana", "short")
+            people.hashed("short", place.config)
         with pytest.raises(InputError, match="role must be"):
             people.create(db, "test", "bob", "king")
         with pytest.raises(InputError, match="already"):

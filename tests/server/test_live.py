@@ -17,7 +17,7 @@ import discreet
 from discreet.cli import app
 from discreet.errors import BudgetError, InputError
 from discreet.server.client import ServerError
-from discreet.server.jobs import queue, run
+from discreet.server.jobs import ending, queue, run
 from discreet.server.jobs.supervisor import Supervisor, Worker
 from discreet.server.operate.verify import verify
 from discreet.server.store.tables import job
@@ -107,7 +107,7 @@ def test_a_job_that_takes_too_long_is_killed(place, monkeypatch):
     supervisor.workers = [supervisor._spawn()]
     slow = supervisor.workers[0]
     made = place.submit()
-    assert queue.claim(place.store, slow.name).id == made
+    assert queue.claim(place.store, place.config, slow.name).id == made
     supervisor._look()
     assert (slow.process.poll(), place.row(made).state) == (None, "running")
     with place.store.writing() as db:
@@ -116,7 +116,7 @@ def test_a_job_that_takes_too_long_is_killed(place, monkeypatch):
     assert slow.process.poll() == -signal.SIGKILL
     assert supervisor.workers[0] is not slow
     supervisor.stop()
-    assert (place.row(made).state, place.row(made).message) == ("failed", queue.SENTENCE)
+    assert (place.row(made).state, place.row(made).message) == ("failed", ending.SENTENCE)
     assert verify(place.store).charges == 0
 
 
@@ -135,5 +135,5 @@ def test_a_worker_has_no_more_memory_than_it_is_given(place, monkeypatch):
     monkeypatch.setattr(run, "discover", exhausted)
     made = place.submit()
     place.work()
-    assert (place.row(made).state, place.row(made).message) == ("failed", queue.SENTENCE)
+    assert (place.row(made).state, place.row(made).message) == ("failed", ending.SENTENCE)
     assert "row 7" in place.row(made).detail
