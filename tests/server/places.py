@@ -80,13 +80,18 @@ SETTINGS = {
 def make_place(folder, cohort, database=None, epsilon=2.0, share=2.0, about=ABOUT):
     """Return a server's home with everything in it."""
     init(folder / "home", database=database)
-    config = configs.read(folder / "home", **SETTINGS)
-    store = Store(config.url)
-    with store.writing() as db:
-        ana = people.create(db, "test", "ana", "analyst")
+    place = open_place(folder / "home")
+    with place.store.writing() as db:
+        people.create(db, "test", "ana", "analyst")
         registry.register(db, "test", "cohort", {"path": str(cohort)}, about, epsilon=epsilon, delta=1e-6)
         shares.grant(db, "test", "cohort", "analyst:ana", share, 1e-6)
-    return Place(config, store, ana)
+    return place
 
 
-__all__ = ["ABOUT", "ASK", "PEOPLE", "SETTINGS", "Place", "TestClient", "make_place"]
+def open_place(home):
+    """Return a home that was made before."""
+    config = configs.read(home, **SETTINGS)
+    return Place(config, Store(config.url), people.Account("ana", "analyst"))
+
+
+__all__ = ["ABOUT", "ASK", "PEOPLE", "SETTINGS", "Place", "TestClient", "make_place", "open_place"]

@@ -99,17 +99,22 @@ def test_workers_killed_at_random_lose_nothing(place):
 def test_a_job_that_takes_too_long_is_killed(place, monkeypatch):
     """Its worker is killed and replaced, the analyst reads the sentence, and nothing is spent."""
 
-    def sleeper(_):
+    def sleeper(*_):
         return Worker(uuid.uuid4().hex, subprocess.Popen(["sleep", "1000"]))
 
     monkeypatch.setattr(Supervisor, "_spawn", sleeper)
     supervisor = Supervisor(place.store, place.config)
-    supervisor.workers = [supervisor._spawn()]
+    supervisor.workers = [supervisor._spawn("ask")]
     slow = supervisor.workers[0]
     made = place.submit()
-    assert queue.claim(place.store, place.config, slow.name).id == made
+    claim = queue.claim(place.store, place.config, slow.name)
+    assert claim.id == made
+    with place.store.writing() as db:  # an analyst fills the time on invented people
+        db.execute(update(job).values(started=time.time() - place.config.trial_seconds + 60))
+    assert queue.begin_reading(place.store, claim)  # which takes nothing from the time for data
     supervisor._look()
     assert (slow.process.poll(), place.row(made).state) == (None, "running")
+    assert place.row(made).started > time.time() - 60
     with place.store.writing() as db:
         db.execute(update(job).values(started=time.time() - place.config.job_seconds - 1))
     supervisor._look()

@@ -76,16 +76,16 @@ def visitor(db: Connection, secret: str, kind: str) -> Visitor | None:
     return Visitor(Account(row.name, row.role, row.team), scopes, row.csrf)
 
 
-def use_up(db: Connection, secret: str) -> Account | None:
-    """Return whose one-time link this is, and make sure that it works only now."""
+def owner_of_link(db: Connection, secret: str) -> Account | None:
+    """Return whose one-time link this is; nobody else uses it until the transaction ends.
+
+    The password that is set in the same transaction ends it, with all other credentials.
+    """
     row = _row(db, secret, "invite")
     if row is None:
         return None
     owner = find(db, row.name, lock=True)
-    if _row(db, secret, "invite") is None:  # used by somebody else in the meantime
-        return None
-    audit.append(db, "invite-used", owner.name, owner.name, _end(db, row.hash))
-    return owner
+    return None if _row(db, secret, "invite") is None else owner  # used in the meantime
 
 
 def revoke(db: Connection, secret: str) -> None:

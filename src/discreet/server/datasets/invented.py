@@ -49,9 +49,10 @@ def invented_genotypes(about: Metadata, test: Test, folder: Path, *, seed: int =
     bed = Simulated(people=people, variants=variants, seed=seed).write(folder / "invented.bed")
     rng = np.random.default_rng(seed)
     options: dict[str, Any] = {}
-    bounds = getattr(test, "bounds", None)
+    bounds: Any = getattr(test, "bounds", None)
     if bounds is not None:
-        options["pheno"] = _file(folder / "phenotype", "phenotype", rng.uniform(*bounds, people))
+        low, high = bounds
+        options["pheno"] = _file(folder / "phenotype", "phenotype", rng.uniform(low, high, people))
     strata = about.columns.get("stratum")
     if strata is not None and strata.levels is not None:
         levels = np.array(strata.levels)[np.arange(people) % len(strata.levels)]

@@ -102,7 +102,7 @@ def _choose(request: Request, secret: str, password: str) -> Response:
     try:
         stored = people.hashed(password, config_of(request))
         with store_of(request).writing() as db:
-            found = credentials.use_up(db, secret)
+            found = credentials.owner_of_link(db, secret)
             if found is not None:
                 people.set_password(db, found.name, found.name, stored)
     except InputError as refusal:

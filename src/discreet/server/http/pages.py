@@ -47,7 +47,7 @@ def dataset(request: Request) -> Response:
         found = registry.seen_by(db, who.account, request.path_params["name"], version)
         left = view.about_budget(db, who.account, found.name)
         released = view.releases(db, config_of(request), who.account, found.name)
-    shown = {"found": found, "left": left, "releases": released, "old": version is not None}
+    shown: dict[str, Any] = {"found": found, "left": left, "releases": released, "old": version is not None}
     return page("dataset.html", who, **shown, form={}, words="")
 
 

@@ -91,7 +91,7 @@ class Rates:
                 db.execute(put, rows)
         with self.store.reading() as db:
             found = db.execute(select(rate.c.visitor, rate.c.count).where(rate.c.minute == minute))
-            return {row.visitor: row.count for row in found}
+            return {str(visitor): int(count) for visitor, count in found}
 
     def _turn(self) -> None:
         """Begin to count anew when the minute is over."""

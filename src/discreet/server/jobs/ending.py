@@ -72,10 +72,10 @@ def close(
     visible = row.submitted + grid_of(config).slot(now - row.submitted) if row.kind == "ask" else now
     if state == "failed" and row.draws:
         message = KEPT
-    if state == "failed" and config.pause_on_failure:
-        registry.pause_after(db, row.dataset, row.id, visible)
     values = {"state": state, "message": message, "result": result, "visible": visible}
     made = records.change(db, "job", row.id, **values, detail=detail[:20_000])
+    if state == "failed" and config.pause_on_failure:
+        registry.pause_after(db, row.dataset, row.id, visible)
     audit.append(db, state, row.id, "server", made, dataset=row.dataset, draws=row.draws)
 
 
