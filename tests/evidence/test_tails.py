@@ -118,7 +118,7 @@ def test_two_by_two_is_valid_at_every_margin(own, other, floor):
     test = discreet.TwoByTwo(group="g", floor=floor, alternative="greater")
     people = own + other
     worst = []
-    for yes in np.unique(np.linspace(1, people - 1, 25).astype(int)):
+    for yes in np.unique(np.linspace(1, people - 1, 15).astype(int)):
         inside = np.arange(max(0, yes - other), min(own, yes) + 1)
         row = np.arange(people)[:, None]
         values = np.where(row < own, row < inside, row - own < yes - inside).astype(float)
@@ -145,7 +145,7 @@ def worst_margin(own, other, floor):
     return worst
 
 
-MARGINS_TRIED = [(1000, 1000, 0.1), (4000, 1000, 0.05), (1000, 4000, 0.05), (7, 900, 0.05), (300, 300, 0.05)]
+MARGINS_TRIED = [(1000, 1000, 0.1), (4000, 1000, 0.05), (7, 900, 0.05), (300, 300, 0.05)]
 
 
 @pytest.mark.slow
