@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.errors import InputError
+from discreet.evidence.core.common import enough
 from discreet.labels import codes
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ _NOBODY = (
     "both groups need people: give `levels` as `group` has them (--levels A B); they are 0 and 1 if absent"
 )
 PUBLIC_GROUPS = "who is in which group is public, and so are the group sizes"
+PUBLIC_PEOPLE = "the number of people is public"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,21 @@ def both_groups(count: NDArray[np.float64]) -> Strata:
     first, second = count[used].T
     public = MEMBERSHIP if count.shape[0] == 1 else f"{MEMBERSHIP} and stratum"
     return Strata(used, first + second, second / (first + second), public)
+
+
+def about_sizes(
+    count: NDArray[np.float64], people: int, *, protected: bool, least: int = 1
+) -> tuple[float, float]:
+    """Return about how many people are in the two groups, from public things: halves if they are protected.
+
+    Public groups are counted, and refused where one has fewer than `least` people.
+    """
+    if protected:
+        half = max(people / 2, 1.0)
+        return half, half
+    first, second = sizes(count)
+    enough(min(first, second), least, "people in each group")
+    return first, second
 
 
 def sizes(count: NDArray[np.float64]) -> tuple[int, int]:
