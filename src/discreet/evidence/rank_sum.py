@@ -165,10 +165,11 @@ class RankSum(Test):
         group = codes(rows.label(self.group), self.levels)
         member = np.array([group == 0, group == 1])
         values = rows.values
-        present = member.astype(np.float64) @ ~np.isnan(values)
+        here, there = member.astype(np.float64) @ ~np.isnan(values)
         inside, second = group >= 0, group[group >= 0] == 1
         excess = np.array([rank_excess(column[inside], second) for column in values.T])
-        return self._evidence(rows.names, *present, excess, member.sum(axis=1).astype(np.float64), group.size)
+        counts = member.sum(axis=1).astype(np.float64)
+        return self._evidence(rows.names, here, there, excess, counts, group.size)
 
     def _evidence(
         self,
