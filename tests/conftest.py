@@ -2,12 +2,15 @@
 
 import gc
 import os
+import tempfile
 
 import pytest
 from hypothesis import settings
 
 from budget import Ledger, declared
 
+# Releases that tests make with the command line are kept here, not in the folder of whoever runs the tests.
+os.environ["DISCREET_RELEASES"] = tempfile.mkdtemp(prefix="discreet-tests-")
 LIMIT = 4.0  # seconds of processor time; about one is the aim for a test that is not marked slow
 
 # Busy machines are slow, and the same commit should give the same answer twice.

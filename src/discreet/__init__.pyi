@@ -9,6 +9,7 @@ from .classical.step_down import step_down as step_down
 from .classical.step_up import benjamini_yekutieli as benjamini_yekutieli
 from .classical.step_up import step_up as step_up
 from .data.plink.plink import Plink as Plink
+from .data.tables.described import Table as Table
 from .data.tables.person import Person as Person
 from .errors import DiscreetError as DiscreetError
 from .evidence.adjusted import Adjusted as Adjusted
@@ -32,6 +33,7 @@ from .evidence.score import Score as Score
 from .evidence.sign import Sign as Sign
 from .evidence.signed_rank import SignedRank as SignedRank
 from .evidence.stratified import Stratified as Stratified
+from .evidence.tdt import TDT as TDT
 from .evidence.trend import Trend as Trend
 from .evidence.two_by_two import TwoByTwo as TwoByTwo
 from .evidence.two_groups import TwoGroups as TwoGroups
@@ -58,4 +60,5 @@ from .single.sequence import Asked as Asked
 from .single.sequence import Sequence as Sequence
 from .single.test import test as test
 from .single.tested import Tested as Tested
+from .spending import stored as stored
 from .version import __version__ as __version__

@@ -84,9 +84,55 @@ class Spending:
         return _carrying(made[0] if paid.fresh else Release.from_json(paid.result), paid)
 
 
-def stored(ledger: Ledger, dataset: str, release_id: str) -> Release:
-    """Return a release that the ledger holds."""
-    paid = ledger.result(dataset, release_id)
+def stored(ledger: Ledger | str | PathLike[str], dataset: str, release_id: str | None = None) -> Release:
+    """Return a release that a ledger holds, once more; nothing is spent.
+
+    Parameters
+    ----------
+    ledger : Ledger or path
+        The ledger that the release was charged to.
+    dataset : str
+        The data set's name in it.
+    release_id : str, optional
+        Which release, as `Release.budget` or `discreet budget history` names it; if None, the last one.
+
+    Returns
+    -------
+    Release
+        Equal to the one that was made.
+
+    Raises
+    ------
+    InputError
+        The data set has no such release.
+    LedgerError
+        The ledger cannot be read, or holds no result under this name.
+
+    Notes
+    -----
+    The result of a release is stored before anybody sees it: docs/proofs/ledger.md.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, discreet
+    >>> from discreet.privacy.ledger import Ledger
+    >>> ledger = Ledger(pathlib.Path(tempfile.mkdtemp()) / "budget.ledger")
+    >>> _ = ledger.create("cohort", epsilon=1.0, delta=1e-6)
+    >>> evidence = discreet.Evidence.from_z([12.0, 0.3], sup=0.01, adjacency="replace")
+    >>> asked = {"q": 0.1, "epsilon": 1, "delta": 1e-6, "ledger": ledger, "dataset": "cohort"}
+    >>> found = discreet.release(evidence, **asked)
+    >>> discreet.stored(ledger, "cohort") == found
+    True
+    """
+    from discreet.privacy.ledger import Ledger
+
+    book = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
+    if release_id is None:
+        made = [entry.release_id for entry in book.history(dataset) if entry.state == "released"]
+        if not made:
+            raise InputError(f"no release of {dataset!r} has a result yet")
+        release_id = made[-1]
+    paid = book.result(dataset, release_id)
     return _carrying(Release.from_json(paid.result), paid)
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import sqlite3
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from contextlib import closing
 import pytest
 from typer.testing import CliRunner
 
+import discreet
 from discreet.cli import app
 from discreet.privacy.events import ZCDP
 from discreet.privacy.ledger import Ledger
@@ -58,13 +60,32 @@ def test_show(path):
     assert [each["name"] for each in json.loads(run("show", "--json", "--ledger", path))] == ["cohort"]
 
 
+def test_what_is_left_is_said_in_releases_like_the_last_one(path):
+    """As many as are admitted, and not one more; nothing is said before the first."""
+    words = run("show", "cohort", "--ledger", path)
+    more = int(re.search(r"room for (\d+) more", words)[1])
+    ledger = Ledger(path)
+    for _ in range(more):
+        ledger.charge("cohort", [ZCDP(0.005)], "replace", {})
+    assert "room for no more" in run("show", "cohort", "--ledger", path)
+    with pytest.raises(discreet.DiscreetError):
+        ledger.charge("cohort", [ZCDP(0.005)], "replace", {})
+    assert more > 1
+    ledger.create("empty", epsilon=1.0, delta=1e-6)
+    assert "room for" not in run("show", "empty", "--ledger", path)
+
+
 def test_history(path):
-    """Every charge with its state and epsilon, on short lines; as JSON with request, events and hash."""
+    """Who asked what, when, at what cost and what was found; as JSON with request, events and hash."""
+    evidence = discreet.Evidence.from_z({"diet": 12.0, "luck": 0.3}, sup=0.005, adjacency="replace")
+    budget = {"ledger": path, "dataset": "cohort", "release_id": "second"}
+    discreet.release(evidence, q=0.1, epsilon=0.2, delta=1e-6, **budget)
     lines = run("history", "cohort", "--ledger", path).splitlines()
-    assert lines[0].split() == ["row", "time", "release", "state", "epsilon"]
-    assert lines[2].split()[2:] == ["first", "released", "0.4299"]
+    assert re.fullmatch(r"2\. first: \d{4}-\d\d-\d\d \d\d:\d\d UTC, by .+, epsilon 0.4299", lines[0])
+    assert lines[1].startswith("4. second: ")
+    assert "1 discovery among 2 hypotheses: diet." in lines[2]
     assert max(map(len, lines)) <= 100
-    (entry,) = json.loads(run("history", "cohort", "--ledger", path, "--json"))
+    entry, _ = json.loads(run("history", "cohort", "--ledger", path, "--json"))
     assert entry["events"] == [{"kind": "zcdp", "rho": 0.005, "count": 1}]
     assert (entry["request"], entry["state"]) == ({"q": 0.1}, "released")
     assert len(entry["hash"]) == 64
@@ -131,6 +152,6 @@ def test_hostile_names_do_not_reach_the_terminal(path):
     assert "[red]x[/red]" in shown
     assert "│" in shown
 
-    from discreet.cli.budget import _safe
+    from discreet.cli.drawn import safe
 
-    assert _safe("a\x1b[2J\u202eb\nc") == "a\\x1b[2J\\u202eb\\nc"
+    assert safe("a\x1b[2J\u202eb\nc") == "a\\x1b[2J\\u202eb\\nc"

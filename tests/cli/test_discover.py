@@ -169,7 +169,7 @@ def test_a_full_disk_does_not_lose_what_was_paid_for(people, tmp_path, monkeypat
 
 def test_what_cannot_be_written_is_kept_elsewhere(people, tmp_path, monkeypatch):
     """In a private file, or in the ledger, with the command that fetches it."""
-    monkeypatch.setattr("discreet.report.save._replace", full)
+    monkeypatch.setattr("discreet.report.save._replace", full)  # of --out and of the folder for all others
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     done = run("discover", people, *TWO_GROUPS, "--out", tmp_path / "out")
     (kept,) = tmp_path.glob("discreet-release-*.json")
@@ -182,13 +182,49 @@ def test_what_cannot_be_written_is_kept_elsewhere(people, tmp_path, monkeypatch)
     asked = ["discover", people, *TWO_GROUPS, "--ledger", ledger, "--dataset", "trial"]
     done = run(*asked, "--out", tmp_path / "out")
     assert done.exit_code == 2
-    words = shlex.split(done.stderr[done.stderr.index("budget result") :].splitlines()[0])
+    words = shlex.split(done.stderr[done.stderr.index("show ") :].splitlines()[0])
     monkeypatch.undo()
     again = run(*words, "--out", tmp_path / "again")
     assert again.exit_code == 0, again.output
     assert discreet.Release.from_json((tmp_path / "again" / "release.json").read_text()).m == 6
-    assert json.loads(run(*words, "--json").stdout)["budget"]["release"] == words[3]
+    assert json.loads(run(*words, "--json").stdout)["budget"]["release"] == words[1]
     assert Ledger(ledger).budget("trial").releases == 1
+
+
+def test_without_a_place_a_release_is_kept_and_found_again(people, tmp_path, monkeypatch):
+    """In a private file of one folder, or in the ledger; `discreet show` finds both, also as a report."""
+    folder = tmp_path / "kept"
+    monkeypatch.setenv("DISCREET_RELEASES", str(folder))
+    assert "No release is kept" in run("show").output
+    first = run("discover", people, *TWO_GROUPS)
+    (path,) = folder.glob("*.json")
+    assert f"Kept in {path}" in first.stdout
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    (folder / "note.json").write_text("{}")
+    listed = run("show").stdout
+    assert path.stem in listed
+    assert "note" not in listed
+    (folder / "note.json").unlink()
+    assert json.loads(run("show", "last", "--json").stdout) == json.loads(path.read_text())
+    assert run("show", path.stem, "--out", tmp_path / "out").exit_code == 0
+    assert (tmp_path / "out" / "report.html").exists()
+    assert json.loads(run("show", path, "--json").stdout)["m"] == 6
+    assert len(list(folder.iterdir())) == 1
+    ledger = tmp_path / "b.ledger"
+    run("budget", "create", "trial", "--epsilon", 1, "--delta", 1e-6, "--ledger", ledger)
+    budget = ["--ledger", ledger, "--dataset", "trial"]
+    assert "no release" in run("show", "last", *budget).output
+    paid = run("discover", people, *TWO_GROUPS, *budget)
+    words = shlex.split(
+        next(line for line in paid.stdout.splitlines() if line.startswith("Kept in the ledger"))
+    )
+    again = run(*words[words.index("show") :], "--json")
+    assert json.loads(again.stdout) == json.loads(run("show", "last", *budget, "--json").stdout)
+    assert discreet.stored(ledger, "trial").m == 6
+    assert len(list(folder.iterdir())) == 1
+    for wrong in (["show", "absent"], ["show", "last", "--dataset", "x"], ["show", "--json"]):
+        assert run(*wrong).exit_code == 2
 
 
 def test_files_are_private_and_a_refused_run_leaves_none(people, tmp_path):
@@ -241,23 +277,23 @@ def test_words_that_cannot_be_printed_fail_no_run(people, tmp_path, how, kept):
     command = shlex.join(map(str, [sys.executable, "-m", "discreet", "discover", path, *TWO_GROUPS, *more]))
     ran = subprocess.run(
         ["bash", "-o", "pipefail", "-c", SHELL[how].format(f"{command} --values")],
-        env={**os.environ, "TMPDIR": str(tmp_path)},
+        env={**os.environ, "DISCREET_RELEASES": str(tmp_path / "kept")},
         capture_output=True,
         check=False,
     )
     assert ran.returncode == 0, ran.stderr
     assert b"Traceback" not in ran.stderr
     assert b"Exception" not in ran.stderr
-    private = list(tmp_path.glob("discreet-release-*.json"))
+    private = list(tmp_path.glob("kept/*.json"))
     if kept == "out":
         text = (out / "release.json").read_text()
     elif kept == "ledger":
         (entry,) = Ledger(ledger).history("trial")
         text = Ledger(ledger).result("trial", entry.release_id).result
     else:
-        text = private[0].read_text() if how not in {"latin-1", "ascii"} else ran.stdout.decode("latin-1")
+        text = private[0].read_text()
     assert "rise" in text or "\\u0394" in text
-    assert len(private) == (kept == "neither" and how not in {"latin-1", "ascii"})
+    assert len(private) == (kept == "neither")
 
 
 def test_any_argument_of_any_test_can_be_given(people):
@@ -285,7 +321,7 @@ def test_every_option_is_taken_by_a_release_or_a_test():
     assert {"group", "levels", "epsilon", "out", "dry_run"} <= {*next(iter(DISCOVER.values()))}
 
 
-@pytest.mark.parametrize("plan", ['test = "mean"', '[[test]]\nname = "mean"'])
+@pytest.mark.parametrize("plan", ["test = 3", '[[test]]\nname = "mean"'])
 def test_a_plan_whose_test_is_no_table_is_refused_in_words(tmp_path, plan):
     """With exit code 2, not with a traceback."""
     path = tmp_path / "plan.toml"
@@ -351,7 +387,7 @@ def test_what_is_tested_and_what_is_not_is_said_first(survey):
     ]
     assert told(run("discover", numbers, *ask)) == [
         "Testing 3 columns: trust, moved, \\u001b[31m.",
-        "Left out, row numbers: column ''. To test it: --columns ''.",
+        "Left out, row numbers: 1 column: ''. To test it too: --columns '' --columns '*'.",
         "A value of 0.5 or more counts as yes: 3 columns: trust, moved, \\u001b[31m.",
     ]
     assert told(run("discover", survey, "--test", "sign", "--columns", "trust")) == [

@@ -358,7 +358,10 @@ def smallest(kind):
 
 
 ELSEWHERE = {"adjusted": "test_adjusted", "contingency": "test_several", "kruskal-wallis": "test_several"}
-ELSEWHERE["pairs"] = "test_several"  # whose labels, levels or pairs are more than the tables here have
+ELSEWHERE |= {
+    "pairs": "test_several",
+    "tdt": "test_tdt",
+}  # whose labels, levels, pairs or families are more than tables here have
 
 
 @pytest.mark.slow

@@ -117,7 +117,7 @@ def test_two_by_two_is_valid_at_every_margin(own, other, floor, protect, tail):
     group = np.array([1] * own + [0] * other)
     worst = []
     for inside, outside in ((own, other), (own // 2, other), (own, other // 3)):
-        for yes in np.unique(np.linspace(1, inside + outside - 1, 12).astype(int)):
+        for yes in np.unique(np.linspace(1, inside + outside - 1, 8).astype(int)):
             among = np.arange(max(0, yes - outside), min(inside, yes) + 1)
             row = np.arange(own + other)[:, None]
             values = np.where(row < own, row < among, row - own < yes - among).astype(float)

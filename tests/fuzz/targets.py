@@ -161,6 +161,10 @@ def _evidence(made):
     certificate |= {"people": None, "assumption": ""}
     yield Target("Certificate", discreet.Certificate, certificate)
     yield Target("Person", discreet.Person, {"column": "who", "reduce": "mean"})
+    path = made.bed.with_suffix(".csv")
+    path.write_text("a;b\n1,5;2\n0;1\n", "utf-8")
+    table = {"data": str(path), "separator": ";", "decimal": ","}
+    yield Target("Table", lambda **a: discreet.measure(discreet.Table(**a), discreet.Sign()), table)
     plink = everything(discreet.Plink, path=str(made.bed))
     yield Target("Plink", lambda **a: discreet.measure(discreet.Plink(**a), discreet.Allelic()), plink)
     sign = discreet.Sign()
@@ -250,6 +254,12 @@ def _ledger(made):
     yield Target("Ledger.settle", settle, {"charge": "real", "result": "{}"})
     right = {"name": "cohort", "release_id": "absent", "request": {"q": 0.1}}
     yield Target("Ledger.stored", book.stored, right)
+    paid = Ledger(made.folder / "paid.ledger")
+    paid.create("cohort", epsilon=1.0, delta=1e-6)
+    evidence = discreet.Evidence.from_z([12.0, 0.3], sup=0.01, adjacency="replace")
+    discreet.release(evidence, **BUDGET, ledger=paid, dataset="cohort", release_id="one")
+    right = {"ledger": str(paid.path), "dataset": "cohort", "release_id": "one"}
+    yield Target("stored", discreet.stored, right)
     yield Target("Ledger.verify", book.verify, {"head": None})
 
 

@@ -3,7 +3,7 @@
 import pytest
 from sample_releases import sample, told
 
-from discreet.cli.show import show
+from discreet.cli.terminal import print_release
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ from discreet.cli.show import show
 )
 def test_the_table_has_the_numbers_there_are(release, heads, capsys):
     """Estimates and intervals, else noisy values, else no table; then the words."""
-    assert show(release, as_json=False)
+    assert print_release(release, as_json=False)
     table, words = capsys.readouterr().out.split(f"{len(release)} discoveries among", 1)
     assert all(head in table for head in heads)
     assert bool(table.strip()) is bool(heads)

@@ -1,6 +1,8 @@
 """Hypotheses in turn: levels as defined, FDR kept, state in the ledger, decisions final."""
 
+import copy
 import itertools
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -9,7 +11,8 @@ import discreet
 from budget import assert_mean_at_most, must_fail
 from discreet.classical import online
 from discreet.errors import BudgetError, InputError
-from discreet.privacy.ledger import Ledger
+from discreet.privacy.ledger import Ledger, payment
+from discreet.single import sign
 
 
 def decided(rule, p, q):
@@ -95,3 +98,94 @@ def test_wrong_questions_cost_nothing(tmp_path):
         discreet.Sequence(ledger=book)
     with pytest.raises(InputError):
         discreet.Sequence(method="bh")
+
+
+@pytest.fixture
+def trial(tmp_path):
+    """Make a ledger with room for many questions."""
+    book = Ledger(tmp_path / "budget.ledger")
+    book.create("trial", epsilon=100, delta=0)
+    return book
+
+
+def interrupted(questions, hypothesis, monkeypatch, times):
+    """Ask, and be killed after the draw."""
+
+    def killed(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(sign, "draw", killed)
+        for _ in range(times):
+            with pytest.raises(KeyboardInterrupt):
+                questions.ask(hypothesis, [1.0] * 300, epsilon=1)
+
+
+@pytest.mark.parametrize("rule", online.RULES)
+def test_a_question_that_is_always_interrupted_counts_as_no_discovery(trial, monkeypatch, rule):
+    """After its last draw the place has p = 1 in the ledger, and whoever comes next goes on behind it."""
+    first = discreet.Sequence(ledger=trial, dataset="trial", method=rule)
+    first.ask("up", [1.0] * 300, epsilon=1)
+    interrupted(first, "diet", monkeypatch, payment.MOST_DRAWS - 1)
+    with pytest.raises(InputError, match="'diet' was interrupted"):
+        discreet.Sequence(ledger=trial, dataset="trial", method=rule).ask("x", [1.0] * 300, epsilon=1)
+    interrupted(first, "diet", monkeypatch, 1)
+    second = discreet.Sequence(ledger=trial, dataset="trial", method=rule)
+    asked = second.ask("sleep", [1.0] * 300, epsilon=1)
+    up, diet = second.asked[:2]
+    assert (diet.answer, diet.p_value, diet.rejected) == (None, 1.0, False)
+    assert "p = 1" in str(diet)
+    assert asked.level == online.RULES[rule]([up.p_value, 1.0], [up.rejected, False], 0.1)
+    assert first.skip() is None
+    assert first.asked == second.asked
+    assert [entry.state for entry in trial.history("trial")] == ["released"] * 3
+    assert trial.verify().good
+
+
+def test_an_interrupted_question_is_skipped_when_asked_to(trial, monkeypatch):
+    """Without it others are refused; the charge stands, and the answer is final."""
+    questions = discreet.Sequence(ledger=trial, dataset="trial")
+    interrupted(questions, "diet", monkeypatch, 1)
+    skipped = questions.skip()
+    assert skipped is not None
+    assert skipped.answer is None
+    assert questions.skip() is None
+    assert len(trial.history("trial")) == 1
+    questions.ask("diet", [1.0] * 300, epsilon=1)
+    assert [asked.p_value == 1.0 for asked in questions.asked] == [True, False]
+    assert copy.copy(questions).asked == questions.asked
+    with pytest.raises(InputError, match="not copied"):
+        copy.copy(discreet.Sequence())
+
+
+def test_an_answer_the_disk_had_no_room_for(trial):
+    """Another process counts it as no discovery and goes on."""
+    questions = discreet.Sequence(ledger=trial, dataset="trial")
+    questions.ask("up", [1.0] * 300, epsilon=1)
+    asked = trial.history("trial")[0].request
+    charge = trial.charge("trial", trial.history("trial")[0].events, "replace", asked, "sequence/2")
+    with trial._writing() as book:
+        payment.settle(book, charge, "{}", kept=False)
+    questions.ask("again", [1.0] * 300, epsilon=1)
+    assert [asked.answer is None for asked in questions.asked] == [False, True, False]
+
+
+@pytest.mark.slow
+def test_threads_share_a_sequence(trial):
+    """The same question at once from threads and objects: every answer has its place and its level."""
+    shared = [discreet.Sequence(ledger=trial, dataset="trial") for _ in range(2)]
+    alone = discreet.Sequence()
+
+    def ask(i):
+        alone.ask("diet", [1.0, -1.0] * 20, epsilon=1)
+        return shared[i % 2].ask("diet", [1.0, -1.0] * 20, epsilon=1)
+
+    with ThreadPoolExecutor(4) as pool:
+        asked = list(pool.map(ask, range(12)))
+    final = discreet.Sequence(ledger=trial, dataset="trial").asked
+    assert len(final) == len(trial.history("trial")) == len(alone.asked) == 12
+    assert sorted(a.answer.statistic for a in asked) == sorted(a.answer.statistic for a in final)
+    for sequence_asked in (final, alone.asked):
+        p, rejected = [a.p_value for a in sequence_asked], [a.rejected for a in sequence_asked]
+        for t, one in enumerate(sequence_asked):
+            assert one.level == online.lord(p[:t], rejected[:t], 0.1)

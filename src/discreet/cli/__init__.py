@@ -5,6 +5,7 @@ from __future__ import annotations
 from discreet.cli import discover as discover
 from discreet.cli import lab as lab
 from discreet.cli import plan as plan
+from discreet.cli import show as show
 from discreet.cli.app import app as app
 from discreet.cli.bench import bench
 from discreet.cli.budget import budget

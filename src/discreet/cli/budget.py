@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import textwrap
+from collections.abc import Mapping
 from pathlib import Path  # noqa: TC003 (typer reads the annotations)
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import typer
 
 from discreet.cli.app import say
-from discreet.cli.deliver import check_folder, deliver
-from discreet.cli.drawn import drawn
+from discreet.cli.drawn import listed, safe
+from discreet.errors import DiscreetError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from discreet.privacy.ledger import Budget, Entry
+    from discreet.privacy.ledger import Budget, Entry, Ledger
 
 budget = typer.Typer(
     help="A total privacy budget for a data set, kept in a ledger file that every release is charged to.",
@@ -24,6 +24,7 @@ budget = typer.Typer(
 )
 
 _LEDGER = typer.Option(..., "--ledger", envvar="DISCREET_LEDGER", help="The ledger file.", show_default=False)
+_NAMED = 5
 _JSON = typer.Option(False, "--json", help="Print JSON instead of words.")
 
 
@@ -66,18 +67,22 @@ def show(
         _echo(json.dumps(rows if name is None else rows[0]))
     elif name is not None:
         _echo(str(budgets[0]))
+        more = book.more(name)
+        if more is not None:
+            many = "100 or more" if more >= 100 else more or "no"
+            _echo(f"Of releases like the last one, there is room for {many} more.")
     else:
         header = ("data set", "epsilon", "delta", "spent", "left", "releases", "neighbours")
-        _table(header, [_budget_row(each) for each in budgets])
+        listed(header, [_budget_row(each) for each in budgets])
 
 
 @budget.command()
 def history(
     name: str = typer.Argument(help="The data set."), ledger: Path = _LEDGER, as_json: bool = _JSON
 ) -> None:
-    """List every charge: when, which release, what it cost, and whether its result is stored.
+    """List every charge: who asked, what, when, what was found, and what it cost.
 
-    --json adds what was asked and what each mechanism spent.
+    --json adds what each mechanism spent, and the parameters one by one.
 
     Example: discreet budget history cohort --ledger budget.ledger
     """
@@ -91,33 +96,13 @@ def history(
         _echo(json.dumps([{**f, "events": [to_dict(event) for event in f["events"]]} for f in fields]))
     elif entries:
         delta = book.budget(name).delta
-        header = ("row", "time", "release", "state", "epsilon")
-        _table(header, [_entry_row(each, delta) for each in entries])
+        for entry in entries:
+            _echo(_in_words(book, name, entry, delta))
         _echo(
             f"Epsilon of each release by itself, at delta = {delta:.3g}; `show` says what all cost together."
         )
     else:
         _echo("Nothing was charged yet.")
-
-
-@budget.command()
-def result(
-    name: str = typer.Argument(help="The data set."),
-    release_id: str = typer.Argument(help="The release, as `history` names it."),
-    ledger: Path = _LEDGER,
-    out: Path | None = typer.Option(None, help="Write report.html, discoveries.csv and release.json here."),
-    as_json: bool = _JSON,
-) -> None:
-    """Print a release that the ledger holds once more, or write it to files; nothing is spent.
-
-    Example: discreet budget result cohort first-look --ledger budget.ledger --out results
-    """
-    from discreet.privacy.ledger import Ledger
-    from discreet.spending import stored
-
-    if out is not None:
-        check_folder(out)
-    deliver(stored(Ledger(ledger), name, release_id), out, as_json=as_json, ledger=str(ledger))
 
 
 @budget.command()
@@ -150,34 +135,37 @@ def _budget_row(each: Budget) -> list[str]:
     return [each.name, *numbers, str(each.releases), each.neighbours]
 
 
-def _entry_row(entry: Entry, delta: float) -> list[str]:
+def _in_words(book: Ledger, name: str, entry: Entry, delta: float) -> str:
+    """Return one charge in a few lines: when, by whom, at what cost; what was asked; what was found."""
     from discreet.privacy.account import account
 
-    cost = account(entry.events, delta=delta)
-    return [str(entry.position), entry.time, entry.release_id, entry.state, f"{cost:.4g}"]
+    cost = f"epsilon {account(entry.events, delta=delta):.4g}"
+    by = f", by {entry.by}" if entry.by else ""
+    asked, found = _asked_and_found(book, name, entry)
+    head = f"{entry.position}. {entry.release_id}: {entry.time[:16].replace('T', ' ')} UTC{by}, {cost}"
+    lines = [line for part in (asked, found) if part for line in textwrap.wrap(part, 96)]
+    return "\n".join([head, *(f"   {line}" for line in lines)])
 
 
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table: drawn on a terminal, plain anywhere else, its cells never read as markup."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+def _asked_and_found(book: Ledger, name: str, entry: Entry) -> tuple[str, str]:
+    """Return the question of a release and what it found, as its stored result says."""
+    from discreet.report.words import headline
+    from discreet.spending import stored
 
-    from discreet.report.text_table import table
-
-    if not Console().is_terminal:
-        _echo(table(header, [[_safe(cell) for cell in row] for row in rows]))
-        return
-    cells = Table(*header)
-    for row in rows:
-        cells.add_row(*(Text(_safe(cell)) for cell in row))
-    say(drawn(cells))
+    test = entry.request.get("test")
+    asked = str(cast("Mapping[str, Any]", test).get("name", "")) if isinstance(test, Mapping) else ""
+    if entry.state != "released":
+        return asked, "No result: it is being drawn, or was interrupted."
+    try:
+        release = stored(book, name, entry.release_id)
+    except DiscreetError:
+        return asked, ""
+    names = ", ".join(release.discoveries[:_NAMED])
+    more = f" and {len(release) - _NAMED:,} more" if len(release) > _NAMED else ""
+    return str(
+        release.parameters.get("question", asked)
+    ), f"{headline(release)}{names and ': '}{names}{more}."
 
 
 def _echo(text: Any) -> None:
-    say("\n".join(map(_safe, str(text).split("\n"))))
-
-
-def _safe(text: str) -> str:
-    """Return text with control and direction characters spelled out: a file may have been tampered with."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    say("\n".join(map(safe, str(text).split("\n"))))

@@ -1,15 +1,17 @@
-"""A paid release reaches its owner: written to files first, printed after, kept somewhere if both fail."""
+"""A paid release reaches its owner: written first, printed after."""
 
 from __future__ import annotations
 
 import os
+import shlex
 import tempfile
 from typing import TYPE_CHECKING
 
 import typer
 
 from discreet.cli.app import say, tell
-from discreet.cli.show import show
+from discreet.cli.kept import keep as keep_file
+from discreet.cli.terminal import print_release
 from discreet.errors import DiscreetError, InputError
 from discreet.report.save import make_folder
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from discreet.report.budget import BudgetLine
     from discreet.report.genome import Located
     from discreet.report.release import Release
 
@@ -30,8 +33,13 @@ def deliver(
     as_json: bool,
     ledger: str | None = None,
     place: Callable[[Release], Located] | None = None,
+    keep: bool = True,
 ) -> None:
-    """Save a release, then print it; `place` finds its variants on the genome."""
+    """Save a release, then print it; `place` finds its variants on the genome.
+
+    Without `out`, or where that fails, it is kept in its ledger or in a folder of the user's, unless it came
+    from there.
+    """
     failure: DiscreetError | None = None
     written: list[Path] = []
     located: Located | None = None
@@ -45,11 +53,18 @@ def deliver(
             written += located.save(out)
     except DiscreetError as refusal:
         failure = refusal
-    printed = show(release, located, as_json=as_json)
+    needed = keep and (out is None or failure is not None)
+    where = _kept(release, ledger) if needed else ""
+    printed = print_release(release, located, as_json=as_json)
     if written and not as_json:
         say("Written: " + ", ".join(map(str, written)))
-    if failure is not None or not (printed or written):
-        _rescue(release, ledger, printed=printed and as_json)
+    if where and (failure is not None or not printed):
+        tell(where)
+    elif where and not as_json:
+        say(where)
+    if needed and not where and not (printed and as_json):
+        typer.echo("What could not be written is here, as JSON; keep it, for it is paid for:")
+        typer.echo(release.to_json())
     if failure is not None:
         raise failure
 
@@ -78,21 +93,33 @@ def _is_there(path: Path) -> bool:
     return True
 
 
-def _rescue(release: Release, ledger: str | None, *, printed: bool) -> None:
-    """Say where a release is that could not be written or printed: in the ledger, or in a file made now."""
-    if printed:
-        return
+def _kept(release: Release, ledger: str | None) -> str:
+    """Keep a release and return where it is, in words: in its ledger, or in a file; nothing if nowhere."""
     line = release.budget
-    if ledger is not None and line is not None:
-        again = f"discreet budget result {line.data_set!r} {line.release!r} --ledger {ledger}"
-        tell(f"The release is stored in the ledger; to have it again: {again}")
-        return
+    if ledger is not None and line is not None and _is_stored(ledger, line):
+        again = ["discreet", "show", line.release, "--ledger", str(ledger), "--dataset", line.data_set]
+        return f"Kept in the ledger; to see it again: {shlex.join(again)}"
     try:
-        handle, path = tempfile.mkstemp(prefix="discreet-release-", suffix=".json")  # for its owner alone
+        path = keep_file(release)
+    except DiscreetError:
+        pass
+    else:
+        return f"Kept in {path}; to see it again: discreet show {path.stem}; as a report: add --out FOLDER"
+    try:
+        handle, name = tempfile.mkstemp(prefix="discreet-release-", suffix=".json")  # for its owner alone
         with os.fdopen(handle, "w") as file:
             file.write(release.to_json(indent=2))
     except OSError:
-        typer.echo("What could not be written is here, as JSON; keep it, for it is paid for:")
-        typer.echo(release.to_json())
-        return
-    tell(f"The release is kept in {path}: move it to a safe place, for it is paid for.")
+        return ""
+    return f"The release is kept in {name}: move it to a safe place, for it is paid for."
+
+
+def _is_stored(ledger: str, line: BudgetLine) -> bool:
+    """Tell whether the ledger holds the result: its disk may have had no room for it."""
+    from discreet.spending import stored
+
+    try:
+        stored(ledger, line.data_set, line.release)
+    except DiscreetError:
+        return False
+    return True

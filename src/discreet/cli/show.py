@@ -1,52 +1,67 @@
-"""A release on the terminal: a short table and plain words."""
+"""`discreet show`: a release that was made before, once more."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path  # noqa: TC003 (typer reads the annotations)
 
-from discreet.cli.app import say
-from discreet.cli.drawn import drawn
+import typer
 
-if TYPE_CHECKING:
-    from discreet.report.genome import Located
-    from discreet.report.release import Release
-
-_SHOWN = 20
-_NAMES = ("rank", "hypothesis", "index")
+from discreet.cli import kept
+from discreet.cli.app import app, refuse_idle, say
+from discreet.cli.deliver import check_folder, deliver
+from discreet.cli.drawn import listed
+from discreet.errors import InputError
 
 
-def show(release: Release, located: Located | None = None, *, as_json: bool) -> bool:
-    """Print a release: JSON on request, else the strongest discoveries and what is promised.
+@app.command()
+def show(
+    ctx: typer.Context,
+    name: str | None = typer.Argument(
+        None, help='A release: "last", a name of the list, or its file. All are listed if absent.'
+    ),
+    ledger: Path | None = typer.Option(None, help="The ledger that holds it, under its release id."),
+    dataset: str | None = typer.Option(None, help="The data set's name in the ledger."),
+    out: Path | None = typer.Option(None, help="Write report.html, discoveries.csv and release.json here."),
+    as_json: bool = typer.Option(False, "--json", help="Print the release as JSON."),
+) -> None:
+    """Show a release once more, or write it to files. No data is read and nothing is spent.
 
-    Returns whether all of it could be printed.
+    Every release of `discreet discover` is kept: in the folder of --out, in the ledger, or else in a folder
+    of your own, which the environment variable DISCREET_RELEASES can name.
+
+    Examples: discreet show last --out results; discreet show last --ledger b.ledger --dataset cohort
     """
-    if as_json:
-        return say(release.to_json(indent=2))
-    parts = [_table(release) if len(release) else "", str(release)]
-    parts += [str(part) for part in (release.budget, located) if part is not None]
-    printed = [say(part) for part in parts if part]
-    return all(printed)
+    if name is None:
+        refuse_idle(ctx, ["out", "as_json"], "without a release to show")
+    if ledger is None:
+        refuse_idle(ctx, ["dataset"], "without --ledger")
+    elif dataset is None:
+        raise InputError("a ledger keeps the budgets of several data sets: say which, --dataset")
+    if out is not None:
+        check_folder(out)
+    if name is None:
+        _list(ledger, dataset)
+    elif ledger is not None and dataset is not None:
+        from discreet.spending import stored
+
+        chosen = None if name == kept.LAST else name
+        deliver(stored(ledger, dataset, chosen), out, as_json=as_json, keep=False)
+    else:
+        deliver(kept.read(kept.find(name)), out, as_json=as_json, keep=False)
 
 
-def _table(release: Release) -> str:
-    """Return the first discoveries with their numbers; nothing where there are none."""
-    from rich.table import Table
-    from rich.text import Text
+def _list(ledger: Path | None, dataset: str | None) -> None:
+    if ledger is not None and dataset is not None:
+        from discreet.cli.budget import history
 
-    from discreet.report.markup import shown
-    from discreet.report.table import columns
-
-    named = {"standard_error": "standard error", "noise_sd": "noise (sd)", "p_value": "p", "q_value": "q"}
-    if release.values is not None:
-        named["value"] = f"{release.values.name}, noisy"
-    numbers = {name: x for name, x in columns(release).items() if name not in _NAMES}
-    if not numbers:
-        return ""
-    table = Table("", "discovery", *(named.get(name, name) for name in numbers))
-    for rank, (name, *row) in enumerate(zip(release.discoveries, *numbers.values(), strict=True), 1):
-        if rank > _SHOWN:
-            break
-        digits = (2 if column in named and column != "value" else 4 for column in numbers)
-        cells = (f"{x:.{few}g}" for x, few in zip(row, digits, strict=True))
-        table.add_row(str(rank), Text(shown(name)), *cells)
-    return drawn(table)
+        history(dataset, ledger, as_json=False)
+        return
+    rows = [
+        (name, f"{len(release):,} of {release.m:,}", str(release.parameters.get("question", ""))[:70])
+        for name, release in kept.releases()
+    ]
+    if not rows:
+        say(f"No release is kept in {kept.folder()}.")
+        return
+    listed(("release", "discoveries", "question"), rows)
+    say("To see one again: discreet show NAME; as a report: discreet show NAME --out results.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy
@@ -137,12 +137,12 @@ class Sign(Test):
 def sign_score_map(n: int, ceiling: float) -> ScoreMap:
     """Return the score of every difference 0..n (below 0 it is 0)."""
     v = np.arange(1, n + 1)
-    p = np.maximum(_tail(n, v), _tail(n - 1, v))
+    p = np.maximum(sign_tail(n, v), sign_tail(n - 1, v))
     scores = gentle(np.concatenate([[0.0], scores_of_p(p)]), SLOPE / float(np.sqrt(n)))
     return ScoreMap(1.0, np.minimum(scores, ceiling))
 
 
-def _tail(n: int, v: NDArray[np.int64]) -> NDArray[np.float64]:
+def sign_tail(n: int, v: NDArray[Any]) -> NDArray[np.float64]:
     """Return P(S_n >= v): S_n = 2 Bin(n, 1/2) - n."""
     count = np.ceil((n + v) / 2)
     inside = np.minimum(count, n)  # beyond n there is no tail at all

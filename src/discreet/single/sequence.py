@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, fields
+from threading import RLock
 from typing import TYPE_CHECKING, Any, get_args
 
 from discreet import check
 from discreet.classical.online import PROMISES, RULES
-from discreet.errors import InputError
+from discreet.errors import InputError, LedgerError
 from discreet.privacy.events import Pure
+from discreet.privacy.ledger.payment import is_exhausted
 from discreet.privacy.promise import Privacy
 from discreet.single.test import settle_request, test
 from discreet.single.tested import Tested
 from discreet.typing import Online
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from collections.abc import Sequence as Sequence_
     from os import PathLike
 
     from discreet.alternative import Alternative
     from discreet.privacy.ledger import Ledger
     from discreet.privacy.ledger.dataset import DataSet
-    from discreet.privacy.ledger.records import Charge
+    from discreet.privacy.ledger.records import Charge, Entry
     from discreet.typing import ArrayLike, SingleTest
 
 ONLINE: tuple[str, ...] = get_args(Online)
@@ -36,8 +39,8 @@ class Asked:
     ----------
     hypothesis : str
         What was asked, in the words of who asked.
-    answer : Tested
-        The p-value, the estimate and the interval.
+    answer : Tested or None
+        The p-value, the estimate and the interval; None where every draw was interrupted.
     level : float
         What the p-value was compared with; settled before it was drawn.
     rejected : bool
@@ -60,13 +63,20 @@ class Asked:
     """
 
     hypothesis: str
-    answer: Tested
+    answer: Tested | None
     level: float
     rejected: bool
 
+    @property
+    def p_value(self) -> float:
+        """The p-value; 1 without an answer."""
+        return 1.0 if self.answer is None else self.answer.p_value
+
     def __str__(self) -> str:
+        if self.answer is None:
+            return f"{self.hypothesis}: interrupted, counts as no discovery (p = 1)."
         verdict = "a discovery" if self.rejected else "no discovery"
-        return f"{self.hypothesis}: {verdict} (p = {self.answer.p_value:.3g}, level {self.level:.3g})."
+        return f"{self.hypothesis}: {verdict} (p = {self.p_value:.3g}, level {self.level:.3g})."
 
 
 class Sequence:
@@ -91,7 +101,9 @@ class Sequence:
     Notes
     -----
     All that levels depend on are released p-values and decisions, so the state is public. Without a ledger it
-    is kept in memory and nothing adds up the budget. Proof: docs/proofs/online.md.
+    is kept in memory and nothing adds up the budget. Threads may share a sequence, and processes a ledger:
+    every question gets a place of its own. A question whose draws were interrupted eight times counts as
+    p = 1, and the sequence goes on. Proof: docs/proofs/online.md.
 
     References
     ----------
@@ -125,7 +137,16 @@ class Sequence:
             raise InputError("give ledger and dataset together, or neither")
         self._ledger, self._dataset = _book(ledger), dataset
         self._asked: list[Asked] = []
+        self._lock = RLock()
         self._resume()
+
+    def __getstate__(self) -> dict[str, Any]:
+        if self._ledger is None:
+            raise InputError("a sequence without a ledger has its state here alone, and is not copied")
+        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=RLock())
 
     @property
     def asked(self) -> tuple[Asked, ...]:
@@ -137,7 +158,7 @@ class Sequence:
         """What the next p-value will be compared with."""
         past = self._asked
         return RULES[self.method](
-            [one.answer.p_value for one in past], [one.rejected for one in past], self.q
+            [asked.p_value for asked in past], [asked.rejected for asked in past], self.q
         )
 
     def ask(
@@ -189,53 +210,114 @@ class Sequence:
             The budget does not allow it. Nothing was drawn or charged.
         """
         check.text(hypothesis, "hypothesis")
-        self._resume()
-        level = self.level
         options: Any = {"group": group, "levels": levels, "null": null, "alternative": alternative}
         options |= {"epsilon": epsilon, "confidence": confidence}
         request = settle_request(x, test, **options)
         request |= {"sequence": self.name, "q": self.q, "online": self.method, "hypothesis": hypothesis}
 
-        def draw() -> Asked:
+        def draw(level: float) -> Asked:
             answer = _test(x, test, **options)
             return Asked(hypothesis, answer, level, answer.p_value <= level)
 
-        if self._ledger is None:
-            asked = draw()
-        else:
+        with self._lock:
+            if self._ledger is None:
+                self._asked.append(draw(self.level))
+                return self._asked[-1]
+            return self._charged(self._ledger, request, draw)
 
-            def pay(charge: Charge, state: DataSet) -> str:
+    def skip(self) -> Asked | None:
+        """Count the question that was interrupted last as no discovery (p = 1), so that others can be asked.
+
+        Its charge stands. To have its answer, ask it again instead, which costs nothing more.
+
+        Returns
+        -------
+        Asked or None
+            The question without an answer; None where none was interrupted.
+        """
+        with self._lock:
+            self._resume()
+            entry = None if self._ledger is None else self._entries().get(self._place)
+            if entry is None:
+                return None
+            self._give_up(entry)
+            return self._asked[-1]
+
+    @property
+    def _place(self) -> str:
+        return f"{self.name}/{len(self._asked) + 1}"
+
+    def _charged(self, ledger: Ledger, request: dict[str, Any], draw: Callable[[float], Asked]) -> Asked:
+        """Ask at the first free place of the ledger.
+
+        The level of a place is settled by all places before it. The ledger's lock gives a place to one
+        question only: who comes second reads on, and takes the next.
+        """
+        while True:
+            self._resume()
+            place, level = self._place, self.level
+
+            def pay(charge: Charge, state: DataSet, level: float = level) -> str:
                 del charge, state
-                return _to_json(draw())
+                return _to_json(draw(level))
 
-            place = f"{self.name}/{len(self._asked) + 1}"
-            events = [Pure(request["epsilon"])]
-            paid = self._ledger.pay(str(self._dataset), events, "replace", request, pay, place)
-            asked = _from_json(paid.result)
-        self._asked.append(asked)
-        return asked
+            try:
+                paid = ledger.pay(
+                    str(self._dataset), [Pure(request["epsilon"])], "replace", request, pay, place
+                )
+            except (InputError, LedgerError):
+                self._resume()
+                if self._place != place:
+                    continue
+                entry = self._entries().get(place)
+                if entry is None or entry.request == request:
+                    raise
+                raise InputError(
+                    f"{entry.request.get('hypothesis')!r} was interrupted while it was drawn: ask it again, "
+                    "which costs nothing more, or count it as no discovery with skip()"
+                ) from None
+            if paid.fresh:
+                self._asked.append(_from_json(paid.result))
+                return self._asked[-1]
 
     def _resume(self) -> None:
         """Read on from the ledger what this or another process has asked since."""
         if self._ledger is None:
             return
-        mine = {
-            e.release_id: e
-            for e in self._ledger.history(str(self._dataset))
-            if e.request.get("sequence") == self.name
-        }
-        while (place := f"{self.name}/{len(self._asked) + 1}") in mine:
-            entry = mine[place]
-            if (entry.request.get("q"), entry.request.get("online")) != (self.q, self.method):
-                raise InputError(
-                    f"sequence {self.name!r} was begun with another q or method: go on with those"
-                )
-            if entry.state != "released":
-                return
-            self._asked.append(_from_json(self._ledger.result(str(self._dataset), place).result))
+        with self._lock:
+            mine = self._entries()
+            while (entry := mine.get(self._place)) is not None:
+                if (entry.request.get("q"), entry.request.get("online")) != (self.q, self.method):
+                    raise InputError(
+                        f"sequence {self.name!r} was begun with another q or method: go on with those"
+                    )
+                if is_exhausted(entry):
+                    self._give_up(entry)
+                elif not entry.kept:  # whoever asked has it; levels here go on as if nothing was found
+                    self._asked.append(self._without_answer(entry))
+                elif entry.state == "released":
+                    stored = self._ledger.result(str(self._dataset), entry.release_id)
+                    self._asked.append(_from_json(stored.result))
+                else:
+                    return
+
+    def _entries(self) -> dict[str, Entry]:
+        """Return this sequence's charges by place."""
+        history = () if self._ledger is None else self._ledger.history(str(self._dataset))
+        return {entry.release_id: entry for entry in history if entry.request.get("sequence") == self.name}
+
+    def _give_up(self, entry: Entry) -> None:
+        """Write down that a question has no answer."""
+        if self._ledger is not None:
+            result = _to_json(self._without_answer(entry))
+            stored = self._ledger.give_up(str(self._dataset), entry.release_id, result)
+            self._asked.append(_from_json(stored))
+
+    def _without_answer(self, entry: Entry) -> Asked:
+        return Asked(str(entry.request.get("hypothesis")), None, self.level, rejected=False)
 
     def __str__(self) -> str:
-        found = [one.hypothesis for one in self._asked if one.rejected]
+        found = [asked.hypothesis for asked in self._asked if asked.rejected]
         return (
             f"{len(self._asked)} asked, {len(found)} discoveries: {', '.join(found) or 'none'}.\n"
             f"At any time at most {self.q:.0%} of them are false on average, {PROMISES[self.method]}."
@@ -252,15 +334,20 @@ def _book(ledger: Ledger | str | PathLike[str] | None) -> Ledger | None:
 
 
 def _to_json(asked: Asked) -> str:
-    answer = {name: value for name, value in asdict(asked.answer).items() if name != "privacy"}
-    answer["epsilon"] = asked.answer.privacy.epsilon
-    record = {"hypothesis": asked.hypothesis, "level": asked.level, "rejected": asked.rejected}
-    return json.dumps(record | {"answer": answer})
+    record: dict[str, Any] = {
+        "hypothesis": asked.hypothesis, "level": asked.level, "rejected": asked.rejected, "answer": None
+    }  # fmt: skip
+    if asked.answer is not None:
+        answer = {name: value for name, value in asdict(asked.answer).items() if name != "privacy"}
+        record["answer"] = answer | {"epsilon": asked.answer.privacy.epsilon}
+    return json.dumps(record)
 
 
 def _from_json(text: str) -> Asked:
     record = json.loads(text)
     answer = record["answer"]
-    privacy = Privacy(answer["epsilon"], 0.0, (Pure(answer["epsilon"]),), "replace")
-    known = {field.name: answer[field.name] for field in fields(Tested) if field.name != "privacy"}
-    return Asked(record["hypothesis"], Tested(**known, privacy=privacy), record["level"], record["rejected"])
+    if answer is not None:
+        privacy = Privacy(answer["epsilon"], 0.0, (Pure(answer["epsilon"]),), "replace")
+        known = {field.name: answer[field.name] for field in fields(Tested) if field.name != "privacy"}
+        answer = Tested(**known, privacy=privacy)
+    return Asked(record["hypothesis"], answer, record["level"], record["rejected"])

@@ -15,6 +15,7 @@ from discreet.data.plink.lines import all_have, fields, lines
 from discreet.errors import InputError, no_column
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -25,10 +26,32 @@ _ABSENT = -9.0  # PLINK's code for a missing phenotype
 
 @dataclass(frozen=True, slots=True, repr=False)
 class People:
-    """Everyone in the file, by (family, person), with a phenotype: NaN where it is missing. Private."""
+    """Everyone in the file, by (family, person), with a phenotype: NaN where it is missing. Private.
+
+    `parents` holds everyone's father and mother by name, "0" where there is none.
+    """
 
     identifiers: tuple[tuple[str, str], ...]
     phenotype: NDArray[np.float64]
+    parents: tuple[Sequence[str], Sequence[str]]
+
+    def pedigree(self, kept: NDArray[np.bool_]) -> dict[str, NDArray[np.int64]]:
+        """Return the families of those kept, by number, and the rows of their parents among them; else -1.
+
+        Parents have the family of their child; family "0" is none.
+        """
+        rows = np.flatnonzero(kept).tolist()
+        place = {self.identifiers[row]: new for new, row in enumerate(rows)}
+        families: dict[str, int] = {"0": -1}
+        for row in rows:
+            families.setdefault(self.identifiers[row][0], len(families) - 1)
+        whose = [self.identifiers[row][0] for row in rows]
+        found = {"family": [families[family] for family in whose]}
+        for name, parent in zip(("father", "mother"), self.parents, strict=True):
+            found[name] = [
+                place.get((family, parent[row]), -1) for family, row in zip(whose, rows, strict=True)
+            ]
+        return {name: np.array(numbers, dtype=np.int64) for name, numbers in found.items()}
 
     def __repr__(self) -> str:
         return "People(private)"
@@ -40,10 +63,11 @@ def read_fam(path: Path) -> People:
     if not all_have(text, starts, 6):
         raise InputError(f"{path}: every line must have six fields: FID IID father mother sex phenotype")
     words = text.split()  # cut at ASCII blanks alone
-    family, person, phenotype = (
-        [word.decode(errors="backslashreplace") for word in words[field::6]] for field in (0, 1, 5)
+    family, person, father, mother, phenotype = (
+        [word.decode(errors="backslashreplace") for word in words[field::6]] for field in (0, 1, 2, 3, 5)
     )
-    return _people(path, list(zip(family, person, strict=True)), _numbers(phenotype))
+    ids = list(zip(family, person, strict=True))
+    return _people(path, ids, _numbers(phenotype), (father, mother))
 
 
 def read_psam(path: Path) -> People:
@@ -53,7 +77,11 @@ def read_psam(path: Path) -> People:
     known = {"FID", "IID", "SID", "PAT", "MAT", "SEX"}
     traits = [place for place, name in enumerate(header) if name.lstrip("#") not in known]
     values = [row[traits[0]] if traits else "NA" for row in rows]
-    return _people(path, ids, _numbers(values))
+    names = [name.lstrip("#") for name in header]
+    father, mother = (
+        [row[names.index(name)] if name in names else "0" for row in rows] for name in ("PAT", "MAT")
+    )
+    return _people(path, ids, _numbers(values), (father, mother))
 
 
 def read_phenotype(path: Path, people: People, column: str | None) -> NDArray[np.float64]:
@@ -119,13 +147,18 @@ def _identifiers(path: Path, header: list[str], rows: list[list[str]]) -> list[t
     return [("0" if family is None else row[family], row[person]) for row in rows]
 
 
-def _people(path: Path, ids: list[tuple[str, str]], phenotype: NDArray[np.float64]) -> People:
+def _people(
+    path: Path,
+    ids: list[tuple[str, str]],
+    phenotype: NDArray[np.float64],
+    parents: tuple[list[str], list[str]],
+) -> People:
     if len(set(ids)) != len(ids):
         raise InputError(f"{path}: somebody is listed twice (same FID and IID)")
     if any(family in _HEADERS or person in _HEADERS or family.startswith("##") for family, person in ids):
         # Such a person's line, where it comes first, would be taken for the header of a file about everyone.
         raise InputError(f"{path}: FID, IID and ## begin headers: nobody can be called so")
-    return People(tuple(ids), phenotype)
+    return People(tuple(ids), phenotype, parents)
 
 
 def _table(path: Path) -> tuple[list[str], list[list[str]]]:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 ENDINGS = {".bed": ".bim", ".pgen": ".pvar"}  # and where the variants are listed
 PHENOTYPE, STRATUM = "phenotype", "stratum"
+PEDIGREE = ("family", "father", "mother")
 _MOST_THREADS = 1024
 _DECODED = 2**22  # genotypes decoded at a time
 
@@ -138,13 +139,15 @@ class Plink:
         path = Path(self.path)
         return self._chosen(read_variants(path.with_suffix(ENDINGS[path.suffix.lower()])))
 
-    def open(self, variants: Variants | None = None) -> Cohort:
+    def open(self, variants: Variants | None = None, *, pedigree: bool = False) -> Cohort:
         """Read everything but the genotypes, and the list of variants if it is not given.
 
         Parameters
         ----------
         variants : Variants, optional
             What `variants` returned.
+        pedigree : bool
+            Whether to tell families, and parents by their row, too.
         """
         path, variants = Path(self.path), self.variants() if variants is None else variants
         if path.suffix.lower() == ".pgen":
@@ -162,6 +165,8 @@ class Plink:
         labels: dict[str, NDArray[Any]] = {PHENOTYPE: phenotype[kept]}
         if self.within is not None:
             labels[STRATUM] = read_strata(Path(self.within), people)[kept]
+        if pedigree:
+            labels |= people.pedigree(kept)
         return Cohort(packed, variants, kept, labels, self.threads or processors())
 
     def _chosen(self, variants: Variants) -> Variants:

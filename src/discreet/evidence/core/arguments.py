@@ -132,6 +132,7 @@ HELP: dict[str, str] = {
     "case_floor": "The same for the share of cases; if absent by number of people, from 0.1.",
     "sd_floor": "The same for the standard deviation of a trait, as a share of its bounds' width.",
     "protect": "everything, or columns if groups are public; of genotypes both, or genotypes alone.",
+    "affected": "tdt: the phenotype of affected children; 2 if absent.",
     "ceiling": "Scores above it count as it.",
     "tail": "safe (if absent) or normal; of two-by-two, allelic and trend also proved.",
     "adjacency": "replace (if absent) or add-remove, where the test has it.",

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 PROTECT = ("both", "genotypes")
 RARE = 0.05  # the lowest floor of a frequency that is taken unasked
-_STEP = 1 / 16  # floors are as low as they can be while one person moves z by no more than this
+STEP = 1 / 16  # floors are as low as they can be while one person moves z by no more than this
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +67,7 @@ class Genetic(Test):
         """Return the declared floor of allele frequencies, or as low a one as the number of people allows."""
         if self.maf_floor is not None:
             return self.maf_floor
-        needed = (2 * (design.pull or 1.0) / _STEP) ** 2 / (2 * design.variation)
+        needed = (2 * (design.pull or 1.0) / STEP) ** 2 / (2 * design.variation)
         return max(RARE, lesser_share(needed))
 
 
@@ -91,7 +91,7 @@ def not_protected(protect: str, stratum: str | None) -> str:
 
 def variance_floor(people: float, least: float) -> float:
     """Return a floor of the variance of a protected phenotype in [0, 1], at least `least`, at most 1/4."""
-    return float(np.clip((2 / _STEP) ** 2 / (people / 2), least, 0.25))
+    return float(np.clip((2 / STEP) ** 2 / (people / 2), least, 0.25))
 
 
 def lesser_share(variance: float) -> float:

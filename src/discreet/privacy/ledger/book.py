@@ -79,7 +79,8 @@ class Book:
         entry = replace(entry_of(row, body), interrupted=interrupted)
         if settle is None:
             return entry
-        return replace(entry, state="released", settled=self._row(settle, "settle", name, release_id)[0].hash)
+        last, _ = self._row(settle, "settle", name, release_id)
+        return replace(entry, state="released", settled=last.hash, kept=digest_of(last) is not None)
 
     def find(self, name: str, release_id: str | None, request: Mapping[str, Any]) -> Entry | None:
         """Return a charge by its id; without one, an interrupted one for the request, with an invented id."""

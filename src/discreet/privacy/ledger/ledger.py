@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from bisect import bisect_left
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from discreet.privacy.events import Event
+
+
+_MOST_MORE = 100
 
 
 class Ledger:
@@ -104,6 +108,20 @@ class Ledger:
             book.dataset(name)
             rows = [row for row in inspect.rows_of(book.db) if row.dataset == name]
         return tuple(replay(rows)[name].entries.values())
+
+    def more(self, name: str) -> int | None:
+        """Return how many more releases that cost as much as the last one there is room for, at most 100.
+
+        None if there was none yet.
+        """
+        entries = self.history(name)
+        if not entries:
+            return None
+        dataset, last = self._dataset(name), entries[-1].events
+        sums = [dataset.sums]
+        for _ in range(_MOST_MORE):
+            sums.append(sums[-1].plus(last))
+        return bisect_left(sums, True, lo=1, key=lambda after: not dataset.filter.admits(after)) - 1
 
     def head(self) -> str:
         """Return the hash of the last row; kept elsewhere, it lets `verify` notice a rewritten ledger."""
@@ -204,6 +222,29 @@ class Ledger:
         check.made(charge, Charge, "charge must be what Ledger.charge returned")
         with self._writing() as book:
             return payment.settle(book, charge, result)
+
+    def give_up(self, name: str, release_id: str, result: str) -> str:
+        """Store `result`, made of public things alone, for a release whose draw was interrupted.
+
+        The charge stands, and the release is never drawn again. What was stored before is not replaced.
+
+        Parameters
+        ----------
+        name : str
+            The data set.
+        release_id : str
+            A release that was charged.
+        result : str
+            A JSON text.
+
+        Returns
+        -------
+        str
+            What the ledger holds now.
+        """
+        with self._writing() as book:
+            book.dataset(name)
+            return payment.give_up(book, name, check.text(release_id, "release_id"), result)
 
     def verify(self, head: str | None = None) -> Verdict:
         """Check the whole file: the chain, the results, the totals; with `head`, that it holds this hash too.

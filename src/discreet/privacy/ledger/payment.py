@@ -5,6 +5,7 @@ The order, and why a kill at any point loses neither charge nor result: docs/pro
 
 from __future__ import annotations
 
+import getpass
 import json
 import sqlite3
 import uuid
@@ -87,6 +88,7 @@ def charge(
         "release_id": chosen,
         "request": json.loads(chain.canonical(plain(request))),
         "events": [event_kinds.to_dict(event) for event in events],
+        "by": _user(),
     }
     if release_id is None:
         content["automatic"] = True
@@ -97,6 +99,15 @@ def charge(
     row = book.append("charge", name, content, dataset.charged(events))
     book.note(name, entry_of(row, content))
     return Charge(name, chosen, row.position, row.hash)
+
+
+def _user() -> str:
+    """Return who asks, as the system calls them; empty where it does not say."""
+    try:
+        name = getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        return ""
+    return "".join(letter for letter in name if letter.isprintable())[:_LONGEST]
 
 
 def settle(book: Book, reserved: Charge, result: str, *, kept: bool = True) -> str:
@@ -123,6 +134,26 @@ def settle(book: Book, reserved: Charge, result: str, *, kept: bool = True) -> s
     return row.hash
 
 
+def give_up(book: Book, name: str, release_id: str, result: str) -> str:
+    """Store a result in place of one whose draw was interrupted; return what is stored, older results first.
+
+    While a draw runs the file is locked: whoever has the lock knows that nobody draws. `result` must be made
+    of public things alone.
+    """
+    entry = book.entry(name, release_id)
+    if entry is None:
+        raise InputError(f"release_id {release_id!r} was not charged to this ledger")
+    if entry.state == "released":
+        return book.result(name, release_id)
+    settle(book, Charge(name, release_id, entry.position, entry.hash), result)
+    return result
+
+
+def is_exhausted(entry: Entry) -> bool:
+    """Tell whether a charge was interrupted so often that it pays for no further draw."""
+    return entry.state != "released" and entry.interrupted + 1 >= MOST_DRAWS
+
+
 def is_settled(entry: Entry, request: Mapping[str, Any]) -> bool:
     """Tell whether a charge has its result; refuse another request, and one interrupted too often."""
     differs = sorted(name for name in {*request, *entry.request} if _differs(name, request, entry.request))
@@ -131,7 +162,7 @@ def is_settled(entry: Entry, request: Mapping[str, Any]) -> bool:
             f"release_id {entry.release_id!r} stands for a request with other parameters "
             f"({', '.join(differs)}); choose a new one"
         )
-    if entry.state != "released" and entry.interrupted + 1 >= MOST_DRAWS:
+    if is_exhausted(entry):
         raise LedgerError(
             f"release_id {entry.release_id!r} was interrupted {MOST_DRAWS} times while it was drawn. Its "
             "charge counts as spent; to release again, choose a new release_id"

@@ -74,7 +74,9 @@ class Entry:
 
     `state` is "charged" (no result yet: being drawn, or interrupted) or "released". `hash` seals this charge
     and everything written before it, `settled` its result too. `automatic`: nobody chose its release id.
-    `interrupted` counts draws that ended without a result and were begun again.
+    `interrupted` counts draws that ended without a result and were begun again. `by` is who asked, as the
+    system calls them; empty where it does not say. `kept` is False where the result was handed out, but the
+    disk had no room for it.
     """
 
     position: int
@@ -87,6 +89,8 @@ class Entry:
     automatic: bool = False
     interrupted: int = 0
     settled: str = ""
+    by: str = ""
+    kept: bool = True
 
 
 @dataclass(frozen=True, slots=True)

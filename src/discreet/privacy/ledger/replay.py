@@ -44,7 +44,8 @@ def entry_of(row: chain.Row, body: dict[str, Any]) -> Entry:
     events = tuple(map(event_kinds.from_dict, body["events"]))
     release_id, automatic = str(body["release_id"]), bool(body.get("automatic"))
     request = dict(body["request"])
-    return Entry(row.position, row.time, release_id, request, events, "charged", row.hash, automatic)
+    by = str(body.get("by", ""))
+    return Entry(row.position, row.time, release_id, request, events, "charged", row.hash, automatic, by=by)
 
 
 def digest_of(row: chain.Row) -> str | None:
@@ -70,7 +71,8 @@ def _apply(row: chain.Row, body: dict[str, Any], found: dict[str, History]) -> N
         history.entries[release_id] = replace(entry, interrupted=entry.interrupted + 1)
     elif row.kind == "settle" and entry is not None and entry.state == "charged":
         str(body["sha256"])
-        history.entries[release_id] = replace(entry, state="released", settled=row.hash)
+        kept = digest_of(row) is not None
+        history.entries[release_id] = replace(entry, state="released", settled=row.hash, kept=kept)
         history.settled[release_id] = row
         history.state = history.state.released()
     else:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 TYPES = ("number", "yes/no", "answers")
-GENETIC = ("allelic", "trend", "genotypic", "score")
+GENETIC = ("allelic", "trend", "genotypic", "score", "tdt")
 OFFERED = tuple(name for name in own_names() if name not in {"p-values", "vote", *GENETIC})
 """Tests on tables that are allowed unless the custodian says otherwise; votes need a list of functions."""
 METHODS = tuple(name for name, method in KNOWN.items() if method.gaussian and name != "mirror")
