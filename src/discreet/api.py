@@ -165,12 +165,12 @@ def discover(
             asked_of |= _reason(why)
             if METHODS[asked.method].asks_people or test.needs_rows:
                 source.let_go()
-                return _made(people, asked, purse, asked_of, _frame(data))
+                return _made(people, asked, purse, asked_of, _frame(source.data))
     # Scores may stay on a cluster where a method needs no more than their blocks can give.
     gather = asked.values or not METHODS[asked.method].of_shards
     where = {"engine": engine, "scheduler": scheduler}
     with measuring(source, test, person=person, columns=columns, **where, gather=gather) as evidence:
-        return _made(evidence, asked, purse, asked_of, _frame(data))
+        return _made(evidence, asked, purse, asked_of, _frame(source.data))
 
 
 @documented(TEXTS)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.block import Block
-    from discreet.data.tables.table import Table
+    from discreet.data.tables.table import TableReading
     from discreet.evidence.core.protocol import Test
 
 _LARGEST = 2**28  # entries of a file
@@ -81,7 +81,9 @@ def entries_of(data: Any, test: Test, *, person: Any, columns: Any) -> Entries:
     return Entries(tuple(names), questions, _values(blocks), labels, _ROWS if person is None else "")
 
 
-def _read(data: Any, test: Test, person: Any, columns: Any, *, ask: bool) -> tuple[Table, list[Block]] | None:
+def _read(
+    data: Any, test: Test, person: Any, columns: Any, *, ask: bool
+) -> tuple[TableReading, list[Block]] | None:
     """Return a table and everyone in it; None where that is not asked for, or is more than a test needs."""
     source = open_source(data)
     if not isinstance(source, Tables):
@@ -109,7 +111,7 @@ def _values(blocks: list[Block]) -> NDArray[Any]:
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
-def _blocks(table: Table, most: float) -> list[Block] | None:
+def _blocks(table: TableReading, most: float) -> list[Block] | None:
     """Return everyone, or None where there are more entries than `most`."""
     blocks: list[Block] = []
     entries = 0
@@ -141,7 +143,7 @@ def _refuse_empty(people: People, asked: Comparison) -> None:
         raise InputError(f"levels_within: both groups need people in each, and in {level!r} one has none")
 
 
-def _questions(table: Table, asked: Comparison) -> tuple[Question, ...]:
+def _questions(table: TableReading, asked: Comparison) -> tuple[Question, ...]:
     """Return how each column is read, by its declared type and by what was asked."""
     questions: list[Question] = []
     start = 0

@@ -53,6 +53,10 @@ NoisyMinimum: TypeAlias = Literal["permute-and-flip", "laplace"]
 """Which noise `noisy_min` adds."""
 Reduction: TypeAlias = Literal["mean", "first", "any"]
 """How several rows of one person become one."""
+Separator: TypeAlias = Literal[",", ";", "tab", "|"]
+"""What lies between two entries of a text file."""
+DecimalMark: TypeAlias = Literal[".", ","]
+"""What stands before the decimals in a text file."""
 Protect: TypeAlias = Literal["everything", "columns"]
 """Whether the group of a person is protected like all else, or public."""
 Frame: TypeAlias = Literal["pandas", "polars", "pyarrow"]

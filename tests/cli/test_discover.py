@@ -321,7 +321,7 @@ def test_every_option_is_taken_by_a_release_or_a_test():
     assert {"group", "levels", "epsilon", "out", "dry_run"} <= {*next(iter(DISCOVER.values()))}
 
 
-@pytest.mark.parametrize("plan", ['test = "mean"', '[[test]]\nname = "mean"'])
+@pytest.mark.parametrize("plan", ["test = 3", '[[test]]\nname = "mean"'])
 def test_a_plan_whose_test_is_no_table_is_refused_in_words(tmp_path, plan):
     """With exit code 2, not with a traceback."""
     path = tmp_path / "plan.toml"
@@ -387,7 +387,7 @@ def test_what_is_tested_and_what_is_not_is_said_first(survey):
     ]
     assert told(run("discover", numbers, *ask)) == [
         "Testing 3 columns: trust, moved, \\u001b[31m.",
-        "Left out, row numbers: column ''. To test it: --columns ''.",
+        "Left out, row numbers: 1 column: ''. To test it too: --columns '' --columns '*'.",
         "A value of 0.5 or more counts as yes: 3 columns: trust, moved, \\u001b[31m.",
     ]
     assert told(run("discover", survey, "--test", "sign", "--columns", "trust")) == [

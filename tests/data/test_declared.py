@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 import discreet
 from discreet.cli import app
 from discreet.data.tables.declared import declared
+from discreet.data.tables.table import table_source
 
 PEOPLE = 400
 SEX = ["Female", "Male"]
@@ -61,7 +62,7 @@ def of_folder(folder):
     return folder
 
 
-MAKES = [of_pandas, of_polars, of_lazy, of_arrow, of_parquet, of_folder]
+MAKES = [of_polars, of_lazy, of_arrow, of_parquet, of_folder]
 
 
 @pytest.mark.parametrize("make", MAKES)
@@ -86,7 +87,7 @@ def test_a_misspelt_level_is_refused_with_the_near_miss(make, tmp_path):
                     discreet.measure(table, test, columns=chosen)
 
 
-@pytest.mark.parametrize("make", MAKES)
+@pytest.mark.parametrize("make", [of_pandas, *MAKES])
 def test_a_yes_no_column_has_two_levels(make, tmp_path):
     """A word is neither of them."""
     test = discreet.TwoGroups(group="yes", levels=("no", "yes"), bounds=(0, 1))
@@ -95,13 +96,30 @@ def test_a_yes_no_column_has_two_levels(make, tmp_path):
 
 
 def test_what_occurs_in_a_file_declares_nothing(tmp_path):
-    """The dictionary of a Parquet column, and polars' Categorical, hold what people entered."""
-    frame = pd.DataFrame(columns())
-    frame.assign(sex=frame["sex"].astype("category")).to_parquet(tmp_path / "p.parquet")
-    assert "sex" not in declared(tmp_path / "p.parquet")
-    assert "sex" not in declared(pl.DataFrame(columns(), schema_overrides={"sex": pl.Categorical}))
-    assert "sex" not in declared(pl.DataFrame(columns(), schema_overrides={"sex": pl.Categorical}).to_arrow())
-    assert declared(tmp_path / "absent.parquet") == declared(3) == {}
+    """Categories of pandas, dictionaries of Parquet and polars' Categorical hold what people entered."""
+    frame = of_pandas(tmp_path)
+    frame.to_parquet(tmp_path / "p.parquet")
+    words = pl.DataFrame(columns(), schema_overrides={"sex": pl.Categorical})
+    for table in (frame, tmp_path / "p.parquet", words, words.lazy(), words.to_arrow()):
+        (sex,) = (column for column in table_source(table).columns if column.name == "sex")
+        assert declared(sex) is None
+        with pytest.raises(discreet.DiscreetError) as refusal:
+            discreet.measure(
+                table, discreet.Stratified(group="yes", stratum="sex", strata=["Malle"], bounds=(0, 1))
+            )
+        assert "Female" not in str(refusal.value)
+
+
+def test_declared_answers_are_tested_without_being_named(tmp_path):
+    """An Enum is tested by its levels: each of several, one of two; what is none of them cannot occur."""
+    for make in MAKES:
+        table = make(tmp_path)
+        assert discreet.measure(table, discreet.Sign(null=0.5)).names == (
+            *("x", "sex=Female", "sex=Male", "sex=Other", "yes"),
+        )
+    two = pl.DataFrame(columns(), schema_overrides={"sex": pl.Enum(SEX)})
+    assert discreet.measure(two, discreet.Sign(null=0.5), columns="s*").names == ("sex=Male",)
+    assert discreet.measure(two, discreet.Sign(null=0.5), columns={"sex": None}).names == ("sex=Male",)
 
 
 def test_an_empty_stratum_is_refused_wherever_the_table_comes_from():

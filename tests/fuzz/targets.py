@@ -163,6 +163,10 @@ def _evidence(made):
     certificate |= {"people": None, "assumption": ""}
     yield Target("Certificate", discreet.Certificate, certificate)
     yield Target("Person", discreet.Person, {"column": "who", "reduce": "mean"})
+    path = made.bed.with_suffix(".csv")
+    path.write_text("a;b\n1,5;2\n0;1\n", "utf-8")
+    table = {"data": str(path), "separator": ";", "decimal": ","}
+    yield Target("Table", lambda **a: discreet.measure(discreet.Table(**a), discreet.Sign()), table)
     plink = everything(discreet.Plink, path=str(made.bed))
     yield Target("Plink", lambda **a: discreet.measure(discreet.Plink(**a), discreet.Allelic()), plink)
     sign = discreet.Sign()

@@ -63,7 +63,7 @@ def quotes_swallow_lines(patch: Any) -> None:
     """Let a stray quote go on until the next one, lines and all."""
 
     class Swallowing:
-        def __init__(self, path: Path) -> None:
+        def __init__(self, path: Path, _: Any = None) -> None:
             with path.open(encoding="utf-8", errors="replace", newline="") as file:
                 self.names, *self.rows = [row for row in csv.reader(file) if row]
 
@@ -97,7 +97,7 @@ def coding_by_what_is_there(patch: Any) -> None:
 
 def incomplete_rows_dropped(patch: Any) -> None:
     """Leave out whoever misses a value."""
-    real = table.Table.blocks
+    real = table.TableReading.blocks
 
     def faulty(self: Any) -> Iterator[Block]:
         for block in real(self):
@@ -107,7 +107,7 @@ def incomplete_rows_dropped(patch: Any) -> None:
             people = None if block.people is None else block.people[whole]
             yield Block(block.values[whole], labels, people, block.first)
 
-    patch.setattr(table.Table, "blocks", faulty)
+    patch.setattr(table.TableReading, "blocks", faulty)
 
 
 def long_entries_refused_and_quoted(patch: Any) -> None:

@@ -183,9 +183,9 @@ def parquet_folder(study: Study, folder: Path) -> Path:
     return folder / "parts"
 
 
-def text_file(study: Study, folder: Path, *, ending: str = ".csv") -> Path:
+def text_file(study: Study, folder: Path, *, ending: str = ".csv", separator: str = ",") -> Path:
     """Write CSV or TSV; a row with an entry "raw" is that line, whatever it holds."""
-    separator = "\t" if ending.startswith(".tsv") else ","
+    separator = "\t" if ending.startswith(".tsv") else separator
     out = io.BytesIO()
     out.write((separator.join(study.types) + "\n").encode())
     for row in study.rows:
@@ -195,10 +195,17 @@ def text_file(study: Study, folder: Path, *, ending: str = ".csv") -> Path:
     return path
 
 
+def semicolons(study: Study, folder: Path) -> discreet.Table:
+    """Write CSV with decimal commas, and say so."""
+    return discreet.Table(text_file(study, folder, separator=";"), separator=";", decimal=",")
+
+
 def line(row: dict[str, Any], study: Study, separator: str = ",") -> bytes:
-    """Return a row as a line of CSV."""
+    """Return a row as a line of CSV; between semicolons, floats have a decimal comma."""
     text = io.StringIO()
     words = ["" if row[name] is None else row[name] for name in study.types]
+    if separator == ";":
+        words = [str(word).replace(".", ",") if isinstance(word, float) else word for word in words]
     csv.writer(text, delimiter=separator, lineterminator="\n").writerow(words)
     return text.getvalue().encode()
 
@@ -313,6 +320,7 @@ FORMS = {
             Form(ending[1:], partial(text_file, ending=ending), **_TEXT_TYPES, lines=True, refuses=_BAD_CELL)
             for ending in (".csv", ".tsv", ".csv.gz", ".tsv.gz")
         ),
+        Form("csv semicolons", semicolons, **_TEXT_TYPES, lines=True, refuses=_BAD_CELL),
         Form("dask array", dask_array, NUMBERS[:-1], NUMBERS[:-1], text=False, one_type=True, options=_DASK),
         Form("dask frame", dask_frame, people=False, options=_DASK),
         Form("dask parquet", parquet, FINE, (*FINE, *_WORDS), people=False, options=_DASK),

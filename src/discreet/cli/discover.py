@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from discreet.cli.app import app, refuse_idle, say, tell
+from discreet.cli.app import given as typed
 from discreet.cli.deliver import check_folder, deliver
 from discreet.cli.options import DISCOVER, SWITCHES, with_options
-from discreet.cli.plan_file import Job, read_job
+from discreet.cli.plan_file import Job, read_job, read_plan
 from discreet.cli.preview import check_budget, preview
 from discreet.data.plink.plink import Plink
 from discreet.errors import InputError
@@ -40,7 +41,8 @@ Exit codes: 0 done, 1 a check failed, 2 something asked for is impossible, 3 the
 def discover(
     ctx: typer.Context,
     data: Path | None = typer.Argument(
-        None, help="CSV, TSV (also .gz), Parquet, a folder of Parquet files: a row a person. Or .bed, .pgen."
+        None,
+        help="CSV, TSV (also .gz), Parquet, a folder of Parquet files: a row a person. Or .bed, .pgen.",
     ),
     **given: Any,
 ) -> None:
@@ -56,11 +58,13 @@ def discover(
         for name, value in {"data": data, **given}.items()
         if name not in SWITCHES and value not in (None, [], ())
     }
+    plan, switches = read_plan(given["config"])
+    given |= {name: value for name, value in switches.items() if not typed(ctx, name)}
     if given["server"] is not None:
-        _ask(ctx, given, asked)
+        _ask(ctx, given, plan, asked)
         return
     refuse_idle(ctx, ["token"], "without --server")
-    job = read_job(given["config"], asked)
+    job = read_job(plan, asked)
     if given["dry_run"]:
         say(preview(job, given["people"], given["hypotheses"]))
         check_budget(job)
@@ -83,14 +87,14 @@ def _more_levels(given: Mapping[str, Any], more: list[str]) -> list[str]:
     return [*given["levels"], *more]
 
 
-def _ask(ctx: typer.Context, given: dict[str, Any], asked: dict[str, Any]) -> None:
+def _ask(ctx: typer.Context, given: dict[str, Any], plan: Mapping[str, Any], asked: dict[str, Any]) -> None:
     """Put the question to a custodian's server."""
     from discreet.cli.remote import ask
 
     refuse_idle(ctx, ["dry_run"], "with --server, whose pages plan and try for nothing")
     if given["out"] is not None:
         check_folder(given["out"])
-    release = ask(given["server"], given["token"], given["config"], asked)
+    release = ask(given["server"], given["token"], plan, asked)
     deliver(release, given["out"], as_json=given["as_json"])
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from discreet.data.plink.plink import Plink
-from discreet.data.tables.choose import NUMBERS, offered
+from discreet.data.tables.choose import is_testable, names_people, offered, row_numbers
 from discreet.errors import DiscreetError
 
 if TYPE_CHECKING:
@@ -14,27 +15,29 @@ if TYPE_CHECKING:
 
     from discreet.cli.plan_file import Job
     from discreet.data.tables.source import Column
+    from discreet.data.tables.table import TableReading
 
 _SHOWN = 5
 
 
 def notes(job: Job) -> list[str]:
     """Return which columns are tested, which are left out, and what numbers mean to a test of yes and no."""
-    if isinstance(job.data, Plink) or getattr(job.test, "column", None) is not None:
+    table, wanted = asked_table(job), job.other.get("columns")
+    if table is None:
         return []
-    wanted, person = job.other.get("columns"), job.other.get("person")
-    try:
-        table = job.source.read(job.test.labels, columns=wanted, person=person)
-    except DiscreetError:
-        return []  # said in its turn, when the job runs
     chosen = {choice.column.name for choice in table.chosen}
     reserved = [*table.labels, *([table.person.column] if table.person else [])]
     everything = table.source.columns
     free = offered(everything, reserved)
     lines = [f"Testing {_listed(table.names)}.", *exact_levels(job)]
-    rows = {column.name for column in everything} - {column.name for column in free} - {*reserved, *chosen}
     if wanted is None:
-        lines += [f"Left out, row numbers: column {name!r}. To test it: --columns '{name}'." for name in rows]
+        apart = {
+            "row numbers": [column.name for column in row_numbers(everything)],
+            "identifiers, by their names": [column.name for column in everything if names_people(column)],
+        }
+        for what, names in apart.items():
+            if untested := [name for name in names if name not in {*reserved, *chosen}]:
+                lines.append(f"Left out, {what}: {_listed(untested)}. {_also(untested)}")
     patterns = ["*"] if wanted is None else [wanted] if isinstance(wanted, str) else list(wanted)
     left = [column.name for column in free if column.name not in chosen and _asked(column, patterns)]
     if left:
@@ -47,6 +50,24 @@ def notes(job: Job) -> list[str]:
     if counted and job.test.yes_or_no:
         lines.append(f"A value of 0.5 or more counts as yes: {_listed(counted)}.")
     return lines
+
+
+def asked_table(job: Job) -> TableReading | None:
+    """Return the columns that a job asks for, by the head of its table; None of genotypes and p-values."""
+    if isinstance(job.data, Plink) or getattr(job.test, "column", None) is not None:
+        return None
+    try:
+        return job.source.read(
+            job.test.labels, columns=job.other.get("columns"), person=job.other.get("person")
+        )
+    except DiscreetError:
+        return None  # said in its turn, when the job runs
+
+
+def _also(names: Sequence[str]) -> str:
+    """Return how to test a column that was left out, beside the others."""
+    which = "it" if len(names) == 1 else "one of them"
+    return f"To test {which} too: --columns {shlex.quote(names[0])} --columns '*'."
 
 
 def exact_levels(job: Job) -> list[str]:
@@ -64,11 +85,11 @@ def exact_levels(job: Job) -> list[str]:
 
 def _asked(column: Column, patterns: list[Any]) -> bool:
     """Say whether a column was asked for, by default or by pattern, and holds no numbers."""
-    return column.kind not in NUMBERS and any(fnmatchcase(column.name, str(pattern)) for pattern in patterns)
+    return not is_testable(column) and any(fnmatchcase(column.name, str(pattern)) for pattern in patterns)
 
 
 def _listed(names: Sequence[str]) -> str:
     """Return how many, and the first few by name."""
     more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
     plural = "" if len(names) == 1 else "s"
-    return f"{len(names):,} column{plural}: {', '.join(names[:_SHOWN])}{more}"
+    return f"{len(names):,} column{plural}: {', '.join(name or repr(name) for name in names[:_SHOWN])}{more}"

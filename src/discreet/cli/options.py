@@ -98,6 +98,12 @@ _FIRST = {
         default=False,
     ),
 }
+_TABLE = {
+    "separator": Given(
+        str | None, "What separates entries: ',', ';', tab or '|'; as the ending says if absent."
+    ),
+    "decimal": Given(str | None, "The mark before decimals: '.' (if absent) or ','."),
+}
 _PEOPLE = {
     "person": Given(str | None, "The column that says whose row it is."),
     "reduce": Given(str | None, f"How several rows of one person become one: {_words(Reduction)}."),
@@ -126,7 +132,7 @@ _GENES = {
     "pheno_name": Given(str | None, "Its column."),
     "keep": Given(Path | None, "People to use: FID IID."),
     "extract": Given(Path | None, "Variants to test, by name."),
-    "within": Given(Path | None, "Public strata: FID IID stratum."),
+    "within": Given(str | None, "Public strata: FID IID stratum. Of a table: the column of subgroups."),
     "freq": Given(Path | None, "Public frequencies (.afreq, .frq): rarer variants are left out."),
     "threads": Given(int | None, "Threads; all processors if absent."),
     **{name: given for name, given in _ARGUMENTS.items() if _LISTED[name]["genotypes"]},
@@ -148,6 +154,7 @@ _MORE = {
 }
 DISCOVER = {
     "To begin with": _FIRST,
+    "The file": _TABLE,
     "Keeping a budget": _BUDGET,
     "People": _PEOPLE,
     "The method": _METHOD,

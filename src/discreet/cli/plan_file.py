@@ -7,8 +7,11 @@ import tomllib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
+from discreet import check
+from discreet.cli.options import SWITCHES
 from discreet.data.plink.plink import Plink
 from discreet.data.source import is_genotypes, open_source
+from discreet.data.tables.described import Table
 from discreet.data.tables.person import Person
 from discreet.errors import InputError, perhaps
 from discreet.evidence.core.genetic import RARE
@@ -23,8 +26,9 @@ if TYPE_CHECKING:
 
 _ASKED = tuple(field.name for field in dataclasses.fields(Parameters))
 _PLINK = ("pheno", "pheno_name", "keep", "extract", "within", "freq", "threads")
+_TABLE = ("separator", "decimal")
 _AS_GIVEN = ("engine", "scheduler", "dataset", "release_id")
-OWN = ("data", "columns", "person", "reduce", "ledger", *_AS_GIVEN, *_PLINK)
+OWN = ("data", "columns", "person", "reduce", "ledger", *_AS_GIVEN, *_TABLE, *_PLINK)
 DEFAULTS: dict[str, Any] = {"q": 0.1, "epsilon": 1.0, "delta": 1e-6}
 
 
@@ -32,7 +36,7 @@ DEFAULTS: dict[str, Any] = {"q": 0.1, "epsilon": 1.0, "delta": 1e-6}
 class Job:
     """Everything `discover` needs, all of it public, all of it checked."""
 
-    data: str | Plink
+    data: Table | Plink
     test: Test
     asked: Parameters
     other: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -46,9 +50,9 @@ class Job:
         return {"data": self.source, "test": self.test, **self.asked.to_dict(), **self.other}
 
 
-def read_job(config: Path | None, given: Mapping[str, Any]) -> Job:
+def read_job(plan: Mapping[str, Any], given: Mapping[str, Any]) -> Job:
     """Return the job that a plan file and options describe; options win. No data is read."""
-    plan, options, everything = read_words(config, given)
+    options, everything = read_words(plan, given)
     if "data" not in everything:
         raise InputError("say which file to read: discreet discover FILE, or data in the plan file")
     kind = options.pop("name")
@@ -58,51 +62,80 @@ def read_job(config: Path | None, given: Mapping[str, Any]) -> Job:
     return Job(_data(everything, test), test, asked, _other(everything))
 
 
-def read_words(
-    config: Path | None, given: Mapping[str, Any]
-) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
-    """Return the plan file, the test with its options, and everything else, as it was written."""
-    plan = _read(config) if config is not None else {}
-    table = plan.pop("test", {})
+def read_words(plan: Mapping[str, Any], given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the test with its options, and everything else, as it was written."""
+    table = plan.get("test", {})
+    table = {"name": table} if isinstance(table, str) else table
     if not isinstance(table, dict):
         raise InputError('test in the plan file must be a table: [test], and in it name = "two-groups"')
-    options: dict[str, Any] = dict(cast("dict[str, Any]", table))
+    options = _underscored(cast("dict[str, Any]", table))
     if "test" in given:
         if options and options.get("name") != given["test"]:
             options = {}
         options["name"] = given["test"]
-    everything = {**plan, **{name: value for name, value in given.items() if name not in {"test", "option"}}}
+    apart = ("test", "option")
+    everything = {name: value for name, value in {**plan, **given}.items() if name not in apart}
+    genotypes = is_genotypes(str(everything.get("data", "")))
     for name in tuple(everything):
-        if name not in (*_ASKED, *OWN):
+        if name not in (*_ASKED, *OWN) or (name == "within" and not genotypes):
             options[name] = everything.pop(name)
-    options.update(_pairs(given.get("option", [])))
-    if "name" not in options and "group" in options and not is_genotypes(str(everything.get("data", ""))):
+    for pairs in (plan.get("option", []), given.get("option", [])):
+        options.update(_pairs(pairs))
+    if "name" not in options and "group" in options and not genotypes:
         options["name"] = "compare"
     if "name" not in options:
         raise InputError(
             "say which test: --test mean, for example, or [test] name in the plan file; to compare two "
             "groups, --group"
         )
-    return plan, options, everything
+    return options, everything
+
+
+def read_plan(path: Path | None) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what a plan file says of a job, and what it says to do with it: both may be empty."""
+    plan = {} if path is None else _underscored(_read(path))
+    if "json" in plan:
+        plan["as_json"] = plan.pop("json")
+    for name in ("config", "token"):
+        if name in plan:
+            raise InputError(f"{name} may not stand in a plan file: give it on the command line")
+    return plan, {name: _switch(name, plan.pop(name)) for name in tuple(plan) if name in SWITCHES}
+
+
+def _switch(name: str, value: Any) -> Any:
+    """Return an option that is no part of the job, of its type."""
+    if name in {"as_json", "dry_run"}:
+        return check.flag(value, name)
+    if name in {"people", "hypotheses"}:
+        return check.whole(value, name)
+    return check.path(value, name) if name == "out" else check.text(value, name)
+
+
+def _underscored(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options by their names in Python: release-id and release_id are one."""
+    return {name.replace("-", "_"): value for name, value in table.items()}
 
 
 def _check_plan(plan: Mapping[str, Any], test: str) -> None:
     """Refuse a name that neither a release nor its test knows."""
-    known = [*_ASKED, *OWN, *find_test(test).arguments()]
+    known = ["test", "option", *_ASKED, *OWN, *find_test(test).arguments()]
     for name in plan:
         if name not in known:
             hint = perhaps(name, known)
             raise InputError(f"the plan file has {name!r}, which neither a release nor {test!r} takes{hint}")
 
 
-def _data(everything: Mapping[str, Any], test: Test) -> str | Plink:
-    """Return the path, or the PLINK files it and the options beside it describe."""
+def _data(everything: Mapping[str, Any], test: Test) -> Table | Plink:
+    """Return the table, or the PLINK files, that the path and the options beside it describe."""
     path = str(everything["data"])
-    options = {name: everything[name] for name in _PLINK if name in everything}
-    if not is_genotypes(path):
-        if options:
-            raise InputError(f"{next(iter(options))} is for PLINK files: the path must end in .bed or .pgen")
-        return path
+    genotypes = is_genotypes(path)
+    for name in _TABLE if genotypes else _PLINK:
+        if name in everything:
+            kind = "tables" if genotypes else "PLINK files: the path must end in .bed or .pgen"
+            raise InputError(f"{name} is for {kind}")
+    options = {name: everything[name] for name in (*_TABLE, *_PLINK) if name in everything}
+    if not genotypes:
+        return Table(path, **options)
     if "freq" in options:
         # Variants rarer than the floor in the public file would only cost: they are not tested.
         floor = getattr(test, "maf_floor", 0.0)
@@ -120,8 +153,16 @@ def _other(everything: Mapping[str, Any]) -> dict[str, Any]:
     elif "reduce" in everything:
         raise InputError("reduce needs person: the column that says whose row it is")
     if "columns" in everything:
-        other["columns"] = everything["columns"]
+        other["columns"] = _columns(everything["columns"])
     return other
+
+
+def _columns(written: Any) -> Any:
+    """Return the columns; where TOML gives them as a table, those of numbers are called "number" there."""
+    if not isinstance(written, dict):
+        return written
+    columns = cast("dict[str, Any]", written)
+    return {name: None if levels == "number" else levels for name, levels in columns.items()}
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -133,10 +174,10 @@ def _read(path: Path) -> dict[str, Any]:
         raise InputError(f"the plan file {path} is not TOML: {error}") from None
 
 
-def _pairs(options: list[str]) -> dict[str, Any]:
+def _pairs(options: Any) -> dict[str, Any]:
     """Return "name=value" pairs, each value read as TOML where it is one, else as text."""
     pairs: dict[str, Any] = {}
-    for option in options:
+    for option in check.words(options, "option"):
         name, equals, text = option.partition("=")
         if not equals:
             raise InputError(f"option must be name=value; got {option!r}")

@@ -1,32 +1,31 @@
-"""`discreet discover --dry-run`: what would be asked, what it costs, what it would find. Reads no data."""
+"""`discreet discover --dry-run`: what would be asked, what it costs, what it would find. Reads no row."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
-from discreet.cli.notes import exact_levels
+from discreet.cli.notes import asked_table, exact_levels, notes
 from discreet.data.plink.plink import Plink
-from discreet.evidence.compare import Compare
 from discreet.evidence.core.registry import described, plain
 
 if TYPE_CHECKING:
     from discreet.cli.plan_file import Job
-    from discreet.typing import Planned
-
-_PLANNED_AS = {("aware", "calibrated"): "calibrated", ("all", "proved"): "proved"}
 
 
 def preview(job: Job, people: int | None, hypotheses: int | None) -> str:
     """Return the job in words, its cost against the ledger, and the planner's view of it."""
     asked = {name: value for name, value in job.asked.to_dict().items() if value is not None}
-    genotypes = dataclasses.asdict(job.data) if isinstance(job.data, Plink) else {"path": job.data}
-    read = {name: value for name, value in genotypes.items() if value is not None}
-    data = {"data": f"{read.pop('path')} (not read)", **read}
+    if isinstance(job.data, Plink):
+        read = {name: value for name, value in dataclasses.asdict(job.data).items() if value is not None}
+    else:
+        read = {"path": job.data.data, **job.data.public()}
+    data = {"data": f"{read.pop('path')} (no row is read)", **read}
     rows = {**data, "test": described(job.test), **job.other, **asked}
     lines = [*(f"{name:12} {plain(value)}" for name, value in rows.items()), "", *_cost(job)]
-    lines += [*exact_levels(job), ""]
+    lines += [*(notes(job) or exact_levels(job)), ""]
+    table = asked_table(job)
+    hypotheses = len(table.names) if hypotheses is None and table is not None else hypotheses
     return "\n".join([*lines, *_power(job, people, hypotheses)])
 
 
@@ -52,28 +51,14 @@ def check_budget(job: Job) -> None:
 
 def _power(job: Job, people: int | None, hypotheses: int | None) -> list[str]:
     if people is None or hypotheses is None:
-        return ["Add --people and --hypotheses to see what such a release would find on average."]
+        missing = "--people" if people is None else "--hypotheses"
+        missing = "--people and --hypotheses" if people is None and hypotheses is None else missing
+        return [f"Add {missing} to see what such a release would find on average."]
     from discreet.errors import DiscreetError
-    from discreet.planner import plan
+    from discreet.planner.forecast import forecast
 
-    asked = job.asked
-    method = _PLANNED_AS.get((asked.method, asked.guarantee or ""), asked.method)
-    options = {name: getattr(asked, name) for name in ("k", "dependence", "cutoffs")}
-    columns = job.other.get("columns")
-    given = isinstance(columns, Mapping) and isinstance(job.test, Compare)
     try:
-        planned = plan(
-            people,
-            None if given else hypotheses,
-            epsilon=asked.epsilon,
-            delta=asked.delta,
-            q=asked.q,
-            test=job.test,
-            columns=cast("Any", columns) if given else None,
-            methods=["bh", cast("Planned", method)],
-            quick=True,
-            **({} if method in {"auto", "all", "proved", "focus"} else options),
-        )
+        planned = forecast(job.test, job.asked, people, hypotheses, job.other.get("columns"))
     except DiscreetError as refusal:
         return [f"No forecast for this test: {refusal}"]
     return [str(planned)]

@@ -11,19 +11,18 @@ from discreet.server.client import connect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from discreet.report.release import Release
 
-_THEIRS = ("data", "person", "reduce", "ledger", "engine", "scheduler")
+_THEIRS = ("data", "person", "reduce", "ledger", "engine", "scheduler", "separator", "decimal")
 
 
-def ask(server: str, token: str | None, config: Path | None, given: Mapping[str, Any]) -> Release:
+def ask(server: str, token: str | None, plan: Mapping[str, Any], given: Mapping[str, Any]) -> Release:
     """Ask a custodian's server what the options and the plan file say, and wait for the answer."""
     token = token or os.environ.get("DISCREET_TOKEN")
     if token is None:
         raise InputError("say who you are: --token, or DISCREET_TOKEN in the environment")
-    _, options, words = read_words(config, given)
+    options, words = read_words(plan, given)
     for name in _THEIRS:
         if name in words:
             raise InputError(f"{name} is for the custodian to say: leave it out with --server")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from discreet.block import Block, Genotyped
     from discreet.data.plink.plink import Cohort, Plink
     from discreet.data.tables.source import TableSource
-    from discreet.data.tables.table import Table
+    from discreet.data.tables.table import TableReading
 
 
 class Reading(Protocol):
@@ -93,7 +93,10 @@ class Tables:
     by_row = True
 
     def __init__(self, data: Any) -> None:
-        self.data = data
+        from discreet.data.tables.described import described
+
+        self.table = described(data)
+        self.data = self.table.data
         self._opened: TableSource | None = None
         self._held: tuple[Any, tuple[Block, ...]] | None = None
 
@@ -105,7 +108,7 @@ class Tables:
                 table_source,  # narwhals loads when there is a table to read
             )
 
-            self._opened = table_source(self.data)
+            self._opened = table_source(self.table)
         return self._opened
 
     @property
@@ -115,7 +118,8 @@ class Tables:
 
     def public(self) -> dict[str, Any]:
         """Return the file's name and all column names, hashed; types in some formats follow from values."""
-        known: dict[str, Any] = {"kind": "table", "file": _name(self.data) if self.is_file else None}
+        file = _name(self.data) if self.is_file else None
+        known: dict[str, Any] = {"kind": "table", "file": file, **self.table.public()}
         try:
             return {**known, "columns": hashed(column.name for column in self.opened.columns)}
         except DiscreetError:
@@ -129,9 +133,9 @@ class Tables:
             raise InputError(f"{type(test).__name__} reads PLINK files, which say who is whose parent")
 
         if asked := asked_levels(test, columns):
-            check_levels(self.data, asked)
+            check_levels(self.opened.columns, asked)
 
-    def read(self, labels: Sequence[str], *, columns: Any, person: Any) -> Table:
+    def read(self, labels: Sequence[str], *, columns: Any, person: Any) -> TableReading:
         """Return the table as it is asked; rows that are held are not read again."""
         from discreet.data.tables.table import table_of
 
@@ -140,7 +144,7 @@ class Tables:
             return table.holding(self._held[1])
         return table
 
-    def hold(self, table: Table, blocks: Sequence[Block]) -> None:
+    def hold(self, table: TableReading, blocks: Sequence[Block]) -> None:
         """Keep everyone's rows for whoever asks for the same columns next."""
         self._held = (table.asked, tuple(blocks))
 
@@ -217,7 +221,9 @@ class OnCluster:
 
     def check(self, test: Any, columns: Any) -> None:
         """Refuse a level that the table's own type does not have."""
-        Tables(self.data).check(test, columns)
+        example = getattr(self.data, "_meta_nonempty", None)  # Dask's name for a frame that tells the types
+        if example is not None:
+            Tables(example).check(test, columns)
 
     def read(self, labels: Sequence[str], *, columns: Any, person: Any) -> Reading:
         """Refuse, in the words of tables."""

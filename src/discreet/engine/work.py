@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from discreet.data.plink.plink import Cohort
     from discreet.data.tables.source import Column, TableSource
-    from discreet.data.tables.table import Table
+    from discreet.data.tables.table import TableReading
     from discreet.evidence.core.accumulate import Accumulator
     from discreet.evidence.core.protocol import Test
 
@@ -129,12 +129,12 @@ class Summed:
         return total
 
 
-def table_blocks(table: Table, source: TableSource, first: int) -> Iterator[Block]:
+def table_blocks(table: TableReading, source: TableSource, first: int) -> Iterator[Block]:
     """Yield blocks of one piece of a table, read here."""
     yield from table.piece(source, first)
 
 
-def frame_blocks(table: Table, frame: Any, declared: Mapping[str, Any], first: int) -> Iterator[Block]:
+def frame_blocks(table: TableReading, frame: Any, declared: Mapping[str, Any], first: int) -> Iterator[Block]:
     """Yield blocks of one partition of a data frame."""
     source = frame_source(frame)
     assert source is not None  # noqa: S101  a partition of a data frame is one

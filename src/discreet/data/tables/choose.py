@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import csv
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, cast
 
 from discreet import check
+from discreet.data.tables.identifiers import is_identifier
 from discreet.data.tables.source import unique
 from discreet.errors import InputError, no_column
 
@@ -16,28 +18,37 @@ if TYPE_CHECKING:
 
 _TYPES = {bool: "bool", int: "int", float: "float"}
 NUMBERS = ("bool", "int", "float", "object")  # objects are read one by one, and must be numbers
+_YES = ("yes", "true", "1", "1.0")
 _PANDAS_ROWS = "__index_level_0__"
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """One column of a table and what becomes of it: itself, or one indicator for each declared level."""
+    """One column of a table and what becomes of it: itself, or one indicator for each declared level.
+
+    `places` says which level each name stands for, -1 for "other". If `closed`, there is no other: an answer
+    that is none of the levels is missing.
+    """
 
     column: Column
     levels: tuple[Any, ...] | None
     names: tuple[str, ...]
+    places: tuple[int, ...] = ()
+    closed: bool = False
 
 
 def choose(columns: Sequence[Column], wanted: Any, reserved: Sequence[str]) -> tuple[Chosen, ...]:
     """Return the columns to test, in the table's order unless named one by one.
 
-    `wanted` is None (every number or yes/no column), a type (bool, int, float), a mapping from name to levels
-    (None for numbers), or names, patterns with * or ?, and "name=level,level". Of two levels and more, those
-    not declared go to "other", silently. `reserved` are the group, stratum and person columns: never tested.
+    `wanted` is None (every number or yes/no column, and answers with levels that the table declares), a type
+    (bool, int, float), a mapping from name to levels (None: numbers, or as the table declares), or names,
+    patterns with * or ?, and "name=level,level". Of two levels and more given here, those not declared go to
+    "other", silently. `reserved` are the group, stratum and person columns: never tested.
     """
     free = offered(columns, reserved)
+    picked: list[tuple[Column, tuple[Any, ...] | None]]
     if wanted is None:
-        picked = [(one, None) for one in free if one.kind in NUMBERS]
+        picked = [(column, None) for column in free if is_testable(column)]
     elif isinstance(wanted, type):
         if wanted not in _TYPES:
             raise InputError("columns as a type must be bool, int or float")
@@ -46,26 +57,41 @@ def choose(columns: Sequence[Column], wanted: Any, reserved: Sequence[str]) -> t
                 "columns as a type: in pandas one missing value can change a column's; name the columns, or "
                 "give a pattern"
             )
-        picked = [(one, None) for one in free if one.kind == _TYPES[wanted]]
+        kind = _TYPES[wanted]
+        picked = [(column, None) for column in free if column.kind == kind and column.levels is None]
     else:
         picked = _by_name(columns, wanted, reserved)
     if not picked:
         raise InputError("columns selects nothing to test: numbers, yes/no, or text with declared levels")
     chosen = [_with_levels(one, levels) for one, levels in picked]
     final = iter(unique(name for one in chosen for name in one.names))
-    return tuple(Chosen(one.column, one.levels, tuple(next(final) for _ in one.names)) for one in chosen)
+    return tuple(replace(one, names=tuple(next(final) for _ in one.names)) for one in chosen)
+
+
+def is_testable(column: Column) -> bool:
+    """Say whether a column can be tested as it is declared: numbers, or answers whose levels are known."""
+    return column.kind in NUMBERS or column.levels is not None
 
 
 def offered(columns: Sequence[Column], reserved: Sequence[str]) -> list[Column]:
-    """Return the columns that need not be named to be tested: not the row numbers of pandas and R.
-
-    Those are first and have no name in CSV; in Parquet pandas has a name for them.
-    """
+    """Return the columns that need not be named to be tested: neither identifiers nor row numbers."""
+    rows = row_numbers(columns)
     return [
-        one
-        for place, one in enumerate(columns)
-        if one.name not in (*reserved, _PANDAS_ROWS) and (place > 0 or one.name)
+        column
+        for column in columns
+        if column.name not in reserved and column not in rows and not names_people(column)
     ]
+
+
+def row_numbers(columns: Sequence[Column]) -> list[Column]:
+    """Return the row numbers of pandas and R: first and without a name in CSV; named by pandas in Parquet."""
+    first = [column for column in columns[:1] if not column.name]
+    return [*first, *(column for column in columns if column.name == _PANDAS_ROWS)]
+
+
+def names_people(column: Column) -> bool:
+    """Say whether a column is an identifier, by what is declared of it or by its name."""
+    return column.identifier or (column.levels is None and is_identifier(column.name))
 
 
 def _by_name(
@@ -81,6 +107,9 @@ def _by_name(
     elif isinstance(wanted, Sequence):
         entries = [wanted] if isinstance(wanted, str) else check.words(wanted, "columns")
         free = offered(columns, reserved)
+        apart = {entry if entry in known else with_levels(entry, known)[0] for entry in entries}
+        # A pattern stands for the columns that are not named beside it.
+        free = [column for column in free if column.name not in apart]
         pairs = [pair for one in entries for pair in _meant(one, known, free)]
     else:
         raise InputError("columns must be names, a pattern, a type, or a mapping from name to levels")
@@ -91,7 +120,7 @@ def _by_name(
         if name in reserved:
             raise InputError(f"columns: {name!r} is the group, stratum, partner or person column, not tested")
         column = known[name]
-        if levels is None and column.kind not in NUMBERS:
+        if levels is None and not is_testable(column):
             raise InputError(
                 f"column {name!r} holds text or dates where numbers are expected (missing is empty, NA, NaN "
                 f"or n/a); {declare(name)}"
@@ -108,16 +137,34 @@ def _meant(entry: str, known: Mapping[str, Column], free: Sequence[Column]) -> l
     """Return what an entry of a list stands for: a column, one with levels, or the numbers of a pattern."""
     if entry in known:
         return [(entry, None)]
-    name, _, levels = entry.partition("=")
+    name, levels = with_levels(entry, known)
     if name in known:
-        return [(name, [level.strip() for level in levels.split(",") if level.strip()])]
+        return [(name, levels)]
     found = [one for one in free if fnmatchcase(one.name, entry)]
-    numbers = [one.name for one in found if one.kind in NUMBERS]
+    numbers = [one.name for one in found if is_testable(one)]
     if found and not numbers:
         raise InputError(
             f"columns: {entry!r} matches only text (columns: {len(found)}); {declare(found[0].name)}"
         )
     return [(one, None) for one in numbers or [entry]]
+
+
+def with_levels(entry: str, known: Container[str] = ()) -> tuple[str, list[str]]:
+    """Return the column and the levels of an entry "name=level,level"; in quotes a level may have commas.
+
+    A name that has an equals sign itself is taken whole where there is such a column.
+    """
+    name, _, levels = entry.partition("=")
+    for place in (at for at, letter in enumerate(entry) if letter == "="):
+        if entry[:place] in known:
+            name, levels = entry[:place], entry[place + 1 :]
+    try:
+        split = next(csv.reader([levels], skipinitialspace=True, strict=True), list[str]())
+    except csv.Error:
+        raise InputError(
+            f"columns: the quotes in {entry!r} do not match: write 'name=\"a level, with a comma\",another'"
+        ) from None
+    return name, [level.strip() for level in split if level.strip()]
 
 
 def declare(name: str) -> str:
@@ -131,9 +178,21 @@ def declare(name: str) -> str:
 def _with_levels(column: Column, levels: tuple[Any, ...] | None) -> Chosen:
     name = column.name or "column"
     if levels is None:
-        return Chosen(column, None, (name,))
+        return Chosen(column, None, (name,)) if column.levels is None else _declared(name, column)
     if not levels:
         raise InputError(f"columns: the levels of {name!r} must be at least one")
     # Of one level alone, "other" would be the same question asked backwards.
-    shown = levels if len(levels) == 1 else (*levels, "other")
-    return Chosen(column, levels, tuple(f"{name}={level}" for level in shown))
+    more = () if len(levels) == 1 else ("other",)
+    places = (*range(len(levels)), -1)[: len(levels) + len(more)]
+    return Chosen(column, levels, tuple(f"{name}={level}" for level in (*levels, *more)), places)
+
+
+def _declared(name: str, column: Column) -> Chosen:
+    """Return a column with all the levels there are; of two, one tells all, and yes is asked for."""
+    levels = column.levels or ()
+    places = range(len(levels))
+    if len(levels) == 2:
+        yes = [place for place, level in enumerate(levels) if str(level).lower() in _YES]
+        places = yes[:1] or [1]
+    names = [name if levels == (0, 1) else f"{name}={levels[place]}" for place in places]
+    return Chosen(column, levels, tuple(names), tuple(places), closed=True)

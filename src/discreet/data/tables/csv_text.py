@@ -167,11 +167,17 @@ def _read(path: Path, read: Callable[[int], bytes], size: int) -> bytes:
         raise InputError(f"{path}: the file is damaged, truncated, or not what its name says") from None
 
 
-def numbers_of(column: Any) -> NDArray[np.float64] | None:
+def numbers_of(column: Any, decimal: str = ".") -> NDArray[np.float64] | None:
     """Return a column of text as floats, NaN where missing; None if an entry is not a number.
 
     An entry is missing, "true" or "false" in any case, or a decimal number; blanks around it do not count.
+    Where the mark before decimals is a comma, an entry with a point is no number: it may mean thousands.
     """
+    if decimal == ",":
+        compute = arrow("pyarrow.compute")
+        if compute.any(compute.match_substring(column, ".")).as_py():
+            return None
+        column = compute.replace_substring(column, ",", ".")
     # An entry that Arrow reads is one that tidying leaves as it is, so both ways read it alike. The first few
     # tell which way is faster: Arrow takes long to refuse many.
     found = None if _cast(column.slice(0, _FEW)) is None else _cast(column)
@@ -180,12 +186,14 @@ def numbers_of(column: Any) -> NDArray[np.float64] | None:
     return None if found is None else np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
-def first_text(column: Any) -> int:
+def first_text(column: Any, decimal: str = ".") -> int:
     """Return the place of the first entry that is not a number, in a column that has one."""
     good, bad = 0, len(column)  # so many entries can be read; so many cannot
     while bad - good > 1:
         middle = (good + bad) // 2
-        good, bad = (middle, bad) if numbers_of(column.slice(0, middle)) is not None else (good, middle)
+        good, bad = (
+            (middle, bad) if numbers_of(column.slice(0, middle), decimal) is not None else (good, middle)
+        )
     return good
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.data.tables.choose import declare
 from discreet.data.tables.csv_text import MISSING, Header, blocks_of_lines, first_text, numbers_of
+from discreet.data.tables.described import SEPARATORS
 from discreet.data.tables.parquet import ParquetSource
 from discreet.data.tables.source import Column, arrow, unique
 from discreet.errors import InputError
@@ -22,15 +23,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.data.tables.csv_text import Lines
+    from discreet.data.tables.described import Table
 
 _BLOCK = 2**23  # bytes of CSV parsed at a time
-_TABS = (".tsv", ".tsv.gz")
 _SHOWN, _OFFERED = 5, 40  # names in a message: of columns that are not numbers, and of those that are
-_SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 
 
-def open_file(path: Path) -> ParquetSource | CsvSource:
-    """Return the source a path names, by its ending."""
+def open_file(path: Path, table: Table) -> ParquetSource | CsvSource:
+    """Return the source a path names, by its ending, read as the table is described."""
     if not os.path.exists(path):  # noqa: PTH110 - a name too long for a file is no file
         raise InputError(f"{path}: no such file or folder")
     if path.is_dir():
@@ -41,11 +41,11 @@ def open_file(path: Path) -> ParquetSource | CsvSource:
     name = path.name.lower()
     if name.endswith((".parquet", ".pq")):
         return ParquetSource((path,))
-    if name.endswith((*_TABS, ".csv", ".csv.gz")):
-        return _open_csv(path)
+    if name.endswith((".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")):
+        return _open_csv(path, table)
     raise InputError(
-        f"{path}: the name must end in .parquet, .csv, .tsv, .csv.gz or .tsv.gz, or be a folder of "
-        ".parquet files"
+        f"{path}: the name must end in .parquet, .csv, .tsv or .txt (also .gz), or be a folder of .parquet "
+        "files"
     )
 
 
@@ -60,6 +60,8 @@ class CsvSource:
     path: Path
     names: tuple[str, ...]
     header: Header
+    separator: str = ","
+    decimal: str = "."
     text: frozenset[str] = frozenset()  # columns whose entries are groups, levels or people
 
     @property
@@ -69,21 +71,21 @@ class CsvSource:
 
     def batches(self, wanted: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
         """Yield the wanted columns in blocks: floats, or objects for text."""
-        separator = _separator(self.path)
         for lines in blocks_of_lines(self.header, _BLOCK):
-            lines.check(separator)
-            table = self._parsed(lines, separator, wanted)
+            lines.check(self.separator)
+            table = self._parsed(lines, wanted)
             batch = {
-                name: _objects(table[name]) if name in self.text else numbers_of(table[name])
+                name: _objects(table[name]) if name in self.text else numbers_of(table[name], self.decimal)
                 for name in wanted
             }
             bad = [name for name, values in batch.items() if values is None]
             if bad:
                 good = [name for name in wanted if name not in (*bad, *self.text)]
-                raise _not_numbers(self.path, lines.first + first_text(table[bad[0]]), bad, good)
+                line = lines.first + first_text(table[bad[0]], self.decimal)
+                raise _not_numbers(self, line, bad, good)
             yield {name: values for name, values in batch.items() if values is not None}
 
-    def _parsed(self, lines: Lines, separator: str, wanted: Sequence[str]) -> Any:
+    def _parsed(self, lines: Lines, wanted: Sequence[str]) -> Any:
         """Return the entries of some lines as text, as many rows as there are lines."""
         text = arrow("pyarrow.csv")
         # Arrow skips a byte order mark where its text begins: here it would be part of somebody's entry.
@@ -92,7 +94,9 @@ class CsvSource:
             table = text.read_csv(
                 arrow().BufferReader(whole),
                 read_options=text.ReadOptions(column_names=self.names, block_size=len(whole) + 1),
-                parse_options=text.ParseOptions(delimiter=separator, ignore_empty_lines=len(self.names) > 1),
+                parse_options=text.ParseOptions(
+                    delimiter=self.separator, ignore_empty_lines=len(self.names) > 1
+                ),
                 convert_options=text.ConvertOptions(
                     include_columns=wanted,
                     column_types=dict.fromkeys(wanted, arrow().string()),
@@ -102,21 +106,27 @@ class CsvSource:
             )
         except arrow().ArrowException as error:
             other = _encoding(self.path) if "UTF8" in str(error) else _unreadable(self.path)
-            raise lines.ragged(separator, len(self.names)) or other from None
+            raise lines.ragged(self.separator, len(self.names)) or other from None
         if table.num_rows != lines.count:
-            raise lines.ragged(separator, len(self.names)) or _unreadable(self.path)
+            raise lines.ragged(self.separator, len(self.names)) or _unreadable(self.path)
         return table
 
 
-def _open_csv(path: Path) -> CsvSource:
+def _open_csv(path: Path, table: Table) -> CsvSource:
     """Return the source of a CSV file, its header read."""
-    separator, header = _separator(path), Header(path)
+    separator = table.between
+    if separator is None:
+        raise InputError(
+            f"{path}: say what separates the entries of a .txt file: --separator tab, or in Python "
+            'discreet.Table(path, separator="tab")'
+        )
+    header = Header(path)
     try:
         names = _names(path, header.line, separator)
     except InputError:
         header.close()
         raise
-    return CsvSource(path, unique(names), header)
+    return CsvSource(path, unique(names), header, separator, table.decimal or ".")
 
 
 def _names(path: Path, header: Lines, separator: str) -> list[str]:
@@ -131,18 +141,15 @@ def _names(path: Path, header: Lines, separator: str) -> list[str]:
         raise _unreadable(path) from None
     if not names:
         raise InputError(f"{path}: the file is empty; a header line with column names is needed")
-    other = [word for mark, word in _SEPARATORS.items() if mark != separator and mark in names[0]]
+    other = [mark for mark in SEPARATORS if mark != separator and mark in names[0]]
     if len(names) == 1 and other:
+        mark = "tab" if other[0] == "\t" else other[0]
         raise InputError(
-            f"{path}: the header has {other[0]} where {_SEPARATORS[separator]} are expected: .csv files are "
-            "separated by commas, .tsv files by tabs"
+            f"{path}: the header has {SEPARATORS[other[0]]} where {SEPARATORS[separator]} are expected: .csv "
+            "files are separated by commas, .tsv files by tabs, unless you say otherwise: --separator "
+            f"{shlex.quote(mark)}, or in Python discreet.Table(path, separator={mark!r})"
         )
     return names
-
-
-def _separator(path: Path) -> str:
-    """Return what lies between two entries: a tab in .tsv files, else a comma."""
-    return "\t" if path.name.lower().endswith(_TABS) else ","
 
 
 def _objects(column: Any) -> NDArray[Any]:
@@ -150,16 +157,18 @@ def _objects(column: Any) -> NDArray[Any]:
     return column.to_numpy(zero_copy_only=False)
 
 
-def _not_numbers(path: Path, line: int, bad: Sequence[str], good: Sequence[str]) -> InputError:
+def _not_numbers(source: CsvSource, line: int, bad: Sequence[str], good: Sequence[str]) -> InputError:
     """Return the error that names columns that are not numbers, a line of the first, and what to do."""
     name, *more = bad
     also = f", nor in {', '.join(map(repr, more[:_SHOWN]))}" if more else ""
     also += f" and {len(more) - _SHOWN:,} more" if len(more) > _SHOWN else ""
     options = " ".join(f"--columns {shlex.quote(one)}" for one in good)
     choice = f"; or test the others: {options}, in Python columns={list(good)!r}"
+    comma = "; or are there decimal commas? then --decimal ,"
     return InputError(
-        f"{path}: column {name!r}, line {line:,}: not a number{also}. CSV declares no types: what is tested "
-        f"without levels must be numbers, or missing (empty, NA, NaN, n/a); {declare(name)}"
+        f"{source.path}: column {name!r}, line {line:,}: not a number{also}. CSV declares no types: what is "
+        f"tested without levels must be numbers, or missing (empty, NA, NaN, n/a); {declare(name)}"
+        f"{comma if source.separator != ',' and source.decimal != ',' else ''}"
         f"{choice if 0 < len(good) <= _OFFERED else ''}"
     )
 

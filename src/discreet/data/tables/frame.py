@@ -12,6 +12,7 @@ import numpy as np
 
 from discreet import check
 from discreet.data.tables.choose import declare
+from discreet.data.tables.declared import enum_levels
 from discreet.data.tables.source import Column, is_missing, rows_at_a_time, unique
 from discreet.errors import InputError
 from discreet.labels import plain
@@ -98,6 +99,11 @@ def _floats(series: Any) -> Any:
     return series.cast(nw.Float64).to_numpy()
 
 
+def _levels(dtype: Any) -> tuple[str, ...] | None:
+    """Return the levels of polars' Enum."""
+    return tuple(dtype.categories) if isinstance(dtype, nw.Enum) else None
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class FrameSource:
     """A data frame in memory, or a polars query run in batches."""
@@ -110,7 +116,12 @@ class FrameSource:
         message = "the query behind the table cannot be run: collect it to see why"
         schema = cast("dict[str, Any]", check.attempt(lambda: dict(self.frame.collect_schema()), message))
         if not self.frame.implementation.is_pandas_like():
-            return tuple(Column(name, kind_of(dtype)) for name, dtype in schema.items())
+            native = self.frame.to_native()
+            fields = native.schema if hasattr(native, "rename_columns") else None  # Arrow
+            return tuple(
+                Column(name, kind_of(dtype), levels=_levels(dtype) if fields is None else enum_levels(field))
+                for (name, dtype), field in zip(schema.items(), fields or schema, strict=True)
+            )
         # NumPy's types in pandas follow the values: one makes objects of yes/no, complex numbers of floats.
         own = {name: getattr(dtype, "char", "") for name, dtype in self.frame.to_native().dtypes.items()}
         return tuple(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 
+from discreet.data.tables.declared import enum_levels
 from discreet.data.tables.frame import kind_of, to_array
 from discreet.data.tables.source import Column, arrow, rows_at_a_time
 from discreet.errors import InputError
@@ -36,7 +37,7 @@ class ParquetSource:
         schema = _open(self.paths[0]).schema_arrow
         if len(set(schema.names)) != len(schema.names):
             raise InputError(f"{self.paths[0]}: two columns have the same name; rename one")
-        return _faces(schema, schema.names)
+        return faces(schema)
 
     def batches(self, wanted: Sequence[str]) -> Iterator[Mapping[str, NDArray[Any]]]:
         """Yield the wanted columns in batches of rows, file after file."""
@@ -183,8 +184,9 @@ def _array_of(column: Any) -> NDArray[Any]:
     return to_array(nw.from_native(column, series_only=True))
 
 
-def _faces(schema: Any, names: Sequence[str]) -> tuple[Column, ...]:
+def faces(schema: Any) -> tuple[Column, ...]:
     """Return the public faces of an Arrow schema's columns."""
-    empty = schema.empty_table().rename_columns(list(names))
-    types = dict(nw.from_native(empty, eager_only=True).schema)
-    return tuple(Column(name, kind_of(types[name])) for name in names)
+    types = nw.from_native(schema.empty_table(), eager_only=True).schema
+    return tuple(
+        Column(field.name, kind_of(types[field.name]), levels=enum_levels(field)) for field in schema
+    )

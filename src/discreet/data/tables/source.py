@@ -27,11 +27,15 @@ class Column:
     """A column's public face: its unique name, its kind, and whether that kind is declared.
 
     It is not where a single value could change it, as a missing one makes floats of whole numbers in pandas.
+    `levels` are all the answers that the type of the column, or its dictionary, allows. An identifier says
+    who, and is tested only if it is named.
     """
 
     name: str
     kind: str
     declared: bool = True
+    levels: tuple[Any, ...] | None = None
+    identifier: bool = False
 
 
 class TableSource(Protocol):

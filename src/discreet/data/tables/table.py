@@ -12,6 +12,7 @@ import numpy as np
 from discreet import check
 from discreet.block import Block
 from discreet.data.tables.choose import Chosen, choose
+from discreet.data.tables.described import described
 from discreet.data.tables.files import CsvSource, open_file
 from discreet.data.tables.frame import frame_source, numbers_in
 from discreet.data.tables.person import Person, one_row_each
@@ -31,7 +32,7 @@ _NOTHING = ArraySource(np.zeros((0, 0)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Table:
+class TableReading:
     """Chosen columns of a source, the label columns beside them, and who each row belongs to."""
 
     source: TableSource
@@ -55,7 +56,7 @@ class Table:
         """What was asked of the source."""
         return self.chosen, self.labels, self.person
 
-    def holding(self, blocks: tuple[Block, ...]) -> Table:
+    def holding(self, blocks: tuple[Block, ...]) -> TableReading:
         """Return the same table, whose rows need not be read again."""
         return replace(self, held=blocks)
 
@@ -85,7 +86,7 @@ class Table:
         )
         yield Block(values, labels, people)
 
-    def without_source(self) -> Table:
+    def without_source(self) -> TableReading:
         """Return what says how to read a piece of this table, without the table."""
         return replace(self, source=_NOTHING, held=None)
 
@@ -135,14 +136,16 @@ class Columns(Sequence["NDArray[Any]"]):
         return len(self.places)
 
 
-def open_table(data: Any, *, columns: Any, labels: Sequence[str], person: str | Person | None) -> Table:
+def open_table(
+    data: Any, *, columns: Any, labels: Sequence[str], person: str | Person | None
+) -> TableReading:
     """Return the table behind `data`: an array, a data frame of any make, or a path."""
     return table_of(table_source(data), columns=columns, labels=labels, person=person)
 
 
 def table_of(
     source: TableSource, *, columns: Any, labels: Sequence[str], person: str | Person | None
-) -> Table:
+) -> TableReading:
     """Return the columns asked for, those beside them, and who rows belong to."""
     known = [one.name for one in source.columns]
     check.made(
@@ -157,13 +160,15 @@ def table_of(
     if isinstance(source, CsvSource):
         text = [one.column.name for one in chosen if one.levels is not None]
         source = replace(source, text=frozenset([*text, *reserved]))
-    return Table(source, chosen, tuple(labels), who)
+    return TableReading(source, chosen, tuple(labels), who)
 
 
 def table_source(data: Any) -> TableSource:
     """Return an array, a data frame of any make, or a file as columns; of a file, its head is read."""
+    table = described(data)
+    data = table.data
     if isinstance(data, (str, Path)):
-        return open_file(check.path(data, "data"))
+        return open_file(check.path(data, "data"), table)
     if isinstance(data, np.ndarray):
         return ArraySource(cast("NDArray[Any]", data))
     frame = frame_source(data)
@@ -175,11 +180,13 @@ def table_source(data: Any) -> TableSource:
 
 
 def _columns(array: NDArray[Any], one: Chosen) -> Iterator[NDArray[Any]]:
-    """Yield a number column, or one indicator for each level, and for "other"; missing stays missing."""
+    """Yield a number column, or indicators of its levels and perhaps of "other"; missing stays missing."""
     if one.levels is None:
         yield numbers_in(array, one.column.name) if array.dtype == object else array
         return
     missing = np.array([is_missing(entry) for entry in array.tolist()], dtype=bool)
     place = np.where(missing, len(one.levels), codes(array, one.levels))
-    for position in (*range(len(one.levels)), -1)[: len(one.names)]:
+    if one.closed:
+        missing |= place < 0
+    for position in one.places:
         yield np.where(missing, np.nan, place == position)
