@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 def test_the_headline_is_what_was_printed():
     """The table at the head of README is that of docs/printed, as percentages."""
     shown = re.findall(
-        r"^\| ([\d,]+) \| ([\d.]+) ((?:\| \d+% ){4})\|$", (ROOT / "README.md").read_text(), re.M
+        r"^\| ([\d,]+) \| ([\d.]+) ((?:\| \d+% ){4})\|$", (ROOT / "README.md").read_text(), re.MULTILINE
     )
     lines = (ROOT / "docs/printed/bench-mixed.txt").read_text().splitlines()
     printed = [re.split(r" {2,}", line) for line in lines if re.match(r"[\d,]+ {2,}", line)]

@@ -15,7 +15,8 @@ from budget import assert_mean_at_most, must_fail
 from discreet.cli.app import app
 from discreet.errors import InputError
 from discreet.evidence.core.people import People, Question
-from discreet.lab.bench import few, kinds, mixed, raw, surveys, tables
+from discreet.lab.bench import few, kinds, raw, surveys, tables
+from discreet.lab.bench import mixed as mixed_table
 from discreet.lab.bench.contenders import CONTENDERS
 from discreet.lab.bench.moments import moments, not_private
 from discreet.lab.bench.rival import by_hand, costs, gaussian_mu
@@ -284,16 +285,16 @@ def test_tables_bench_skips_what_is_not_there(tmp_path):
 
 def test_a_mixed_table_is_invented_and_printed():
     """Half of its columns differ, others do not; the table has a row for each size, and people needed."""
-    people, real = mixed.invented(4_000, np.random.default_rng(1))
+    people, real = mixed_table.invented(4_000, np.random.default_rng(1))
     means = [np.nanmean(people.values[people.group == side], axis=0) for side in (0, 1)]
     apart = np.abs(means[1] - means[0]) / np.nanstd(people.values, axis=0)
     assert np.median(apart[real]) > 2 * np.median(apart[~real])
     assert real.mean() == 0.5
-    steps = [dict.fromkeys(mixed.WAYS, power) for power in (0.2, 0.6)]
+    steps = [dict.fromkeys(mixed_table.WAYS, power) for power in (0.2, 0.6)]
     results = [
-        mixed.Result(n, 9.0, power, power, power) for n, power in zip((100, 10_000), steps, strict=True)
+        mixed_table.Result(n, 9.0, power, power, power) for n, power in zip((100, 10_000), steps, strict=True)
     ]
-    assert mixed.needed(results, "default") == "3,200"
-    assert mixed.needed(results[:1], "default") == "over 100"
-    assert mixed.needed(results[1:], "default") == "fewer than 10,000"
-    assert "3,200" in mixed.in_words(results, 2, 1.0)
+    assert mixed_table.needed(results, "default") == "3,200"
+    assert mixed_table.needed(results[:1], "default") == "over 100"
+    assert mixed_table.needed(results[1:], "default") == "fewer than 10,000"
+    assert "3,200" in mixed_table.in_words(results, 2, 1.0)
