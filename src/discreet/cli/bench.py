@@ -179,6 +179,21 @@ def bench_mixed(
     typer.echo(mixed.in_words(results, tables, epsilon))
 
 
+@bench.command("plan")
+def bench_plan(
+    releases: int = typer.Option(8, min=2, help="Releases behind each figure."),
+    first: int = typer.Option(30, min=1, help="Only so many of the thirty settings."),
+) -> None:
+    """Print the power that the planner predicts beside the power of releases, in thirty settings."""
+    from discreet.lab.bench import calibration
+    from discreet.progress import progress
+
+    settings = calibration.SETTINGS[:first]
+    with progress("settings", len(settings)) as tick:
+        results = calibration.run(settings, releases, tick)
+    typer.echo(calibration.in_words(results, releases))
+
+
 @bench.command("tables")
 def bench_tables(
     folder: Path = typer.Option(..., help="Where the public tables are, as Parquet files."),
