@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from discreet import check
+from discreet.data.tables.dictionary import Dictionary, as_dictionary
 from discreet.errors import InputError
 from discreet.typing import DecimalMark, Separator
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from discreet.typing import TableLike
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
@@ -31,6 +34,11 @@ class Table:
         of a .txt file it has to be said.
     decimal : {".", ","}, optional
         The mark before the decimals in a text file. If None, a point.
+    sheet : str, optional
+        The worksheet of an Excel file. If None, the first.
+    dictionary : path or Dictionary, optional
+        What the columns mean: `Dictionary.read` says in which files. It gives types, levels, labels, codes for
+        missing, and bounds to tests that were given none.
 
     Raises
     ------
@@ -55,6 +63,8 @@ class Table:
     data: TableLike
     separator: Separator | None = None
     decimal: DecimalMark | None = None
+    sheet: str | None = None
+    dictionary: Dictionary | str | PathLike[str] | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.data, (Table, _plink())):
@@ -68,6 +78,12 @@ class Table:
         for name in ("separator", "decimal"):
             if getattr(self, name) is not None and not self._ends(_TEXT):
                 raise InputError(f"{name} is for text files (.csv, .tsv, .txt): leave it out")
+        if self.sheet is not None:
+            check.text(self.sheet, "sheet")
+            if not self._ends((".xlsx", ".xlsm")):
+                raise InputError("sheet is for Excel files (.xlsx): leave it out")
+        if self.dictionary is not None and not isinstance(self.dictionary, Dictionary):
+            object.__setattr__(self, "dictionary", check.path(self.dictionary, "dictionary"))
         if self.decimal == "," and self.between == ",":
             raise InputError(
                 'decimal "," in a file separated by commas: say what separates its entries, as separator=";" '
@@ -82,15 +98,34 @@ class Table:
         return "\t" if self._ends(_TABS) else None if self._ends((".txt", ".txt.gz")) else ","
 
     def public(self) -> dict[str, Any]:
-        """Return what was said, as a request is known again by."""
-        said = {name: getattr(self, name) for name in ("separator", "decimal")}
+        """Return what was said, as a request is known again by.
+
+        Returns
+        -------
+        dict
+            By option; of a dictionary a hash.
+        """
+        said = {name: getattr(self, name) for name in ("separator", "decimal", "sheet")}
+        dictionary = self.said()
+        said["dictionary"] = None if dictionary is None else dictionary.digest()
         return {name: value for name, value in said.items() if value is not None}
+
+    def said(self) -> Dictionary | None:
+        """Return the dictionary, read from its file.
+
+        Returns
+        -------
+        Dictionary or None
+            What is said of the columns.
+        """
+        return None if self.dictionary is None else as_dictionary(self.dictionary)
 
     def _ends(self, endings: tuple[str, ...]) -> bool:
         return isinstance(self.data, (str, Path)) and str(self.data).lower().endswith(endings)
 
     def __repr__(self) -> str:
-        said = "".join(f", {name}={value!r}" for name, value in self.public().items())
+        options = {name: getattr(self, name) for name in ("separator", "decimal", "sheet")}
+        said = "".join(f", {name}={value!r}" for name, value in options.items() if value is not None)
         return f"Table({str(self.data) if isinstance(self.data, (str, Path)) else 'private'}{said})"
 
 
