@@ -159,22 +159,15 @@ class Tables:
 
     def completed(self, test: Any) -> Any:
         """Return a test with the bounds of the dictionary, where it takes bounds and was given none."""
-        if getattr(test, "bounds", 0) is not None or self._dictionary is None:
-            return test
-        bounds = self._dictionary.bounds
-        return replace(test, bounds=bounds) if bounds else test
+        bounds: Any = getattr(self.table.dictionary, "bounds", None)
+        return replace(test, bounds=bounds) if bounds and getattr(test, "bounds", 0) is None else test
 
     def labels(self, names: Iterable[str]) -> dict[str, str]:
-        """Return what hypotheses are in words, as far as the dictionary says; those in a subgroup included."""
-        if self._dictionary is None:
-            return {}
-        known = self._dictionary.labels
+        """Return what hypotheses are in words, as far as the dictionary says, inside subgroups as well."""
+        dictionary: Any = getattr(self.opened, "dictionary", None)
+        known: dict[str, str] = {} if dictionary is None else dictionary.labels
         found = {name: known.get(name.partition(" | ")[0]) for name in names}
         return {name: text for name, text in found.items() if text is not None}
-
-    @property
-    def _dictionary(self) -> Any:
-        return getattr(self.opened, "dictionary", None)
 
     def let_go(self) -> None:
         """Keep no rows in memory."""

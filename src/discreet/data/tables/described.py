@@ -20,6 +20,12 @@ SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bar
 _TABS = (".tsv", ".tsv.gz")
 _TEXT = (".csv", ".csv.gz", *_TABS, ".txt", ".txt.gz")
 
+_FOR = {
+    "separator": ("text files (.csv, .tsv, .txt)", _TEXT),
+    "decimal": ("text files (.csv, .tsv, .txt)", _TEXT),
+    "sheet": ("Excel files (.xlsx)", (".xlsx", ".xlsm")),
+}
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Table:
@@ -37,8 +43,8 @@ class Table:
     sheet : str, optional
         The worksheet of an Excel file. If None, the first.
     dictionary : path or Dictionary, optional
-        What the columns mean: `Dictionary.read` says in which files. It gives types, levels, labels, codes for
-        missing, and bounds to tests that were given none.
+        What the columns mean: `Dictionary.read` says in which files. It gives types, levels, labels, codes
+        for missing, and bounds to tests that were given none.
 
     Raises
     ------
@@ -69,21 +75,19 @@ class Table:
     def __post_init__(self) -> None:
         if isinstance(self.data, (Table, _plink())):
             raise InputError("Table describes a path, an array or a data frame; PLINK files are for Plink")
+        for name, (kind, endings) in _FOR.items():
+            if getattr(self, name) is not None and not self._ends(endings):
+                raise InputError(f"{name} is for {kind}: leave it out")
         if self.separator is not None:
             if str(self.separator) in {"\t", "\\t"}:
                 object.__setattr__(self, "separator", "tab")
             check.choice(self.separator, "separator", get_args(Separator))
         if self.decimal is not None:
             check.choice(self.decimal, "decimal", get_args(DecimalMark))
-        for name in ("separator", "decimal"):
-            if getattr(self, name) is not None and not self._ends(_TEXT):
-                raise InputError(f"{name} is for text files (.csv, .tsv, .txt): leave it out")
         if self.sheet is not None:
             check.text(self.sheet, "sheet")
-            if not self._ends((".xlsx", ".xlsm")):
-                raise InputError("sheet is for Excel files (.xlsx): leave it out")
-        if self.dictionary is not None and not isinstance(self.dictionary, Dictionary):
-            object.__setattr__(self, "dictionary", check.path(self.dictionary, "dictionary"))
+        if self.dictionary is not None:
+            object.__setattr__(self, "dictionary", as_dictionary(self.dictionary))
         if self.decimal == "," and self.between == ",":
             raise InputError(
                 'decimal "," in a file separated by commas: say what separates its entries, as separator=";" '
@@ -106,19 +110,8 @@ class Table:
             By option; of a dictionary a hash.
         """
         said = {name: getattr(self, name) for name in ("separator", "decimal", "sheet")}
-        dictionary = self.said()
-        said["dictionary"] = None if dictionary is None else dictionary.digest()
+        said["dictionary"] = self.dictionary.digest() if isinstance(self.dictionary, Dictionary) else None
         return {name: value for name, value in said.items() if value is not None}
-
-    def said(self) -> Dictionary | None:
-        """Return the dictionary, read from its file.
-
-        Returns
-        -------
-        Dictionary or None
-            What is said of the columns.
-        """
-        return None if self.dictionary is None else as_dictionary(self.dictionary)
 
     def _ends(self, endings: tuple[str, ...]) -> bool:
         return isinstance(self.data, (str, Path)) and str(self.data).lower().endswith(endings)

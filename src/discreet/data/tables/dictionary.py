@@ -49,7 +49,7 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Dictionary:
-    """What the columns of a table mean: types, labels, answers, bounds, codes for missing. All public.
+    r"""What the columns of a table mean: types, labels, answers, bounds, codes for missing. All public.
 
     Parameters
     ----------
@@ -64,15 +64,14 @@ class Dictionary:
     Notes
     -----
     Write it from the questionnaire or the codebook, never from the data: levels and bounds that follow from
-    people's entries would tell of them. `discreet.Table(data, dictionary=...)` uses it. An answer that is none
-    of the levels counts as missing. Proof: docs/proofs/reading.md.
+    people's entries would tell of them. `discreet.Table(data, dictionary=...)` uses it. An answer that is
+    none of the levels counts as missing. Proof: docs/proofs/reading.md.
 
     Examples
     --------
     >>> import pathlib, tempfile, discreet
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "codebook.csv"
-    >>> lines = "name,type,label,levels,low,high", "smokes,answers,Do you smoke?,1=yes|2=no,,", "age,number,,,0,110"
-    >>> _ = path.write_text("\\n".join(lines))
+    >>> _ = path.write_text("name,label,levels,low,high\nsmokes,Do you smoke?,1=yes|2=no,,\nage,,,0,110\n")
     >>> dictionary = discreet.Dictionary.read(path)
     >>> dictionary.bounds
     {'age': (0.0, 110.0)}
@@ -99,9 +98,9 @@ class Dictionary:
         Parameters
         ----------
         path : path
-            A CSV file with the columns name, type, label, levels, low, high, missing; REDCap's data dictionary
-            (CSV); a Frictionless Table Schema (JSON or YAML); or an SPSS, Stata or SAS file, whose labels are
-            taken.
+            A CSV file with the columns name, type, label, levels, low, high, missing; REDCap's data
+            dictionary (CSV); a Frictionless Table Schema (JSON or YAML); or an SPSS, Stata or SAS file,
+            whose labels are taken.
 
         Returns
         -------

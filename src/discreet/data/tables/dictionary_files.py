@@ -61,7 +61,7 @@ def read_dictionary(path: Path) -> Dictionary:
         rows = _rows(path, text)
         return _redcap(path, rows) if _REDCAP in rows[0] else _plain(path, rows)
     raise InputError(
-        f"{path}: a dictionary is a .csv, .json or .yaml file, or a file of SPSS, Stata or SAS with its labels"
+        f"{path}: a dictionary is a .csv, .json or .yaml file, or a file of SPSS, Stata or SAS with labels"
     )
 
 
@@ -110,7 +110,7 @@ def _plain(path: Path, rows: list[dict[str, str]]) -> Dictionary:
     return variables_of(said, str(path))
 
 
-def _levels(kind: Any, levels: list[str], answers: list[str]) -> dict[str, tuple[Any, ...]]:
+def _levels(kind: Any, levels: list[Any], answers: list[str]) -> dict[str, tuple[Any, ...]]:
     """Return levels and what they are in words; yes/no is 0 and 1 unless it says otherwise."""
     if kind == "yes/no" and not levels:
         return {"levels": (0, 1), "answers": ("no", "yes")}
@@ -167,32 +167,26 @@ def _parsed(path: Path, text: str) -> Any:
 
 def _frictionless(path: Path, held: Any) -> Dictionary:
     """Return a Frictionless Table Schema, alone or in a package of one table."""
-    resources = held.get("resources") if isinstance(held, dict) else None
-    if isinstance(resources, list) and len(cast("list[Any]", resources)) == 1:
-        held = cast("list[Any]", resources)[0]
-    held = held.get("schema", held) if isinstance(held, dict) else held
-    fields: Any = cast("Any", held).get("fields") if isinstance(held, dict) else None
-    if not isinstance(fields, list) or not all(
-        isinstance(field, dict) for field in cast("list[Any]", fields)
-    ):
+    resources = _listed(_mapping(held).get("resources"))
+    held = resources[0] if len(resources) == 1 else held
+    schema = _mapping(_mapping(held).get("schema", held))
+    fields = _listed(schema.get("fields"))
+    if not fields or not all(map(_mapping, fields)):
         raise InputError(
             f"{path}: not a Frictionless Table Schema, or one of several tables: give its schema"
         )
-    keys = cast("dict[str, Any]", held).get("primaryKey", [])
-    keys = [keys] if isinstance(keys, str) else keys
-    absent = _listed(cast("dict[str, Any]", held).get("missingValues"))
-    said = [_field(path, field, keys, absent) for field in cast("list[dict[str, Any]]", fields)]
-    return variables_of(said, str(path))
+    keys = schema.get("primaryKey")
+    keys = [keys] if isinstance(keys, str) else _listed(keys)
+    absent = _listed(schema.get("missingValues"))
+    return variables_of([_field(path, field, keys, absent) for field in fields], str(path))
 
 
-def _field(path: Path, field: dict[str, Any], keys: Any, absent: list[Any]) -> dict[str, Any]:
+def _field(path: Path, field: dict[str, Any], keys: list[Any], absent: list[Any]) -> dict[str, Any]:
     """Return one field of a Table Schema."""
-    name, rules = str(field.get("name", "")), field.get("constraints")
-    rules = cast("dict[str, Any]", rules) if isinstance(rules, dict) else {}
-    categories = field.get("categories", rules.get("enum"))
+    name, rules = str(field.get("name", "")), _mapping(field.get("constraints"))
     pairs = [
-        (one.get("value"), str(one.get("label", ""))) if isinstance(one, dict) else (one, "")
-        for one in cast("list[dict[str, Any]]", _listed(categories))
+        (_mapping(category).get("value", category), str(_mapping(category).get("label", "")))
+        for category in _listed(field.get("categories", rules.get("enum")))
     ]
     written = str(field.get("type", "any"))
     kind = None if written == "any" else _kind(written, path, name)
@@ -207,8 +201,12 @@ def _field(path: Path, field: dict[str, Any], keys: Any, absent: list[Any]) -> d
         "bounds": _bounds(rules.get("minimum", ""), rules.get("maximum", ""), path, name)
         if kind == "number"
         else None,
-        "missing": tuple(word for word in words if word != ""),  # noqa: PLC1901 - 0 may stand for missing
+        "missing": tuple(word for word in words if word != ""),
     }
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
 def _listed(value: Any) -> list[Any]:

@@ -52,8 +52,8 @@ def open_file(path: Path, table: Table) -> TableSource:
     if name.endswith(arrow_data.ENDINGS):
         return arrow_data.ArrowFileSource(path)
     raise InputError(
-        f"{path}: the name must end in .parquet, .csv, .tsv or .txt (also .gz), .xlsx, .sav, .dta, .sas7bdat, "
-        ".xpt, .arrow or .feather, or be a folder of .parquet files"
+        f"{path}: the name must end in .parquet, .csv, .tsv or .txt (also .gz), .xlsx, .sav, .dta, "
+        ".sas7bdat, .xpt, .arrow or .feather, or be a folder of .parquet files"
     )
 
 

@@ -75,8 +75,8 @@ class SheetSource:
             if number is None:
                 raise InputError(
                     f"{self.path}: column {name!r}, row {first + place + 2:,}: not a number. A worksheet "
-                    "declares no types: what is tested without levels must be numbers, or missing (empty, NA, "
-                    f"NaN, n/a, an error); {declare(name)}"
+                    "declares no types: what is tested without levels must be numbers, or missing (empty, "
+                    f"NA, NaN, n/a, an error); {declare(name)}"
                 )
             result[place] = number
         return result
@@ -141,26 +141,27 @@ def _named(cell: Any) -> str:
 
 
 def _is_filled(cell: Any) -> bool:
-    return cell is not None and cell != ""  # noqa: PLC1901 - 0 and False are entries
+    return cell is not None and cell != ""
 
 
 def _check_size(path: Path) -> None:
     """Refuse what would unfold to more than memory holds: packed bytes, or a cell far from all others."""
     try:
         with zipfile.ZipFile(path) as packed:
-            if sum(part.file_size for part in packed.infolist()) > _UNPACKED:
-                raise InputError(f"{path}: the worksheets are too large: save them as CSV or Parquet")
-            for part in packed.infolist():
-                if part.filename.startswith("xl/worksheets/") and part.filename.endswith(".xml"):
-                    _check_span(path, packed, part)
-    except InputError:
-        raise
+            parts = packed.infolist()
+            sheets = [part for part in parts if re.fullmatch(r"xl/worksheets/.*\.xml", part.filename)]
+            large = sum(part.file_size for part in parts) > _UNPACKED
+            sparse = not large and any(_is_sparse(packed, part) for part in sheets)
     except Exception:  # noqa: BLE001 - zip files fail in many ways
         raise _damaged(path) from None
+    if large:
+        raise InputError(f"{path}: the worksheets are too large: save them as CSV or Parquet")
+    if sparse:
+        raise InputError(f"{path}: a cell of a worksheet lies far from all others: remove it, or save as CSV")
 
 
-def _check_span(path: Path, packed: zipfile.ZipFile, part: zipfile.ZipInfo) -> None:
-    """Refuse a sheet that spans far more cells than it holds: a reader would make room for all."""
+def _is_sparse(packed: zipfile.ZipFile, part: zipfile.ZipInfo) -> bool:
+    """Say whether a sheet spans far more cells than it holds: a reader would make room for all."""
     cells, width, height, rest = 0, 0, 0, b""
     with packed.open(part) as file:
         while text := file.read(2**22):
@@ -170,8 +171,7 @@ def _check_span(path: Path, packed: zipfile.ZipFile, part: zipfile.ZipInfo) -> N
                 cells += len(found)
                 columns, rows = {column for column, _ in found}, [int(row) for _, row in found]
                 width, height = max(width, *map(_place, columns)), max(height, *rows)
-    if width * height > 8 * cells + _SPARSE:
-        raise InputError(f"{path}: a cell of a worksheet lies far from all others: remove it, or save as CSV")
+    return width * height > 8 * cells + _SPARSE
 
 
 def _place(column: bytes) -> int:

@@ -13,6 +13,7 @@ from discreet import check
 from discreet.block import Block
 from discreet.data.tables.choose import Chosen, choose
 from discreet.data.tables.described import described
+from discreet.data.tables.dictionary import Dictionary
 from discreet.data.tables.documented import DocumentedSource, as_text
 from discreet.data.tables.files import open_file
 from discreet.data.tables.frame import frame_source, numbers_in
@@ -167,10 +168,11 @@ def table_of(
 def table_source(data: Any) -> TableSource:
     """Return an array, a data frame of any make, or a file as columns; of a file, its head is read."""
     table = described(data)
-    source, said = _opened(table), table.said()
+    source, said = _opened(table), table.dictionary
     own = getattr(source, "dictionary", None)
-    said = own if said is None else said if own is None else said.over(own)
-    return source if said is None else DocumentedSource(source, said)
+    if isinstance(said, Dictionary):
+        return DocumentedSource(source, said if own is None else said.over(own))
+    return source if own is None else DocumentedSource(source, own)
 
 
 def _opened(table: Table) -> TableSource:
