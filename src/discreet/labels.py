@@ -21,6 +21,7 @@ _SCALAR: tuple[type, ...] = (np.generic,)
 _FLOAT: tuple[type, ...] = (np.floating,)
 _COMPLEX: tuple[type, ...] = (complex, np.complexfloating)
 _ANSWERS = {"true": 1.0, "false": 0.0}
+_REMEMBERED = 2**12  # texts of one column whose position is looked up again, not found again
 
 
 def codes(label: NDArray[Any], levels: Sequence[Any]) -> NDArray[np.intp]:
@@ -41,7 +42,19 @@ def codes(label: NDArray[Any], levels: Sequence[Any]) -> NDArray[np.intp]:
             place[found == value] = at
         return place
 
+    seen: dict[str, int] = {}
+
     def position(entry: Any) -> int:
+        if type(entry) is not str:
+            return found_position(entry)
+        at = seen.get(entry)
+        if at is None:
+            at = found_position(entry)
+            if len(seen) < _REMEMBERED:
+                seen[entry] = at
+        return at
+
+    def found_position(entry: Any) -> int:
         entry = plain(entry)
         if entry is None or (isinstance(entry, float) and np.isnan(entry)):
             return -1

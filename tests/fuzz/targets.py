@@ -140,6 +140,8 @@ def _single():
     yield Target("test sign", discreet.test, everything(discreet.test, **right))
     groups = {"test": "rank-sum", "group": [0, 1, 1], "levels": (0, 1)}
     yield Target("test rank-sum", discreet.test, everything(discreet.test, **right, **groups))
+    several = {"test": "kruskal-wallis", "group": [0, 1, 2], "levels": (0, 1, 2)}
+    yield Target("test kruskal-wallis", discreet.test, everything(discreet.test, **right, **several))
     right = {"q": 0.1, "method": "lord", "ledger": None, "dataset": None, "name": "diet"}
     yield Target("Sequence", discreet.Sequence, right)
     ask = {"hypothesis": "sleep", "x": [1.0, -2.0], "test": "sign", "epsilon": 1}

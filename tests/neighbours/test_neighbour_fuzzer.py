@@ -12,7 +12,7 @@ from questions import TESTS, ask
 from discreet.evidence.core.registry import described
 
 pytestmark = pytest.mark.slow
-TABLES = 8  # for each source; `python tests/neighbours --minutes 600` goes on
+TABLES = 5  # for each source; `python tests/neighbours --minutes 600` goes on
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -34,7 +34,8 @@ def test_a_planted_fault_is_found(name, monkeypatch):
     """A reader or a test that lets one person change others is caught within some dozens of tables."""
     fault = FAULTS[name]
     fault.plant(monkeypatch)
-    assert any(run(seed, tables=10, sources=fault.sources, only=fault.only).faults for seed in range(40))
+    seeds = (12, *range(40))  # some that find much come first
+    assert any(run(seed, tables=10, sources=fault.sources, only=fault.only).faults for seed in seeds)
 
 
 @pytest.mark.parametrize("name", TESTS)

@@ -102,9 +102,9 @@ def test_undecided_coins_read_on_correctly():
     for x in (Fraction(1, 3), Fraction(2)):
         digits = partial(exact.floor_of_exp, x)
         rest = float(np.exp(-float(x)) * 16) % 1
-        sample = [exact.resolve(digits, 4) for _ in range(20_000)]
+        sample = [exact.resolve(digits, 4) for _ in range(3_000)]
         assert_mean_is(sample, rest)
-        must_fail(assert_mean_is, sample, wrong=rest + 0.05, truth=rest)
+        must_fail(assert_mean_is, sample, wrong=rest + 0.15, truth=rest)
 
 
 @pytest.mark.slow
@@ -128,8 +128,8 @@ def test_rounded_gaussian_settled_exactly(monkeypatch, sigma):
     """The law stays when floats decide no coin, and bits of the uniform part are read on."""
     monkeypatch.setattr(exact, "_DOUBT", 1.0)
     monkeypatch.setattr(gaussian, "_WORD", 4)
-    counts = cells(rounded_gaussian(sigma, {0.7: 5_000, 3.3: 10_000}[sigma]), -12, 13)
-    right, wrong = gaussian_law(sigma, -12, 13), gaussian_law(sigma * 1.4, -12, 13)
+    counts = cells(rounded_gaussian(sigma, 2_000), -12, 13)
+    right, wrong = gaussian_law(sigma, -12, 13), gaussian_law(sigma * 1.8, -12, 13)
     assert_frequencies(counts, right)
     must_fail(assert_frequencies, counts, wrong=wrong, truth=right)
 

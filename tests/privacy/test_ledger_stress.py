@@ -27,10 +27,10 @@ def findings(kind, kills, workers, fault="none"):
     return found, {key: found[key] for key in found if (key in WRONG and found[key]) or "error" in key}
 
 
-def test_killed_a_thousand_times():
-    """1,000 processes are killed with `kill -9` while three at a time charge: nothing is wrong afterwards."""
-    found, wrong = findings("kill", 1000, 3)
-    assert found["killed"] >= 1000
+def test_killed_hundreds_of_times():
+    """400 processes are killed with `kill -9` while three at a time charge: nothing is wrong afterwards."""
+    found, wrong = findings("kill", 400, 3)
+    assert found["killed"] >= 400
     assert not wrong
     # Some were killed between charge and result, and completed afterwards, but for a few killed each time.
     assert found["interrupted"] > 0

@@ -180,7 +180,7 @@ def test_pages_of_custodians_are_theirs_alone(web):
 def test_cookies_are_out_of_reach(web):
     """HttpOnly, same site; with TLS also secure, for this host alone. Logging out ends the session."""
     with web.place.store.writing() as db:
-        people.set_password(db, "ana", "ana", PASSWORD)
+        people.set_password(db, "ana", "ana", people.hashed(PASSWORD, web.place.config))
     answer = web.post("/login", data={"name": "ana", "password": PASSWORD})
     cookie = answer.headers["set-cookie"].lower()
     assert "httponly" in cookie
@@ -310,10 +310,8 @@ def test_a_fault_of_ours_tells_nothing(web, monkeypatch):
         raise RuntimeError("a secret")
 
     monkeypatch.setattr(pages.registry, "open_to", broken)
-    enter_word = None
     with web.place.store.writing() as db:
-        secret, enter_word = credentials.issue(db, "ana", "session", 100)
-    assert enter_word
+        secret = credentials.session(db, "ana", 100)
     quiet = TestClient(web.app, raise_server_exceptions=False, cookies={"discreet": secret})
     answer = quiet.get("/")
     assert answer.status_code == 500

@@ -13,7 +13,7 @@ from discreet.errors import InputError
 from discreet.lab.cohort import Simulated
 from discreet.server.accounts.people import Account
 from discreet.server.datasets import metadata, question, registry, shares
-from discreet.server.jobs import queue
+from discreet.server.jobs import accept
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def ask(place):
         with place.store.writing() as db:
             registry.register(db, "test", "other", {"path": str(path)}, about, epsilon=2.0, delta=1e-6)
             shares.grant(db, "test", "other", "everyone", 2.0, 1e-6)
-        made = queue.submit(place.store, place.config, Account("ana", "analyst"), "other", body)
+        made = accept.submit(place.store, place.config, Account("ana", "analyst"), "other", body)
         place.work()
         return place.row(made)
 

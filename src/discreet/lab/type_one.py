@@ -111,6 +111,7 @@ def null_scores(case: NullCase, columns: int, rng: np.random.Generator) -> NDArr
     kinds = Block(np.zeros((len(case.sizes), 1)), case.labels)
     weight = np.ones((1, len(case.sizes))) if sums.weigh is None else sums.weigh(kinds)
     whole = np.array([sums.contribution.whole(np.full((1, 1), value), slice(0, 1))[0, 0] for value in values])
+    sums.rows += case.people
     sums.count += weight @ np.array(case.sizes, dtype=np.float64)
     sums.total += weight @ (counts @ whole).T
     if sums.squared:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import json
+from dataclasses import asdict, dataclass, fields
+from typing import Any
 
-if TYPE_CHECKING:
-    from discreet.privacy.promise import Privacy
+from discreet.privacy.events import Pure
+from discreet.privacy.promise import Privacy
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,7 @@ class Tested:
     effect : str
         What the estimate is of, in words.
     basis : {"proved", "approximate"}
-        Whether the p-value stands on the exact null law, or on a normal one.
+        Whether the p-value stands on the exact null law (or a bound of it), or on a normal one.
     privacy : Privacy
         epsilon, who the neighbours are, and the event charged.
 
@@ -74,3 +75,24 @@ class Tested:
             f"{self.effect}: {self.estimate:.4g}, {share} interval {self.low:.4g} to {self.high:.4g}.\n"
             f"{self.privacy}"
         )
+
+    def to_record(self) -> dict[str, Any]:
+        """Return it as plain values, for JSON."""
+        known = {name: value for name, value in asdict(self).items() if name != "privacy"}
+        return known | {"epsilon": self.privacy.epsilon}
+
+
+def from_record(record: dict[str, Any]) -> Tested:
+    """Return the answer that `to_record` wrote."""
+    known = {field.name: record[field.name] for field in fields(Tested) if field.name != "privacy"}
+    return Tested(**known, privacy=pure(record["epsilon"]))
+
+
+def to_json(answer: Tested) -> str:
+    """Return the text that a ledger keeps."""
+    return json.dumps(answer.to_record())
+
+
+def pure(epsilon: float) -> Privacy:
+    """Return what one question costs."""
+    return Privacy(epsilon, 0.0, (Pure(epsilon),), "replace")

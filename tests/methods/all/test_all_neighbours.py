@@ -86,7 +86,7 @@ def test_the_widest_and_narrowest_bounds(method, bounds, style):
 def test_a_planted_fault_is_found(fault, monkeypatch):
     """The audit refutes a mechanism that is wrong in one place."""
     fault(monkeypatch)
-    assert any(refuted(seed) for seed in range(60))
+    assert any(refuted(seed) for seed in (9, 8, *range(60)))  # some that find much come first
 
 
 def refuted(seed):

@@ -52,7 +52,7 @@ def results(
     groups, share, rows = known.groups, known.share, known.rows
     n = groups.people
     balance = known.shares * (1 - known.shares)
-    off = groups.second / n - share
+    off = known.off
     off_variance = 0.5 * (groups.deviation / n) ** 2
     present = np.minimum(np.maximum(known.means.present, 1.0), n)
     weight, shift = known.weight, rows.shift / FINE
@@ -60,10 +60,7 @@ def results(
     weights = _weights(told, known, off * n, off_variance * n * n)
     sums = told.sums.sums - shift * weight * n
     mean, doubt = sums / present, told.sums.deviation / present
-    missing = known.missing
-    # Among those present, sum (y - f) is this and not 0; it counts where their mean is not 0 either.
-    excess = off * n - missing.excess - (known.shares - share) * present
-    excess_variance = off_variance * n * n + missing.variance
+    excess, excess_variance = known.uneven, known.uneven_variance
     contrast = contrasts - shift * weights.excess - mean * excess
     extra = mean**2 * excess_variance + doubt**2 * (excess**2 + excess_variance) + shift**2 * weights.variance
     squares, unsure = _squares(told, known, present, mean, doubt)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evidence.core.people import People
-    from discreet.methods.all.geometry import Box
+    from discreet.methods.all.geometry import Box, Reach
     from discreet.methods.all.shares import Shares
 
 _MOST = 2**29  # no sum is moved by more than this, times the square root of the columns
@@ -38,9 +38,9 @@ class Learned:
 
     `share` is f, about the share of the second group; `shares` are those among the people who have an entry
     in each column of numbers, as far as they differ: exactly these are subtracted from each label y.
-    `means.present` is about how many people have an entry. `centred` is the variance of how far sums are from
-    0, or from their shift, as centres were moved there, infinite if that is not known. `left` is the part of
-    the budget that was not needed.
+    `means.present` is about how many people have an entry. `rest` is how far sums are from 0, or from their
+    shift, now that centres were moved, and `centred` the variance of that, infinite if it is not known.
+    `left` is the part of the budget that was not needed.
     """
 
     groups: Groups
@@ -53,8 +53,27 @@ class Learned:
     rows: Rows
     norms: tuple[Norms, Norms]
     balls: Balls
+    rest: NDArray[np.float64]
     centred: float
     left: float
+
+    @property
+    def off(self) -> float:
+        """How far the second group's share is from f, as far as is known."""
+        return self.groups.second / self.groups.people - self.share
+
+    @property
+    def uneven(self) -> NDArray[np.float64]:
+        """About sum (y - f) over those present in each column; it counts where their mean is not 0."""
+        n = self.groups.people
+        present = np.minimum(np.maximum(self.means.present, 1.0), n)
+        return self.off * n - self.missing.excess - (self.shares - self.share) * present
+
+    @property
+    def uneven_variance(self) -> NDArray[np.float64]:
+        """What is not known of that, squared."""
+        present = (self.shares - self.share) * self.means.doubt
+        return 0.5 * self.groups.deviation**2 + self.missing.variance + present**2
 
     @property
     def weight(self) -> NDArray[np.float64]:
@@ -157,9 +176,9 @@ def learn(people: People, budget: Shares, groups: Groups | None = None) -> Learn
     trust = wrong / (wrong + (found.deviation / there) ** 2)
     rows = rows.moved_by(trust * centred / there)
     balls = _fitted(balls, boxes_of(people, rows))
-    sure = float(found.deviation) ** 2 * float(np.max(trust)) if part == 1 else math.inf
-    scaling = where.scaling
-    return Learned(groups, share, shares, missing, columns, scaling, means, rows, norms, balls, sure, left)
+    sure = float(found.deviation) ** 2 if part == 1 else math.inf
+    constants = (groups, share, shares, missing, columns, where.scaling, means, rows, norms, balls)
+    return Learned(*constants, (1 - trust) * centred, sure, left)
 
 
 def _merged(first: Means, second: Means, sought: NDArray[np.bool_]) -> Means:
@@ -210,8 +229,21 @@ def settled(people: People, known: Learned, budget: Shares) -> Shares:
     noise = (reach.contrast / FINE) ** 2 / rho / float(np.mean(variance * known.shares * (1 - known.shares)))
     squares = (reach.squares / FINE**2 / variance)[~rows.answers] ** 2 / rho
     sums = ((size - 2 * level) * reach.sums / FINE / variance)[rows.answers] ** 2 / rho
-    typical = (float(np.median(errors)) if errors.size else 0.0 for errors in (squares, sums))
-    return budget.sharpened(noise, *typical)
+    typical = [float(np.median(errors)) if errors.size else 0.0 for errors in (squares, sums)]
+    return budget.sharpened(noise, typical[0], typical[1], _of_means(known, reach, variance, rho))
+
+
+def _of_means(known: Learned, reach: Reach, variance: NDArray[np.float64], rho: float) -> tuple[float, float]:
+    """Return what errors of means add to the variance of contrasts, over that of sampling.
+
+    If sums were measured with all of the budget; beside it the share of it that would teach what is known.
+    They count where more are present in one group.
+    """
+    present = known.means.present
+    uneven = known.uneven_variance + known.uneven**2
+    deviation = reach.sums / FINE / math.sqrt(rho)
+    added = (deviation / present) ** 2 * uneven / (variance * known.shares * (1 - known.shares))
+    return float(np.mean(added)), deviation**2 / known.centred
 
 
 def measure(people: People, known: Learned, budget: Shares) -> Measured:
@@ -242,8 +274,8 @@ def measure(people: People, known: Learned, budget: Shares) -> Measured:
 
 
 def _sharper(sums: Noisy, known: Learned) -> Noisy:
-    """Return sums together with what is known of them: centres were moved to where they are about 0."""
-    expected = known.rows.shift / FINE * known.weight * known.groups.people
+    """Return sums together with what is known of them since centres were moved."""
+    expected = known.rows.shift / FINE * known.weight * known.groups.people + known.rest
     trust = known.centred / (known.centred + sums.deviation**2)
     return replace(
         sums, sums=expected + trust * (sums.sums - expected), deviation=sums.deviation * math.sqrt(trust)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from discreet.methods.all.record import Noisy
 
 _CLEAR = 3.0  # deviations
-_UNEVEN = 0.05  # how much more often entries may be missing in one group, unnoticed
+_UNEVEN = 1.0  # about how uneven: the difference of both groups' rates of missing entries, over the mean rate
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,12 +32,15 @@ class Missing:
     ----------
     uneven, absent : Noisy, shape (questions,)
         sum (y - f) over them, and how many they are.
+    clear : array of bool, shape (m,)
+        Where the first of these stands out of its noise.
     excess, variance : arrays of float64, shape (m,)
-        The first of these for each column, as far as it is clear, and what is not known of it, squared.
+        What is to be expected of it, and what is not known of it, squared.
     """
 
     uneven: Noisy
     absent: Noisy
+    clear: NDArray[np.bool_]
     excess: NDArray[np.float64]
     variance: NDArray[np.float64]
 
@@ -65,21 +68,23 @@ def learn_missing(
     moved = PARTS * FINE * norm * max(math.sqrt(2) * larger, float(protected))
     uneven = told(contrast(total, share), moved, rho / 2, 1 / (PARTS * FINE))
     absent = told(total[0], math.sqrt(2) * FINE * norm, rho / 2, 1 / FINE)
-    # What may go unseen: one in twenty entries, missing in one group alone; no more than are missing at all.
-    lacking = np.clip(1 - (means.present + 2 * means.doubt) / groups.people, 0.0, _UNEVEN)
-    unseen = lacking * groups.people * share * (1 - share)
-    return Missing(uneven, absent, *shrunk(uneven.sums[columns.question], float(uneven.deviation), unseen))
+    # As many are taken to be missing as noise could hide.
+    lacking = np.clip(groups.people - means.present, means.doubt, groups.people)
+    usual = _UNEVEN * lacking * share * (1 - share)
+    sums, deviation = uneven.sums[columns.question], float(uneven.deviation)
+    clear = np.abs(sums) > _CLEAR * deviation
+    return Missing(uneven, absent, clear, *shrunk(sums, deviation, np.where(clear, np.inf, usual)))
 
 
 def shrunk(
-    sums: NDArray[np.float64], deviation: float, unseen: NDArray[np.float64]
+    sums: NDArray[np.float64], deviation: float, usual: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return sums as told where they are clear, or told more sharply than what may go unseen; else 0.
+    """Return what is to be expected of sums whose size is `usual`, told with noise; and the variance of it.
 
-    Beside them the variance of what is not known.
+    An infinite size takes them as they were told.
     """
-    taken = (np.abs(sums) > _CLEAR * deviation) | (deviation < unseen)
-    return np.where(taken, sums, 0.0), np.where(taken, deviation**2, unseen**2)
+    trust = 1 / (1 + (deviation / np.maximum(usual, 1e-9)) ** 2)
+    return trust * sums, trust * deviation**2
 
 
 def shares_present(
@@ -96,7 +101,7 @@ def shares_present(
     if at.size:
         least = min(0.5, max(0.002, 1 / n))
         exact = np.clip(second[at] / np.maximum(means.present[at], 1.0), least, 1 - least)
-        clear = missing.excess[at] != 0
+        clear = missing.clear[at]
         shares[at] = np.where(clear, np.round(exact * PARTS) / PARTS, share)
         there = [
             float(np.mean((means.present - second)[at])) / (1 - share),

@@ -104,7 +104,9 @@ def best_balls(
     What clipping takes from entries that are never negative, of which `offset` is the squared length of a
     mean row, is known within `doubt` people.
     """
-    tried = [_tried(norm, box, least) for norm, box, least in zip(norms, boxes, (0.0, _OWN), strict=True)]
+    # Where groups are clipped unlike one another, nobody may be for the sake of one entry.
+    own = _OWN if sizes[0] == sizes[1] else 1 / min(sizes)
+    tried = [_tried(norm, box, least) for norm, box, least in zip(norms, boxes, (0.0, own), strict=True)]
     tried[0] = [ball for ball in tried[0] if norms[0].mean_weight(ball) >= _LEAST]
     known = [
         {ball: (norm.mean_weight(ball) ** 2, norm.energy(ball)) for ball in some}

@@ -55,7 +55,7 @@ class Shares:
         first = self.contrast / (self.contrast + self.stages)
         return replace(self, contrast=self.contrast + first * left, stages=self.stages + (1 - first) * left)
 
-    def sharpened(self, noise: float, squares: float, sums: float) -> Shares:
+    def sharpened(self, noise: float, squares: float, sums: float, means: tuple[float, float]) -> Shares:
         """Return the budget with as much for squares and for sums as pays.
 
         Parameters
@@ -64,15 +64,20 @@ class Shares:
             The variance of the noise in contrasts over that of sampling, if they got all that there is.
         squares, sums : float
             The squared relative error of a variance that follows from squares, or from sums, likewise.
+        means : (float, float)
+            What errors of means add to the variance of contrasts, likewise, and the share that would teach
+            what is known of means already.
 
         Notes
         -----
         An error of v in the variance is worth about 3 v / (1 + noise)^2 of the people at the p-values that
-        matter, and a share s for it costs s noise / (1 + noise).
+        matter, an added variance v about v / (1 + noise), and a share s costs s noise / (1 + noise).
         """
         whole = self.squares + self.sums + self.contrast + self.stages
         price = max(noise * (1 + noise), 1e-9)
-        parts = [min(max(math.sqrt(3 * error / price), _LEAST), _MOST) * whole for error in (squares, sums)]
+        wanted = [math.sqrt(3 * error / price) for error in (squares, sums)]
+        wanted[1] = max(wanted[1], math.sqrt(means[0] / max(noise, 1e-9)) - means[1])
+        parts = [min(max(share, _LEAST), _MOST) * whole for share in wanted]
         first = self.contrast / (self.contrast + self.stages)
         rest = (whole - sum(parts)) * (1 - 2.0**-45)
         return replace(

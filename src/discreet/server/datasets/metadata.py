@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast, get_args
 
@@ -64,6 +65,12 @@ class Metadata:
     review: bool = False
     releases: str = "shared"
 
+    def is_public(self, name: str) -> bool:
+        """Whether who has which value of a column is no secret; strata of genotypes are public always."""
+        if self.genotypes:
+            return self.phenotype_public or name == "stratum"
+        return self.columns[name].public
+
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON values."""
         columns = {
@@ -79,6 +86,33 @@ class Metadata:
         rest = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "columns"}
         lists = {name: list(rest[name]) for name in ("tests", "methods", "functions")}
         return {**rest, **lists, "columns": columns}
+
+
+def to_toml(about: Metadata) -> str:
+    """Return metadata as a custodian writes them: what is at its default is left out."""
+    usual = read({"people": 0, "columns": {"a": {}}, "genotypes": about.genotypes}).to_dict()
+    whole = about.to_dict()
+    lines = [
+        f"{name} = {_toml(value)}"
+        for name, value in whole.items()
+        if name == "people" or (name != "columns" and value is not None and value != usual[name])
+    ]
+    if about.genotypes:
+        lines = [line for line in lines if not line.startswith("genotypes")] + ["genotypes = true"]
+    plain = Column()
+    for name, column in whole["columns"].items():
+        lines += ["", f"[columns.{_toml(name)}]", f"type = {_toml(column['type'])}"]
+        lines += [
+            f"{field} = {_toml(value)}"
+            for field, value in column.items()
+            if field != "type" and value is not None and value != getattr(plain, field)
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _toml(value: Any) -> str:
+    """Return a plain value as TOML, whose strings, numbers, lists and truth values are JSON's but for DEL."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def read(body: Mapping[str, Any]) -> Metadata:
