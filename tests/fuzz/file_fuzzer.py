@@ -294,8 +294,9 @@ if __name__ == "__main__":
         for what, often in found.most_common():
             print(f"{often:6} {what}")
         faulty += sum(found.values())
+        count = max(1, made // KINDS[kind].share)
         print(
-            f"{kind}: {max(1, made // KINDS[kind].share):,} damaged, {refused[kind]:,} refused, {sum(found.values()):,} faults",
+            f"{kind}: {count:,} damaged, {refused[kind]:,} refused, {sum(found.values()):,} faults",
             flush=True,
         )
     os._exit(bool(faulty))
