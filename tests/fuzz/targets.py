@@ -140,6 +140,8 @@ def _single():
     yield Target("test sign", discreet.test, everything(discreet.test, **right))
     groups = {"test": "rank-sum", "group": [0, 1, 1], "levels": (0, 1)}
     yield Target("test rank-sum", discreet.test, everything(discreet.test, **right, **groups))
+    several = {"test": "kruskal-wallis", "group": [0, 1, 2], "levels": (0, 1, 2)}
+    yield Target("test kruskal-wallis", discreet.test, everything(discreet.test, **right, **several))
     right = {"q": 0.1, "method": "lord", "ledger": None, "dataset": None, "name": "diet"}
     yield Target("Sequence", discreet.Sequence, right)
     ask = {"hypothesis": "sleep", "x": [1.0, -2.0], "test": "sign", "epsilon": 1}
@@ -202,6 +204,7 @@ def _releases(made):
     half, what = np.full(2, 0.5), ("difference of means",) * 2
     told = discreet.Told(np.arange(2), ("diet", "luck"), what, half, half, half, half, "BH")
     telling = dataclasses.replace(found, told=told)
+    yield Target("Release.plot", telling.plot, {"ax": None, "most": 3})
     yield Target("Release.confidence_interval", telling.confidence_interval, {"level": 0.9})
     for procedure, each in [
         ("bh", {}),
