@@ -153,6 +153,7 @@ def test_what_cannot_be_meant_is_refused_in_words(tmp_path, text, told):
         Dictionary.read(tmp_path / "d.csv")
 
 
+@pytest.mark.slow
 def test_labels_of_spss_and_stata_are_a_dictionary(tmp_path):
     """Nominal ones are answers; a scale with labels at its ends, and what is called ordinal, stay numbers."""
     table = people(50)[["smokes", "age", "arm"]].assign(trust=3.0)

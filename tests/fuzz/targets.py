@@ -208,6 +208,7 @@ def _releases(made):
     half, what = np.full(2, 0.5), ("difference of means",) * 2
     told = discreet.Told(np.arange(2), ("diet", "luck"), what, half, half, half, half, "BH")
     telling = dataclasses.replace(found, told=told)
+    yield Target("Release.plot", telling.plot, {"ax": None, "most": 3})
     yield Target("Release.confidence_interval", telling.confidence_interval, {"level": 0.9})
     for procedure, each in [
         ("bh", {}),

@@ -6,9 +6,11 @@ import csv
 import gzip
 import io
 import logging
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
+from unittest import mock
 
 import duckdb
 import numpy as np
@@ -24,6 +26,7 @@ from pairs import Recorder
 
 import discreet
 import discreet.sklearn as selector
+from discreet.data.tables import readstat_process
 from discreet.data.tables.dictionary import Variable
 
 if TYPE_CHECKING:
@@ -256,6 +259,25 @@ def labelled(study: Study, folder: Path, *, ending: str) -> Path:
     return folder / f"t{ending}"
 
 
+@contextmanager
+def _in_this_process(path: Path, asked: Any) -> Any:
+    """Read a file of SPSS or Stata as the program does that is started for it: hundreds would take long."""
+    out = io.BytesIO()
+    readstat_process.answer({"path": str(path), "reader": f"read_{path.suffix[1:]}", **asked}, out)
+    out.seek(0)
+    yield out
+
+
+@dataclass(frozen=True)
+class Labelled(Form):
+    """Files of SPSS and Stata."""
+
+    def measure(self, study: Study, test: Any, folder: Path) -> Any:
+        """Return the evidence, from a file that is read without starting a program."""
+        with mock.patch("discreet.data.tables.labelled._reading", _in_this_process):
+            return super().measure(study, test, folder)
+
+
 def feather(study: Study, folder: Path) -> Path:
     """Write Arrow's own file, in a few batches."""
     with pa.OSFile(str(folder / "t.arrow"), "wb") as file:
@@ -390,8 +412,8 @@ FORMS = {
         Form("csv semicolons", semicolons, **_TEXT_TYPES, lines=True, refuses=_BAD_CELL),
         Form("csv with codes", with_codes, **_TEXT_TYPES, lines=True, refuses=_BAD_CELL),
         Form("xlsx", sheet, **_TEXT_TYPES, refuses=_BAD_CELL, people=False),
-        Form("sav", partial(labelled, ending=".sav"), **_DOUBLES, people=False),
-        Form("dta", partial(labelled, ending=".dta"), **_DOUBLES, people=False),
+        Labelled("sav", partial(labelled, ending=".sav"), **_DOUBLES, people=False),
+        Labelled("dta", partial(labelled, ending=".dta"), **_DOUBLES, people=False),
         Form("arrow file", feather, FINE, (*FINE, *_WORDS)),
         Form("arrow stream", stream, FINE, (*FINE, *_WORDS)),
         Form("duckdb", duckdb_relation, FINE, (*FINE, *_WORDS)),

@@ -8,20 +8,18 @@ column by column. Nothing of this package is imported.
 import json
 import sys
 import warnings
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import pyreadstat
 
 
-def tell(message: dict[str, Any]) -> None:
-    """Write one line of JSON."""
-    sys.stdout.buffer.write(json.dumps(message).encode() + b"\n")
+def answer(job: dict[str, Any], out: IO[bytes]) -> None:
+    """Write the head of a file, or all its rows in batches."""
 
+    def tell(message: dict[str, Any]) -> None:
+        out.write(json.dumps(message).encode() + b"\n")
 
-def main() -> None:
-    """Tell the head of a file, or all its rows in batches."""
-    job = json.loads(sys.stdin.readline())
     read: Any = getattr(pyreadstat, job["reader"])
     how = {"output_format": "dict", "disable_datetime_conversion": True}
     warnings.simplefilter("ignore")
@@ -46,10 +44,10 @@ def main() -> None:
         rows = len(table[job["wanted"][0]])
         tell({"rows": rows, "text": {name: [*map(str, table[name])] for name in job["text"]}})
         numbers = [[np.nan if entry is None else entry for entry in table[name]] for name in job["numbers"]]
-        sys.stdout.buffer.write(np.array(numbers, dtype=np.float64).tobytes())
+        out.write(np.array(numbers, dtype=np.float64).tobytes())
         first += rows
     tell({"all": first})
 
 
 if __name__ == "__main__":
-    main()
+    answer(json.loads(sys.stdin.readline()), sys.stdout.buffer)
