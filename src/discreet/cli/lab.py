@@ -54,7 +54,7 @@ def simulate(
     private: aware, aware-calibrated, aware-any, mirror, peel, oneshot. Then the worst adaptive procedure, and
     Theorem 6 (b) and (c).
 
-    With --type-one: alpha = 1e-2 to 1e-5, groups 1:1 and 1:9, rates 50%, 2% and 0.5%; minutes.
+    With --type-one: alpha = 1e-2 to 1e-6, groups 1:1 and 1:9, rates 50%, 2% and 0.5%; minutes.
     """
     if type_one:
         refuse_idle(ctx, ["scenario", "procedure", "q", "k", "m", "repetitions", "plot"], "with --type-one")
