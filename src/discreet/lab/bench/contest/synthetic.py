@@ -122,7 +122,9 @@ def run(studies: int, seed: int, differ: int) -> dict[str, tuple[NDArray[np.floa
     from discreet.evidence.compare import Compare
 
     rng = np.random.default_rng(seed)
-    names = ("no privacy, BH", "synthetic data, BH", "ours")
+    from discreet.lab.bench.contest import aim
+
+    names = ("no privacy, BH", "MST, BH", "AIM, BH", "ours")
     found = {name: (np.empty(studies), np.empty(studies)) for name in names}
     columns = [f"c{i}" for i in range(COLUMNS)]
     for i in range(studies):
@@ -131,7 +133,8 @@ def run(studies: int, seed: int, differ: int) -> dict[str, tuple[NDArray[np.floa
         release = discover(pd.DataFrame(frame), Compare(group="group"), q=Q, epsilon=EPSILON, delta=DELTA)
         reported = {
             "no privacy, BH": discoveries(people),
-            "synthetic data, BH": discoveries(synthesize(people, rng)),
+            "MST, BH": discoveries(synthesize(people, rng)),
+            "AIM, BH": discoveries(aim.synthesize(people, rng)[0]),
             "ours": np.isin(columns, release.discoveries),
         }
         for name, chosen in reported.items():
