@@ -12,6 +12,7 @@ from discreet.lab.bench.contest import (
     families,
     joint_flip,
     offline,
+    one_question,
     online_rivals,
     packages,
     report,
@@ -131,9 +132,11 @@ def test_rivals_for_p_values_are_reproduced(name, rival):
     assert false == pytest.approx(fdr, abs=0.06)
 
 
+@pytest.mark.slow
 def test_tables_are_printed(monkeypatch):
     """Every part of the report, small."""
     monkeypatch.setattr(packages, "choosers", dict)
+    monkeypatch.setattr(one_question, "STUDIES", 100)
     monkeypatch.setattr(families, "VARIANTS", 2_000)
     monkeypatch.setattr(offline, "POINTS", offline.POINTS[1:2])
     words = report.run(2, lambda _: None)

@@ -78,8 +78,9 @@ def at_once(studies: int, tick: Callable[[int], None]) -> str:
     theirs, rows = published(), list[list[str]]()
     for point in offline.POINTS:
         for name, found in offline.run(point, studies, seed=1).items():
-            sweep = ("epsilon", point.epsilon) if point.eta == 1e-4 else ("eta", point.eta)
-            known = theirs.get((*sweep, name))
+            by_epsilon = point.eta == 1e-4
+            value = point.epsilon if by_epsilon else point.eta
+            known = theirs.get(("epsilon" if by_epsilon else "eta", value, name))
             figure = f"{known[0]:.3f}/{known[1]:.3f}" if known else ""
             head = [f"{point.eta:g}", f"{point.epsilon:g}", name, cell(found[:, 0]), cell(found[:, 1])]
             rows.append([*head, figure, f"{1e3 * float(np.median(found[:, 2])):.0f}"])
