@@ -139,6 +139,7 @@ def test_tables_are_printed(monkeypatch):
     monkeypatch.setattr(one_question, "STUDIES", 100)
     monkeypatch.setattr(families, "VARIANTS", 2_000)
     monkeypatch.setattr(offline, "POINTS", offline.POINTS[1:2])
+    monkeypatch.setattr(offline, "CONTENDERS", {"DP-AdaPT": offline.dp_adapt})
     words = report.run(2, lambda _: None)
     for part in ("joint permute-and-flip", "Test of Tests", "saffron", "AIM, BH", "0.914"):
         assert part in words
