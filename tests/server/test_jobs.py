@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from places import ABOUT, ASK, make_place
+from places import ABOUT, ASK, PEOPLE, make_place
 from sqlalchemy import select, update
 
 import discreet
@@ -357,7 +357,9 @@ def test_plans_and_trials_read_no_data_and_cost_nothing(place):
     assert place.work() == 2
     with place.store.reading() as db:
         plan, trial = (view.answer(db, place.ana, each) for each in jobs)
-    assert "people" in json.loads(plan)["words"]
+    planned = json.loads(plan)["plan"]
+    assert [outlook["method"] for outlook in planned["outlooks"]] == ["bh", "auto"]  # as `discover` would do
+    assert planned["n"] == PEOPLE
     assert discreet.Release.from_json(trial).m == 5
     assert verify(place.store).charges == 0
 

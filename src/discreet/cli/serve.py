@@ -323,12 +323,13 @@ def demo(
 
 def _metadata(path: Path) -> dict[str, Any]:
     _need()
-    from discreet.server.http.custody import toml
+    from discreet.server.datasets import metadata as kinds
 
     try:
-        return toml(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
     except (OSError, ValueError):
         raise InputError(f"{path} cannot be read: check its path") from None
+    return kinds.from_toml(text)
 
 
 def _config(home: Path, **given: Any) -> Config:

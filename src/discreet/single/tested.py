@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 from discreet.privacy.events import Pure
 from discreet.privacy.promise import Privacy
+
+
+class Interval(NamedTuple):
+    """The ends of a confidence interval."""
+
+    low: float
+    high: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +74,21 @@ class Tested:
     effect: str
     basis: str
     privacy: Privacy
+
+    @property
+    def pvalue(self) -> float:
+        """The p-value, as SciPy calls it."""
+        return self.p_value
+
+    def confidence_interval(self) -> Interval:
+        """Return the interval, as SciPy's results do: (low, high), at the level `confidence`.
+
+        Returns
+        -------
+        Interval
+            Its ends; no other level can be had, for the noise that was drawn belongs to this one.
+        """
+        return Interval(self.low, self.high)
 
     def __str__(self) -> str:
         share = f"{self.confidence:.0%}"

@@ -54,7 +54,7 @@ def invented_genotypes(about: Metadata, test: Test, folder: Path, *, seed: int =
         low, high = bounds
         options["pheno"] = _file(folder / "phenotype", "phenotype", rng.uniform(low, high, people))
     strata = about.columns.get("stratum")
-    if strata is not None and strata.levels is not None:
+    if strata is not None and strata.levels is not None and "stratum" in test.labels:
         levels = np.array(strata.levels)[np.arange(people) % len(strata.levels)]
         options["within"] = _file(folder / "strata", "stratum", levels)
     return Plink(bed, **options)

@@ -11,6 +11,7 @@ from discreet.errors import InputError, perhaps
 from discreet.evidence.core.registry import own_names
 from discreet.methods.registry import METHODS as KNOWN
 from discreet.privacy.promise import NEIGHBOURS
+from discreet.server import toml
 from discreet.typing import Reduction
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ OFFERED = tuple(name for name in own_names() if name not in {"p-values", "vote",
 """Tests on tables that are allowed unless the custodian says otherwise; votes need a list of functions."""
 METHODS = tuple(name for name, method in KNOWN.items() if method.gaussian and name != "mirror")
 """Methods whose cost is known in full before anything is read."""
-_MOST_COLUMNS, _LONGEST_TEXT = 1_000_000, 20_000
+_MOST_COLUMNS, _LONGEST_TEXT, _LONGEST_FILE = 1_000_000, 20_000, 200_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +87,11 @@ class Metadata:
         rest = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "columns"}
         lists = {name: list(rest[name]) for name in ("tests", "methods", "functions")}
         return {**rest, **lists, "columns": columns}
+
+
+def from_toml(text: str) -> dict[str, Any]:
+    """Return what a custodian wrote about a data set, to be checked by `read`."""
+    return toml.read(text, "the metadata", _LONGEST_FILE)
 
 
 def to_toml(about: Metadata) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from typing import TYPE_CHECKING, Any, cast
 
 from starlette.concurrency import run_in_threadpool
@@ -12,6 +11,7 @@ from starlette.routing import Route
 
 from discreet.errors import InputError
 from discreet.report.save import to_text
+from discreet.server import toml
 from discreet.server.datasets import registry
 from discreet.server.http import openapi
 from discreet.server.http.pages import asked_version
@@ -128,11 +128,10 @@ _JSON = "application/json"
 
 def _words(text: bytes, kind: str) -> dict[str, Any]:
     """Return a body of JSON or TOML as plain values."""
+    if "toml" in kind:
+        return toml.read(text.decode(errors="replace"), "the body")
     try:
-        if "toml" in kind:
-            found: Any = tomllib.loads(text.decode())
-        else:
-            found = json.loads(text)
+        found: Any = json.loads(text)
     except (ValueError, RecursionError):
         raise InputError("the body must be JSON, or TOML with the content type application/toml") from None
     if not isinstance(found, dict):

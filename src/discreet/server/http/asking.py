@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 import uuid
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from discreet.errors import BudgetError, DiscreetError, InputError
-from discreet.server import budget
+from discreet.server import budget, toml
 from discreet.server.datasets import question as questions
 from discreet.server.datasets import registry
 from discreet.server.http.render import page
@@ -98,10 +97,7 @@ def words_of(form: dict[str, str]) -> dict[str, Any]:
     """Return the question that a form puts, in a plan file's words; a whole plan wins over the fields."""
     text = form.get("plan", "").strip()
     if text:
-        try:
-            return tomllib.loads(text.replace("\r\n", "\n"))
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"the plan is not TOML: {str(error)[:200]}") from None
+        return toml.read(text, "the plan")
     body: dict[str, Any] = {}
     for name in _NUMBERS:
         if form.get(name, "").strip():

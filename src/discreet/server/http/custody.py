@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from typing import TYPE_CHECKING, Any
 
 from starlette.concurrency import run_in_threadpool
@@ -46,7 +45,7 @@ def register(request: Request, who: Visitor, form: dict[str, str]) -> Response:
     if not form:
         return page("register.html", who, form={}, words="")
     try:
-        about = toml(form.get("metadata", ""))
+        about = metadata.from_toml(form.get("metadata", ""))
         source = {
             name: form.get(name, "").strip() for name in ("path", "pheno", "pheno_name", "keep", "within")
         }
@@ -97,7 +96,7 @@ def _change(db: Any, actor: str, name: str, form: dict[str, str]) -> None:
                 number(form, "delta"),
             )
         case "metadata":
-            registry.change(db, actor, name, toml(form.get("metadata", "")))
+            registry.change(db, actor, name, metadata.from_toml(form.get("metadata", "")))
         case "pause":
             registry.set_state(db, actor, name, "paused", form.get("reason", ""))
         case "resume":
@@ -173,14 +172,6 @@ def export(request: Request, who: Visitor, form: dict[str, str]) -> Response:
         text = "\n".join(audit.export(db)) + "\n"
     headers = {"Content-Disposition": 'attachment; filename="audit.jsonl"'}
     return PlainTextResponse(text, media_type="application/jsonl", headers=headers)
-
-
-def toml(text: str) -> dict[str, Any]:
-    """Return what a custodian wrote about a data set."""
-    try:
-        return tomllib.loads(text.replace("\r\n", "\n"))
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"the metadata are not TOML: {str(error)[:200]}") from None
 
 
 def number(form: dict[str, str], name: str) -> float:

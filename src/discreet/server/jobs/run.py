@@ -28,6 +28,7 @@ from discreet.server.store.tables import job
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from discreet.evidence.core.protocol import Test
     from discreet.report.release import Release
     from discreet.server.config import Config
     from discreet.server.datasets.metadata import Metadata
@@ -74,7 +75,7 @@ def run(store: Store, config: Config, claim: Claim) -> None:
 def _answer(payment: Payment, claim: Claim, asked: Question, found: registry.DataSet) -> Release:
     source, about = found.source, found.about
     return discover(
-        _data(source),
+        _data(source, asked.test),
         asked.test,
         **asked.asked.to_dict(),
         columns=asked.columns,
@@ -106,7 +107,8 @@ def _rehearsed(text: str, body: str) -> str:
         release = discover(
             people, asked.test, **asked.asked.to_dict(), columns=asked.columns, person=_person(about)
         )
-    labels = [name for name in asked.test.labels if not about.is_public(name)]
+    named = asked.test.public_labels if about.genotypes else asked.test.labels
+    labels = [name for name in named if not about.is_public(name)]
     if release.privacy.public and labels:
         raise InputError(
             f"this test does not protect {release.privacy.public}, and {labels[0]!r} is not declared public "
@@ -121,10 +123,13 @@ def _planned(asked: Question, about: Metadata) -> str:
     return json.dumps({"words": str(planned), "plan": json.loads(planned.to_json())})
 
 
-def _data(source: Mapping[str, Any]) -> Any:
+def _data(source: Mapping[str, Any], test: Test) -> Any:
+    """Return where the data lie; strata only for a test that asks for them, which others would refuse."""
     path = source["path"]
-    options = {name: value for name, value in source.items() if name not in {"path", "engine", "scheduler"}}
-    return Plink(path, **options) if is_genotypes(path) else path
+    if not is_genotypes(path):
+        return path
+    left_out = {"path", "engine", "scheduler", *(() if "stratum" in test.labels else ("within",))}
+    return Plink(path, **{name: value for name, value in source.items() if name not in left_out})
 
 
 def _person(about: Metadata) -> Person | None:
