@@ -82,7 +82,7 @@ def bench_synthetic(
 ) -> None:
     """Print what ordinary tests on private synthetic data do to the false discovery rate, beside ours."""
     from discreet.lab.bench.contest import report, synthetic
-    from discreet.lab.progress import progress
+    from discreet.progress import progress
 
     if folder is None or not (folder / synthetic.SURVEY).exists():
         if folder is not None:
