@@ -26,6 +26,7 @@ from discreet.typing import Frame
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from discreet.data.source import Source
     from discreet.data.tables.person import Person
     from discreet.evidence.core.protocol import Test
     from discreet.evidence.core.sharded import Sharded
@@ -149,6 +150,7 @@ def discover(
             "function to vote with in a module, give columns and levels as lists, or leave release_id out"
         )
     source = open_source(data)
+    test = source.completed(test)
     of = {"test": described(test), "columns": plain(columns), "person": plain(person)}
     asked_of = {name: value for name, value in of.items() if value is not None}
     purse = spending(ledger, dataset, release_id, {**asked_of, **asked.to_dict()})
@@ -167,12 +169,12 @@ def discover(
                 asked_of |= _reason(why)
                 if METHODS[asked.method].asks_people or test.needs_rows:
                     source.let_go()
-                    return _made(people, asked, purse, asked_of, _frame(source.data))
+                    return _made(people, asked, purse, asked_of, source)
         # Scores may stay on a cluster where a method needs no more than their blocks can give.
         gather = asked.values or not METHODS[asked.method].of_shards
         where = {"engine": engine, "scheduler": scheduler}
         with measuring(source, test, person=person, columns=columns, **where, gather=gather) as evidence:
-            return _made(evidence, asked, purse, asked_of, _frame(source.data))
+            return _made(evidence, asked, purse, asked_of, source)
 
 
 @documented(TEXTS)
@@ -367,7 +369,7 @@ def _made(
     asked: Parameters,
     purse: Spending | None,
     question: Mapping[str, object] | None = None,
-    frame: str | None = None,
+    source: Source | None = None,
 ) -> Release:
     """Settle all that is public, then pay and draw; the record says what was asked."""
     asked, why = METHODS[asked.method].settle(asked, evidence)
@@ -381,7 +383,11 @@ def _made(
         asked_for |= tells({"people": people}, purse)
 
     def complete(drawn: Release) -> Release:
-        return replace(drawn, parameters={**asked_for, **drawn.parameters}, frame=frame)
+        if source is None:
+            return replace(drawn, parameters={**asked_for, **drawn.parameters})
+        labels = source.labels(drawn.discoveries if drawn.told is None else drawn.told.hypotheses)
+        record = {**asked_for, **drawn.parameters, **({"labels": labels} if labels else {})}
+        return replace(drawn, parameters=record, frame=_frame(source.data))
 
     return complete(ready.draw()) if purse is None else purse.spend(ready, neighbours, complete)
 

@@ -165,8 +165,12 @@ def _evidence(made):
     yield Target("Person", discreet.Person, {"column": "who", "reduce": "mean"})
     path = made.bed.with_suffix(".csv")
     path.write_text("a;b\n1,5;2\n0;1\n", "utf-8")
-    table = {"data": str(path), "separator": ";", "decimal": ","}
+    table = {"data": str(path), "separator": ";", "decimal": ",", "sheet": None, "dictionary": None}
     yield Target("Table", lambda **a: discreet.measure(discreet.Table(**a), discreet.Sign()), table)
+    book = path.with_name("codebook.csv")
+    book.write_text("name,label,low,high\na,A,0,2\n", "utf-8")
+    yield Target("Dictionary", discreet.Dictionary, {"variables": discreet.Dictionary.read(book).variables})
+    yield Target("Dictionary.read", discreet.Dictionary.read, {"path": str(book)})
     plink = everything(discreet.Plink, path=str(made.bed))
     yield Target("Plink", lambda **a: discreet.measure(discreet.Plink(**a), discreet.Allelic()), plink)
     sign = discreet.Sign()
