@@ -10,6 +10,7 @@ from .classical.step_up import benjamini_yekutieli as benjamini_yekutieli
 from .classical.step_up import step_up as step_up
 from .data.plink.plink import Plink as Plink
 from .data.tables.described import Table as Table
+from .data.tables.dictionary import Dictionary as Dictionary
 from .data.tables.person import Person as Person
 from .errors import DiscreetError as DiscreetError
 from .evidence.adjusted import Adjusted as Adjusted
@@ -22,6 +23,7 @@ from .evidence.core.log_p import are_neighbours as are_neighbours
 from .evidence.core.log_p import truncated_sensitivity as truncated_sensitivity
 from .evidence.core.null import Null as Null
 from .evidence.correlation import Correlation as Correlation
+from .evidence.gehan import Gehan as Gehan
 from .evidence.genotypic import Genotypic as Genotypic
 from .evidence.kruskal_wallis import KruskalWallis as KruskalWallis
 from .evidence.mean import Mean as Mean

@@ -18,13 +18,15 @@ from discreet.measure import check_engine, check_test, measuring
 from discreet.methods.options import TEXTS
 from discreet.methods.parameters import Parameters
 from discreet.methods.registry import METHODS
-from discreet.request import about, about_evidence
+from discreet.progress import notebook_bar
+from discreet.request import about, about_evidence, circumstances, tells
 from discreet.spending import spending
 from discreet.typing import Frame
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from discreet.data.source import Source
     from discreet.data.tables.person import Person
     from discreet.evidence.core.protocol import Test
     from discreet.evidence.core.sharded import Sharded
@@ -148,6 +150,7 @@ def discover(
             "function to vote with in a module, give columns and levels as lists, or leave release_id out"
         )
     source = open_source(data)
+    test = source.completed(test)
     of = {"test": described(test), "columns": plain(columns), "person": plain(person)}
     asked_of = {name: value for name, value in of.items() if value is not None}
     purse = spending(ledger, dataset, release_id, {**asked_of, **asked.to_dict()})
@@ -157,20 +160,21 @@ def discover(
         stored = purse.stored()
         if stored is not None:
             return stored
-    asked_of["question"] = test.in_words()
-    if engine == "local" and METHODS[asked.method].asks_people:
-        people = gathered(source, test, person=person, columns=columns)
-        if people is not None:
-            asked, why = METHODS[asked.method].settle(asked, people)
-            asked_of |= _reason(why)
-            if METHODS[asked.method].asks_people or test.needs_rows:
-                source.let_go()
-                return _made(people, asked, purse, asked_of, _frame(source.data))
-    # Scores may stay on a cluster where a method needs no more than their blocks can give.
-    gather = asked.values or not METHODS[asked.method].of_shards
-    where = {"engine": engine, "scheduler": scheduler}
-    with measuring(source, test, person=person, columns=columns, **where, gather=gather) as evidence:
-        return _made(evidence, asked, purse, asked_of, _frame(source.data))
+    asked_of |= {"question": test.in_words(), **_compared(test), **circumstances(source.data, purse)}
+    with notebook_bar("testing", None):
+        if engine == "local" and METHODS[asked.method].asks_people:
+            people = gathered(source, test, person=person, columns=columns)
+            if people is not None:
+                asked, why = METHODS[asked.method].settle(asked, people)
+                asked_of |= _reason(why)
+                if METHODS[asked.method].asks_people or test.needs_rows:
+                    source.let_go()
+                    return _made(people, asked, purse, asked_of, source)
+        # Scores may stay on a cluster where a method needs no more than their blocks can give.
+        gather = asked.values or not METHODS[asked.method].of_shards
+        where = {"engine": engine, "scheduler": scheduler}
+        with measuring(source, test, person=person, columns=columns, **where, gather=gather) as evidence:
+            return _made(evidence, asked, purse, asked_of, source)
 
 
 @documented(TEXTS)
@@ -270,7 +274,7 @@ def release(
     known = {} if ledger is None else about_evidence(evidence)
     purse = spending(ledger, dataset, release_id, {**known, **asked.to_dict()})
     stored = None if purse is None else purse.stored()
-    return _made(evidence, asked, purse) if stored is None else stored
+    return _made(evidence, asked, purse, circumstances(None, purse)) if stored is None else stored
 
 
 @documented(TEXTS)
@@ -365,7 +369,7 @@ def _made(
     asked: Parameters,
     purse: Spending | None,
     question: Mapping[str, object] | None = None,
-    frame: str | None = None,
+    source: Source | None = None,
 ) -> Release:
     """Settle all that is public, then pay and draw; the record says what was asked."""
     asked, why = METHODS[asked.method].settle(asked, evidence)
@@ -375,9 +379,15 @@ def _made(
         people, neighbours = evidence.certificate.people, evidence.certificate.adjacency
     _warn(asked, people)
     ready, asked_for = METHODS[asked.method].ready(asked, evidence), {**(question or {}), **_reason(why)}
+    if people is not None and neighbours == "replace":  # who neighbours say is as many
+        asked_for |= tells({"people": people}, purse)
 
     def complete(drawn: Release) -> Release:
-        return replace(drawn, parameters={**asked_for, **drawn.parameters}, frame=frame)
+        if source is None:
+            return replace(drawn, parameters={**asked_for, **drawn.parameters})
+        labels = source.labels(drawn.discoveries if drawn.told is None else drawn.told.hypotheses)
+        record = {**asked_for, **drawn.parameters, **({"labels": labels} if labels else {})}
+        return replace(drawn, parameters=record, frame=_frame(source.data))
 
     return complete(ready.draw()) if purse is None else purse.spend(ready, neighbours, complete)
 
@@ -385,6 +395,14 @@ def _made(
 def _reason(why: str) -> dict[str, str]:
     """Return why a method was chosen, as the record of a release says it; nothing where it was asked for."""
     return {"chosen": why} if why else {}
+
+
+def _compared(test: Test) -> dict[str, dict[str, str]]:
+    """Return the two groups that differences are between, second less first, where a test compares two."""
+    group, levels = getattr(test, "group", None), getattr(test, "levels", ())
+    if group is None or len(levels) != 2:
+        return {}
+    return {"compared": {"group": str(group), "first": str(levels[0]), "second": str(levels[1])}}
 
 
 def _frame(data: TableLike) -> str | None:

@@ -63,6 +63,7 @@ def no_column(where: str, name: str, known: Iterable[str]) -> InputError:
 
 
 _LONGEST = 100  # characters of a name that are compared
+_MOST_NAMES = 5_000
 
 
 def perhaps(name: str, known: Iterable[str]) -> str:
@@ -73,5 +74,7 @@ def perhaps(name: str, known: Iterable[str]) -> str:
     lower: dict[str, str] = {}
     for one in known:
         lower.setdefault(one.lower(), one)
+    if len(lower) > _MOST_NAMES:  # a hint is not worth seconds
+        return ""
     near = get_close_matches(name.lower(), lower, n=1) or [one for one in lower if name.lower() in one][:1]
     return f"; did you mean {lower[near[0]]!r}?" if near else ""

@@ -58,9 +58,7 @@ def gathered(data: Any, test: Test, *, person: Any, columns: Any) -> People | No
         _ROWS if person is None else "",
     )
     if asked.within is not None:
-        people = _in_subgroups(
-            people, asked, np.concatenate([block.labels[asked.within] for block in blocks])
-        )
+        people = in_subgroups(people, asked, np.concatenate([block.labels[asked.within] for block in blocks]))
     if asked.protect == "columns":
         _refuse_empty(people, asked)
     return people
@@ -125,7 +123,7 @@ def _blocks(table: TableReading, most: float) -> list[Block] | None:
     return blocks
 
 
-def _in_subgroups(people: People, asked: Comparison, label: NDArray[Any]) -> People:
+def in_subgroups(people: People, asked: Comparison, label: NDArray[Any]) -> People:
     """Return the people with the subgroup that each is compared in, and a hypothesis for each of them."""
     levels = asked.levels_within
     subgroup = codes(label, levels).astype(np.int32)

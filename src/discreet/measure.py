@@ -112,6 +112,7 @@ def measuring(
     check_engine(engine, scheduler)
     check_test(test)
     source = open_source(data)
+    test = source.completed(test)
     if "p-values" in test.sources:
         check_p_values(source.data, test, person, columns)
         if not is_table(source.data):

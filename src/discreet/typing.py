@@ -45,7 +45,7 @@ Planned: TypeAlias = Literal[
 """What a plan compares: the methods, "all" and "aware" under both guarantees, and BH without privacy."""
 TopK: TypeAlias = Literal["auto", "joint", "gumbel", "peel", "oneshot"]
 """How `top_k` chooses."""
-SingleTest: TypeAlias = Literal["sign", "rank-sum"]
+SingleTest: TypeAlias = Literal["sign", "rank-sum", "kruskal-wallis"]
 """What `test` can ask."""
 Online: TypeAlias = Literal["lord", "saffron", "lond"]
 """How a `Sequence` sets its levels."""

@@ -40,10 +40,11 @@ def test_readme_shows_the_real_demo(tmp_path):
     from discreet.lab.demo import demo
 
     def shape(text):
-        text = re.sub(r"strongest first: .*?\n(?=False)", "strongest first: ...\n", text, flags=re.DOTALL)
+        text = re.sub(r"strongest first: .*?\n(?=Asked)", "strongest first: ...\n", text, flags=re.DOTALL)
         text = re.sub(r"  measure .*? in the cohort", "  measure ...", text)
+        text = re.sub(r"\d+\s+[A-Z][a-z]+\s+20\d\d\.\n", "today ", text)
         text = re.sub(r"browser: .*/report", "browser: .../report", text)
-        return re.sub(r"\d+ (discoveries|of|with|without)", r"# \1", text).strip()
+        return " ".join(re.sub(r"\d+ (discoveries|of|with|without)", r"# \1", text).split())
 
     shown = re.search(r"\$ make demo\n(.*?)```", README.read_text(), re.DOTALL).group(1)
     assert shape(shown) == shape(demo(tmp_path / "demo"))

@@ -60,10 +60,11 @@ def test_a_certificate_of_an_effect_is_attained(test):
     low, high = rank.copy(), rank.copy()
     person = int(np.flatnonzero(FIRST)[-1]) if not isinstance(test, discreet.Correlation) else PEOPLE - 1
     low[person], high[person] = 0.0, 1.0
-    if isinstance(test, (discreet.TwoGroups, discreet.Stratified)) and test.floor is None:
-        low[FIRST.nonzero()[0][:3]] = high[FIRST.nonzero()[0][:3]] = (
-            np.nan
-        )  # most moves where few are present
+    if isinstance(test, (discreet.RankSum, discreet.TwoByTwo, discreet.TwoGroups, discreet.Stratified)):
+        few = FIRST.nonzero()[0][:3]
+        low[few] = high[few] = np.nan  # most moves where few are present
+    if isinstance(test, discreet.Correlation):
+        low[: PEOPLE // 5] = high[: PEOPLE // 5] = np.nan
     if isinstance(test, discreet.SignedRank):
         low = high = 1 - rank  # everyone else is close to the null, so that this person ranks first
         low, high = np.clip(low, 0.49, 0.51), np.clip(high, 0.49, 0.51)

@@ -11,12 +11,9 @@ from scipy.special import ndtr
 from scipy.stats import binom, hypergeom, norm
 
 import discreet
-from discreet.evidence import two_by_two
-from discreet.evidence.core import hypergeometric, ranks, tails
-from discreet.evidence.core.common import ceiling_for
-from discreet.evidence.core.hypergeometric import Margins
+from discreet.evidence.core import ranks, tails
+from discreet.evidence.core.cap import caps
 from discreet.evidence.core.score_map import SLOPE, gentle, score_map
-from discreet.evidence.core.tails import log_choose
 
 ROOM = 1 + 1e-9
 
@@ -111,59 +108,24 @@ def test_two_groups_with_a_known_sd_are_valid_for_independent_coins(first, secon
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("own", "other", "floor"), [(3, 9, 0.2), (60, 240, 0.05), (500, 500, 0.02)])
-def test_two_by_two_is_valid_at_every_margin(own, other, floor):
-    """Fisher's null, every number of yes: P(score >= s) <= normal tail; close where rates are common."""
-    labels = {"g": np.array([1] * own + [0] * other)}
-    test = discreet.TwoByTwo(group="g", floor=floor, alternative="greater")
-    people = own + other
+@pytest.mark.parametrize("tail", ["safe", "proved"])
+@pytest.mark.parametrize("protect", ["columns", "everything"])
+@pytest.mark.parametrize(("own", "other", "floor"), [(3, 9, 0.2), (60, 240, None), (300, 300, 0.02)])
+def test_two_by_two_is_valid_at_every_margin(own, other, floor, protect, tail):
+    """Fisher's null among those present, every number of yes: P(score >= s) <= normal tail."""
+    test = discreet.TwoByTwo(group="g", floor=floor, alternative="greater", protect=protect, tail=tail)
+    group = np.array([1] * own + [0] * other)
     worst = []
-    for yes in np.unique(np.linspace(1, people - 1, 15).astype(int)):
-        inside = np.arange(max(0, yes - other), min(own, yes) + 1)
-        row = np.arange(people)[:, None]
-        values = np.where(row < own, row < inside, row - own < yes - inside).astype(float)
-        worst.append(excess(evidence_of(test, values, labels).score, hypergeom.pmf(inside, people, yes, own)))
+    for inside, outside in ((own, other), (own // 2, other), (own, other // 3)):
+        for yes in np.unique(np.linspace(1, inside + outside - 1, 8).astype(int)):
+            among = np.arange(max(0, yes - outside), min(inside, yes) + 1)
+            row = np.arange(own + other)[:, None]
+            values = np.where(row < own, row < among, row - own < yes - among).astype(float)
+            values[inside:own] = values[own + outside :] = np.nan
+            law = hypergeom.pmf(among, inside + outside, yes, inside)
+            worst.append(excess(evidence_of(test, values, {"g": group}).score, law))
     assert max(worst) <= ROOM
-    assert max(worst) > 0.6
-
-
-def worst_margin(own, other, floor):
-    """Return the largest P(score >= s) over its normal tail, over every number of yes; exact laws."""
-    margins = Margins(own, other, floor)
-    clip = ceiling_for(None, own + other)
-    scores = two_by_two._steps(margins, clip, "safe")
-    worst = 0.0
-    for yes in range(1, own + other):
-        inside = np.arange(max(0, yes - other), min(own, yes) + 1, dtype=float)
-        log_mass = log_choose(own, inside) + log_choose(other, yes - inside) - log_choose(own + other, yes)
-        beyond = np.cumsum(np.exp(log_mass)[::-1])[::-1]
-        score = scores(
-            margins.statistic(inside, np.full(inside.shape, float(yes))), np.full(inside.shape, yes)
-        )
-        first = np.flatnonzero((np.diff(score, prepend=0.0) > 0) & (beyond > 1e-60))
-        worst = max(worst, float(np.max(beyond[first] / norm.sf(score[first]), initial=0.0)))
-    return worst
-
-
-MARGINS_TRIED = [(1000, 1000, 0.1), (4000, 1000, 0.05), (7, 900, 0.05), (300, 300, 0.05)]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("own", "other", "floor"), MARGINS_TRIED)
-def test_two_by_two_is_valid_between_the_margins_tried(own, other, floor):
-    """The tail is computed at some 200 margins of a range; all the others lie under it too."""
-    assert worst_margin(own, other, floor) <= 1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("fault", ["chords", "no cusp"])
-def test_margins_between_those_tried_need_cusp_and_curve(monkeypatch, fault):
-    """Chords through the corners, or a range without its cusp, let some number of yes through."""
-    if fault == "chords":
-        monkeypatch.setattr(hypergeometric, "_over_corners", hypergeometric._chords)
-    else:
-        monkeypatch.setattr(Margins, "_cusps", lambda _: set())
-    assert worst_margin(4000, 1000, 0.05) > 1.0005
+    assert max(worst) > (0.15 if tail == "proved" else 0.5)
 
 
 def tables_to_permute(size, seed):
@@ -289,7 +251,7 @@ def test_rank_sums_are_dominated_in_cubes_and_covered(first, second):
     """E (Y - h)_+^3 is at most a normal's of the wider deviation, and P(Y >= t) at most the safe tail."""
     z, mass = rank_sum_law(first, second)
     wide = np.sqrt(ranks.rank_sum_widening(first, second))
-    assert 1 < wide < 1.03
+    assert 1 < wide < 1.062
     assert np.all(cubes((z / wide, mass), H) <= NORMAL_CUBES + 1e-12)
     assert not np.all(cubes((1.15 * z, mass), H) <= NORMAL_CUBES + 1e-12)
     tail = discreet.RankSum(group="g", alternative="greater").survival(first, second)(z[z > 0])
@@ -298,7 +260,7 @@ def test_rank_sums_are_dominated_in_cubes_and_covered(first, second):
 
 @pytest.mark.parametrize(("first", "second"), [(3, 3), (4, 7), (6, 12), (8, 8)])
 def test_what_dominates_the_rank_sum_is_the_rank_sum_completed(first, second):
-    """U plus uniforms that did not cancel has the law of signs and uniforms: variances say how many did."""
+    """U plus uniforms has the law of larger uniforms, before any of them cancel to signs."""
     few, many = sorted((first, second))
     wide, all_of_them = np.ones(1), rank_sum_law(first, second)[1]
     for m in range(many + 1, first + second + 1):
@@ -306,16 +268,37 @@ def test_what_dominates_the_rank_sum_is_the_rank_sum_completed(first, second):
     for j in range(1, few + 1):
         all_of_them = np.convolve(all_of_them, np.full(j, 1 / j))
     assert np.allclose(wide, all_of_them, rtol=1e-12)
-    no_sign = sum(m * m for m in range(many + 1, first + second + 1)) / (
-        first * second * (first + second + 1)
-    )
-    assert ranks.rank_sum_widening(first, second) < no_sign
+
+
+def completed(many, few):
+    """Return the variance of the signs and uniforms that dominate U, over U's own; pairs m = 2j cancel."""
+    square = np.cumsum(np.arange(3.0 * many + 1) ** 2)
+    lower = many // 2
+    left = square[many + few] - square[many] - max(square[few] - square[lower], 0.0)
+    return left / (many * few * (many + few + 1))
+
+
+@pytest.mark.parametrize(("first", "second"), [(3, 3), (5, 40), (30, 33), (50, 50), (20, 70)])
+@pytest.mark.parametrize("protected", [False, True])
+def test_the_widening_covers_whoever_is_present(first, second, protected):
+    """For all numbers of people present: the variance of what dominates z, capped, is below it, and near."""
+    about = (first, second) if not protected else ((first + second) / 2,) * 2
+    cap = caps(*about, protected=protected)[0]
+    worst = 0.0
+    for here in range(1, first + 1):
+        for there in range(1, second + 1):
+            capped = cap.of_ranks(np.array(float(here)), np.array(float(there))) ** 2
+            share = here * there * (here + there + 1) / 12 / capped
+            worst = max(worst, float(share) * completed(max(here, there), min(here, there)))
+    widening = ranks.rank_sum_widening(*about)
+    assert worst <= widening < 1.13
+    assert worst > widening - 0.01 or protected or first != second or first < 50
 
 
 def test_groups_of_every_size_cost_the_rank_sum_little():
-    """The deviation that the bound is for is at most 2% above U's own."""
+    """The deviation that the bound is for is at most 3% above U's own."""
     found = [ranks.rank_sum_widening(500, second) for second in range(500, 5000, 37)]
-    assert 1 < min(found) < max(found) < 1.04
+    assert 1 < min(found) < max(found) < 1.06
     assert ranks.rank_sum_widening(10**6, 10**6) < 1.021
 
 

@@ -7,6 +7,7 @@ kind. Prints how many were refused, and every fault once.
 import contextlib
 import gzip
 import io
+import json
 import os
 import random
 import resource
@@ -19,6 +20,7 @@ from collections import Counter
 from pathlib import Path
 
 import pandas as pd
+import pyreadstat
 from api_fuzzer import BYTES, SECONDS, Slow, ring, where
 from typer.testing import CliRunner
 
@@ -77,8 +79,8 @@ _NASTY = (
 class Kind:
     """Files of one kind, whole, and what is done with them."""
 
-    def __init__(self, suffixes, make, read):
-        self.suffixes, self.make, self.read = suffixes, make, read
+    def __init__(self, suffixes, make, read, share=1):
+        self.suffixes, self.make, self.read, self.share = suffixes, make, read, share
 
     def whole(self, folder):
         """Return the bytes of each file, by suffix, of a set that belongs together."""
@@ -180,7 +182,46 @@ def _packed(path):
     path.write_bytes(gzip.compress(_frame().to_csv(index=False).encode()))
 
 
+def _sheet(path):
+    _frame().to_excel(path, index=False)
+
+
+def _labelled(write):
+    labels = {"column_labels": {"a": "A measure"}, "variable_value_labels": {"g": {0: "no", 1: "yes"}}}
+    return lambda path: getattr(pyreadstat, f"write_{write}")(_frame(), path, **labels)
+
+
+def _read_dictionary(path):
+    said = discreet.Dictionary.read(path)
+    said.labels, said.bounds, said.digest()
+    discreet.measure(discreet.Table(_frame(), dictionary=said), discreet.Sign(), columns=["a"])
+
+
+def _codebook(path):
+    path.write_text(
+        "name,type,label,levels,low,high,missing\na,number,How much?,,0,1,9|99\n"
+        "city,answers,Where?,Ulm=in Ulm|Bonn=in Bonn,,,\ng,yes/no,,,,,\nwho,id,,,,,\n"
+    )
+
+
+def _schema(path):
+    fields = [
+        {"name": "a", "type": "number", "constraints": {"minimum": 0, "maximum": 1}},
+        {"name": "city", "type": "string", "categories": [{"value": "Ulm", "label": "in Ulm"}, "Bonn"]},
+        {"name": "g", "type": "boolean"},
+    ]
+    path.write_text(json.dumps({"fields": fields, "primaryKey": "who", "missingValues": ["", "9"]}))
+
+
+_SLOW = 20  # files that are read in a process of its own are fewer
 KINDS = {
+    "xlsx": Kind([".xlsx"], _sheet, _table),
+    "sav": Kind([".sav"], _labelled("sav"), _table, _SLOW),
+    "dta": Kind([".dta"], _labelled("dta"), _table, _SLOW),
+    "xpt": Kind([".xpt"], lambda path: pyreadstat.write_xport(_frame(), path), _table, _SLOW),
+    "feather": Kind([".feather"], lambda path: _frame().to_feather(path), _table),
+    "dictionary": Kind([".csv"], _codebook, _read_dictionary),
+    "schema": Kind([".json"], _schema, _read_dictionary),
     "csv": Kind([".csv"], lambda path: _frame().to_csv(path, index=False), _table),
     "tsv": Kind([".tsv"], lambda path: _frame().to_csv(path, index=False, sep="\t"), _table),
     "csv.gz": Kind([".csv.gz"], _packed, _table),
@@ -204,7 +245,7 @@ def run(count, seed=0, kinds=tuple(KINDS)):
             whole = KINDS[kind].whole(folder)
             resource.setrlimit(resource.RLIMIT_AS, (BYTES, limits[1]))
             try:
-                for i in range(count):
+                for i in range(max(1, count // KINDS[kind].share)):
                     rng = random.Random(f"{seed} {kind} {i}")
                     found = _one(KINDS[kind], whole, folder, rng)
                     refused[kind] += found == "refused"
@@ -253,7 +294,9 @@ if __name__ == "__main__":
         for what, often in found.most_common():
             print(f"{often:6} {what}")
         faulty += sum(found.values())
+        count = max(1, made // KINDS[kind].share)
         print(
-            f"{kind}: {made:,} damaged, {refused[kind]:,} refused, {sum(found.values()):,} faults", flush=True
+            f"{kind}: {count:,} damaged, {refused[kind]:,} refused, {sum(found.values()):,} faults",
+            flush=True,
         )
     os._exit(bool(faulty))

@@ -140,6 +140,8 @@ def _single():
     yield Target("test sign", discreet.test, everything(discreet.test, **right))
     groups = {"test": "rank-sum", "group": [0, 1, 1], "levels": (0, 1)}
     yield Target("test rank-sum", discreet.test, everything(discreet.test, **right, **groups))
+    several = {"test": "kruskal-wallis", "group": [0, 1, 2], "levels": (0, 1, 2)}
+    yield Target("test kruskal-wallis", discreet.test, everything(discreet.test, **right, **several))
     right = {"q": 0.1, "method": "lord", "ledger": None, "dataset": None, "name": "diet"}
     yield Target("Sequence", discreet.Sequence, right)
     ask = {"hypothesis": "sleep", "x": [1.0, -2.0], "test": "sign", "epsilon": 1}
@@ -163,8 +165,12 @@ def _evidence(made):
     yield Target("Person", discreet.Person, {"column": "who", "reduce": "mean"})
     path = made.bed.with_suffix(".csv")
     path.write_text("a;b\n1,5;2\n0;1\n", "utf-8")
-    table = {"data": str(path), "separator": ";", "decimal": ","}
+    table = {"data": str(path), "separator": ";", "decimal": ",", "sheet": None, "dictionary": None}
     yield Target("Table", lambda **a: discreet.measure(discreet.Table(**a), discreet.Sign()), table)
+    book = path.with_name("codebook.csv")
+    book.write_text("name,label,low,high\na,A,0,2\n", "utf-8")
+    yield Target("Dictionary", discreet.Dictionary, {"variables": discreet.Dictionary.read(book).variables})
+    yield Target("Dictionary.read", discreet.Dictionary.read, {"path": str(book)})
     plink = everything(discreet.Plink, path=str(made.bed))
     yield Target("Plink", lambda **a: discreet.measure(discreet.Plink(**a), discreet.Allelic()), plink)
     sign = discreet.Sign()
@@ -202,6 +208,7 @@ def _releases(made):
     half, what = np.full(2, 0.5), ("difference of means",) * 2
     told = discreet.Told(np.arange(2), ("diet", "luck"), what, half, half, half, half, "BH")
     telling = dataclasses.replace(found, told=told)
+    yield Target("Release.plot", telling.plot, {"ax": None, "most": 3})
     yield Target("Release.confidence_interval", telling.confidence_interval, {"level": 0.9})
     for procedure, each in [
         ("bh", {}),
@@ -282,6 +289,7 @@ def _tests(made):
         discreet.Stratified: {**group, **bounds, "stratum": "s", "strata": (0, 1, 2)},
         discreet.TwoByTwo: group,
         discreet.RankSum: group,
+        discreet.Gehan: {**group, "event": "y"},
         discreet.KruskalWallis: {"group": "s", "levels": (0, 1, 2)},
         discreet.Pairs: {},
         discreet.Adjusted: {**group, "adjust": {"s": (0, 1, 2)}},

@@ -189,3 +189,12 @@ def test_every_mechanism_has_its_proof_page():
         text = (docs / f"{page}.md").read_text(encoding="utf-8")
         for section in ("## Statement", "## Proof", "## In the code", "## Audit"):
             assert section in text, f"{page}.md has no section {section}"
+
+
+@pytest.mark.slow
+def test_one_hypothesis_spends_its_budget_and_no_more():
+    """The exact law of each test comes to its epsilon, and a tenth less noise is caught."""
+    rows = list(audit.single_rows())
+    assert len(rows) == 6
+    assert all(row.good for row in rows)
+    assert all(row.found > 0.99 * row.epsilon for row in rows)

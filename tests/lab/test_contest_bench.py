@@ -1,12 +1,13 @@
 """The contest's rivals are what they say: their published figures come out, or their definition does."""
 
+import itertools
 import math
 
 import numpy as np
 import pytest
 
 from budget import assert_mean_is, must_fail
-from discreet.lab.bench.contest import joint_flip, online_rivals, packages, report, synthetic
+from discreet.lab.bench.contest import families, joint_flip, online_rivals, packages, report, synthetic
 
 
 @pytest.mark.statistical(2, twins=1)
@@ -55,9 +56,48 @@ def test_hypotheses_in_turn_are_decided_in_order():
         assert (online_rivals.decisions(name, p[:4]) == whole[:4]).all()
 
 
+def ways(n, kinds):
+    """Yield all ways to put n families into so many kinds."""
+    if kinds == 1:
+        yield (n,)
+        return
+    for first in range(n + 1):
+        for rest in ways(n - first, kinds - 1):
+            yield (first, *rest)
+
+
+def steps_to(target, tables):
+    """Return how many families must change, over all tables, to come to one in `target`."""
+    steps, edge = dict.fromkeys(target, 0), list(target)
+    for table in edge:
+        for source, other in itertools.permutations(range(6), 2):
+            moved = list(table)
+            moved[source] -= 1
+            moved[other] += 1
+            if moved[source] >= 0 and tuple(moved) not in steps:
+                steps[tuple(moved)] = steps[table] + 1
+                edge.append(tuple(moved))
+    assert len(steps) == len(tables)
+    return steps
+
+
+@pytest.mark.parametrize("cut", [1.0, 3.0])
+def test_distances_of_families_are_the_fewest_changes(cut):
+    """Over all tables of seven families of six kinds; so one family moves a distance by at most 1."""
+    tables = list(ways(7, 6))
+    both = {table: np.array(table) @ np.array(families.KINDS) for table in tables}
+    above = {t for t, (b, c) in both.items() if b + c > 0 and (b - c) ** 2 >= cut * (b + c)}
+    down, up = steps_to(set(tables) - above, tables), steps_to(above, tables)
+    for table in tables:
+        if table[2:5] == (0, 0, 0):
+            found = families.distance(families.Counts(*(np.array([float(k)]) for k in table[:2])), cut)[0]
+            assert found == (down[table] - 1 if table in above else -up[table])
+
+
 def test_tables_are_printed(monkeypatch):
     """Every part of the report, small."""
     monkeypatch.setattr(packages, "choosers", dict)
+    monkeypatch.setattr(families, "VARIANTS", 2_000)
     words = report.run(2, lambda _: None)
     for part in ("joint permute-and-flip", "Test of Tests", "saffron", "synthetic data, BH", "0.914"):
         assert part in words

@@ -108,6 +108,7 @@ def _rows(rng: np.random.Generator, study: Study, person: int, form: Form) -> Ch
 def _line(rng: np.random.Generator, study: Study, person: int, form: Form) -> Change:
     """Damage the line itself: quotes, blanks, too many entries or too few, bytes that are no text."""
     rows, separator = rows_of(study, person), "\t" if "tsv" in form.name else ","
+    separator = ";" if "semicolons" in form.name else separator
     row = rows[0]
     whole = line(row, study, separator).rstrip(b"\n")
     cells = whole.split(separator.encode())

@@ -6,20 +6,28 @@ import csv
 import gzip
 import io
 import logging
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
+from unittest import mock
 
+import duckdb
 import numpy as np
+import openpyxl
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pyreadstat
 from nasty import FLOATS, INTS, NUMBERS, Study
+from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 from pairs import Recorder
 
 import discreet
 import discreet.sklearn as selector
+from discreet.data.tables import readstat_process
+from discreet.data.tables.dictionary import Variable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -210,6 +218,86 @@ def line(row: dict[str, Any], study: Study, separator: str = ",") -> bytes:
     return text.getvalue().encode()
 
 
+def with_codes(study: Study, folder: Path) -> discreet.Table:
+    """Write CSV whose dictionary takes some numbers for missing and knows all answers."""
+    said = [Variable(name, missing=(1, "0.5")) for name in study.types if name[0] == "v"]
+    return discreet.Table(text_file(study, folder), dictionary=discreet.Dictionary(tuple(said)))
+
+
+def sheet(study: Study, folder: Path) -> Path:
+    """Write a worksheet; a column that is not tested holds a word for everyone, so that no row is empty."""
+    book = openpyxl.Workbook(write_only=True)
+    page = book.create_sheet()
+    page.append([*study.types, "n"])
+    for row in study.rows:
+        page.append([*(_cell(row[name]) for name in study.types), "n"])
+    book.save(folder / "t.xlsx")
+    return folder / "t.xlsx"
+
+
+def _cell(entry: Any) -> Any:
+    """Return an entry as a cell can hold it; of text what XML allows, and no formulas."""
+    if isinstance(entry, str):
+        return ILLEGAL_CHARACTERS_RE.sub("", entry).replace("=", "")[:2_000]
+    if isinstance(entry, float) and not np.isfinite(entry):
+        return str(entry)
+    return entry
+
+
+def labelled(study: Study, folder: Path, *, ending: str) -> Path:
+    """Write a file of SPSS or Stata; Stata has no numbers near the largest."""
+    columns: dict[str, Any] = {}
+    for name, kind in study.types.items():
+        entries = study.column(name)
+        if kind == "text":
+            columns[name] = ["" if one is None else one.replace("\0", "")[:2_000] for one in entries]
+        else:
+            floats = np.array([np.nan if one is None else float(one) for one in entries])
+            columns[name] = np.where(np.abs(floats) < 8e307, floats, np.nan)
+    write = {".sav": pyreadstat.write_sav, ".dta": pyreadstat.write_dta}[ending]
+    write(pd.DataFrame(columns), folder / f"t{ending}")
+    return folder / f"t{ending}"
+
+
+@contextmanager
+def _in_this_process(path: Path, asked: Any) -> Any:
+    """Read a file of SPSS or Stata as the program does that is started for it: hundreds would take long."""
+    out = io.BytesIO()
+    readstat_process.answer({"path": str(path), "reader": f"read_{path.suffix[1:]}", **asked}, out)
+    out.seek(0)
+    yield out
+
+
+@dataclass(frozen=True)
+class Labelled(Form):
+    """Files of SPSS and Stata."""
+
+    def measure(self, study: Study, test: Any, folder: Path) -> Any:
+        """Return the evidence, from a file that is read without starting a program."""
+        with mock.patch("discreet.data.tables.labelled._reading", _in_this_process):
+            return super().measure(study, test, folder)
+
+
+def feather(study: Study, folder: Path) -> Path:
+    """Write Arrow's own file, in a few batches."""
+    with pa.OSFile(str(folder / "t.arrow"), "wb") as file:
+        table = arrow_table(study)
+        with pa.ipc.new_file(file, table.schema) as writer:
+            writer.write_table(table, max_chunksize=17)
+    return folder / "t.arrow"
+
+
+def stream(study: Study, _: Path) -> Any:
+    """Return rows that come once."""
+    table = arrow_table(study)
+    return pa.RecordBatchReader.from_batches(table.schema, table.to_batches(max_chunksize=17))
+
+
+def duckdb_relation(study: Study, _: Path) -> Any:
+    """Return a query of DuckDB."""
+    return duckdb.from_arrow(arrow_table(study))
+
+
 @cache
 def client() -> Any:
     """Return a cluster inside this process, to be closed by `close`."""
@@ -299,8 +387,9 @@ def _estimator(test: Any) -> Any:
 _TEXT_TYPES = {"numbers": ("bool", "int64", "float64"), "labels": ("text", "int64", "float64", "bool")}
 _DASK = {"engine": lambda: "dask", "scheduler": client}
 _WORDS = ("text", "category")
+_DOUBLES = {"numbers": ("bool", "int32", "float64"), "labels": ("text", "int32", "float64", "bool")}
 _BOOL = r"holds text or dates where numbers are expected|neither numbers, yes/no nor missing"
-_BAD_CELL = rf"t\.[ct]sv|{_BOOL}"  # what a line of text cannot be is refused, with its number
+_BAD_CELL = rf"t\.([ct]sv|xlsx)|{_BOOL}"  # what a line of text cannot be is refused, with its number
 FORMS = {
     form.name: form
     for form in (
@@ -321,6 +410,13 @@ FORMS = {
             for ending in (".csv", ".tsv", ".csv.gz", ".tsv.gz")
         ),
         Form("csv semicolons", semicolons, **_TEXT_TYPES, lines=True, refuses=_BAD_CELL),
+        Form("csv with codes", with_codes, **_TEXT_TYPES, lines=True, refuses=_BAD_CELL),
+        Form("xlsx", sheet, **_TEXT_TYPES, refuses=_BAD_CELL, people=False),
+        Labelled("sav", partial(labelled, ending=".sav"), **_DOUBLES, people=False),
+        Labelled("dta", partial(labelled, ending=".dta"), **_DOUBLES, people=False),
+        Form("arrow file", feather, FINE, (*FINE, *_WORDS)),
+        Form("arrow stream", stream, FINE, (*FINE, *_WORDS)),
+        Form("duckdb", duckdb_relation, FINE, (*FINE, *_WORDS)),
         Form("dask array", dask_array, NUMBERS[:-1], NUMBERS[:-1], text=False, one_type=True, options=_DASK),
         Form("dask frame", dask_frame, people=False, options=_DASK),
         Form("dask parquet", parquet, FINE, (*FINE, *_WORDS), people=False, options=_DASK),

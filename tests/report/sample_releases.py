@@ -143,4 +143,5 @@ def tellings(draw, found, m):
         degrees=numbers(st.floats(min_value=1e-3)),
         p_value=numbers(st.floats(0, 1)),
         procedure=draw(st.sampled_from(["adaptive BH", "BH", "BY"])),
+        deviation=numbers(st.floats()) if draw(st.booleans()) else None,
     )

@@ -12,7 +12,7 @@ from scipy import stats
 from discreet.errors import InputError
 
 COLUMNS = [
-    *("hypothesis", "estimate", "standard_error", "low", "high"),
+    *("hypothesis", "effect", "estimate", "standard_error", "low", "high"),
     *("p_value", "q_value", "discovered"),
 ]
 

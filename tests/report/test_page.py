@@ -1,6 +1,7 @@
 """The report, read as text: complete, self-contained, and closed to markup in names."""
 
 import base64
+import dataclasses
 import hashlib
 import math
 import re
@@ -13,8 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_releases import HOSTILE, releases, sample, told
+from scipy import stats
 
 import discreet
+from discreet.report.bands import bands_of
 from discreet.report.draw import Scale
 from discreet.report.markup import shown
 from discreet.report.page import page
@@ -32,7 +35,7 @@ class Reader(HTMLParser):
     def handle_starttag(self, tag, attrs):
         """Note an element."""
         self.tags.append((tag, dict(attrs)))
-        if tag not in {"meta", "link", "input"}:
+        if tag not in {"meta", "link", "input", "br"}:
             self.open.append(tag)
 
     def handle_endtag(self, tag):
@@ -170,7 +173,7 @@ def test_what_is_not_promised_is_said():
 )
 def test_pictures_need_values(values, drawn):
     """Values are drawn only when they were released; what cannot be drawn is left out."""
-    assert ("ranked-720-title" in page(sample(values=values))) is drawn
+    assert ("effects-720-title" in page(sample(values=values))) is drawn
 
 
 def test_noises_that_differ_have_a_column():
@@ -192,8 +195,8 @@ def test_what_is_told_is_on_the_page(count):
     """Estimates, errors, intervals, p and q of the discoveries; levels in words; pictures of intervals."""
     release = told(count)
     text = page(release)
-    assert ("Standard error" in text) is (count > 0)
-    assert ("All discoveries, with intervals" in text) is (count > 2)
+    assert (">Estimate, interval<" in text) is (count > 0)
+    assert ("The discoveries, with intervals" in text) is (count > 2)
     assert "Estimates of all 30 hypotheses, noise included: Release.estimates." in text
     level = {0: "at level 90% each.", 2: "at level 99.3% each,", 8: "at level 97.3% each,"}[count]
     assert level in text
@@ -205,11 +208,11 @@ def test_what_is_told_is_on_the_page(count):
 def test_one_or_two_discoveries_are_not_drawn(count):
     """Their table says it all, and the noise of values is said under it."""
     text = page(sample(count))
-    assert "ranked-720" not in text
+    assert "effects-720" not in text
     assert "places-720" not in text
     assert "Values hold noise of standard deviation 0.4." in text
     assert "hold noise" not in page(sample(count, values=False))
-    assert "places-720" in page(sample(3))
+    assert "places-720" in page(sample(3, values=False))
 
 
 @given(st.integers(3, 5000), st.integers(1, 12))
@@ -267,10 +270,73 @@ def test_headings_and_pictures_have_names():
     tags = Counter(tag for tag, _ in reader.tags)
     assert tags["h1"] == 1
     assert tags["section"] == tags["h2"] == 6
-    assert tags["svg"] == tags["title"] - 1 == tags["desc"] == 10
+    assert tags["svg"] == tags["title"] - 1 == tags["desc"] == 8
     ids = {attributes.get("id") for _, attributes in reader.tags}
     for tag, attributes in reader.tags:
         if tag in {"svg", "section"}:
             assert set(attributes["aria-labelledby"].split()) <= ids
         if tag == "svg":
             assert attributes["role"] == "img"
+
+
+def mixed(**changes):
+    """Return a release of a number in the thousands, a rate and a small number, with what was asked."""
+    size = {"pay": (2000.0, 5000.0), "smokes": (-0.03, 0.4), "bmi": (0.5, 4.0)}
+    estimate, deviation = np.array([*size.values()]).T
+    error = 0.01 * deviation
+    kinds = ("difference of means", "difference of rates", "difference of means")
+    numbers = (estimate, error, np.full(3, np.inf), np.array([1e-9, 1e-8, 1e-8]))
+    record = discreet.Told(np.arange(3), tuple(size), kinds, *numbers, "BH", deviation=deviation)
+    asked = {
+        "question": "Differences between two groups, arm drug against placebo",
+        "compared": {"group": "arm", "first": "placebo", "second": "drug"},
+        "test": {"name": "compare", "levels": ["placebo", "drug"], "bounds": None},
+        "people": 20_000,
+        "data": "trial.parquet",
+        "date": "2026-11-18",
+    }
+    fields = {"indices": np.arange(3), "names": tuple(size), "told": record, "parameters": asked}
+    return sample(3, m=30, values=False, **(fields | changes))
+
+
+def test_columns_of_all_units_share_an_axis():
+    """In standard deviations, with own units, direction and kind in the table; it is read back the same."""
+    release = mixed()
+    assert bands_of(release).ends[1] < 1
+    assert bands_of(release).each[0][1] == pytest.approx(0.4)
+    text = " ".join(Reader(page(release)).words)
+    for words in (
+        "20,000 people · trial.parquet · 18 November 2026", "If arm = drug", "higher", "less often", "2,000",
+        "difference of rates", "Right of 0: higher, or more often, if arm = drug", "It cost epsilon = 1",
+        "smallest p-value first", "2 of them have equal p-values", "name: compare; levels: placebo, drug",
+    ):  # fmt: skip
+        assert words in text
+    assert "{" not in text
+    again = discreet.Release.from_json(release.to_json())
+    assert again == release
+    assert page(again) == page(release)
+    assert list(release.to_frame("pandas")["standardised"]) == pytest.approx([0.4, -0.075, 0.125])
+
+
+def test_noises_of_several_units_share_an_axis():
+    """Noisy values whose noises differ are drawn over their noise; one noise leaves them as they are."""
+    noisy, noise = np.array([2000.0, 3.0, 0.2]), np.array([100.0, 1.0, 0.02])
+    assert bands_of(sample(3, values=discreet.Values("difference", noisy, noise))).ends[1] < 30
+    assert bands_of(sample(3, values=discreet.Values("difference", noisy, np.ones(3)))).ends[1] > 2000
+
+
+def test_nothing_found_says_what_was_needed():
+    """How large a difference had to be, from what was told, on the page and in print; and how to plan."""
+    release = told(0)
+    deviation = np.full(len(release.told), 10.0)
+    release = dataclasses.replace(
+        release, told=dataclasses.replace(release.told, deviation=deviation), parameters={"people": 900}
+    )
+    reach = stats.t.isf(0.1 / 30 / 2, release.told.degrees) * release.told.standard_error / 10
+    words = f"had to be about {np.median(reach):.2g} standard deviations of its column"
+    plan = "discreet plan --n 900 --m 30 --epsilon 1 --q 0.1"
+    for text in (" ".join(str(release).split()), page(release)):
+        assert words in text
+        assert plan in text
+    assert "weaker effects" in str(sample(0))
+    assert "1 hypothesis by" in str(sample(1, m=1))

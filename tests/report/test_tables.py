@@ -63,7 +63,7 @@ def test_estimates_stand_beside_the_discoveries():
     release = replace(release, indices=release.indices[::-1], discoveries=release.discoveries[::-1])
     frame, everything = release.to_frame("pandas"), release.estimates.set_index("hypothesis")
     numbers = ["estimate", "standard_error", "low", "high", "p_value", "q_value"]
-    assert list(frame) == ["rank", "hypothesis", "index", *numbers]
+    assert list(frame) == ["rank", "hypothesis", "index", "effect", *numbers]
     assert tuple(frame["hypothesis"]) == release.discoveries
     assert frame[numbers].equals(everything.loc[[*release.discoveries], numbers].reset_index(drop=True))
 

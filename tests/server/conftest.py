@@ -1,12 +1,13 @@
 """A cohort in a file, and a server for it on SQLite and on a real PostgreSQL."""
 
+import shutil
 import uuid
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from places import PEOPLE, make_place
+from places import PEOPLE, make_place, open_place
 from sqlalchemy import make_url, text
 
 from discreet.server.operate.postgres import temporary
@@ -36,19 +37,56 @@ def postgres():
         yield address, restart
 
 
+@pytest.fixture(scope="session")
+def sqlite_home(tmp_path_factory, cohort):
+    """Make a home on SQLite once: tests work on copies."""
+    folder = tmp_path_factory.mktemp("sqlite")
+    make_place(folder, cohort).store.close()
+    return folder / "home"
+
+
+@pytest.fixture(scope="session")
+def postgres_home(tmp_path_factory, cohort, postgres):
+    """Make a home on PostgreSQL once, and return it with the name of its database."""
+    folder, address = tmp_path_factory.mktemp("postgres"), new_database(postgres)
+    make_place(folder, cohort, address).store.close()
+    return folder / "home", address
+
+
+def copied(request, folder, kind):
+    """Return a server on a copy of what was made once."""
+    home = folder / "home"
+    if kind == "sqlite":
+        shutil.copytree(request.getfixturevalue("sqlite_home"), home)
+        return open_place(home)
+    made, address = request.getfixturevalue("postgres_home")
+    shutil.copytree(made, home)
+    file = home / "server.toml"
+    fresh = new_database(request.getfixturevalue("postgres"), make_url(address).database)
+    file.write_text(file.read_text().replace(address, fresh))
+    return open_place(home)
+
+
 @pytest.fixture
-def place(tmp_path, cohort):
+def place(request, tmp_path):
     """Return a server on SQLite."""
-    made = make_place(tmp_path, cohort)
+    made = copied(request, tmp_path, "sqlite")
+    yield made
+    made.store.close()
+
+
+@pytest.fixture
+def on_postgres(request, tmp_path):
+    """Return a server on PostgreSQL."""
+    made = copied(request, tmp_path, "postgres")
     yield made
     made.store.close()
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def both(request, tmp_path, cohort):
+def both(request, tmp_path):
     """Return a server on each kind of database in turn."""
-    database = request.getfixturevalue("fresh_database") if request.param == "postgres" else None
-    made = make_place(tmp_path, cohort, database)
+    made = copied(request, tmp_path, request.param)
     yield made
     made.store.close()
 
@@ -56,9 +94,20 @@ def both(request, tmp_path, cohort):
 @pytest.fixture
 def fresh_database(postgres):
     """Return the address of an empty PostgreSQL database."""
+    return new_database(postgres)
+
+
+@pytest.fixture(scope="module")
+def database_of_module(postgres):
+    """Return the address of an empty PostgreSQL database for a whole file of tests."""
+    return new_database(postgres)
+
+
+def new_database(postgres, template="template1"):
+    """Return the address of a new database, a copy of another."""
     name, (address, _) = f"t{uuid.uuid4().hex[:12]}", postgres
     engine = Store(address).engine.execution_options(isolation_level="AUTOCOMMIT")
     with engine.connect() as db:
-        db.execute(text(f"CREATE DATABASE {name}"))
+        db.execute(text(f"CREATE DATABASE {name} TEMPLATE {template}"))
     engine.dispose()
     return make_url(address).set(database=name).render_as_string(hide_password=False)

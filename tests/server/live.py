@@ -17,9 +17,11 @@ class Live:
         with socket.socket() as found:
             found.bind(("127.0.0.1", 0))
             port = found.getsockname()[1]
-        self.place = place.change(workers=workers, port=port, **settings)
+        self.place = place.change(workers=workers, trial_workers=workers, port=port, **settings)
         self.app = build(place.config)
-        self.server = uvicorn.Server(listening(self.app, place.config))
+        settings = listening(self.app, place.config)
+        settings.timeout_graceful_shutdown = 1  # nobody waits for lines that others left open
+        self.server = uvicorn.Server(settings)
         self.thread = threading.Thread(target=self.server.run, daemon=True)
 
     def __enter__(self):

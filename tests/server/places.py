@@ -8,7 +8,7 @@ from sqlalchemy import select
 from discreet.server import config as configs
 from discreet.server.accounts import credentials, people
 from discreet.server.datasets import registry, shares
-from discreet.server.jobs import queue
+from discreet.server.jobs import accept, queue
 from discreet.server.jobs.run import run
 from discreet.server.operate.home import init
 from discreet.server.store import Store
@@ -42,12 +42,12 @@ class Place:
 
     def submit(self, body=None, **options):
         """Ask as ana."""
-        return queue.submit(self.store, self.config, self.ana, "cohort", body or ASK, **options)
+        return accept.submit(self.store, self.config, self.ana, "cohort", body or ASK, **options)
 
     def work(self):
         """Run everything that waits; return how many jobs that were."""
         count = 0
-        while (claim := queue.claim(self.store, "test")) is not None:
+        while (claim := queue.claim(self.store, self.config, "test")) is not None:
             run(self.store, self.config, claim)
             count += 1
         return count
@@ -68,19 +68,30 @@ class Place:
         return self
 
 
-SETTINGS = {"workers": 0, "first_answer_seconds": 0.01, "requests_per_minute": 100_000}
+SETTINGS = {
+    "workers": 0,
+    "trial_workers": 0,
+    "first_answer_seconds": 0.01,
+    "requests_per_minute": 100_000,
+    "password_memory_mb": 1,
+}
 
 
 def make_place(folder, cohort, database=None, epsilon=2.0, share=2.0, about=ABOUT):
     """Return a server's home with everything in it."""
     init(folder / "home", database=database)
-    config = configs.read(folder / "home", **SETTINGS)
-    store = Store(config.url)
-    with store.writing() as db:
-        ana = people.create(db, "test", "ana", "analyst")
+    place = open_place(folder / "home")
+    with place.store.writing() as db:
+        people.create(db, "test", "ana", "analyst")
         registry.register(db, "test", "cohort", {"path": str(cohort)}, about, epsilon=epsilon, delta=1e-6)
         shares.grant(db, "test", "cohort", "analyst:ana", share, 1e-6)
-    return Place(config, store, ana)
+    return place
 
 
-__all__ = ["ABOUT", "ASK", "PEOPLE", "SETTINGS", "Place", "TestClient", "make_place"]
+def open_place(home):
+    """Return a home that was made before."""
+    config = configs.read(home, **SETTINGS)
+    return Place(config, Store(config.url), people.Account("ana", "analyst"))
+
+
+__all__ = ["ABOUT", "ASK", "PEOPLE", "SETTINGS", "Place", "TestClient", "make_place", "open_place"]

@@ -18,9 +18,9 @@ def ana(place):
     """Return the place, after ana chose a password by her link."""
     with place.store.writing() as db:
         link = credentials.invite(db, "test", "ana")
-        assert credentials.use_up(db, link).name == "ana"
-        assert credentials.use_up(db, link) is None
-        people.set_password(db, "ana", "ana", PASSWORD)
+        assert credentials.owner_of_link(db, link).name == "ana"
+        people.set_password(db, "ana", "ana", people.hashed(PASSWORD, place.config))
+        assert credentials.owner_of_link(db, link) is None
     return place
 
 
@@ -74,11 +74,43 @@ def test_a_closed_account_is_closed_everywhere(ana):
     """Its tokens, sessions and password stop working."""
     token = ana.token()
     with ana.store.writing() as db:
-        session, _ = credentials.issue(db, "ana", "session", 100)
+        session = credentials.session(db, "ana", 100)
         people.disable(db, "custodian", "ana")
         assert credentials.visitor(db, token, "token") is None
         assert credentials.visitor(db, session, "session") is None
     assert people.log_in(ana.store, ana.config, "ana", PASSWORD) is None
+
+
+def test_a_new_password_ends_all_that_the_old_one_opened(ana):
+    """Sessions, tokens and links of the account stop working, those of others do not; nothing else has to."""
+    ends = {
+        "a new password": lambda db: people.set_password(db, "ana", "ana", "hash"),
+        "a custodian's word": lambda db: people.end_sessions(db, "custodian", "ana"),
+    }
+    for end in ends.values():
+        with ana.store.writing() as db:
+            other = credentials.session(db, "custodian", 100)
+            token = credentials.token(db, "ana", "laptop", ("read",), 1)
+            mine = {"session": credentials.session(db, "ana", 100), "token": token}
+            mine["invite"] = credentials.invite(db, "custodian", "ana")
+            assert all(credentials.visitor(db, secret, kind) for kind, secret in mine.items())
+            end(db)
+            assert [credentials.visitor(db, secret, kind) for kind, secret in mine.items()] == [None] * 3
+            assert credentials.visitor(db, other, "session") is not None
+
+
+def test_a_role_holds_from_the_next_request_on(ana):
+    """Whatever credential somebody comes with, the account says what they may do."""
+    token = ana.token()
+    with ana.store.writing() as db:
+        people.change(db, "custodian", "ana", "auditor", "ethics")
+        assert credentials.visitor(db, token, "token").account == people.Account("ana", "auditor", "ethics")
+        with pytest.raises(InputError, match="only custodian"):
+            people.change(db, "ana", "custodian", "analyst")
+        with pytest.raises(InputError, match="only custodian"):
+            people.disable(db, "ana", "custodian")
+        people.change(db, "custodian", "ana", "custodian")
+        people.disable(db, "ana", "custodian")
 
 
 @pytest.mark.parametrize("name", ["", "a b", "../x", "a" * 65, "é", "<script>", "-x", "a\n"])
@@ -92,7 +124,7 @@ def test_short_passwords_unknown_roles_and_second_accounts_are_refused(place):
     """Each with its reason."""
     with place.store.writing() as db:
         with pytest.raises(InputError, match="10 to 200"):
-            people.set_password(db, "ana", "ana", "short")
+            people.hashed("short", place.config)
         with pytest.raises(InputError, match="role must be"):
             people.create(db, "test", "bob", "king")
         with pytest.raises(InputError, match="already"):

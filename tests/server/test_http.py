@@ -1,16 +1,18 @@
 """Pages and JSON: who may do what, safe headers, no forged forms, nothing too large or too often."""
 
+import html
 import json
 import re
 import time
 
 import jsonschema
 import pytest
-from places import ASK, TestClient
+from places import ABOUT, ASK, TestClient
 
 import discreet
 from discreet.server import audit
 from discreet.server.accounts import credentials, people
+from discreet.server.datasets import metadata
 from discreet.server.http import openapi
 from discreet.server.http.app import build
 
@@ -180,7 +182,7 @@ def test_pages_of_custodians_are_theirs_alone(web):
 def test_cookies_are_out_of_reach(web):
     """HttpOnly, same site; with TLS also secure, for this host alone. Logging out ends the session."""
     with web.place.store.writing() as db:
-        people.set_password(db, "ana", "ana", PASSWORD)
+        people.set_password(db, "ana", "ana", people.hashed(PASSWORD, web.place.config))
     answer = web.post("/login", data={"name": "ana", "password": PASSWORD})
     cookie = answer.headers["set-cookie"].lower()
     assert "httponly" in cookie
@@ -207,7 +209,7 @@ def test_the_whole_story_on_pages(web):
 
         path = registry.find(db, "cohort").source["path"]
     form = {"csrf": word, "name": "second", "path": path, "epsilon": "1", "delta": "1e-6", "metadata": about}
-    assert "is not TOML" not in web.post("/custody/register", data=form).text
+    assert web.post("/custody/register", data=form).status_code == 303
     share = {"csrf": word, "action": "share", "holder": "analyst:ana", "epsilon": "1", "delta": "1e-6"}
     assert web.post("/custody/datasets/second", data=share).status_code == 303
     word = enter(web, "ana")
@@ -236,6 +238,76 @@ def test_the_whole_story_on_pages(web):
     refused = web.post("/datasets/second/ask", data={**form, "action": "ask", "again": "yes"})
     assert refused.status_code == 409
     assert "would exceed the budget" in refused.text
+
+
+def test_what_is_public_changes_on_a_page_and_releases_name_the_version(web):
+    """The text in force can be changed and sent back; old versions can be seen, the new one asked."""
+    word = enter(web, "custodian")
+    page = html.unescape(web.get("/custody/datasets/cohort").text)
+    text = re.search(r"<textarea[^>]*>(.*?)</textarea>", page, re.DOTALL)[1]
+    assert metadata.read(metadata.from_toml(text)) == metadata.read(ABOUT)
+    form = {"csrf": word, "action": "metadata", "metadata": text.replace("A cohort", "Our cohort")}
+    assert web.post("/custody/datasets/cohort", data=form).status_code == 303
+    wrong = web.post("/custody/datasets/cohort", data={**form, "metadata": "people = -1"})
+    assert (wrong.status_code, "people = -1" in wrong.text) == (400, True)
+    head = bearer(web.place.token())
+    job = web.post("/api/v1/datasets/cohort/ask", json=ASK, headers=head).json()
+    assert job["version"] == 2
+    wait(web.place, job["id"])
+    release = discreet.Release.from_json(web.get(f"/api/v1/jobs/{job['id']}/answer", headers=head).text)
+    assert release.budget.data_set == "cohort, metadata version 2"
+    titles = [
+        web.get(f"/api/v1/datasets/cohort{which}", headers=head).json()["metadata"]["title"]
+        for which in ("?version=1", "?version=2", "")
+    ]
+    assert titles == ["A cohort", "Our cohort", "Our cohort"]
+    for wrong in ("0", "3", "x", "9" * 5000, "²"):
+        status = web.get(f"/api/v1/datasets/cohort?version={wrong}", headers=head).status_code
+        assert status in {400, 404}
+    enter(web, "ana")
+    assert 'action="/datasets/cohort/ask"' not in web.get("/datasets/cohort?version=1").text
+    assert 'action="/datasets/cohort/ask"' in web.get("/datasets/cohort").text
+
+
+def test_a_password_is_changed_by_whoever_knows_it(web):
+    """Then other sessions and tokens end; a role that a custodian changes holds at the next click."""
+    word = enter(web, "ana")
+    token, old = web.place.token(), dict(web.cookies)
+    form = {"csrf": word, "old": PASSWORD, "password": "another long one", "again": "another long one"}
+    assert web.post("/password", data={**form, "old": "not this one"}).status_code == 400
+    assert web.post("/password", data={**form, "again": "mistyped"}).status_code == 400
+    assert web.post("/password", data={**form, "password": "short", "again": "short"}).status_code == 400
+    assert web.get("/api/v1/jobs", headers=bearer(token)).status_code == 200
+    assert web.post("/password", data=form).headers["location"] == "/"
+    assert web.get("/").status_code == 200
+    assert web.get("/api/v1/jobs", headers=bearer(token)).status_code == 401
+    mine = dict(web.cookies)
+    web.cookies.clear()
+    web.cookies.update(old)
+    assert web.get("/").headers["location"] == "/login"
+    word = enter(web, "custodian")
+    for action in ({"action": "role", "role": "auditor"}, {"action": "end"}):
+        assert web.post("/custody/accounts", data={"csrf": word, "name": "ana", **action}).status_code == 200
+        kept = dict(web.cookies)
+        web.cookies.clear()
+        web.cookies.update(mine)
+        assert web.get("/audit").status_code == (200 if "role" in action else 303)
+        web.cookies.clear()
+        web.cookies.update(kept)
+
+
+def test_a_body_that_takes_the_parser_for_ever_is_refused(web):
+    """A TOML key of a hundred thousand parts, ten thousand patterns, a hint among very many names."""
+    head = {**bearer(web.place.token()), "Content-Type": "application/toml"}
+    endless = ".".join(["a"] * 30_000) + " = 1"
+    answer = web.post("/api/v1/datasets/cohort/ask", content=endless, headers=head)
+    assert (answer.status_code, "64 parts" in answer.json()["error"]) == (400, True)
+    assert (
+        web.post("/api/v1/datasets/cohort/ask", content="a = 1\n" * 20_000, headers=head).status_code == 400
+    )
+    many = {**ASK, "columns": [f"*{number}" for number in range(10_000)]}
+    answer = web.post("/api/v1/datasets/cohort/ask", json=many, headers=bearer(web.place.token()))
+    assert "too many patterns" in answer.json()["error"]
 
 
 def test_words_of_people_are_escaped(web):
@@ -310,10 +382,8 @@ def test_a_fault_of_ours_tells_nothing(web, monkeypatch):
         raise RuntimeError("a secret")
 
     monkeypatch.setattr(pages.registry, "open_to", broken)
-    enter_word = None
     with web.place.store.writing() as db:
-        secret, enter_word = credentials.issue(db, "ana", "session", 100)
-    assert enter_word
+        secret = credentials.session(db, "ana", 100)
     quiet = TestClient(web.app, raise_server_exceptions=False, cookies={"discreet": secret})
     answer = quiet.get("/")
     assert answer.status_code == 500

@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from places import ABOUT, ASK, make_place
-from sqlalchemy import update
+from places import ABOUT, ASK, PEOPLE, make_place
+from sqlalchemy import select, update
 
 import discreet
 from discreet.errors import BudgetError, InputError
@@ -18,7 +18,7 @@ from discreet.server import budget
 from discreet.server.accounts import people
 from discreet.server.accounts.people import Account
 from discreet.server.datasets import registry, shares
-from discreet.server.jobs import payment, queue, view
+from discreet.server.jobs import accept, ending, payment, queue, view
 from discreet.server.jobs.run import run
 from discreet.server.operate.verify import verify
 from discreet.server.store.tables import job
@@ -72,12 +72,12 @@ def test_nobody_pays_twice_for_the_same_question(place):
     place.work()
     time.sleep(max(0.0, place.row(made).visible - time.time()))
     same = {**ASK, "columns": ["sleep", "diet"], "test": {**ASK["test"], "alternative": "two-sided"}}
-    assert queue.submit(place.store, place.config, bob, "cohort", same) == made
+    assert accept.submit(place.store, place.config, bob, "cohort", same) == made
     assert released(place, made, bob).m == 2
-    assert queue.submit(place.store, place.config, bob, "cohort", same, again=True) != made
+    assert accept.submit(place.store, place.config, bob, "cohort", same, again=True) != made
     with place.store.writing() as db:
         registry.change(db, "test", "cohort", {**ABOUT, "releases": "own"})
-    assert queue.submit(place.store, place.config, bob, "cohort", same) != made
+    assert accept.submit(place.store, place.config, bob, "cohort", same) != made
     with pytest.raises(InputError, match="open to you"):
         seen(place, made, bob)
 
@@ -88,8 +88,14 @@ def test_before_its_slot_nothing_is_told(place):
     waiting = [place.submit({**ASK, "epsilon": 0.1 + number / 100}) for number in range(3)]
     with place.store.reading() as db:
         before = registry.find(db, "cohort")
-    run(place.store, place.config, queue.claim(place.store, "test"))
-    queue.end(place.store, place.config, queue.claim(place.store, "test"), "failed", message=queue.SENTENCE)
+    run(place.store, place.config, queue.claim(place.store, place.config, "test"))
+    ending.end(
+        place.store,
+        place.config,
+        queue.claim(place.store, place.config, "test"),
+        "failed",
+        message=ending.SENTENCE,
+    )
     with place.store.reading() as db:
         assert registry.find(db, "cohort") == before  # the pause, too, waits for the slot
     told = [seen(place, each) for each in waiting]
@@ -139,7 +145,7 @@ def test_a_failure_while_reading_is_one_sentence_and_pauses(tmp_path, cohort):
             spoiled.submit({**ASK, "epsilon": 0.1})
         assert verify(spoiled.store).charges == 0
         spoiled.store.close()
-    assert words == {("failed", queue.SENTENCE)}
+    assert words == {("failed", ending.SENTENCE)}
 
 
 def test_a_pause_is_told_from_the_failure_s_slot_on(tmp_path, cohort):
@@ -168,7 +174,7 @@ def test_a_pause_is_told_from_the_failure_s_slot_on(tmp_path, cohort):
 def test_a_reader_sees_one_state(both):
     """A charge between two looks at the budget shows in neither or in both: on the whole, nothing changes."""
     both.submit()
-    claim = queue.claim(both.store, "w")
+    claim = queue.claim(both.store, both.config, "w")
     with both.store.reading() as db:
         before = budget.standing(db, "cohort", "", time.time())
         payment.Payment(both.store, both.config, claim, review=False)._reserve("cohort", (Gaussian(0.1),), {})
@@ -226,7 +232,7 @@ def test_a_held_result_waits_for_a_custodian(tmp_path, cohort):
 def test_an_interrupted_draw_is_completed_and_charged_once(both, monkeypatch):
     """A worker that dies between charge and result leaves a charge that the next one completes."""
     made = both.submit()
-    claim = queue.claim(both.store, "first")
+    claim = queue.claim(both.store, both.config, "first")
     monkeypatch.setattr(payment.Payment, "_store", _die)
     with pytest.raises(KeyboardInterrupt):
         run(both.store, both.config, claim)
@@ -234,7 +240,7 @@ def test_an_interrupted_draw_is_completed_and_charged_once(both, monkeypatch):
     with both.store.writing() as db:  # as if it had been killed before it could say anything
         db.execute(update(job).where(job.c.id == made).values(state="charged", visible=None))
     assert (both.row(made).state, both.row(made).draws, both.row(made).result) == ("charged", 1, None)
-    queue.release_worker(both.store, both.config, "first")
+    ending.release_worker(both.store, both.config, "first")
     assert both.work() == 1
     assert (both.row(made).state, both.row(made).draws) == ("done", 2)
     verdict = verify(both.store)
@@ -248,8 +254,8 @@ def _die(*_):
 def test_who_was_given_up_for_dead_cannot_store_a_second_result(place):
     """A worker that comes back after its job was taken over shows nobody what it drew."""
     made = place.submit()
-    late = queue.claim(place.store, "late")
-    queue.release_worker(place.store, place.config, "late")
+    late = queue.claim(place.store, place.config, "late")
+    ending.release_worker(place.store, place.config, "late")
     assert place.work() == 1
     before = place.row(made)
     run(place.store, place.config, late)
@@ -257,26 +263,64 @@ def test_who_was_given_up_for_dead_cannot_store_a_second_result(place):
 
 
 def test_a_job_that_kills_its_workers_is_given_up(place):
-    """After a few attempts nothing more is tried, nothing is spent, and the analyst reads one sentence."""
-    made = place.submit()
-    for _ in range(queue.MOST_ATTEMPTS):
-        assert queue.claim(place.store, "w").id == made
-        queue.release_worker(place.store, place.config, "w")
-    assert (place.row(made).state, place.row(made).message) == ("failed", queue.SENTENCE)
+    """After a few attempts nothing more is tried, nothing is spent, and the analyst reads one sentence.
+
+    On invented people it is refused, and nothing is paused; once data are read, it is a failure, and pauses.
+    """
+    for reading, told in ((False, ("refused", ending.TOO_LARGE)), (True, ("failed", ending.SENTENCE))):
+        assert state(place) == "open"
+        made = place.submit()
+        for _ in range(queue.MOST_ATTEMPTS):
+            claim = queue.claim(place.store, place.config, "w")
+            assert claim.id == made
+            assert not reading or queue.begin_reading(place.store, claim)
+            ending.release_worker(place.store, place.config, "w")
+        assert (place.row(made).state, place.row(made).message) == told
+    assert state(place) == "paused"
+    assert verify(place.store).faults == ()
     assert verify(place.store).charges == 0
+
+
+def state(place):
+    """Return the true state of the data set, whatever is told of it."""
+    with place.store.reading() as db:
+        return db.execute(select(registry.tables.dataset.c.state)).scalar_one()
+
+
+@pytest.mark.parametrize("kind", ["plan", "try", "ask"])
+def test_what_takes_too_long_on_invented_people_pauses_nothing(place, kind):
+    """A plan, a trial or a rehearsal that an analyst makes overrun is refused, and everybody goes on."""
+    made = place.submit(kind=kind)
+    assert queue.claim(place.store, place.config, "w").id == made
+    ending.release_worker(place.store, place.config, "w", late=True)
+    assert (place.row(made).state, place.row(made).message) == ("refused", ending.TOO_LARGE)
+    assert state(place) == "open"
+
+
+def test_memory_that_runs_out_on_invented_people_pauses_nothing(place, monkeypatch):
+    """As with time."""
+    monkeypatch.setattr("discreet.server.jobs.run.invented", _exhausted)
+    made = place.submit({**ASK, "q": 0.07})
+    place.work()
+    assert (place.row(made).state, place.row(made).message) == ("refused", ending.TOO_LARGE)
+    assert state(place) == "open"
+
+
+def _exhausted(*_):
+    raise MemoryError
 
 
 def test_a_charged_job_that_failed_can_be_completed_by_the_custodian(place):
     """It is paid for: one more draw, for nothing."""
     made = place.submit()
-    claim = queue.claim(place.store, "w")
+    claim = queue.claim(place.store, place.config, "w")
     paid = payment.Payment(place.store, place.config, claim, review=False)
     paid._reserve("cohort", (Gaussian(0.01),), {})
-    queue.end(place.store, place.config, claim, "failed", message=queue.SENTENCE, detail="broken")
+    ending.end(place.store, place.config, claim, "failed", message=ending.SENTENCE, detail="broken")
     time.sleep(max(0.0, place.row(made).visible - time.time()))
-    assert seen(place, made)["message"] == queue.KEPT
+    assert seen(place, made)["message"] == ending.KEPT
     with place.store.writing() as db:
-        queue.retry(db, "custodian", made)
+        ending.retry(db, "custodian", made)
     assert place.work() == 1
     assert place.row(made).state == "done"
     assert verify(place.store).charges == 1
@@ -286,7 +330,9 @@ def test_a_charged_job_that_failed_can_be_completed_by_the_custodian(place):
 def test_a_method_cannot_spend_more_than_was_held(place, events):
     """Events beyond the hold, or of a kind that it does not cover, are refused before anything is drawn."""
     place.submit()
-    paid = payment.Payment(place.store, place.config, queue.claim(place.store, "w"), review=False)
+    paid = payment.Payment(
+        place.store, place.config, queue.claim(place.store, place.config, "w"), review=False
+    )
     with pytest.raises(BudgetError, match="more than was set aside"):
         paid.pay("cohort", events, "replace", {}, lambda *_: "{}")
     assert verify(place.store).charges == 0
@@ -297,8 +343,8 @@ def test_questions_nobody_began_end_in_time(place):
     made = place.submit()
     with place.store.writing() as db:
         db.execute(update(job).values(submitted=time.time() - 10**6))
-    queue.sweep(place.store, place.config)
-    assert (place.row(made).state, place.row(made).message) == ("failed", queue.LATE)
+    ending.sweep(place.store, place.config)
+    assert (place.row(made).state, place.row(made).message) == ("refused", ending.LATE)
     with place.store.reading() as db:
         assert registry.find(db, "cohort").state == "open"
 
@@ -311,7 +357,9 @@ def test_plans_and_trials_read_no_data_and_cost_nothing(place):
     assert place.work() == 2
     with place.store.reading() as db:
         plan, trial = (view.answer(db, place.ana, each) for each in jobs)
-    assert "people" in json.loads(plan)["words"]
+    planned = json.loads(plan)["plan"]
+    assert [outlook["method"] for outlook in planned["outlooks"]] == ["bh", "auto"]  # as `discover` would do
+    assert planned["n"] == PEOPLE
     assert discreet.Release.from_json(trial).m == 5
     assert verify(place.store).charges == 0
 
@@ -321,7 +369,7 @@ def test_too_many_waiting_questions_are_refused(place):
     place.change(queue_per_account=2)
     place.submit(kind="plan")
     place.submit(kind="plan")
-    with pytest.raises(queue.QueueError):
+    with pytest.raises(accept.QueueError):
         place.submit(kind="plan")
 
 
@@ -329,6 +377,6 @@ def test_custodians_do_not_ask_and_strangers_see_nothing(place):
     """Asking needs an analyst's account with a share; without one, a data set is not there."""
     stranger = replace(place.ana, name="stranger")
     with pytest.raises(InputError, match="only analysts"):
-        queue.submit(place.store, place.config, CUSTODIAN, "cohort", ASK)
+        accept.submit(place.store, place.config, CUSTODIAN, "cohort", ASK)
     with pytest.raises(InputError, match="no data set 'cohort' open to you"):
-        queue.submit(place.store, place.config, stranger, "cohort", ASK)
+        accept.submit(place.store, place.config, stranger, "cohort", ASK)

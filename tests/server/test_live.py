@@ -17,7 +17,7 @@ import discreet
 from discreet.cli import app
 from discreet.errors import BudgetError, InputError
 from discreet.server.client import ServerError
-from discreet.server.jobs import queue, run
+from discreet.server.jobs import ending, queue, run
 from discreet.server.jobs.supervisor import Supervisor, Worker
 from discreet.server.operate.verify import verify
 from discreet.server.store.tables import job
@@ -99,24 +99,29 @@ def test_workers_killed_at_random_lose_nothing(place):
 def test_a_job_that_takes_too_long_is_killed(place, monkeypatch):
     """Its worker is killed and replaced, the analyst reads the sentence, and nothing is spent."""
 
-    def sleeper(_):
+    def sleeper(*_):
         return Worker(uuid.uuid4().hex, subprocess.Popen(["sleep", "1000"]))
 
     monkeypatch.setattr(Supervisor, "_spawn", sleeper)
     supervisor = Supervisor(place.store, place.config)
-    supervisor.workers = [supervisor._spawn()]
+    supervisor.workers = [supervisor._spawn("ask")]
     slow = supervisor.workers[0]
     made = place.submit()
-    assert queue.claim(place.store, slow.name).id == made
+    claim = queue.claim(place.store, place.config, slow.name)
+    assert claim.id == made
+    with place.store.writing() as db:  # an analyst fills the time on invented people
+        db.execute(update(job).values(started=time.time() - place.config.trial_seconds + 60))
+    assert queue.begin_reading(place.store, claim)  # which takes nothing from the time for data
     supervisor._look()
     assert (slow.process.poll(), place.row(made).state) == (None, "running")
+    assert place.row(made).started > time.time() - 60
     with place.store.writing() as db:
         db.execute(update(job).values(started=time.time() - place.config.job_seconds - 1))
     supervisor._look()
     assert slow.process.poll() == -signal.SIGKILL
     assert supervisor.workers[0] is not slow
     supervisor.stop()
-    assert (place.row(made).state, place.row(made).message) == ("failed", queue.SENTENCE)
+    assert (place.row(made).state, place.row(made).message) == ("failed", ending.SENTENCE)
     assert verify(place.store).charges == 0
 
 
@@ -135,5 +140,5 @@ def test_a_worker_has_no_more_memory_than_it_is_given(place, monkeypatch):
     monkeypatch.setattr(run, "discover", exhausted)
     made = place.submit()
     place.work()
-    assert (place.row(made).state, place.row(made).message) == ("failed", queue.SENTENCE)
+    assert (place.row(made).state, place.row(made).message) == ("failed", ending.SENTENCE)
     assert "row 7" in place.row(made).detail

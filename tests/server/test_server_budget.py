@@ -14,7 +14,7 @@ from discreet.privacy.events import Gaussian
 from discreet.privacy.filter import Filter
 from discreet.server import budget
 from discreet.server.accounts import people
-from discreet.server.jobs import queue
+from discreet.server.jobs import accept, ending, queue
 from discreet.server.operate.verify import verify
 from discreet.server.store import Store
 
@@ -56,7 +56,7 @@ def test_two_servers_on_one_database_cannot_overspend(both):
         config = both.config
         try:
             granted.append(
-                queue.submit(
+                accept.submit(
                     stores[number % 2], config, both.ana, "cohort", ASK, request_id=f"n{number}", again=True
                 )
             )
@@ -83,7 +83,7 @@ def test_a_share_ends_before_the_total_and_the_total_before_the_shares(tmp_path,
         budget.open_purse(db, "cohort", "everyone", epsilon=1.0, delta=1e-6, neighbours="replace")
         other = people.create(db, "test", "bob", "analyst")
     with pytest.raises(BudgetError, match="'cohort'"):
-        queue.submit(place.store, place.config, other, "cohort", {**ASK, "epsilon": 0.99})
+        accept.submit(place.store, place.config, other, "cohort", {**ASK, "epsilon": 0.99})
     place.store.close()
 
 
@@ -122,7 +122,13 @@ def test_what_is_left_does_not_tell_when_data_were_read(place):
     look()
     bad = place.submit({**ASK, "epsilon": 0.1})
     look()
-    queue.end(place.store, place.config, queue.claim(place.store, "w"), "failed", message=queue.SENTENCE)
+    ending.end(
+        place.store,
+        place.config,
+        queue.claim(place.store, place.config, "w"),
+        "failed",
+        message=ending.SENTENCE,
+    )
     assert place.row(bad).state == "failed"
     look()
     assert told[0] == told[1]

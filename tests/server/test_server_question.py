@@ -127,3 +127,20 @@ def test_metadata_that_make_no_sense_are_refused(change, words):
 def test_metadata_survive_being_stored():
     """What was declared is what is read again."""
     assert metadata.read(HERE.to_dict()) == HERE
+
+
+@given(
+    st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=20),
+    st.text(max_size=20),
+    st.booleans(),
+)
+@settings(max_examples=50)
+def test_metadata_can_be_written_as_toml(name, about, genotypes):
+    """What a custodian is shown to change is what is in force, whatever its names and words."""
+    columns = {
+        name: {"bounds": [-1.5, 1e300], "about": about},
+        "a b": {"type": "answers", "levels": ["é", "\x7f"]},
+    }
+    more = {"genotypes": True, "variants": 7} if genotypes else {"tests": ["compare"], "review": True}
+    made = metadata.read({"people": 7, "about": about, "columns": columns, **more})
+    assert metadata.read(metadata.from_toml(metadata.to_toml(made))) == made

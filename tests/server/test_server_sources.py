@@ -9,33 +9,69 @@ import pyarrow.parquet as pq
 import pytest
 from places import PEOPLE
 
+import discreet
 from discreet.errors import InputError
 from discreet.lab.cohort import Simulated
 from discreet.server.accounts.people import Account
 from discreet.server.datasets import metadata, question, registry, shares
-from discreet.server.jobs import queue
+from discreet.server.jobs import accept
 
 
 @pytest.fixture
 def ask(place):
     """Return what registers a data set and asks it; the row of the job comes back."""
 
-    def ask(path, about, body):
+    def ask(path, about, body, **source):
+        source["path"] = str(path)
         with place.store.writing() as db:
-            registry.register(db, "test", "other", {"path": str(path)}, about, epsilon=2.0, delta=1e-6)
+            registry.register(db, "test", "other", source, about, epsilon=2.0, delta=1e-6)
             shares.grant(db, "test", "other", "everyone", 2.0, 1e-6)
-        made = queue.submit(place.store, place.config, Account("ana", "analyst"), "other", body)
+        made = accept.submit(place.store, place.config, Account("ana", "analyst"), "other", body)
         place.work()
         return place.row(made)
 
     return ask
 
 
+@pytest.mark.parametrize("name", ["allelic", "trend", "genotypic", "score"])
+def test_genotypes_are_rehearsed_on_invented_ones(place, tmp_path, name):
+    """Every genetic test is tried on genotypes made from the metadata alone; the file cannot even be read."""
+    bed = tmp_path / "cohort.bed"
+    bed.write_bytes(b"nothing that can be read")
+    strata = {"stratum": {"type": "answers", "levels": ["north", "south"]}}
+    about = {"people": 300, "genotypes": True, "variants": 40, "columns": strata}
+    with place.store.writing() as db:
+        registry.register(db, "test", "genes", {"path": str(bed)}, about, epsilon=2.0, delta=1e-6)
+        shares.grant(db, "test", "genes", "everyone", 2.0, 1e-6)
+    body = {"test": {"name": name, **({"bounds": [90, 200]} if name == "score" else {})}}
+    jobs = [
+        accept.submit(place.store, place.config, place.ana, "genes", {**asked, "epsilon": 1}, kind="try")
+        for asked in (body, {"test": {**body["test"], "stratum": "stratum", "strata": ["north", "south"]}})
+    ]
+    place.work()
+    for job in jobs[: 1 if name == "genotypic" else 2]:
+        assert place.row(job).state == "done", place.row(job).detail
+        assert discreet.Release.from_json(place.row(job).result).m == 40
+    if name != "genotypic":
+        assert "stratum" in place.row(jobs[1]).result
+
+
+def test_genotypes_that_leave_phenotypes_open_are_refused_before_data_are_read():
+    """Whether phenotypes are public is the custodian's to say, for genotypes as for tables."""
+    about = metadata.read({"people": 300, "genotypes": True, "variants": 40, "phenotype_public": True})
+    asked = question.read({"test": {"name": "trend", "protect": "genotypes"}}, about)
+    assert question.load(asked.text, about).text == asked.text
+    with pytest.raises(InputError, match="not public here"):
+        question.load(asked.text, metadata.read({**about.to_dict(), "phenotype_public": False}))
+
+
 def test_genotypes(ask, tmp_path):
-    """All variants of a .bed file; phenotypes are protected unless declared public."""
+    """All variants of a .bed file; phenotypes are protected unless declared public; strata if asked for."""
     bed = Simulated(people=400, variants=30).write(tmp_path / "cohort.bed")
-    about = {"people": 400, "genotypes": True, "variants": 30}
-    row = ask(bed, about, {"test": {"name": "allelic"}, "epsilon": 1})
+    (tmp_path / "strata").write_text("".join(f"f{row} p{row} {row % 2}\n" for row in range(400)))
+    strata = {"stratum": {"type": "answers", "levels": ["0", "1"]}}
+    about = {"people": 400, "genotypes": True, "variants": 30, "columns": strata}
+    row = ask(bed, about, {"test": {"name": "allelic"}, "epsilon": 1}, within=str(tmp_path / "strata"))
     assert (row.state, row.detail) == ("done", "")
     with pytest.raises(InputError, match="not public here"):
         question.read({"test": {"name": "trend", "protect": "genotypes"}}, metadata.read(about))

@@ -8,27 +8,80 @@ from scipy.stats import binom, norm
 
 import discreet
 from budget import assert_mean_at_most, must_fail
-from discreet.errors import InputError
+from discreet.errors import BudgetError, InputError
 from discreet.lab.bench.contest import one_question
-from discreet.single import noise_law, rank_sum, sign
+from discreet.privacy.ledger import Ledger
+from discreet.single import noise_law, rank_sum, several, sign
 
 
+@pytest.mark.parametrize("groups", [2, 3])
 @pytest.mark.parametrize("epsilon", [0.05, 1.0, 20.0])
-def test_one_person_moves_the_rank_sum_by_its_certificate(epsilon):
-    """All tables of five people with three values or none, all neighbours; a tenth less would be refused."""
+def test_one_person_moves_the_rank_scores_by_their_certificate(epsilon, groups):
+    """Tables of five people with three values or none, all neighbours; a tenth less would be refused."""
     values, n = (0.0, 1.0, 2.0, np.nan), 5
     rng = np.random.default_rng(1)
+
+    def statistic(x, group):
+        at = rank_sum.by_rank(x, group, *fixed)
+        return rank_sum.statistic(at, epsilon) if groups == 2 else several.statistic(at, groups, epsilon)
+
     worst = 0
-    for _ in range(120):
-        x, group = rng.choice(values, n), rng.integers(-1, 2, n)
+    for _ in range(80):
+        x, group = rng.choice(values, n), rng.integers(-1, groups, n)
         lots = rng.integers(0, 2**63, n).astype(np.uint64)
-        fixed = (lots, rng.permutation(n), rng.random(n) < 0.5, epsilon)
-        before = rank_sum.statistic(x, group, *fixed)
-        for i, value, label in itertools.product(range(n), values, (-1, 0, 1)):
+        fixed = (lots, rng.permutation(n), rng.integers(0, groups, n))
+        before = statistic(x, group)
+        for i, value, label in itertools.product(range(n), values, range(-1, groups)):
             y, other = x.copy(), group.copy()
             y[i], other[i] = value, label
-            worst = max(worst, abs(rank_sum.statistic(y, other, *fixed) - before))
+            worst = max(worst, abs(statistic(y, other) - before))
+    n = 41  # and one that comes near: two of a group at the ends, and then both at one end
+    fixed = (np.zeros(n, np.uint64), np.arange(n), np.zeros(n, np.int64))
+    x, group = np.arange(n, dtype=float), np.where(np.isin(np.arange(n), (0, n - 1)), 0, 1)
+    worst = max(worst, abs(statistic(np.where(x == 0, 99.0, x), group) - statistic(x, group)))
     assert 0.9 * rank_sum.MOVES < worst <= rank_sum.MOVES
+
+
+def test_several_groups_have_a_tail_above_all_arrangements():
+    """All ways to deal six people into three groups of every size: the bound holds for the worst of them."""
+    n, groups = 6, 3
+    law = rank_sum.survival(n, 1.0)
+    by_sizes = {}
+    for at in itertools.product(range(groups), repeat=n):
+        sizes = tuple(sorted(at.count(g) for g in range(groups)))
+        by_sizes.setdefault(sizes, []).append(several.statistic(np.array(at), groups, 1.0))
+    for t in (1, 20, 40, 60, 80, 96):
+        exact = max(np.mean(np.array(found) >= t) for found in by_sizes.values())
+        assert exact <= min(1.0, 6 * law(np.array([float(t)]))[0]) + 1e-12
+    noise, chance = noise_law.noise_chances(rank_sum.MOVES)
+    inside = np.minimum(1.0, np.where(100 - noise <= 0, 1.0, 6 * law(100 - noise)))
+    assert several.p_value(100, n, groups, 1.0) == pytest.approx(float(chance @ inside), rel=1e-9)
+
+
+def test_intervals_of_several_groups_are_as_wide_as_the_noise():
+    """The chance that noise goes beyond is at most what is left, and above that one step nearer."""
+    n, epsilon, scale = 400, 2.0, rank_sum.MOVES / 2.0
+    low, high = several.interval(6000, n, epsilon, 0.9)
+    reach = round((high - low) * rank_sum.STEPS * n / 4)
+    q = np.exp(-1 / scale)
+    beyond = [2 * q ** (r + 1) / (1 + q) for r in (reach, reach - 1)]
+    assert beyond[0] <= 0.1 < beyond[1]
+
+
+def test_a_lone_question_is_charged_and_kept(tmp_path):
+    """The same under the same name is answered from the ledger; too much is refused; nothing without one."""
+    book = Ledger(tmp_path / "budget.ledger")
+    book.create("trial", epsilon=1.5, delta=1e-6)
+    asked = {"x": [1.0, -1.0] * 30, "epsilon": 1, "delta": 1e-6, "dataset": "trial", "release_id": "a"}
+    first = discreet.test(**asked, ledger=book)
+    assert discreet.test(**asked, ledger=str(book.path)) == first
+    assert book.budget("trial").releases == 1
+    with pytest.raises(BudgetError):
+        discreet.test(**asked | {"release_id": "b"}, ledger=book)
+    with pytest.raises(InputError, match="other parameters"):
+        discreet.test(**asked | {"null": 1.0}, ledger=book)
+    with pytest.raises(InputError, match="belong to a ledger"):
+        discreet.test(**asked)
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 62, 101])
@@ -77,21 +130,24 @@ def test_tails_are_summed_in_parts(monkeypatch):
     assert all_tails() == pytest.approx(whole, rel=1e-12)
 
 
-@pytest.mark.statistical(3, twins=1)
+@pytest.mark.statistical(4, twins=1)
 def test_p_values_are_valid():
     """Null people: p is below 0.1 in at most a tenth of the releases; of shifted people far more often."""
     rng = np.random.default_rng(2)
-    runs, n = 220, 40
+    runs, n = 150, 24
     group = np.arange(n) % 2
-    low = {"sign": [], "rank-sum": [], "shifted": []}
+    low = {"sign": [], "rank-sum": [], "kruskal-wallis": [], "shifted": []}
     for _ in range(runs):
         x = rng.standard_normal(n)
         low["sign"].append(discreet.test(x, epsilon=1).p_value <= 0.1)
         how = {"epsilon": 1, "group": group, "levels": (0, 1)}
         low["rank-sum"].append(discreet.test(x, "rank-sum", **how).p_value <= 0.1)
+        three = {"epsilon": 1, "group": np.arange(n) % 4, "levels": (0, 1, 2)}
+        low["kruskal-wallis"].append(discreet.test(x, "kruskal-wallis", **three).p_value <= 0.1)
         low["shifted"].append(discreet.test(x + 1.5 * (1 - group), "rank-sum", **how).p_value <= 0.1)
     assert_mean_at_most(np.array(low["sign"], float), 0.1)
     assert_mean_at_most(np.array(low["rank-sum"], float), 0.1)
+    assert_mean_at_most(np.array(low["kruskal-wallis"], float), 0.1)
     must_fail(assert_mean_at_most, np.array(low["shifted"], float), wrong=0.1, truth=0.6)
 
 
@@ -128,14 +184,18 @@ def test_intervals_of_the_sign_test_hold_the_share():
 @pytest.mark.parametrize("setting", one_question.SETTINGS)
 def test_published_power_is_reached(setting):
     """Power in the settings of the rivals is not shown to be below theirs."""
-    found = one_question.power(setting, 120, seed=4)
+    found = one_question.power(setting, 60, seed=4)
     assert_mean_at_most(1.0 - found, 1.0 - setting.published)
 
 
-@pytest.mark.parametrize("setting", one_question.SETTINGS[:3])
+@pytest.mark.parametrize("setting", one_question.SETTINGS)
 def test_the_rival_is_reproduced(setting):
-    """Test of Tests, from its definition, has the power it published."""
-    assert one_question.rival(setting.n) == pytest.approx(setting.published, abs=0.015)
+    """By its definition it has the power it published; Couch and others' at 62 people is .07 less."""
+    again = one_question.couch(setting.n, setting.groups, 3000) if setting.groups > 1 else None
+    if again is None:
+        assert one_question.again(setting) == pytest.approx(setting.published, abs=0.015)
+    else:
+        assert again == pytest.approx(setting.published, abs=0.1)
 
 
 def test_direction():
@@ -164,6 +224,10 @@ def test_direction():
         {"test": "rank-sum", "group": [0, 1], "levels": (0, 1, 2)},
         {"test": "rank-sum", "group": [0], "levels": (0, 1)},
         {"test": "rank-sum", "group": [0, 1], "levels": (0, 1), "null": 1.0},
+        {"test": "kruskal-wallis", "group": [0, 1], "levels": (0, 1)},
+        {"test": "kruskal-wallis", "group": [0, 1], "levels": range(9)},
+        {"test": "kruskal-wallis", "group": [0, 1], "levels": (0, 1, 2), "alternative": "less"},
+        {"delta": 2.0},
     ],
 )
 def test_what_is_refused(wrong):

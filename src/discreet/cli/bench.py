@@ -13,7 +13,7 @@ bench = typer.Typer(help="Ratios against peers, measured in one run.", no_args_i
 def bench_bh() -> None:
     """Compare step-up and step-down with statsmodels and scipy at 10^4, 10^6 and 10^7 hypotheses."""
     from discreet.lab.bench import bh
-    from discreet.lab.progress import progress
+    from discreet.progress import progress
 
     rows: list[bh.Row] = []
     with progress("timing", len(bh.SIZES) * len(bh.SHARES)) as tick:
@@ -37,7 +37,7 @@ def bench_topk(
 ) -> None:
     """Compare private top-k with np.argpartition, numpy, OpenDP and diffprivlib, up to 10^6 candidates."""
     from discreet.lab.bench import topk
-    from discreet.lab.progress import progress
+    from discreet.progress import progress
 
     sizes = topk.SIZES[:1] if quick else topk.SIZES
     rows: list[topk.Row] = []
@@ -55,7 +55,7 @@ def bench_promises(
 ) -> None:
     """Print realised FDR and FCR of comparisons told with noise, over kinds, dependence, shares, budgets."""
     from discreet.lab.bench import promises
-    from discreet.lab.progress import progress
+    from discreet.progress import progress
 
     settings = tuple(one for one in promises.SETTINGS if not kind or one.kind in kind)
     with progress("settings", 2 * len(settings)) as tick:
@@ -68,7 +68,7 @@ def bench_contest(
 ) -> None:
     """Compare with published rivals in their own settings, with what they published beside it."""
     from discreet.lab.bench.contest import report
-    from discreet.lab.progress import progress
+    from discreet.progress import progress
 
     with progress("settings", report.STEPS) as tick:
         words = report.run(studies, tick)
@@ -115,7 +115,7 @@ def bench_power(
 ) -> None:
     """Print FDR and power of every private method in the published setting, beside the published figures."""
     from discreet.lab.bench import power
-    from discreet.lab.progress import progress
+    from discreet.progress import progress
 
     points = tuple(power.TARGETS) if quick else power.POINTS
     with progress("studies", repetitions) as tick:
@@ -140,7 +140,7 @@ def bench_people(
     signals: int = typer.Option(400, help="For --raw: simulated signals behind each figure."),
 ) -> None:
     """Print power against the number of people, and how many each method needs."""
-    from discreet.lab.progress import progress
+    from discreet.progress import progress
 
     if raw:
         from discreet.lab.bench import raw as from_raw
@@ -177,7 +177,7 @@ def bench_tables(
     from dataclasses import replace
 
     from discreet.lab.bench import tables
-    from discreet.lab.progress import progress
+    from discreet.progress import progress
 
     names = tables.present(folder)
     if not names:
@@ -220,7 +220,7 @@ def bench_scale(
         typer.echo(many.in_words(many.select(hypotheses)))
         return
     from discreet.lab.bench import scale
-    from discreet.lab.progress import progress
+    from discreet.progress import progress
 
     size = scale.Size(4_000, 2_000, 20_000, 20, 50_000, 20_000) if quick else scale.Size()
     with progress("timing", None):
@@ -234,7 +234,7 @@ def bench_ledger(
 ) -> None:
     """Print charges a second at 10^2, 10^4 and 10^5 rows of history, beside bare commits on the same disk."""
     from discreet.lab.bench import ledger
-    from discreet.lab.progress import progress
+    from discreet.progress import progress
 
     with progress("timing", None):
         words = ledger.in_words(ledger.SIZES[:1] if quick else ledger.SIZES)
@@ -255,7 +255,7 @@ def bench_gwas(
 
         typer.echo(causal.in_words(causal.run(utility, repetitions), repetitions))
         return
-    from discreet.lab.progress import progress
+    from discreet.progress import progress
 
     if type_one:
         from discreet.lab.bench import genetic_nulls

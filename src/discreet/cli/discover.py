@@ -116,7 +116,7 @@ def _tell_columns(job: Job) -> None:
 
 def _run(job: Job) -> Release:
     from discreet.api import discover as run
-    from discreet.lab.progress import progress
+    from discreet.progress import progress
 
     try:
         with progress("testing", None):

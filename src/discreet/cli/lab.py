@@ -54,7 +54,7 @@ def simulate(
     private: aware, aware-calibrated, aware-any, mirror, peel, oneshot. Then the worst adaptive procedure, and
     Theorem 6 (b) and (c).
 
-    With --type-one: alpha = 1e-2 to 1e-5, groups 1:1 and 1:9, rates 50%, 2% and 0.5%; minutes.
+    With --type-one: alpha = 1e-2 to 1e-6, groups 1:1 and 1:9, rates 50%, 2% and 0.5%; minutes.
     """
     if type_one:
         refuse_idle(ctx, ["scenario", "procedure", "q", "k", "m", "repetitions", "plot"], "with --type-one")
@@ -62,9 +62,9 @@ def simulate(
         return
     refuse_idle(ctx, ["columns"], "without --type-one")
     from discreet.lab import simulate as lab
-    from discreet.lab.progress import progress
     from discreet.lab.theorem import SELECTIONS, theorem_6
     from discreet.lab.words import rates_in_words, theorem_in_words, worst_in_words
+    from discreet.progress import progress
 
     scenarios, procedures = scenario or list(lab.SCENARIOS), procedure or list(lab.PROCEDURES)
     attacks = 50 * repetitions
@@ -90,7 +90,7 @@ def simulate(
 
 def _type_one(columns: int, seed: int, as_json: bool) -> None:
     from discreet.lab import type_one
-    from discreet.lab.progress import progress
+    from discreet.progress import progress
 
     rows: list[type_one.Row] = []
     with progress("simulating", len(type_one.all_cases())) as tick:
@@ -111,7 +111,7 @@ def audit(
 
     Exits with 1 if a promise is broken or a planted fault is missed.
     """
-    from discreet.lab.progress import progress
+    from discreet.progress import progress
 
     rows: list[Any] = []
     if errata:

@@ -103,6 +103,11 @@ _TABLE = {
         str | None, "What separates entries: ',', ';', tab or '|'; as the ending says if absent."
     ),
     "decimal": Given(str | None, "The mark before decimals: '.' (if absent) or ','."),
+    "sheet": Given(str | None, "The worksheet of an Excel file; the first if absent."),
+    "dictionary": Given(
+        Path | None,
+        "What columns mean: types, labels, levels, bounds (CSV, REDCap's, Frictionless, .sav, .dta).",
+    ),
 }
 _PEOPLE = {
     "person": Given(str | None, "The column that says whose row it is."),

@@ -54,10 +54,10 @@ def plan(
 
     Example: discreet plan --n 50000 --m 500 --effect 0.05 --signals 40
     """
-    from discreet.lab.progress import progress
     from discreet.planner import plan as run
     from discreet.planner.picture import check_picture
     from discreet.planner.study import METHODS
+    from discreet.progress import progress
 
     if plot is not None:
         check_picture(plot)

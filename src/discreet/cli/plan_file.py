@@ -12,6 +12,7 @@ from discreet.cli.options import SWITCHES
 from discreet.data.plink.plink import Plink
 from discreet.data.source import is_genotypes, open_source
 from discreet.data.tables.described import Table
+from discreet.data.tables.dictionary import as_dictionary
 from discreet.data.tables.person import Person
 from discreet.errors import InputError, perhaps
 from discreet.evidence.core.genetic import RARE
@@ -26,9 +27,9 @@ if TYPE_CHECKING:
 
 _ASKED = tuple(field.name for field in dataclasses.fields(Parameters))
 _PLINK = ("pheno", "pheno_name", "keep", "extract", "within", "freq", "threads")
-_TABLE = ("separator", "decimal")
+TABLE = ("separator", "decimal", "sheet", "dictionary")
 _AS_GIVEN = ("engine", "scheduler", "dataset", "release_id")
-OWN = ("data", "columns", "person", "reduce", "ledger", *_AS_GIVEN, *_TABLE, *_PLINK)
+OWN = ("data", "columns", "person", "reduce", "ledger", *_AS_GIVEN, *TABLE, *_PLINK)
 DEFAULTS: dict[str, Any] = {"q": 0.1, "epsilon": 1.0, "delta": 1e-6}
 
 
@@ -57,6 +58,10 @@ def read_job(plan: Mapping[str, Any], given: Mapping[str, Any]) -> Job:
         raise InputError("say which file to read: discreet discover FILE, or data in the plan file")
     kind = options.pop("name")
     _check_plan(plan, kind)
+    takes = find_test(kind).arguments()
+    if "dictionary" in everything and "bounds" in takes and "bounds" not in options:
+        bounds = as_dictionary(everything["dictionary"]).bounds
+        options |= {"bounds": bounds} if bounds else {}
     test = make_test(kind, options)
     asked = Parameters(**{**DEFAULTS, **{name: everything[name] for name in _ASKED if name in everything}})
     return Job(_data(everything, test), test, asked, _other(everything))
@@ -129,11 +134,11 @@ def _data(everything: Mapping[str, Any], test: Test) -> Table | Plink:
     """Return the table, or the PLINK files, that the path and the options beside it describe."""
     path = str(everything["data"])
     genotypes = is_genotypes(path)
-    for name in _TABLE if genotypes else _PLINK:
+    for name in TABLE if genotypes else _PLINK:
         if name in everything:
             kind = "tables" if genotypes else "PLINK files: the path must end in .bed or .pgen"
             raise InputError(f"{name} is for {kind}")
-    options = {name: everything[name] for name in (*_TABLE, *_PLINK) if name in everything}
+    options = {name: everything[name] for name in (*TABLE, *_PLINK) if name in everything}
     if not genotypes:
         return Table(path, **options)
     if "freq" in options:

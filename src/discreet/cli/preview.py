@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 from discreet.cli.notes import asked_table, exact_levels, notes
 from discreet.data.plink.plink import Plink
-from discreet.evidence.compare import Compare
 from discreet.evidence.core.registry import described, plain
 
 if TYPE_CHECKING:
     from discreet.cli.plan_file import Job
-    from discreet.typing import Planned
-
-_PLANNED_AS = {("aware", "calibrated"): "calibrated", ("all", "proved"): "proved"}
 
 
 def preview(job: Job, people: int | None, hypotheses: int | None) -> str:
@@ -60,26 +55,10 @@ def _power(job: Job, people: int | None, hypotheses: int | None) -> list[str]:
         missing = "--people and --hypotheses" if people is None and hypotheses is None else missing
         return [f"Add {missing} to see what such a release would find on average."]
     from discreet.errors import DiscreetError
-    from discreet.planner import plan
+    from discreet.planner.forecast import forecast
 
-    asked = job.asked
-    method = _PLANNED_AS.get((asked.method, asked.guarantee or ""), asked.method)
-    options = {name: getattr(asked, name) for name in ("k", "dependence", "cutoffs")}
-    columns = job.other.get("columns")
-    given = isinstance(columns, Mapping) and isinstance(job.test, Compare)
     try:
-        planned = plan(
-            people,
-            None if given else hypotheses,
-            epsilon=asked.epsilon,
-            delta=asked.delta,
-            q=asked.q,
-            test=job.test,
-            columns=cast("Any", columns) if given else None,
-            methods=["bh", cast("Planned", method)],
-            quick=True,
-            **({} if method in {"auto", "all", "proved", "focus"} else options),
-        )
+        planned = forecast(job.test, job.asked, people, hypotheses, job.other.get("columns"))
     except DiscreetError as refusal:
         return [f"No forecast for this test: {refusal}"]
     return [str(planned)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from discreet.cli.plan_file import read_words
+from discreet.cli.plan_file import TABLE, read_words
 from discreet.errors import InputError
 from discreet.server.client import connect
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from discreet.report.release import Release
 
-_THEIRS = ("data", "person", "reduce", "ledger", "engine", "scheduler", "separator", "decimal")
+_THEIRS = ("data", "person", "reduce", "ledger", "engine", "scheduler", *TABLE)
 
 
 def ask(server: str, token: str | None, plan: Mapping[str, Any], given: Mapping[str, Any]) -> Release:

@@ -85,16 +85,39 @@ def register(
     Example: discreet serve register home cohort a.parquet --metadata a.toml --epsilon 2 --delta 1e-6
     """
     from discreet.server.datasets import registry
-    from discreet.server.http.custody import toml
 
-    try:
-        about = toml(metadata.read_text(encoding="utf-8"))
-    except OSError:
-        raise InputError(f"{metadata} cannot be read: check its path") from None
+    about = _metadata(metadata)
     where = {"path": str(data), **{each.partition("=")[0]: each.partition("=")[2] for each in source}}
     with _store(home).writing() as db:
         made = registry.register(db, "command line", name, where, about, epsilon=epsilon, delta=delta)
     say(f"Registered {made.name}: {len(made.about.columns)} columns, epsilon {epsilon:g} at delta {delta:g}.")
+
+
+@serve.command()
+def metadata(
+    home: Path = _HOME,
+    dataset: str = typer.Argument(help="The data set."),
+    change: Path | None = typer.Option(None, help="Write this file (TOML) as a new version."),
+    version: int | None = typer.Option(None, help="Print this version; the newest if absent."),
+) -> None:
+    """Print what is public about a data set, or write a new version of it, in force at once.
+
+    Example: discreet serve metadata home cohort
+    """
+    from discreet.server.datasets import metadata as kinds
+    from discreet.server.datasets import registry
+
+    store = _store(home)
+    if change is None:
+        with store.reading() as db:
+            say(kinds.to_toml(registry.find(db, dataset, version).about))
+        return
+    if version is not None:
+        raise InputError("--version is for printing: leave it out, or --change")
+    about = _metadata(change)
+    with store.writing() as db:
+        made = registry.change(db, "command line", dataset, about)
+    say(f"Wrote version {made}. Questions that wait under an earlier one are refused, for nothing.")
 
 
 @serve.command()
@@ -137,6 +160,27 @@ def account(
             people.create(db, "command line", name, role, team)
         link = credentials.invite(db, "command line", name)
     say(f"{config.site}/invite/{link}")
+
+
+@serve.command()
+def role(
+    home: Path = _HOME,
+    name: str = typer.Argument(help="The account."),
+    to: str = typer.Argument(help="analyst, auditor, custodian, or closed: no way in any more."),
+    team: str = typer.Option("", help="A team, if any."),
+) -> None:
+    """Change an account's role and team, or close it; it holds from its next request on.
+
+    Example: discreet serve role home ana auditor
+    """
+    from discreet.server.accounts import people
+
+    with _store(home).writing() as db:
+        if to == "closed":
+            people.disable(db, "command line", name)
+        else:
+            people.change(db, "command line", name, to, team)
+    say(f"{name} is {to}.")
 
 
 @serve.command()
@@ -231,6 +275,7 @@ def restore(
     home: Path = _HOME,
     copy: Path = typer.Argument(help="A copy made by `backup`."),
     head: list[str] = typer.Option([], help="A hash kept elsewhere that the copy must hold; repeat."),
+    forget: bool = typer.Option(False, help="Put it back though the database in place holds more."),
 ) -> None:
     """Put a copy in the place of the database; stop the server first. An old copy is refused.
 
@@ -240,7 +285,8 @@ def restore(
     from discreet.server.operate import heads
     from discreet.server.operate.backup import restore as put_back
 
-    say(f"Restored; head {put_back(config, copy, [*head, *heads.kept(config)])}")
+    made = put_back(config, copy, [*head, *heads.kept(config)], forget=forget)
+    say("\n".join([f"Restored; head {made.head}", *made.warnings]))
 
 
 @serve.command()
@@ -273,6 +319,17 @@ def demo(
     config, words = prepare(home, port)
     say(words)
     start(config, say)
+
+
+def _metadata(path: Path) -> dict[str, Any]:
+    _need()
+    from discreet.server.datasets import metadata as kinds
+
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        raise InputError(f"{path} cannot be read: check its path") from None
+    return kinds.from_toml(text)
 
 
 def _config(home: Path, **given: Any) -> Config:

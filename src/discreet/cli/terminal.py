@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from discreet.report.release import Release
 
 _SHOWN = 20
-_NAMES = ("rank", "hypothesis", "index")
+_NAMES = ("rank", "hypothesis", "index", "effect", "standard_error", "q_value")
 
 
 def print_release(release: Release, located: Located | None = None, *, as_json: bool) -> bool:
@@ -36,7 +36,7 @@ def _table(release: Release) -> str:
     from discreet.report.markup import shown
     from discreet.report.table import columns
 
-    named = {"standard_error": "standard error", "noise_sd": "noise (sd)", "p_value": "p", "q_value": "q"}
+    named = {"noise_sd": "noise (sd)", "p_value": "p", "standardised": "in sds"}
     if release.values is not None:
         named["value"] = f"{release.values.name}, noisy"
     numbers = {name: x for name, x in columns(release).items() if name not in _NAMES}

@@ -6,6 +6,7 @@ What each source delivers about a person is a function of that person's own rows
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -62,6 +63,14 @@ class Source(Protocol):
 
     def read(self, labels: Sequence[str], *, columns: Any, person: Any) -> Reading:
         """Return the hypotheses and everyone's rows, with these label columns beside them."""
+        ...
+
+    def completed(self, test: Any) -> Any:
+        """Return a test with what the data's dictionary says to it."""
+        ...
+
+    def labels(self, names: Iterable[str]) -> dict[str, str]:
+        """Return what hypotheses are in words; public."""
         ...
 
     def let_go(self) -> None:
@@ -148,6 +157,18 @@ class Tables:
         """Keep everyone's rows for whoever asks for the same columns next."""
         self._held = (table.asked, tuple(blocks))
 
+    def completed(self, test: Any) -> Any:
+        """Return a test with the bounds of the dictionary, where it takes bounds and was given none."""
+        bounds: Any = getattr(self.table.dictionary, "bounds", None)
+        return replace(test, bounds=bounds) if bounds and getattr(test, "bounds", 0) is None else test
+
+    def labels(self, names: Iterable[str]) -> dict[str, str]:
+        """Return what hypotheses are in words, as far as the dictionary says, inside subgroups as well."""
+        dictionary: Any = getattr(self.opened, "dictionary", None)
+        known: dict[str, str] = {} if dictionary is None else dictionary.labels
+        found = {name: known.get(name.partition(" | ")[0]) for name in names}
+        return {name: text for name, text in found.items() if text is not None}
+
     def let_go(self) -> None:
         """Keep no rows in memory."""
         self._held = None
@@ -201,6 +222,14 @@ class Genotypes:
         cohort.check(labels, person, columns)
         return cohort
 
+    def completed(self, test: Any) -> Any:
+        """Return the test as it is: there is no dictionary."""
+        return test
+
+    def labels(self, names: Iterable[str]) -> dict[str, str]:  # noqa: ARG002
+        """Return nothing: there is no dictionary."""
+        return {}
+
     def let_go(self) -> None:
         """Do nothing: genotypes are not kept."""
 
@@ -228,6 +257,14 @@ class OnCluster:
     def read(self, labels: Sequence[str], *, columns: Any, person: Any) -> Reading:
         """Refuse, in the words of tables."""
         return Tables(self.data).read(labels, columns=columns, person=person)
+
+    def completed(self, test: Any) -> Any:
+        """Return the test as it is: there is no dictionary."""
+        return test
+
+    def labels(self, names: Iterable[str]) -> dict[str, str]:  # noqa: ARG002
+        """Return nothing: there is no dictionary."""
+        return {}
 
     def let_go(self) -> None:
         """Do nothing: rows are elsewhere."""

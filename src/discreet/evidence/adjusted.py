@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast, get_args
 
@@ -152,10 +152,12 @@ class Adjusted(Test):
         first, second = columns.few
         labels = {"g": np.array([0, 1, 0, 1]), "s": np.array([0, 0, 1, 1])}
         test = cls(group="g", adjust={"s": (0, 1)}, alternative=columns.alternative, protect="columns")
+        hidden = replace(test, protect="everything")
         people = (first, second, second, first)
         return [
             NullCase("Adjusted", test, columns.coin, people, labels, most=50_000),
             NullCase("Adjusted, no ties", test, None, people, labels, most=50_000),
+            NullCase("Adjusted, protected", hidden, None, people, labels, most=50_000),
         ]
 
     def start(self, names: Sequence[str]) -> Rows:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, get_args
+
+import numpy as np
 
 from discreet import check
 from discreet.errors import InputError
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     from discreet.alternative import Alternative
+    from discreet.evidence.core.null_columns import NullCase, NullColumns
     from discreet.typing import Adjacency, Bounds, Levels
 
 
@@ -140,6 +144,34 @@ class Compare(Test):
             within=self.within,
             levels_within=self.levels_within,
         )
+
+    @classmethod
+    def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:
+        """Return null cases of the scores: of numbers and answers, protected or public, and in subgroups.
+
+        Parameters
+        ----------
+        columns : NullColumns
+            How rare a yes is, and how large the second group.
+
+        Returns
+        -------
+        sequence of NullCase
+            Rows of the table of type-I errors.
+        """
+        from discreet.evidence.core.null_columns import GROUP, NullCase
+
+        test = partial(cls, group="g", alternative=columns.alternative)
+        public = test(protect="columns")
+        inside = test(within="s", levels_within=(0, 1))
+        labels = {"g": np.array([0, 1, 0, 1]), "s": np.array([0, 0, 1, 1])}
+        answers = partial(NullCase, law=columns.coin, most=500_000, answers=2)
+        return [
+            answers("Compare, answers", test(), sizes=columns.groups, labels=GROUP),
+            answers("Compare, answers, public", public, sizes=columns.groups, labels=GROUP),
+            answers("Compare, answers within", inside, sizes=2 * columns.groups, labels=labels),
+            NullCase("Compare, numbers", test(), None, columns.few, GROUP, most=200_000),
+        ]
 
     def start(self, names: Sequence[str]) -> NoReturn:  # noqa: ARG002  as every test
         """Refuse: blocks of a table do not say which columns belong together, `measure` knows.

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from discreet.evidence.core.entries import Entries
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.invented import Invented
+    from discreet.evidence.core.null_columns import NullCase, NullColumns
     from discreet.typing import Adjacency, Levels
 
 
@@ -125,6 +126,21 @@ class Contingency(Test):
     def example(cls) -> dict[str, object]:
         """Return three groups."""
         return {"group": "group", "levels": (0, 1, 2)}
+
+    @classmethod
+    def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:
+        """Return null cases of yes/no columns, and of three answers, in groups of three sizes."""
+        from discreet.evidence.core.null_columns import NullCase
+
+        first, second = columns.groups
+        sizes, labels = (first, first, second), {"g": np.arange(3)}
+        public, hidden = (
+            cls(group="g", levels=(0, 1, 2), protect=protect) for protect in ("columns", "everything")
+        )
+        return [
+            NullCase("Contingency", public, columns.coin, sizes, labels, most=50_000, answers=2),
+            NullCase("Contingency, 3 answers", hidden, columns.three, sizes, labels, most=20_000, answers=3),
+        ]
 
     def start(self, names: Sequence[str]) -> NoReturn:  # noqa: ARG002  as every test
         """Refuse: blocks of a table do not say which answers belong together, `measure` knows.

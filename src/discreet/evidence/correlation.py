@@ -14,13 +14,13 @@ from discreet.errors import InputError
 from discreet.evidence.core import tails
 from discreet.evidence.core.accumulate import Rows, Sums
 from discreet.evidence.core.arguments import only_replace, settle
+from discreet.evidence.core.cap import cap_of_numbers
 from discreet.evidence.core.common import basis_of, ceiling_for, conclude, enough
 from discreet.evidence.core.contribution import COARSE, scale
-from discreet.evidence.core.difference import floor_influence
+from discreet.evidence.core.effect import effect
 from discreet.evidence.core.invented import evidence_of_sums
 from discreet.evidence.core.kendall import kendall
 from discreet.evidence.core.protocol import Test
-from discreet.evidence.core.ranks import rank_evidence
 from discreet.evidence.core.score_map import score_map
 from discreet.labels import numbers
 
@@ -35,17 +35,18 @@ if TYPE_CHECKING:
     from discreet.evidence.core.null_columns import NullCase, NullColumns
     from discreet.typing import Adjacency, Bounds, Tail
 
-_FLOOR = 0.1
+_FEWEST = 0.8  # tau is shrunk where fewer than this share of the people have both values
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Correlation(Test):
-    """Test whether each column rises or falls with `partner`. The partner is protected too.
+    """Test whether each column rises or falls with `partner`: a regression on a number. Both are protected.
 
-    method="kendall": z = K / sqrt(n (n - 1)(2n + 5) / 18), K concordant minus discordant pairs. One person
-    replaced, partner value and all, moves K by at most 2 (n - 1): z by 6 sqrt(2 (n - 1) / (n (2n + 5))).
-    method="product": z = sqrt(n - 1) C / sqrt(Vx Vy), the correlation times sqrt(n - 1), with sums of squares
-    Vx, Vy at least n floor^2 width^2; influence by the floor lemma.
+    method="kendall": z = D K / (2 (n - 1)), K concordant minus discordant pairs of the n people who have both
+    values, D = 6 sqrt(2 (N - 1) / (N (2N + 5))) of N people in all: K over its standard deviation if nobody
+    lacks one. One person moves it by at most D. method="product": z = C / S, C the sum of products about the
+    means and S = sqrt(Vx Vy / (n - 1)), so that z is the correlation times sqrt(n - 1), or larger where
+    columns vary little. One person moves it by at most a public D + e z.
 
     Parameters
     ----------
@@ -59,7 +60,7 @@ class Correlation(Test):
         For "product": the same for the partner.
     floor : float, optional
         For "product": the smallest standard deviation, as a share of the width, at which the test is sharp;
-        0.1 when absent.
+        if absent by the number of people, between 0.1 and 0.25.
     alternative : {"two-sided", "greater", "less"}
         What to look for: either (default), columns that rise with the partner, or that fall.
     ceiling : float, optional
@@ -73,8 +74,10 @@ class Correlation(Test):
 
     Notes
     -----
-    A missing value counts as tied with everyone ("kendall") or as the middle of the bounds ("product").
-    Null hypothesis: the column is independent of the partner. Proof: docs/proofs/correlation.md.
+    The slope of a column on the partner, or of the partner on a column, is 0 where their correlation is: to
+    ask which columns depend on a number such as an age or a dose, this is the test. Who lacks either value is
+    left out of that column. Null hypothesis: among the others, the column is independent of the partner.
+    Proof: docs/proofs/correlation.md.
 
     References
     ----------
@@ -131,14 +134,16 @@ class Correlation(Test):
         names = tuple(names)
         if self.method == "kendall":
             return Rows(names, self.labels, self._ranked)
-        units = scale(self.bounds, names, 0.5, COARSE)
-        return Sums(names, units, self._weigh, self._multiplied, cells=3, squared=True)
+        units = scale(self.bounds, names, 0.0, COARSE)
+        return Sums(names, units, self._weigh, self._multiplied, cells=3, squared=True, counted=True)
 
     def _weigh(self, block: Block) -> NDArray[np.float64]:
-        """Return the weights 1, y and y^2 of every row: their sums with x give all that is needed."""
-        units = scale(self.partner_bounds, (self.partner,), 0.5, COARSE)
-        y = units.whole(numbers(block.labels[self.partner])[:, None])[:, 0].astype(np.float64)
-        return np.stack([np.ones_like(y), y, y * y])
+        """Return the weights 1, y and y^2 of every row, 0 without y: their sums with x are all it takes."""
+        units = scale(self.partner_bounds, (self.partner,), 0.0, COARSE)
+        partner = numbers(block.labels[self.partner])
+        present = (~np.isnan(partner)).astype(np.float64)
+        y = units.whole(partner[:, None])[:, 0].astype(np.float64)
+        return np.stack([present, y, y * y])
 
     @property
     def uses_sd(self) -> bool:
@@ -156,13 +161,13 @@ class Correlation(Test):
         """Return the evidence of invented people with these z scores; means are 1/2 and deviations equal."""
         n, sd = people.n, people.sd or 0.5
         if self.method == "kendall":
-            return self._kendall(("",) * z.size, z * _deviation(n), n)
+            return self._kendall(("",) * z.size, z * _deviation(n), np.full(z.size, float(n)), n)
         square = n * (sd * sd + 0.25)
         together = z * n * sd * sd / np.sqrt(n - 1) + n * 0.25
         x, xx = np.full(z.size, n / 2 * COARSE), np.full(z.size, square * COARSE**2)
         rest = np.zeros(z.size)
         counts = [n, n / 2 * COARSE, square * COARSE**2]
-        return evidence_of_sums(self, counts, [x, together * COARSE**2, rest], [xx, rest, rest])
+        return evidence_of_sums(self, counts, [x, together * COARSE**2, rest], [xx, rest, rest], rows=n)
 
     @classmethod
     def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:
@@ -190,46 +195,45 @@ class Correlation(Test):
         partner, values = numbers(rows.label(self.partner)), rows.values
         n = enough(partner.size, 5, "people")
         excess = np.array([kendall(values[:, column], partner) for column in range(values.shape[1])])
-        return self._kendall(rows.names, excess, n)
+        present = (~np.isnan(partner)).astype(np.float64) @ ~np.isnan(values)
+        return self._kendall(rows.names, excess, present, n)
 
-    def _kendall(self, names: tuple[str, ...], excess: NDArray[np.float64], n: int) -> Evidence:
-        return rank_evidence(
+    def _kendall(
+        self, names: tuple[str, ...], excess: NDArray[np.float64], present: NDArray[np.float64], n: int
+    ) -> Evidence:
+        influence = 2 * (n - 1) / _deviation(n)
+        each = excess / np.maximum(present - 1, 1.0)
+        clip = ceiling_for(self.ceiling, n)
+        steps = score_map(self.survival(n), influence, clip)
+        fewest = _FEWEST * n
+        return conclude(
             names,
-            excess,
-            _deviation(n),
-            2 * (n - 1),
-            n,
+            steps(toward(each * influence / 2, self.alternative)),
             alternative=self.alternative,
-            ceiling=self.ceiling,
-            survival=self.survival(n),
+            top=steps.top,
+            sup=steps.move(influence),
             proof="docs/proofs/correlation.md",
-            tail=self.tail,
-            effect_name=self.effect,
-            largest=n * (n - 1) / 2,
+            basis=basis_of(self.tail),
+            effect=effect(self.effect, 2 * each / np.maximum(present, fewest), min(2.0, 4 / fewest)),
         )
 
     def _multiplied(self, sums: Sums) -> Evidence:
-        n = enough(sums.count[0], 5, "people")
-        x, xy = sums.total[0] / COARSE, sums.total[1] / COARSE**2
-        y, yy = sums.count[1] / COARSE, sums.count[2] / COARSE**2
-        floor = _FLOOR if self.floor is None else self.floor
-        least = n * floor * floor
-        of_x = np.maximum(sums.square[0] / COARSE**2 - x * x / n, least)
-        of_y = max(yy - y * y / n, least)
-        raw = np.sqrt(n - 1) * (xy - x * y / n) / np.sqrt(of_x * of_y)
-
-        clip = ceiling_for(self.ceiling, n)
-        step = float(np.sqrt(n - 1)) * (n - 1) / n / least
-        shrink = (n - 1) / n / least  # both deviations can shrink by sqrt(1 + shrink) at once
-        influence = floor_influence(step, shrink, clip)
-        survival = tails.normal if self.tail == "normal" else tails.bounded_sum(n, step, clip)
-        steps = score_map(survival, influence, clip)
+        people = enough(sums.rows, 5, "people")
+        n, y, yy = sums.present / np.array([[1], [COARSE], [COARSE**2]])
+        x, xy, xx = sums.total[0] / COARSE, sums.total[1] / COARSE**2, sums.square[0] / COARSE**2
+        some = np.maximum(n, 1.0)
+        cap = cap_of_numbers(people, self.floor)
+        deviation = cap.of_products(some, y / some, yy - y * y / some, x / some, xx - x * x / some)
+        raw = (xy - x * y / some) / deviation
+        clip = ceiling_for(self.ceiling, people)
+        survival = tails.normal if self.tail == "normal" else tails.any_bounded_sum(cap.influence, clip)
+        steps = score_map(survival, cap.influence, clip, grow=cap.grow)
         return conclude(
             sums.names,
             steps(toward(raw, self.alternative)),
             alternative=self.alternative,
             top=steps.top,
-            sup=steps.move(influence),
+            sup=steps.move(cap.influence, cap.grow),
             proof="docs/proofs/correlation.md",
             basis=basis_of(self.tail, "checked"),
         )

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evidence.core.invented import Invented
+    from discreet.evidence.core.null_columns import NullCase, NullColumns
     from discreet.typing import Adjacency
 
 
@@ -84,6 +85,14 @@ class PValues(Test):
         """Return the evidence of one-sided p-values of these z scores; eta falls with 1/sqrt(n)."""
         moved = self.eta * float(np.sqrt(people.declared / people.n))
         return Evidence.from_p(scipy.special.ndtr(-z), eta=moved, nu=self.nu, adjacency=self.adjacency)
+
+    @classmethod
+    def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:  # noqa: ARG003
+        """Return p-values that are uniform: what is promised of them is yours to keep."""
+        from discreet.evidence.core.null_columns import NullCase
+
+        test = cls(eta=0.01, nu=1e-9)
+        return [NullCase("PValues", test, None, (), draw=lambda count, rng: test.of(rng.random(count)))]
 
     def start(self, names: Sequence[str]) -> Rows:
         """Return an empty accumulator for the hypotheses called `names`."""

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from discreet.evidence.core.entries import Entries
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.invented import Invented
+    from discreet.evidence.core.null_columns import NullCase, NullColumns
     from discreet.evidence.core.people import Question
     from discreet.evidence.core.score_map import ScoreMap
     from discreet.typing import Adjacency
@@ -90,6 +91,16 @@ class Pairs(Test):
     def needs_rows(self) -> bool:
         """Columns are compared with one another."""
         return True
+
+    @classmethod
+    def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:
+        """Return null cases of pairs of numbers, and of pairs of answers."""
+        from discreet.evidence.core.null_columns import FEW, PEOPLE, NullCase
+
+        return [
+            NullCase("Pairs, numbers", cls(), None, (FEW,), most=20_000, paired=True),
+            NullCase("Pairs, yes/no", cls(), columns.coin, (PEOPLE,), most=20_000, answers=2, paired=True),
+        ]
 
     def start(self, names: Sequence[str]) -> NoReturn:  # noqa: ARG002  as every test
         """Refuse: blocks of a table do not say what columns hold, `measure` knows.

@@ -1,21 +1,25 @@
-"""Is the second public group shifted upwards? The rank sum test of Wilcoxon, Mann and Whitney."""
+"""Is the second group shifted upwards? The rank sum test of Wilcoxon, Mann and Whitney."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy
 
+from discreet.alternative import toward
 from discreet.evidence.core import tails
 from discreet.evidence.core.accumulate import Rows
 from discreet.evidence.core.arguments import only_replace, settle
-from discreet.evidence.core.common import enough
-from discreet.evidence.core.groups import MEMBERSHIP, PUBLIC_GROUPS, sizes
+from discreet.evidence.core.cap import caps
+from discreet.evidence.core.common import basis_of, ceiling_for, conclude
+from discreet.evidence.core.effect import difference_effect
+from discreet.evidence.core.groups import MEMBERSHIP, PUBLIC_PEOPLE, about_sizes
 from discreet.evidence.core.protocol import Comparison, Test
-from discreet.evidence.core.ranks import middle_ranks, rank_evidence, rank_sum_tail
+from discreet.evidence.core.ranks import rank_excess, rank_sum_tail
+from discreet.evidence.core.score_map import score_map
 from discreet.labels import codes
 
 if TYPE_CHECKING:
@@ -27,39 +31,45 @@ if TYPE_CHECKING:
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.invented import Invented
     from discreet.evidence.core.null_columns import NullCase, NullColumns
-    from discreet.typing import Adjacency, Levels, Tail
+    from discreet.typing import Adjacency, Levels, Protect, Tail
+
+    Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankSum(Test):
     """Test whether one of two groups tends to larger values, or the second one, or the first.
 
-    z = (U - n1 n2 / 2) / sqrt(n1 n2 (N + 1) / 12), U the pairs in which the second group is larger, ties
-    one half. One person replaced, group kept, moves U by at most n_max, so z by at most sqrt(12 n_max /
-    (n_min (N + 1))).
+    z = (U - n1 n2 / 2) / S among the people present in a column, U the pairs in which the second group is
+    larger, ties one half; S = sqrt(n1 n2 (N + 1) / 12), or larger where few are present. One person moves z
+    by at most D = sqrt(12 g_max / (g_min (G + 1))), g the sizes of the groups, as if everyone were present.
 
     Parameters
     ----------
     group : str
-        The column that says who is in which group. Public: it is not protected, and neither are group sizes.
+        The column that says who is in which group.
     levels : (first, second)
-        The two public values of `group`, (0, 1) by default; rows with any other value are left out.
+        The two values of `group` to compare, (0, 1) by default; people with any other are left out.
     alternative : {"two-sided", "greater", "less"}
         What to look for: any difference (default), larger values in the second group, or smaller ones.
+    protect : {"columns", "everything"}
+        "columns" (default): who is in which group is public, as are the sizes of the groups. "everything":
+        the group of a person is protected like all else; sharpest where the groups are equally large.
     ceiling : float, optional
         Scores above it count as it; between 1 and 37. When absent, a third of the largest z that so many
         people can reach, but at least 8 and at most 20.
     tail : {"safe", "normal"}
-        "safe" (default) is proved at every size, whatever the ties. "normal" is for columns without ties or
-        missing values.
+        "safe" (default) is proved at every size, whatever is tied or missing. "normal" is for columns without
+        ties.
     adjacency : {"replace"}
         Neighbouring tables differ in one person's values; the number of people is public.
 
     Notes
     -----
-    No bounds are needed: ranks do not care. A pair with a missing value counts one half: no evidence. Null
-    hypothesis: groups are as good as drawn by lot. All values are kept in memory until the end, and every
-    column is sorted. Proof: docs/proofs/ranks.md.
+    No bounds are needed: ranks do not care. Without a value a person counts in neither group. Null
+    hypothesis: among those present, groups are as good as drawn by lot; one group may miss more than the
+    other, and large values more than small ones, but not both together. All values are kept in memory until
+    the end, and every column is sorted. Proof: docs/proofs/ranks.md.
 
     References
     ----------
@@ -90,13 +100,14 @@ class RankSum(Test):
     group: str
     levels: Levels = (0, 1)
     alternative: Alternative = "two-sided"
+    protect: Protect = "columns"
     ceiling: float | None = None
     tail: Tail = "safe"
     adjacency: Adjacency = "replace"
 
     def __post_init__(self) -> None:
         settle(self)
-        only_replace(self.adjacency, PUBLIC_GROUPS)
+        only_replace(self.adjacency, PUBLIC_PEOPLE)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -105,25 +116,29 @@ class RankSum(Test):
 
     @property
     def public_labels(self) -> tuple[str, ...]:
-        """The group column."""
-        return (self.group,)
+        """The group column, where it is not protected."""
+        return () if self.protect == "everything" else (self.group,)
 
     def comparison(self) -> Comparison | None:
         """Return the comparison of whole rows that this is, unless the tail or ceiling is its own."""
         if self.tail != "safe" or self.ceiling is not None:
             return None
-        return Comparison(group=self.group, levels=self.levels, alternative=self.alternative)
+        return Comparison(
+            group=self.group, levels=self.levels, alternative=self.alternative, protect=self.protect
+        )
 
     def expected_z(self, effect: NDArray[np.float64], people: Invented) -> NDArray[np.float64]:
         """Return the mean z scores of normal columns with these effects."""
         first, second = people.first, people.second
         above = np.asarray(scipy.special.ndtr(effect / np.sqrt(2)), dtype=np.float64) - 0.5
-        return above * first * second / _deviation(first, second)
+        return above * np.sqrt(12 * first * second / (people.n + 1))
 
     def invented(self, z: NDArray[np.float64], people: Invented) -> Evidence:
         """Return the evidence of invented people with these z scores."""
-        first, second = people.first, people.second
-        return self._evidence(("",) * z.size, z * _deviation(first, second), first, second)
+        first, second = (np.full(z.size, float(size)) for size in (people.first, people.second))
+        excess = z * np.sqrt(first * second * (people.n + 1) / 12)
+        counts = np.array([people.first, people.second], dtype=np.float64)
+        return self._evidence(("",) * z.size, first, second, excess, counts, people.n)
 
     @classmethod
     def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:
@@ -131,53 +146,56 @@ class RankSum(Test):
         from discreet.evidence.core.null_columns import GROUP, NullCase
 
         test = cls(group="g", alternative=columns.alternative)
+        hidden = replace(test, protect="everything")
         return [
             NullCase("RankSum", test, columns.coin, columns.groups, GROUP, most=500_000),
             NullCase("RankSum, no ties", test, None, columns.few, GROUP, most=200_000),
+            NullCase("RankSum, protected", hidden, columns.coin, columns.groups, GROUP, most=500_000),
         ]
 
     def start(self, names: Sequence[str]) -> Rows:
         """Return an empty accumulator for the columns called `names`."""
         return Rows(tuple(names), self.labels, self._conclude)
 
-    def survival(self, first: int, second: int) -> tails.Survival:
-        """Return the bound on the tail of z for groups of these sizes."""
+    def survival(self, first: float, second: float) -> tails.Survival:
+        """Return the bound on the tail of z for groups of about these sizes."""
         return tails.normal if self.tail == "normal" else partial(rank_sum_tail, first, second)
 
     def _conclude(self, rows: Rows) -> Evidence:
         group = codes(rows.label(self.group), self.levels)
-        first, second = sizes(np.array([np.sum(group == 0), np.sum(group == 1)], dtype=np.float64))
-        enough(min(first, second), 3, "people in each group")
-        values = rows.values[group >= 0]
-        inside = group[group >= 0] == 1
-        excess = np.zeros(values.shape[1])
-        for column in range(values.shape[1]):
-            rank = middle_ranks(values[:, column])
-            present = np.count_nonzero(~np.isnan(rank))
-            # Centred among those present; a missing value sits in the middle of everyone: zero.
-            excess[column] = np.nansum(rank[inside] - (present + 1) / 2)
-        return self._evidence(rows.names, excess, first, second)
+        member = np.array([group == 0, group == 1])
+        values = rows.values
+        here, there = member.astype(np.float64) @ ~np.isnan(values)
+        inside, second = group >= 0, group[group >= 0] == 1
+        excess = np.array([rank_excess(column[inside], second) for column in values.T])
+        counts = member.sum(axis=1).astype(np.float64)
+        return self._evidence(rows.names, here, there, excess, counts, group.size)
 
     def _evidence(
-        self, names: tuple[str, ...], excess: NDArray[np.float64], first: int, second: int
+        self,
+        names: tuple[str, ...],
+        first: Floats,
+        second: Floats,
+        excess: Floats,
+        counts: Floats,
+        people: int,
     ) -> Evidence:
-        return rank_evidence(
-            names,
-            excess,
-            _deviation(first, second),
-            max(first, second),
-            first + second,
-            alternative=self.alternative,
-            ceiling=self.ceiling,
-            survival=self.survival(first, second),
-            proof="docs/proofs/ranks.md",
-            public=MEMBERSHIP,
-            tail=self.tail,
-            effect_name=self.effect,
-            largest=first * second / 2,
+        """Return the evidence from the people present, shape (m,), and the sizes of the groups, if public."""
+        protected = self.protect == "everything"
+        about = about_sizes(counts, people, protected=protected, least=3)
+        cap = caps(*about, protected=protected)[0]
+        steps = score_map(
+            self.survival(*about), cap.influence, ceiling_for(self.ceiling, sum(about)), grow=cap.grow
         )
-
-
-def _deviation(first: int, second: int) -> float:
-    """Return the standard deviation of U when groups are drawn by lot."""
-    return float(np.sqrt(first * second * (first + second + 1) / 12))
+        moves = 3 if protected else 2
+        return conclude(
+            names,
+            steps(toward(excess / cap.of_ranks(first, second), self.alternative)),
+            alternative=self.alternative,
+            top=steps.top,
+            sup=steps.move(cap.influence, cap.grow),
+            proof="docs/proofs/ranks.md",
+            basis=basis_of(self.tail),
+            public="" if protected else MEMBERSHIP,
+            effect=difference_effect(self.effect, first, second, 2 * excess, min(about), moves=moves),
+        )

@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.evidence.core.arguments import check_strata, only_replace, settle
 from discreet.evidence.core.difference import EFFECT, check_deviation, difference_sums, invented_difference
-from discreet.evidence.core.groups import PUBLIC_GROUPS, Groups
+from discreet.evidence.core.groups import PUBLIC_PEOPLE, Groups
 from discreet.evidence.core.protocol import Test
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.invented import Invented
     from discreet.evidence.core.null_columns import NullCase, NullColumns
-    from discreet.typing import Adjacency, Bounds, Levels, Tail
+    from discreet.typing import Adjacency, Bounds, Levels, Protect, Tail
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,17 +38,20 @@ class Stratified(Test):
     Parameters
     ----------
     group : str
-        The column that says who is in which group. Public: it is not protected, and neither are group sizes.
+        The column that says who is in which group.
     stratum : str
-        The column of strata. Public and not protected, like the groups.
+        The column of strata.
     strata : tuple
         Its public values, compared exactly; rows in other strata are left out.
     bounds : (low, high), or a mapping from column to such a pair
         Public. Values outside are clipped silently.
     levels : (first, second)
-        The two public values of `group`, (0, 1) by default; rows with any other value are left out.
+        The two values of `group` to compare, (0, 1) by default; people with any other are left out.
     alternative : {"two-sided", "greater", "less"}
         What to look for: any difference (default), larger means in the second group, or smaller ones.
+    protect : {"columns", "everything"}
+        "columns" (default): group and stratum of a person are public. "everything": both are protected like
+        all else, at twice the noise; `Adjusted` does better then.
     sd : float, optional
         Public upper bound on the standard deviation in both groups, as a share of the width; 0.5, the largest
         possible, when absent.
@@ -103,6 +106,7 @@ class Stratified(Test):
     bounds: Bounds
     levels: Levels = (0, 1)
     alternative: Alternative = "two-sided"
+    protect: Protect = "columns"
     sd: float | None = None
     floor: float | None = None
     ceiling: float | None = None
@@ -111,9 +115,9 @@ class Stratified(Test):
 
     def __post_init__(self) -> None:
         settle(self)
-        only_replace(self.adjacency, PUBLIC_GROUPS)
+        only_replace(self.adjacency, PUBLIC_PEOPLE)
         check_strata(self.strata)
-        check_deviation(self.sd, self.floor)
+        check_deviation(self, len(self.strata))
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -122,8 +126,8 @@ class Stratified(Test):
 
     @property
     def public_labels(self) -> tuple[str, ...]:
-        """The group and stratum columns."""
-        return self.labels
+        """The group and stratum columns, where they are not protected."""
+        return () if self.protect == "everything" else self.labels
 
     @property
     def uses_sd(self) -> bool:

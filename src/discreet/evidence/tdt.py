@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from discreet.block import Block
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.invented import Invented
+    from discreet.evidence.core.null_columns import NullCase, NullColumns
     from discreet.evidence.core.score_map import ScoreMap
     from discreet.typing import Adjacency, Tail
 
@@ -135,6 +136,22 @@ class TDT(Test):
         passed.families, passed.both[:] = _families(people), most
         passed.excess[:] = np.clip(np.rint(z * np.sqrt(most)), -most, most)
         return passed.finish()
+
+    @classmethod
+    def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:
+        """Return the null case of families whose parents are heterozygous by chance."""
+        from discreet.evidence.core.null_columns import FEW, NullCase
+
+        test = cls(alternative=columns.alternative, maf_floor=0.05)
+
+        def draw(count: int, rng: np.random.Generator) -> Evidence:
+            passed = test.start(("",) * count)
+            passed.families = FEW
+            passed.both[:] = rng.binomial(2 * FEW, 2 * columns.rate * (1 - columns.rate), count)
+            passed.excess[:] = 2 * rng.binomial(passed.both.astype(np.int64), 0.5) - passed.both
+            return passed.finish()
+
+        return [NullCase("TDT", test, columns.coin, (), draw=draw)]
 
     def start(self, names: Sequence[str]) -> Transmissions:
         """Return an empty accumulator for the variants called `names`."""

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from discreet.evidence.core.case_control import PROVABLE, CaseControl, conclude_counts, invented_counts
+from discreet.evidence.core.arguments import PROVABLE
+from discreet.evidence.core.case_control import CaseControl, conclude_counts, invented_counts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

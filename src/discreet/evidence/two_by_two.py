@@ -1,25 +1,27 @@
-"""Is yes more frequent in the second public group? The 2x2 table with a variance floor and an exact tail."""
+"""Is yes more frequent in the second group? The 2x2 table of the people who answered."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from math import sqrt
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from discreet.alternative import Alternative, directions
+from discreet.alternative import Alternative, toward
 from discreet.evidence.core import tails
 from discreet.evidence.core.accumulate import Sums
-from discreet.evidence.core.arguments import only_replace, settle
+from discreet.evidence.core.arguments import PROVABLE, only_replace, settle
+from discreet.evidence.core.cap import Cap, cap_at, caps
+from discreet.evidence.core.capped_tails import NEAR_NORMAL, answers_tail, proved_answers_tail
 from discreet.evidence.core.common import basis_of, ceiling_for, conclude
 from discreet.evidence.core.contribution import Steps
-from discreet.evidence.core.effect import effect
-from discreet.evidence.core.groups import MEMBERSHIP, PUBLIC_GROUPS, Groups, sizes
-from discreet.evidence.core.hypergeometric import MARGINS, Margins
+from discreet.evidence.core.effect import difference_effect
+from discreet.evidence.core.groups import MEMBERSHIP, PUBLIC_PEOPLE, Groups, about_sizes
 from discreet.evidence.core.invented import evidence_of_sums
 from discreet.evidence.core.protocol import Comparison, Test
-from discreet.evidence.core.score_map import NuisanceScoreMap, nuisance_score_map
+from discreet.evidence.core.score_map import SLOPE, score_map
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,9 +31,8 @@ if TYPE_CHECKING:
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.invented import Invented
     from discreet.evidence.core.null_columns import NullCase, NullColumns
-    from discreet.typing import Adjacency, Levels, Tail
+    from discreet.typing import Adjacency, Levels, Protect, Tail
 
-_FLOOR = 0.05  # of the share of yes
 _YES = Steps(0.5, reached=True, signed=False)
 
 
@@ -39,36 +40,38 @@ _YES = Steps(0.5, reached=True, signed=False)
 class TwoByTwo(Test):
     """Test whether the rates of yes in two groups differ, or the second's is higher, or lower.
 
-    z = (T - f S) / sqrt(f (1 - f) max(S (N - S), floor) / (N - 1)): T yes in the second group, S in both, f
-    the second group's share of the N people, floor = N^2 r (1 - r) for a public smallest rate r. The
-    certificate is enumerated over S = 0..N and the worst T; the tail is the largest hypergeometric tail
-    over nearby S.
+    z = (T - X n2 / N) / S among the people present in a column: T of X yes are in the second group, of n2
+    people. S is the deviation when groups are drawn by lot, sqrt(n1 n2 X (N - X) / (N^2 (N - 1))), or larger:
+    never so small that one person could move z by more than a public D + e z.
 
     Parameters
     ----------
     group : str
-        The column that says who is in which group. Public: it is not protected, and neither are group sizes.
+        The column that says who is in which group.
     levels : (first, second)
-        The two public values of `group`, (0, 1) by default; rows with any other value are left out.
-    floor : float
-        Public: the smallest overall rate of yes (or of no) the test is sharp at, 0.05 by default. Rarer
-        columns score lower, never higher. Without a floor one person could move z by sqrt(n_max/n_min)
-        whatever N is.
+        The two values of `group` to compare, (0, 1) by default; people with any other are left out.
+    floor : float, optional
+        Public: the smallest overall rate of yes (or of no) the test is sharp at; about 0.1 if absent. Rarer
+        columns score lower, never higher; a lower floor means more noise.
     alternative : {"two-sided", "greater", "less"}
         What to look for: any difference (default), a higher rate in the second group, or a lower one.
+    protect : {"columns", "everything"}
+        "columns" (default): who is in which group is public, as are the sizes of the groups. "everything":
+        the group of a person is protected like all else; sharpest where the groups are equally large.
     ceiling : float, optional
         Scores above it count as it; between 1 and 37. When absent, a third of the largest z that so many
         people can reach, but at least 8 and at most 20.
-    tail : {"safe", "normal"}
-        "safe" (default) is read off the exact law at every number of people; "normal" is the textbook
-        approximation.
+    tail : {"safe", "proved", "normal"}
+        "safe" (default) is checked against exact laws at every number of people; "proved" is proved, and some
+        6% of z less sharp; "normal" is the textbook approximation.
     adjacency : {"replace"}
         Neighbouring tables differ in one person's values; the number of people is public.
 
     Notes
     -----
-    A value of at least one half is a yes; a missing value is a no, whatever the group. Null hypothesis: given
-    who says yes, groups are as good as drawn by lot (Fisher's). Proof: docs/proofs/two-by-two.md.
+    A value of at least one half is a yes; who has none counts in neither group. Null hypothesis: among those
+    who answered, groups are as good as drawn by lot (Fisher's); one group may answer less than the other, and
+    yes be left out more often than no, but not both together. Proof: docs/proofs/two-by-two.md.
 
     References
     ----------
@@ -94,18 +97,20 @@ class TwoByTwo(Test):
     groups = 2
     yes_or_no = True
     unit = "a difference between groups in standard deviations"
+    tails: ClassVar[tuple[str, ...]] = PROVABLE
 
     group: str
     levels: Levels = (0, 1)
-    floor: float = _FLOOR
+    floor: float | None = None
     alternative: Alternative = "two-sided"
+    protect: Protect = "columns"
     ceiling: float | None = None
     tail: Tail = "safe"
     adjacency: Adjacency = "replace"
 
     def __post_init__(self) -> None:
         settle(self)
-        only_replace(self.adjacency, PUBLIC_GROUPS)
+        only_replace(self.adjacency, PUBLIC_PEOPLE)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -114,14 +119,20 @@ class TwoByTwo(Test):
 
     @property
     def public_labels(self) -> tuple[str, ...]:
-        """The group column."""
-        return (self.group,)
+        """The group column, where it is not protected."""
+        return () if self.protect == "everything" else (self.group,)
 
     def comparison(self) -> Comparison | None:
         """Return the comparison of whole rows that this is, unless floor, tail or ceiling are its own."""
-        if (self.floor, self.ceiling, self.tail) != (_FLOOR, None, "safe"):
+        if (self.floor, self.ceiling, self.tail) != (None, None, "safe"):
             return None
-        return Comparison(group=self.group, levels=self.levels, alternative=self.alternative, answers=True)
+        return Comparison(
+            group=self.group,
+            levels=self.levels,
+            alternative=self.alternative,
+            protect=self.protect,
+            answers=True,
+        )
 
     @property
     def uses_sd(self) -> bool:
@@ -139,52 +150,53 @@ class TwoByTwo(Test):
 
     @classmethod
     def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:
-        """Return null cases with a low floor, for both tails."""
+        """Return null cases with and without a low floor, protected too, for all tails."""
         from discreet.evidence.core.null_columns import GROUP, NullCase
 
-        test = partial(cls, group="g", floor=0.005, alternative=columns.alternative)
-        normal = test(tail="normal")
-        return [
-            NullCase("TwoByTwo, floor .005", test(), columns.coin, columns.groups, GROUP),
-            NullCase("TwoByTwo, normal tail", normal, columns.coin, columns.groups, GROUP),
-        ]
+        test = partial(cls, group="g", alternative=columns.alternative)
+        cases = {
+            "TwoByTwo": test(),
+            "TwoByTwo, protected": test(protect="everything"),
+            "TwoByTwo, floor .005": test(floor=0.005),
+            "TwoByTwo, proved": test(floor=0.005, tail="proved"),
+            "TwoByTwo, normal tail": test(floor=0.005, tail="normal"),
+        }
+        return [NullCase(name, case, columns.coin, columns.groups, GROUP) for name, case in cases.items()]
 
     def start(self, names: Sequence[str]) -> Sums:
         """Return an empty accumulator for the columns called `names`."""
-        return Sums(tuple(names), _YES, Groups(self.group, self.levels).weigh, self._conclude, cells=2)
+        weigh = Groups(self.group, self.levels).weigh
+        return Sums(tuple(names), _YES, weigh, self._conclude, cells=2, counted=True)
+
+    def _cap(self, first: float, second: float) -> Cap:
+        protected = self.protect == "everything"
+        if self.floor is None:
+            return caps(first, second, protected=protected)[1]
+        return cap_at(first, second, sqrt(self.floor * (1 - self.floor)), protected=protected)
+
+    def survival(self, cap: Cap, clip: float) -> tails.Survival:
+        """Return the bound on the tail of z."""
+        if self.tail == "proved":
+            return proved_answers_tail(cap, clip)
+        return tails.normal if self.tail == "normal" else partial(answers_tail, cap)
 
     def _conclude(self, sums: Sums) -> Evidence:
-        first, second = sizes(sums.count)
-        clip = ceiling_for(self.ceiling, first + second)
-        yes = sums.total.sum(axis=0)
-        groups = directions(self.alternative, (second, first, sums.total[1]), (first, second, sums.total[0]))
-        sides = [Margins(own, other, self.floor) for own, other, _ in groups]
-        used = [_steps(margins, clip, self.tail) for margins in sides]
-        totals = [total for _, _, total in groups]
-        scores = [
-            one(margins.statistic(total, yes), yes)
-            for one, margins, total in zip(used, sides, totals, strict=True)
-        ]
+        protected = self.protect == "everything"
+        about = about_sizes(sums.count, sums.rows, protected=protected)
+        cap, clip = self._cap(*about), ceiling_for(self.ceiling, sum(about))
+        slope = SLOPE if self.tail == "proved" else NEAR_NORMAL
+        steps = score_map(self.survival(cap, clip), cap.influence, clip, grow=cap.grow, slope=slope)
+        (first, second), (no, own) = sums.present, sums.total
+        excess = first * own - second * no
+        z = excess / np.maximum(first + second, 1.0) / cap.of_answers(first, second, own + no)
         return conclude(
             sums.names,
-            np.max(scores, axis=0),
+            steps(toward(z, self.alternative)),
             alternative=self.alternative,
-            top=max(one.top for one in used),
-            sup=max(one.move for one in used),
+            top=steps.top,
+            sup=steps.move(cap.influence, cap.grow),
             proof="docs/proofs/two-by-two.md",
-            basis=basis_of(self.tail, "proved" if first + second <= MARGINS else "checked"),
-            public=MEMBERSHIP,
-            effect=effect(
-                self.effect,
-                sums.total[1] / second - sums.total[0] / first,
-                1 / min(first, second),
-            ),
+            basis=basis_of(self.tail, "checked"),
+            public="" if protected else MEMBERSHIP,
+            effect=difference_effect(self.effect, first, second, excess, min(about), moves=1 + protected),
         )
-
-
-def _steps(margins: Margins, clip: float, tail: str) -> NuisanceScoreMap:
-    """Return the scores of one side, for every number of yes."""
-    knots = margins.knots()
-    reach = zip([knots[0], *knots[:-1]], [*knots[1:], knots[-1]], strict=True)
-    survivals = [tails.normal if tail == "normal" else margins.survival(clip, *ends) for ends in reach]
-    return nuisance_score_map(knots, survivals, margins.influence(clip), clip)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from discreet.evidence.core.arguments import only_replace, settle
 from discreet.evidence.core.difference import EFFECT, check_deviation, difference_sums, invented_difference
-from discreet.evidence.core.groups import PUBLIC_GROUPS, Groups
+from discreet.evidence.core.groups import PUBLIC_PEOPLE, Groups
 from discreet.evidence.core.protocol import Comparison, Test
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.invented import Invented
     from discreet.evidence.core.null_columns import NullCase, NullColumns
-    from discreet.typing import Adjacency, Bounds, Levels, Tail
+    from discreet.typing import Adjacency, Bounds, Levels, Protect, Tail
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,13 +36,16 @@ class TwoGroups(Test):
     Parameters
     ----------
     group : str
-        The column that says who is in which group. Public: it is not protected, and neither are group sizes.
+        The column that says who is in which group.
     bounds : (low, high), or a mapping from column to such a pair
         Public. Values outside are clipped silently.
     levels : (first, second)
-        The two public values of `group`, (0, 1) by default; rows with any other value are left out.
+        The two values of `group` to compare, (0, 1) by default; people with any other are left out.
     alternative : {"two-sided", "greater", "less"}
         What to look for: any difference (default), a larger mean in the second group, or a smaller one.
+    protect : {"columns", "everything"}
+        "columns" (default): who is in which group is public, as are the sizes of the groups. "everything":
+        the group of a person is protected like all else; sharpest where the groups are equally large.
     sd : float, optional
         Public upper bound on the standard deviation in both groups, as a share of the width; 0.5, the largest
         possible, when absent.
@@ -62,8 +65,7 @@ class TwoGroups(Test):
     -----
     Null hypothesis: people are independent with equal means (with `floor`: the same law in both groups).
     Without a value a person counts in neither group, and the null hypothesis is about the people present: one
-    group may miss more than the other. With `floor` a missing value counts as the middle of the bounds; if
-    one group misses more, that alone can be found. For yes/no columns `TwoByTwo` is sharper. Proof:
+    group may miss more than the other. For yes/no columns `TwoByTwo` is sharper. Proof:
     docs/proofs/two-groups.md.
 
     Examples
@@ -90,6 +92,7 @@ class TwoGroups(Test):
     bounds: Bounds
     levels: Levels = (0, 1)
     alternative: Alternative = "two-sided"
+    protect: Protect = "columns"
     sd: float | None = None
     floor: float | None = None
     ceiling: float | None = None
@@ -98,8 +101,8 @@ class TwoGroups(Test):
 
     def __post_init__(self) -> None:
         settle(self)
-        only_replace(self.adjacency, PUBLIC_GROUPS)
-        check_deviation(self.sd, self.floor)
+        only_replace(self.adjacency, PUBLIC_PEOPLE)
+        check_deviation(self)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -108,8 +111,8 @@ class TwoGroups(Test):
 
     @property
     def public_labels(self) -> tuple[str, ...]:
-        """The group column."""
-        return self.labels
+        """The group column, where it is not protected."""
+        return () if self.protect == "everything" else self.labels
 
     def comparison(self) -> Comparison | None:
         """Return the comparison of whole rows that this is, unless deviation, tail or ceiling are its own."""
@@ -119,6 +122,7 @@ class TwoGroups(Test):
             group=self.group,
             levels=self.levels,
             alternative=self.alternative,
+            protect=self.protect,
             bounds=self.bounds,
             complete=True,
         )

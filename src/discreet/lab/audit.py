@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.lab import outcomes, whole
+from discreet.lab import outcomes, single_audit, whole
 from discreet.lab.broken import FAULTS
 from discreet.lab.clopper import epsilon_found
 from discreet.report.text_table import table
@@ -191,6 +191,7 @@ def all_rows(runs: int, seed: int | None = None) -> Iterator[Row]:
     """Yield the whole audit: exact laws, then samples of the real code, then planted faults."""
     for mechanism in mechanisms():
         yield exact_row(mechanism)
+    yield from single_rows()
     for mechanism in mechanisms():
         yield sampled_row(mechanism, runs)
     yield from fault_rows(seed)
@@ -198,7 +199,7 @@ def all_rows(runs: int, seed: int | None = None) -> Iterator[Row]:
 
 def count_rows() -> int:
     """Return how many rows `all_rows` yields."""
-    return 2 * len(mechanisms()) + len(FAULTS) + 1
+    return 2 * len(mechanisms()) + 2 * len(single_audit.audited()) + len(FAULTS) + 1
 
 
 def in_words(rows: Sequence[Row]) -> str:
@@ -230,6 +231,19 @@ def exact_row(mechanism: Mechanism) -> Row:
             loss = max(loss, outcomes.loss(p, q))
     verdict = "holds" if loss <= mechanism.epsilon * (1 + 1e-9) else "VIOLATED"
     return Row(mechanism.name, "exact law", mechanism.epsilon, mechanism.delta, loss, "epsilon", verdict)
+
+
+def single_rows() -> Iterator[Row]:
+    """Yield the tests of one hypothesis, each with its noise, and with a tenth less, which must be caught."""
+    epsilon = single_audit.EPSILON
+    for test in single_audit.audited():
+        loss = single_audit.loss(test)
+        verdict = "holds" if loss <= epsilon * (1 + 1e-9) else "VIOLATED"
+        yield Row(test.name, "exact law", epsilon, 0.0, loss, "epsilon", verdict)
+    for test in single_audit.audited(faulty=True):
+        loss = single_audit.loss(test)
+        verdict = "caught" if loss > epsilon else "MISSED"
+        yield Row(f"{test.name}, a tenth less noise", "planted fault", epsilon, 0.0, loss, "epsilon", verdict)
 
 
 def sampled_row(mechanism: Mechanism, runs: int) -> Row:

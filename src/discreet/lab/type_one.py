@@ -10,9 +10,14 @@ from scipy.special import ndtri
 
 from discreet.block import Block
 from discreet.evidence.core.accumulate import Sums
+from discreet.evidence.core.compared import compared
+from discreet.evidence.core.entries import Entries
 from discreet.evidence.core.null_columns import STATUS, NullCase, NullColumns
+from discreet.evidence.core.people import People, Question
 from discreet.evidence.core.registry import own_classes
+from discreet.gather import in_subgroups
 from discreet.lab.clopper import lower
+from discreet.labels import codes
 from discreet.report.text_table import table
 
 if TYPE_CHECKING:
@@ -21,10 +26,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.alternative import Alternative
+    from discreet.evidence.core.evidence import Evidence
 
 RATES = (0.5, 0.02, 0.005)
 SHARES = (0.5, 0.1)
-ALPHAS = (1e-2, 1e-3, 1e-4, 1e-5)
+ALPHAS = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 COLUMNS = 2_000_000
 _BATCH = 250_000
 _CELLS = 2**24  # values of people made at a time
@@ -93,6 +99,10 @@ def null_scores(case: NullCase, columns: int, rng: np.random.Generator) -> NDArr
     each different outcome once.
     """
     names = ("",) * columns
+    if case.draw is not None:
+        return _as_z(case.draw(columns, rng))
+    if case.paired:
+        return _of_pairs(case, columns, rng)
     if case.law is None:
         wide = max(1, _CELLS // case.people)
         parts = [
@@ -102,6 +112,8 @@ def null_scores(case: NullCase, columns: int, rng: np.random.Generator) -> NDArr
         return np.concatenate(parts)
     values, chance = (np.array(list(part)) for part in (case.law.keys(), case.law.values()))
     counts = np.stack([rng.multinomial(size, chance, size=columns) for size in case.sizes], axis=1)
+    if case.test.needs_rows:
+        return _ranked(case, values, counts)
     sums: Any = case.test.start(names)
     if case.test.scans:
         sums.scan(_Drawn(case, counts))
@@ -111,6 +123,7 @@ def null_scores(case: NullCase, columns: int, rng: np.random.Generator) -> NDArr
     kinds = Block(np.zeros((len(case.sizes), 1)), case.labels)
     weight = np.ones((1, len(case.sizes))) if sums.weigh is None else sums.weigh(kinds)
     whole = np.array([sums.contribution.whole(np.full((1, 1), value), slice(0, 1))[0, 0] for value in values])
+    sums.rows += case.people
     sums.count += weight @ np.array(case.sizes, dtype=np.float64)
     sums.total += weight @ (counts @ whole).T
     if sums.squared:
@@ -168,13 +181,50 @@ def _ranked(case: NullCase, values: NDArray[np.float64], counts: NDArray[np.int6
 
 
 def _scored(case: NullCase, people: NDArray[np.float64]) -> NDArray[np.float64]:
-    accumulator = case.test.start([str(i) for i in range(people.shape[1])])
+    names = [str(i) for i in range(people.shape[1])]
     labels = {name: np.repeat(kinds, case.sizes) for name, kinds in case.labels.items()}
+    if case.test.needs_rows:
+        return _as_z(_of_rows(case, names, people, labels))[: len(names) if not case.paired else None]
+    accumulator = case.test.start(names)
     accumulator.update(Block(people, labels))
-    evidence = accumulator.finish()
-    if evidence.null.law != "chi":
+    return _as_z(accumulator.finish())
+
+
+def _as_z(evidence: Evidence) -> NDArray[np.float64]:
+    """Return the scores, those of other laws than the normal as one-sided z scores."""
+    if evidence.null.law not in ("chi", "exponential"):
         return evidence.score
-    return np.maximum(-ndtri(evidence.null.survival(evidence.score)), 0.0)  # as a one-sided z score
+    return np.maximum(-ndtri(evidence.null.survival(evidence.score)), 0.0)
+
+
+def _of_pairs(case: NullCase, columns: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Return the scores of pairs of independent columns, so many of them."""
+    wide = 2 + int(np.sqrt(2 * columns))
+    if case.law is None:
+        return _scored(case, rng.random((case.people, wide)))[:columns]
+    values, chance = list(case.law.keys()), list(case.law.values())
+    return _scored(case, rng.choice(values, p=chance, size=(case.people, wide)))[:columns]
+
+
+def _of_rows(
+    case: NullCase, names: list[str], people: NDArray[np.float64], labels: dict[str, NDArray[Any]]
+) -> Evidence:
+    """Return the evidence of a test of whole rows: of subgroups, that of the first comes first."""
+    width = case.answers if case.answers > 2 else 1
+    values = (
+        people if width == 1 else np.repeat(people, width, axis=1) == np.tile(np.arange(width), len(names))
+    )
+    questions = tuple(
+        Question(name, slice(width * place, width * (place + 1)), case.answers > 0)
+        for place, name in enumerate(names)
+    )
+    asked = case.test.comparison()
+    if asked is None:
+        entries = Entries(tuple(names), questions, values.astype(np.float64), labels)
+        return case.test.of_rows(entries)
+    group = codes(labels[asked.group], asked.levels).astype(np.int8)
+    table = People(names, questions, asked.alternative, asked.protect, values.astype(np.float64), group)
+    return compared(table if asked.within is None else in_subgroups(table, asked, labels[asked.within]))
 
 
 def in_words(rows: Sequence[Row]) -> str:

@@ -62,6 +62,8 @@ def record(
 ) -> Release:
     """Return the record: names of the discoveries beside everything public."""
     names, places = evidence.names, indices.tolist()
+    if evidence.certificate.adjacency == "replace":  # of public numbers: methods plan with it before a draw
+        parameters = {**parameters, "ceiling": float(evidence.null.ceiling)}
     discoveries = (
         names.at(places) if isinstance(names, Names) else tuple(str(names[place]) for place in places)
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from discreet import check
@@ -25,17 +26,16 @@ def check_picture(path: Path | str) -> Path:
     return file
 
 
-def picture(plan: Plan, path: Path | str) -> None:
-    """Write the power curves to `path` (.png, .svg or .pdf)."""
-    file = check_picture(path)
+def picture(plan: Plan, path: Path | str | None, ax: Any) -> Any:
+    """Draw the power curves, write them to `path` (.png, .svg or .pdf) if it is given; return the axes."""
+    file = None if path is None else check_picture(path)
     if not plan.curve:
         raise InputError("this plan has no curve to draw: make it with plan(..., curve=True)")
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise missing_extra("plot", "a plot") from None
-    figure = Figure(figsize=(7, 4.2), layout="constrained")
-    axis: Any = figure.subplots()  # matplotlib leaves much of it untyped
+    if find_spec("matplotlib") is None:
+        raise missing_extra("plot", "a plot")
+    if ax is not None and not hasattr(ax, "errorbar"):
+        raise InputError("ax must be axes of matplotlib")
+    axis: Any = _axes(shown=file is None) if ax is None else ax
     for outlook in plan.outlooks:
         points = [point for point in plan.curve if point.method == outlook.method]
         style = "--" if outlook.method == "bh" else "-"
@@ -58,7 +58,21 @@ def picture(plan: Plan, path: Path | str) -> None:
         title=f"{plan.signals:,} real effects among {plan.m:,}, epsilon = {plan.epsilon:g}, q = {plan.q:g}",
     )
     axis.legend(fontsize="small")
-    write_picture(figure, file)
+    if file is not None:
+        write_picture(axis.figure, file)
+    return axis
+
+
+def _axes(*, shown: bool) -> Any:
+    """Return new axes: of pyplot where somebody is to look at them, so that notebooks show the figure."""
+    if shown:
+        from matplotlib import pyplot as plt
+
+        pyplot: Any = plt  # matplotlib leaves much of it untyped
+        return pyplot.subplots(figsize=(7, 4.2), layout="constrained")[1]
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(7, 4.2), layout="constrained").subplots()
 
 
 def write_picture(figure: Any, file: Path) -> None:

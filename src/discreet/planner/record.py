@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import textwrap
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from discreet import check
 from discreet.planner.study import METHODS
@@ -156,17 +156,38 @@ class Plan:
         """Return the plan as JSON."""
         return json.dumps(asdict(self))
 
-    def plot(self, path: Path | str) -> None:
-        """Write a picture of power against people; needs plan(..., curve=True) and the extra "plot".
+    def plot(self, path: Path | str | None = None, *, ax: object = None) -> Any:
+        """Draw power against people; needs plan(..., curve=True) and the extra "plot".
 
         Parameters
         ----------
-        path : path
-            Where to; its suffix says the format (.svg, .png, .pdf).
+        path : path, optional
+            A file to write the picture to; its suffix says the format (.svg, .png, .pdf).
+        ax : matplotlib axes, optional
+            Where to draw; if None, on a new figure.
+
+        Returns
+        -------
+        matplotlib axes
+            To change, or to save by its figure.
         """
         from discreet.planner.picture import picture
 
-        picture(self, path)
+        return picture(self, path, ax)
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        words = "".join(f"<p>{escape(line)}</p>" for line in self._words())
+        rows = "".join(
+            f"<tr><td>{escape(METHODS[each.method])}</td><td>{each.found:.1f} of {self.signals:,}</td>"
+            f"<td>{each.false:.1f}</td><td>{each.power:.0%} <progress max='1' value='{each.power:.3f}'>"
+            f"</progress></td></tr>"
+            for each in self.outlooks
+        )
+        head = "<tr><th>method</th><th>found</th><th>false</th><th>power</th></tr>"
+        notes = "".join(f"<p>{escape(line)}</p>" for line in self._notes())
+        return f"<div class='discreet'>{words}<table>{head}{rows}</table>{notes}</div>"
 
     def __str__(self) -> str:
         rows = [self._found(outlook) for outlook in self.outlooks]

@@ -22,6 +22,7 @@ from discreet.planner.outlook import outlook, power_by_people, searched
 from discreet.planner.people import Cohort, Comparison
 from discreet.planner.record import Outlook, Plan
 from discreet.planner.study import METHODS, Study
+from discreet.progress import notebook_bar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -203,17 +204,17 @@ def plan(
     made = (n, m, asked, each, k, many, seed)
     study = Study(setting, *made) if isinstance(setting, Setting) else Comparison(setting, *made)
 
-    tell = tick or _silent
+    # A table takes its time: what people ask for is the default.
+    sought = [method for method in chosen if not tables or method in {"bh", "auto"} or len(chosen) <= 2]
     outlooks: dict[str, Outlook] = {}
-    for method in chosen:
-        outlooks[method] = outlook(study, method, sizes)
-        tell(1)
-    if not quick:
+    with notebook_bar("planning", len(chosen) + (0 if quick else len(sought))) as bar:
+        tell = tick or bar
+        for method in chosen:
+            outlooks[method] = outlook(study, method, sizes)
+            tell(1)
         trial = replace(study, repetitions=few)
         # The cheap method first: where it passes the target is a good start for the dear one.
-        for method in sorted(chosen, key=_CHEAP_FIRST.index):
-            if tables and method not in {"bh", "auto"} and len(chosen) > 2:
-                continue  # a table takes its time: what people ask for is the default
+        for method in () if quick else sorted(sought, key=_CHEAP_FIRST.index):
             outlooks[method] = searched(
                 trial, outlooks[method], target, outlooks.get("calibrated"), outlooks.get("bh")
             )
@@ -236,10 +237,6 @@ def plan(
         curve=power_by_people(study, chosen) if curve else (),
         notes=notes,
     )
-
-
-def _silent(_: int) -> None:
-    """Tell nobody."""
 
 
 def _sizes(effects: Any) -> tuple[float, ...]:

@@ -16,7 +16,7 @@ NEIGHBOURS = {
     "replace": "one person's data replaced by another's (the number of people is public)",
     "add-remove": "one person added or removed",
 }
-_DECLARED = "A person is protected only if they change no more than that, as declared; nothing checked it."
+DECLARED = "A person is protected only if they change no more than that, as declared; nothing checked it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Privacy:
         words = NEIGHBOURS.get(self.neighbours, self.neighbours)
         head = f"({self.epsilon:.6g}, {self.delta:.3g})-differential privacy; neighbours: {words}."
         # Neighbours in words are inputs, not people: how far one person moves them is the caller's claim.
-        stands = self.assumption or ("" if self.neighbours in NEIGHBOURS else _DECLARED)
+        stands = self.assumption or ("" if self.neighbours in NEIGHBOURS else DECLARED)
         shared = f"Not protected: {self.public}." if self.public else ""
         return "\n".join([head, *filter(None, (stands, shared)), self._meaning(), *self._list()])
 

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.report.intervals import of_discoveries
+from discreet.report.asked import compared
+from discreet.report.estimates import places
+from discreet.report.intervals import of_discoveries, told_of
 from discreet.report.markup import shown
 
 if TYPE_CHECKING:
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from discreet.report.values import Values
 
 _WIDE = 2  # noise standard deviations to each side, about 95% of Gaussian and of Laplace noise
+_ALIKE = 1e-6  # noises this near to each other are one
 _MOST = 1e300  # differences stay finite
 BEYOND = "Sampling error comes on top, and the strongest of many tend to look stronger than they are."
 
@@ -57,31 +60,46 @@ def deviation(values: Values) -> str:
 
 
 def _noise(values: Values) -> Bands:
-    with np.errstate(over="ignore", invalid="ignore"):
-        reach = _WIDE * values.noise
-        each = _triples(values.noisy - reach, values.noisy, values.noisy + reach)
+    """Return the values; over their noise where noises differ: columns then have units of their own."""
+    noise = values.noise
+    with np.errstate(all="ignore"):
+        one = not noise.size or not (noise > 0).all() or float(np.ptp(noise)) <= _ALIKE * float(noise.max())
+        scale = np.ones_like(noise) if one else noise
+        reach = _WIDE * noise / scale
+        each = _triples(values.noisy / scale - reach, values.noisy / scale, values.noisy / scale + reach)
+    units = "" if one else ", divided by the standard deviation of its noise: columns have units of their own"
     about = (
-        f"Each dot is a released value ({shown(values.name)}), noise included; its band reaches "
+        f"Each dot is a released value ({shown(values.name)}), noise included{units}; its band reaches "
         f"{_WIDE} standard deviations of that noise ({deviation(values)}) to either side and covers "
         f"about 95% of it. {BEYOND}"
         if each
         else ""
     )
     reaches = f"each band is {_WIDE} standard deviations of the added noise to either side."
-    return Bands(values.name, "bands of noise", reaches, about, each)
+    name = values.name if one else f"{values.name} over its noise"
+    return Bands(name, "bands of noise", reaches, about, each)
 
 
 def _intervals(release: Release) -> Bands:
-    """Return estimates over their standard errors: columns have units of their own."""
-    numbers = of_discoveries(release)
+    """Return estimates on one axis: in standard deviations of their columns.
+
+    Where those are not known, in standard errors; estimates of one kind then stay as they are.
+    """
+    numbers, told = of_discoveries(release), told_of(release)
+    scale, name = np.ones(len(release)), shown(" and ".join({*numbers["effect"]}), 40)
+    per = ""
+    if told.deviation is not None:
+        scale, name = told.deviation[places(told, release.indices)], "difference in standard deviations"
+        per = ", divided by the standard deviation of its column, so that all share one axis"
+    if not np.isfinite(scale).all() or (told.deviation is None and len({*numbers["effect"]}) > 1):
+        scale, name = numbers["standard_error"], "estimate in standard errors"
+        per = ", divided by its standard error, for columns have units of their own"
     with np.errstate(all="ignore"):
-        scaled = (numbers[name] / numbers["standard_error"] for name in ("low", "estimate", "high"))
-        each = _triples(*scaled)
-    about = (
-        "Each dot is an estimate divided by its standard error, of sampling and privacy noise together, for "
-        "columns have units of their own; its band is the interval of the table."
-    )
-    return Bands("estimate in standard errors", "intervals", "each band is its interval.", about, each)
+        each = _triples(*(numbers[end] / scale for end in ("low", "estimate", "high")))
+    groups = compared(release)
+    side = "" if groups is None else f" Right of 0: higher, or more often, if {groups.whom}."
+    about = f"Each dot is an estimate{per}; its band is the interval of the table.{side}"
+    return Bands(name, "intervals", "each band is its interval.", about, each)
 
 
 def _triples(*columns: NDArray[np.float64]) -> list[tuple[float, float, float]]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import escape
 
 from discreet import check
 from discreet.errors import InputError
 from discreet.privacy.promise import down
+from discreet.report.markup import visible
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,13 @@ class BudgetLine:
     def room(self) -> str:
         """What the next release may have, in words."""
         return f"epsilon up to {down(self.next)}" if self.next > 0 else "nothing is left"
+
+    def _repr_html_(self) -> str:
+        share = min(1.0, self.spent / self.epsilon) if self.epsilon > 0 else 1.0
+        return (
+            f"<div class='discreet'><progress max='1' value='{share:.3f}'></progress>"
+            f"<p>{escape(visible(str(self)))}</p></div>"
+        )
 
     def __str__(self) -> str:
         return (

@@ -41,6 +41,9 @@ class Told:
         What made discoveries of p-values; hypotheses that were not told counted as p = 1.
     question : array of int, shape (k,), optional
         The number of the column that each hypothesis is about, from 0 on: "BH by question" needs it.
+    deviation : array of float, shape (k,), optional
+        The standard deviation of each column, in the units of its estimate, as far as noise lets it be known;
+        NaN where it is not. An estimate over it is free of units.
 
     Notes
     -----
@@ -65,6 +68,7 @@ class Told:
     p_value: NDArray[np.float64]
     procedure: str
     question: NDArray[np.int64] | None = None
+    deviation: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         check.choice(self.procedure, "procedure", PROCEDURES)
@@ -84,7 +88,17 @@ class Told:
         measured = np.isfinite(numbers["estimate"]) & np.isfinite(numbers["standard_error"])
         for name in ("estimate", "standard_error"):
             numbers[name] = np.where(measured, numbers[name], np.nan)
-        check.settle(self, indices=indices, question=self._questions(count), **numbers)
+        check.settle(
+            self, indices=indices, question=self._questions(count), deviation=self._scales(count), **numbers
+        )
+
+    def _scales(self, count: int) -> NDArray[np.float64] | None:
+        if self.deviation is None:
+            return None
+        deviation = check.floats(self.deviation, "deviation")
+        if deviation.shape != (count,):
+            raise InputError(f"deviation must have {count} entries")
+        return np.where(np.isfinite(deviation) & (deviation > 0), deviation, np.nan)
 
     def _questions(self, count: int) -> NDArray[np.int64] | None:
         if (self.question is None) == (self.procedure == BY_QUESTION):
@@ -102,6 +116,13 @@ class Told:
 
 NUMBERS = ("estimate", "standard_error", "degrees", "p_value")
 """The fields of `Told` that hold a number for each hypothesis."""
+
+
+def strongest_first(told: Told, where: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return these places by p-value, equal ones by the estimate over its error, then as they stand."""
+    with np.errstate(all="ignore"):
+        size = np.nan_to_num(np.abs(told.estimate / told.standard_error), posinf=np.inf)[where]
+    return where[np.lexsort((-size, told.p_value[where]))]
 
 
 def places(told: Told, indices: NDArray[np.int64]) -> NDArray[np.int64]:

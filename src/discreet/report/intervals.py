@@ -65,11 +65,14 @@ def columns(release: Release) -> dict[str, NDArray[Any]]:
     told = told_of(release)
     discovered = np.isin(told.indices, release.indices)
     low, high = limits(told, miss_rates(release))
+    standard = {} if told.deviation is None else {"standardised": told.estimate / told.deviation}
     return {
+        "effect": np.array(told.effect, dtype=object),
         "estimate": told.estimate,
         "standard_error": told.standard_error,
         "low": low,
         "high": high,
+        **standard,
         "p_value": told.p_value,
         "q_value": q_values(told.p_value, release.q, release.m, told.procedure)
         if told.question is None

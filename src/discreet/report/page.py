@@ -5,12 +5,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import math
-from collections.abc import Mapping
 from importlib.resources import files
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from discreet.privacy.promise import down
 from discreet.report import pictures, words
+from discreet.report.asked import circumstances, question
 from discreet.report.cite import references
 from discreet.report.found import found_section
 from discreet.report.layout import figure, folded, glossary, paragraphs, section
@@ -20,7 +20,6 @@ from discreet.report.statements import fdr_statement, privacy_statement, setting
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
-    from discreet.privacy.promise import Privacy
     from discreet.report.budget import BudgetLine
     from discreet.report.release import Release
 
@@ -35,7 +34,7 @@ def page(release: Release, *more: Element) -> str:
         found_section(release),
         *more,
         _false(release),
-        _privacy(release.privacy),
+        _privacy(release),
         *budget,
         section("settings", "How it was made", glossary(settings(release))),
         _references(release),
@@ -75,7 +74,7 @@ def _top(release: Release, title: str) -> Element:
     privacy, fdr, budget = release.privacy, release.fdr, release.budget
     no_level = fdr.guarantee == "none" or math.isinf(fdr.level)
     facts = [
-        ("#found", f"{len(release):,}", f"of {release.m:,} hypotheses reported"),
+        ("#found", f"{len(release):,}", f"of {words.hypotheses(release.m)} reported"),
         (
             "#false",
             "no level" if no_level else f"≤ {words.percent(fdr.level)}",
@@ -84,7 +83,7 @@ def _top(release: Release, title: str) -> Element:
         (
             "#privacy",
             f"ε = {words.short(privacy.epsilon)}",
-            f"δ = {words.short(privacy.delta)}; privacy of each person",
+            f"privacy spent on it, at δ = {words.short(privacy.delta)}",
         ),
     ]
     if budget is not None:
@@ -95,9 +94,8 @@ def _top(release: Release, title: str) -> Element:
                 f"for the next release; {words.short(budget.spent)} of {words.short(budget.epsilon)} spent",
             )
         )
-    asked = _asked(release.parameters)
-    by = f"{'by' if asked else 'By'} {shown(release.method)}, under differential privacy."
-    lead = f"{asked}; {by}" if asked else by
+    lead = question(release)
+    of = circumstances(release)
     links = [tag("li", tag("a", tag("b", big), tag("span", small), href=to)) for to, big, small in facts]
     return tag(
         "header",
@@ -107,19 +105,11 @@ def _top(release: Release, title: str) -> Element:
             class_="eyebrow",
         ),
         tag("h1", title),
-        tag("p", lead, class_="lead"),
+        *([tag("p", f"{lead}.", class_="lead")] if lead else []),
+        *([tag("p", " · ".join(of), class_="of")] if of else []),
         tag("ul", *links, class_="facts"),
         *([tag("p", shown(privacy.assumption, 600), class_="note")] if privacy.assumption else []),
     )
-
-
-def _asked(parameters: Mapping[str, object]) -> str:
-    """Return the question behind a release; of earlier records, which hold none, the test's name."""
-    sentence, test = parameters.get("question"), parameters.get("test")
-    if isinstance(sentence, str):
-        return shown(sentence, 600)
-    name = cast("Mapping[str, object]", test).get("name") if isinstance(test, Mapping) else None
-    return f"Test {shown(name, 40)}" if isinstance(name, str) else ""
 
 
 def _false(release: Release) -> Element:
@@ -133,12 +123,13 @@ def _false(release: Release) -> Element:
     )
 
 
-def _privacy(privacy: Privacy) -> Element:
+def _privacy(release: Release) -> Element:
+    privacy = release.privacy
     name, caption = "What a reader can learn about one person.", "The share of right guesses, at worst."
     return section(
         "privacy",
         "What is promised about privacy",
-        *paragraphs(words.protection(privacy)),
+        *paragraphs([*words.protection(privacy), words.cost(release)]),
         figure(lambda width: pictures.guess(privacy, width), name, caption),
         folded(*privacy_statement(privacy)),
     )

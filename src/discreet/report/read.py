@@ -117,13 +117,14 @@ def _estimates(x: Any, m: int) -> Told | None:
     if x is None:
         return None
     names = ["procedure", "indices", "hypotheses", "effect", *NUMBERS]
-    by_question = isinstance(x, dict) and "question" in x  # only told where the procedure asks for it
-    fields = _object(x, "told", [*names, "question"] if by_question else names)
+    more = [name for name in ("question", "deviation") if isinstance(x, dict) and name in x]
+    fields = _object(x, "told", [*names, *more])
     lists = {name: _typed(fields[name], name, list) for name in fields if name != "procedure"}
-    nulls = {"estimate": math.nan, "standard_error": math.nan, "degrees": math.inf}
+    nulls = {"estimate": math.nan, "standard_error": math.nan, "degrees": math.inf, "deviation": math.nan}
     numbers = {
         name: np.asarray([_real(number, name, nulls.get(name)) for number in lists[name]], dtype=np.float64)
-        for name in NUMBERS
+        for name in (*NUMBERS, "deviation")
+        if name in lists
     }
     return Told(
         indices=np.asarray([check.whole(index, "indices", 0, m - 1) for index in lists["indices"]], np.int64),
@@ -131,7 +132,7 @@ def _estimates(x: Any, m: int) -> Told | None:
         effect=tuple(_typed(name, "effect", str) for name in lists["effect"]),
         procedure=_typed(fields["procedure"], "procedure", str),
         question=np.asarray([check.whole(one, "question", 0, m - 1) for one in lists["question"]], np.int64)
-        if by_question
+        if "question" in lists
         else None,
         **numbers,
     )

@@ -84,6 +84,7 @@ def _estimates(told: Told) -> dict[str, Any]:
         "effect": [_text(name) for name in told.effect],
         **{name: [_number(x) for x in getattr(told, name).tolist()] for name in NUMBERS},
         **({} if told.question is None else {"question": told.question.tolist()}),
+        **({} if told.deviation is None else {"deviation": [_number(x) for x in told.deviation.tolist()]}),
     }
 
 

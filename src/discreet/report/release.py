@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from discreet.errors import InputError
 from discreet.version import __version__
@@ -289,6 +289,53 @@ class Release:
 
         return save(self, path)
 
+    @property
+    def pvalue(self) -> NDArray[np.float64]:
+        """The p-value of each hypothesis that was told, in the data's order, as SciPy calls it; shape (k,).
+
+        Raises
+        ------
+        InputError
+            The method tells no p-values.
+        """
+        from discreet.report.intervals import told_of
+
+        return told_of(self).p_value.copy()
+
+    def plot(self, ax: object = None, *, most: int = 25) -> Any:
+        """Draw the first discoveries, each with its interval or its band of noise, all on one axis.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; if None, on a new figure.
+        most : int
+            How many discoveries to draw.
+
+        Returns
+        -------
+        matplotlib axes
+            To change, or to save by its figure.
+
+        Raises
+        ------
+        InputError
+            The release holds names alone.
+
+        Notes
+        -----
+        Estimates are drawn in standard deviations of their columns, where these were told. Needs the extra
+        "plot".
+        """
+        from discreet.report.notebook import plot
+
+        return plot(self, ax, most)
+
+    def _repr_html_(self) -> str:
+        from discreet.report.notebook import html
+
+        return html(self)
+
     def cite(self, style: Literal["text", "bibtex"] = "text") -> str:
         """Return the references behind this release.
 
@@ -318,19 +365,21 @@ class Release:
         return len(self.discoveries)
 
     def __str__(self) -> str:
+        from discreet.report import words
+        from discreet.report.asked import circumstances, question
         from discreet.report.markup import shown
-        from discreet.report.words import estimates_are
+        from discreet.report.needed import needed
 
         count = len(self)
         # Spelled out: a terminal obeys control characters, whoever named the columns.
         names = ", ".join(map(shown, self.discoveries[:10]))
         listed = names + (f", and {count - 10:,} more" if count > 10 else "")
-        order = "strongest first" if self.ordered else "in no particular order"
-        what = "discovery" if count == 1 else "discoveries"
-        head = f"{count:,} {what} among {self.m:,} hypotheses by {self.method}"
-        first = f"{head}, {order}: {listed}" if count else f"{head}."
-        told = [] if self.told is None else [estimates_are(self)]
-        paragraphs = [first, *told, str(self.fdr), str(self.privacy)]
+        head = f"{words.headline(self)} by {shown(self.method)}"
+        first = [f"{head}, {words.order(self)}: {listed}"] if count else [f"{head}.", *needed(self)]
+        asked = "; ".join(filter(None, [question(self), *circumstances(self)]))
+        told = [] if self.told is None else [words.estimates_are(self)]
+        paragraphs = [*first, *([f"Asked: {asked}."] if asked else []), *told, str(self.fdr)]
+        paragraphs += [*words.in_short(self.privacy), words.cost(self)]
         return "\n".join(
             "\n".join(textwrap.wrap(line, 110, subsequent_indent="  ", break_long_words=False) or [""])
             for paragraph in paragraphs

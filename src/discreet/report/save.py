@@ -83,7 +83,9 @@ def _replace(path: Path, content: bytes) -> None:
 def to_text(release: Release, delimiter: str = ",") -> str:
     """Return the table as CSV, or with another delimiter; names are made safe for spreadsheets."""
     written = columns(release)
-    written["hypothesis"] = [harmless(name) for name in written["hypothesis"]]
+    for name in ("hypothesis", "effect"):
+        if name in written:
+            written[name] = [harmless(text) for text in written[name]]
     file = io.StringIO()
     # Names are always quoted: a bare carriage return would start a row of its own.
     writer = csv.writer(file, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)

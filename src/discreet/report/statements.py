@@ -6,8 +6,9 @@ import math
 from typing import TYPE_CHECKING
 
 from discreet.privacy.promise import NEIGHBOURS
+from discreet.report.asked import circumstances, question, said
 from discreet.report.markup import shown, tag
-from discreet.report.words import percent, right_guess, short
+from discreet.report.words import cost, order, percent, right_guess
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from discreet.privacy.promise import Privacy
     from discreet.report.fdr import FdrPromise
     from discreet.report.release import Release
+
+
+_ELSEWHERE = ("question", "compared", "people", "data", "date")  # said in words of their own
 
 
 def fdr_statement(fdr: FdrPromise) -> list[Element]:
@@ -64,17 +68,18 @@ def privacy_statement(privacy: Privacy) -> list[Element]:
 def settings(release: Release) -> dict[str, str]:
     """Return every public setting of a release, by name."""
     own = {
-        shown(name): shown(str(value), 600)
+        shown(name): shown(said(value), 600)
         for name, value in release.parameters.items()
-        if value is not None and name != "question"  # the page begins with it
+        if value is not None and name not in _ELSEWHERE
     }
     return {
+        "Asked": question(release) or "hypotheses given by their scores",
+        **({"Of": "; ".join(of)} if (of := circumstances(release)) else {}),
         "Method": shown(release.method),
         "Hypotheses": f"{release.m:,}",
         "False discovery rate asked for": f"{release.q:g}",
-        "Epsilon, delta": f"{short(release.privacy.epsilon)}, {short(release.privacy.delta)}",
-        "Neighbours": shown(release.privacy.neighbours, 600),
-        "Order": "strongest first" if release.ordered else "none",
+        "Cost": cost(release),
+        "Order": order(release),
         **{name.capitalize(): value for name, value in own.items()},
         "Version": f"discreet {shown(release.version)}",
     }

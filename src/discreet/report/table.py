@@ -33,6 +33,7 @@ def columns(release: Release) -> dict[str, list[Any]]:
     }
     if release.told is not None:
         result |= {name: column.tolist() for name, column in of_discoveries(release).items()}
+        result["effect"] = [valid(name) for name in result["effect"]]
     elif values is not None:
         result |= {"value": [float(x) for x in values.noisy], "noise_sd": [float(x) for x in values.noise]}
     return result
@@ -47,7 +48,8 @@ def to_frame(release: Release, kind: str | None = None) -> Any:
 
 def estimates(release: Release) -> Any:
     """Return the frame of `Release.estimates`."""
-    return frame_of(_names(release) | told_columns(release), release.frame)
+    told = told_columns(release)
+    return frame_of(_names(release) | told | {"effect": list(map(valid, told["effect"]))}, release.frame)
 
 
 def confidence_interval(release: Release, level: float) -> Any:
@@ -65,7 +67,8 @@ def frame_of(columns: dict[str, Any], first: str | None) -> Any:
     """Return columns as a data frame of the kind `first` where it is installed, else of another."""
     import narwhals as nw
 
-    types = {"hypothesis": nw.String(), "rank": nw.Int64(), "index": nw.Int64(), "discovered": nw.Boolean()}
+    types = {"rank": nw.Int64(), "index": nw.Int64(), "discovered": nw.Boolean()}
+    types |= dict.fromkeys(("hypothesis", "effect"), nw.String())
     schema = {name: types.get(name, nw.Float64()) for name in columns}
     backend: Any = _installed(first)
     return nw.from_dict(columns, schema, backend=backend).to_native()

@@ -5,9 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from discreet.privacy.promise import DECLARED, NEIGHBOURS
 from discreet.report.estimates import places
 from discreet.report.intervals import miss_rates
 from discreet.report.markup import shown
+from discreet.report.needed import needed
 
 if TYPE_CHECKING:
     from discreet.privacy.promise import Privacy
@@ -44,22 +48,48 @@ def short(x: float) -> str:
     return f"{x:.4g}".replace("e-0", "e-").replace("e+0", "e+")
 
 
+def hypotheses(count: int) -> str:
+    """Return so many hypotheses, in words."""
+    return f"{count:,} {'hypothesis' if count == 1 else 'hypotheses'}"
+
+
 def headline(release: Release) -> str:
     """Return the title: how many were found, among how many."""
     count = len(release)
     many = "discovery" if count == 1 else "discoveries"
-    return f"{f'{count:,}' if count else 'No'} {many} among {release.m:,} hypotheses"
+    return f"{f'{count:,}' if count else 'No'} {many} among {hypotheses(release.m)}"
+
+
+def order(release: Release) -> str:
+    """Return how the discoveries are ordered, in a few words."""
+    if not release.ordered:
+        return "in no particular order"
+    return "strongest first" if release.told is None else "smallest p-value first"
 
 
 def found(release: Release) -> str:
-    """Return what the list is."""
+    """Return what the list is, and what its order is worth."""
     if not len(release):
-        return (
-            "No hypothesis is reported. This does not show that nothing is there: the noise that protects "
-            "people also hides weak effects. More people, or a larger epsilon, would show more."
-        )
-    order = "strongest first" if release.ordered else "in no particular order"
-    return f"Each row is a hypothesis that {release.method} reports as real, {order}."
+        return f"No hypothesis is reported. {' '.join(needed(release))}"
+    rows = f"Each row is a hypothesis that is reported as real, {order(release)}."
+    return " ".join([rows, *_ties(release)])
+
+
+def _ties(release: Release) -> list[str]:
+    """Return where the order says nothing: between equal p-values, scores at their ceiling, close scores."""
+    if not release.ordered:
+        return []
+    if release.told is not None:
+        p = release.told.p_value[places(release.told, release.indices)]
+        tied = p.size - np.unique(p).size
+        return [f"{tied + 1} of them have equal p-values: the larger z score stands first."] if tied else []
+    ceiling = release.parameters.get("ceiling")
+    capped = (
+        [f"Scores beyond {ceiling:.3g} count as {ceiling:.3g}: those that reach it stand in random order."]
+        if isinstance(ceiling, float)
+        else []
+    )
+    return ["The order holds noise too, so that neighbours in the list may be swapped.", *capped]
 
 
 def false_discoveries(fdr: FdrPromise, q: float) -> list[str]:
@@ -82,7 +112,7 @@ def false_discoveries(fdr: FdrPromise, q: float) -> list[str]:
         f"the share of false entries in the list would be at most {level} on average. {known}{asked}"
     )
     limits = "It is a promise about the average list, not about one entry, and not about this very list."
-    return [average, limits, f"It holds provided that {fdr.assumption}."]
+    return [average, limits, f"It holds provided that {shown(fdr.assumption, 600)}."]
 
 
 def protection(privacy: Privacy) -> list[str]:
@@ -116,10 +146,41 @@ def protection(privacy: Privacy) -> list[str]:
     return [noise, guess, *stands, *shared, later]
 
 
+def cost(release: Release) -> str:
+    """Return what a release spent, in words."""
+    privacy, budget = release.privacy, release.budget
+    if math.isinf(privacy.epsilon):
+        return "Nothing was protected, and nothing was counted as spent."
+    words = f"It cost epsilon = {short(privacy.epsilon)}"
+    if privacy.delta:
+        words += f" at delta = {short(privacy.delta)}"
+    if budget is None:
+        return f"{words}. No ledger was kept: other releases about the same people add to it, uncounted."
+    share = percent(min(1.0, budget.spent / budget.epsilon)) if budget.epsilon > 0 else "100%"
+    return (
+        f"{words}. After it, {share} of the budget of {shown(budget.data_set)} is spent; next: {budget.room}."
+    )
+
+
+def in_short(privacy: Privacy) -> list[str]:
+    """Return the promise of privacy in a few lines: the numbers, what they mean, what they stand on."""
+    numbers = f"epsilon = {short(privacy.epsilon)}, delta = {short(privacy.delta)}"
+    if math.isinf(privacy.epsilon):
+        return ["Privacy: none; nothing limits what the list can reveal about one person."]
+    who = NEIGHBOURS.get(privacy.neighbours, shown(privacy.neighbours, 600))
+    guess = (
+        f"Privacy: {numbers}, for {who}. Whoever knows all data but one person's, and guesses between two "
+        f"records of that person, is right at most {percent(right_guess(privacy))} of the time."
+    )
+    shared = f"Not protected: {privacy.public}." if privacy.public else ""
+    stands = privacy.assumption or ("" if privacy.neighbours in NEIGHBOURS else DECLARED)
+    return [guess, *filter(None, (stands, shared))]
+
+
 def estimates_are(release: Release) -> str:
     """Return where the estimates of a release that tells them are, and what its intervals promise."""
     count = 0 if release.told is None else len(release.told)
-    each = f"all {count:,}" if count == release.m else f"{count:,} of the {release.m:,}"
+    each = f"all {hypotheses(count)}" if count == release.m else f"{count:,} of the {hypotheses(release.m)}"
     rest, chosen = percent(1 - release.q), ""
     if release.told is not None and len(release):
         each_misses = miss_rates(release)[places(release.told, release.indices)]
@@ -132,4 +193,4 @@ def estimates_are(release: Release) -> str:
         if len(release)
         else f"at level {rest} each"
     )
-    return f"Estimates of {each} hypotheses, noise included: Release.estimates. Intervals: {levels}."
+    return f"Estimates of {each}, noise included: Release.estimates. Intervals: {levels}."

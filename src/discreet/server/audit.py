@@ -11,11 +11,13 @@ from sqlalchemy import insert, select, update
 
 from discreet.errors import LedgerError
 from discreet.privacy.ledger import chain
+from discreet.server import records
 from discreet.server.store import tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from discreet.server.records import Change
     from discreet.server.store import Connection
 
 _SUBJECT = 200
@@ -27,11 +29,14 @@ def begin(db: Connection) -> None:
     db.execute(insert(tables.head).values(id=1, seed=seed, position=0, hash=seed))
 
 
-def append(db: Connection, kind: str, subject: str, actor: str, /, **content: Any) -> str:
+def append(db: Connection, kind: str, subject: str, actor: str, /, *changes: Change, **content: Any) -> str:
     """Write one row at the end of the log, in the caller's transaction; return its hash.
 
-    The end of the log is locked until that transaction ends: call this after all other locks are had.
+    `changes` are those of `records` that this row is about. The end of the log is locked until the
+    transaction ends: rows are locked in the order job, purse, dataset, account, credential, and the log last.
     """
+    if changes:
+        content["changes"] = records.written(changes)
     end = db.execute(select(tables.head).with_for_update()).one()
     position = int(end.position) + 1
     # The nonce tells apart rows that two copies of a database write at the same time.
@@ -43,6 +48,11 @@ def append(db: Connection, kind: str, subject: str, actor: str, /, **content: An
     db.execute(insert(tables.audit).values(**row))
     db.execute(update(tables.head).values(position=position, hash=sealed))
     return sealed
+
+
+def has_begun(db: Connection) -> bool:
+    """Tell whether there is a log."""
+    return db.execute(select(tables.head.c.id)).first() is not None
 
 
 def end(db: Connection) -> chain.Head:

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from discreet.server.store import Connection
 
 _MOST_MORE = 10_000
-OPEN = ("queued", "running", "charged")
-"""States of a question that is not answered yet."""
 
 
 def open_purse(
@@ -67,6 +65,12 @@ def standing(db: Connection, dataset: str, holder: str, now: float) -> State:
     if found is None:
         raise InputError("there is no such budget")
     return _with_holds(db, dataset, holder, State.read(json.loads(found)), now)
+
+
+def lock(db: Connection, dataset: str, holder: str) -> None:
+    """Let nobody else hold or charge until this transaction ends; the total before the share, always."""
+    for each in ("", holder):
+        _locked(db, dataset, each)
 
 
 def hold(db: Connection, dataset: str, holder: str, cost: Gaussian, now: float) -> State:

@@ -28,7 +28,9 @@ class Config:
     public_url: str = ""
     database: str = ""
     workers: int = 1
+    trial_workers: int = 1
     job_seconds: float = 600.0
+    trial_seconds: float = 120.0
     job_memory_mb: int = 8192
     first_answer_seconds: float = 2.0
     answers: str = "doubling"
@@ -36,6 +38,7 @@ class Config:
     queue_per_account: int = 20
     request_bytes: int = 262_144
     requests_per_minute: int = 300
+    password_memory_mb: int = 64
     logins_before_lock: int = 5
     lock_minutes: float = 15.0
     session_hours: float = 12.0
@@ -51,8 +54,10 @@ class Config:
     def __post_init__(self) -> None:
         check.whole(self.port, "port", 0, 65535)
         check.whole(self.workers, "workers", 0, 1000)
+        check.whole(self.trial_workers, "trial_workers", 0, 1000)
+        check.whole(self.password_memory_mb, "password_memory_mb", 1, 4096)
         check.choice(self.answers, "answers", ("doubling", "fixed"))
-        for name in ("job_seconds", "first_answer_seconds", "lock_minutes", "session_hours"):
+        for name in ("job_seconds", "trial_seconds", "first_answer_seconds", "lock_minutes", "session_hours"):
             check.positive(getattr(self, name), name)
         for name in ("job_memory_mb", "request_bytes", "requests_per_minute", "logins_before_lock"):
             check.whole(getattr(self, name), name)
@@ -113,6 +118,7 @@ def environment(config: Config) -> dict[str, str]:
     names = (
         "database",
         "job_seconds",
+        "trial_seconds",
         "job_memory_mb",
         "first_answer_seconds",
         "answers",
@@ -143,16 +149,21 @@ TEMPLATE = """\
 # Everything but the data: one SQLite file here, or PostgreSQL for more than one process or machine.
 # database = "postgresql://user:password@host/name"
 
-# Jobs run in processes that are killed when they take too long or too much.
+# Jobs run in processes that are killed when they take too long or too much. Plans and trials on invented
+# people have workers of their own: nobody's question waits for them. A question is rehearsed on invented
+# people for trial_seconds at most, then data are read for job_seconds at most.
 # workers = 1
+# trial_workers = 1
 # job_seconds = 600.0
+# trial_seconds = 120.0
 # job_memory_mb = 8192
 
 # When answers are given after a request: at 2, 4, 8, 16, ... seconds ("doubling"), so that their time tells
-# little, or always after job_seconds and one more doubling ("fixed"), so that it tells nothing.
+# little, or always after the longest time that a question may take ("fixed"), so that it tells nothing.
 # first_answer_seconds = 2.0
 # answers = "doubling"
-# A failure while data is read stops further questions to that data set until you resume it.
+# A failure while data are read, or a job on them that takes too long, stops further questions to that data
+# set until you resume it. What fails on invented people never does.
 # pause_on_failure = true
 
 # What one person may ask of the server.
@@ -161,10 +172,11 @@ TEMPLATE = """\
 # requests_per_minute = 300
 # logins_before_lock = 5
 # lock_minutes = 15.0
+# password_memory_mb = 64
 # session_hours = 12.0
 
-# A file on another disk or machine that the newest hash of the audit log is added to after each release: a
-# server started on an old copy of its database notices, and refuses.
+# A file on another disk or machine that the newest hash of the audit log is added to, within a second of each
+# change: a server started on an old copy of its database notices, and refuses.
 # heads = "/mnt/elsewhere/heads.txt"
 
 # An encrypted line, where no proxy provides it.

@@ -15,10 +15,13 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from discreet.noise import entropy
-from discreet.noise.laplace import discrete_laplace, fair
+from discreet.noise.laplace import discrete_laplace
+from discreet.noise.uniform import uniform_below
 from discreet.single.noise_law import tail
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from discreet.alternative import Alternative
@@ -55,57 +58,70 @@ def scores(n: int, epsilon: float) -> NDArray[np.int64]:
     return np.concatenate((low, np.zeros(n % 2), -low[::-1])).astype(np.int64)
 
 
-def statistic(
+def by_rank(
     x: NDArray[np.float64],
     group: NDArray[np.int64],
     lots: NDArray[np.uint64],
     places: NDArray[np.int64],
-    coins: NDArray[np.bool_],
-    epsilon: float,
-) -> int:
-    """Return the sum of the first group's scores; ties are broken by lot and missing values rank lowest.
+    coins: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """Return the group at every rank, lowest first; ties are broken by lot and missing values rank lowest.
 
-    Who is in neither group takes a rank by lot, the next of `places`, and the coin of that rank: a value that
-    says nothing about the two groups must not move their ranks.
+    Who is in no group, -1, takes a rank by lot, the next of `places`, and the group `coins` has there: a
+    value that says nothing about the groups must not move their ranks.
     """
     order = np.lexsort((lots, np.where(np.isnan(x), -np.inf, x)))
     ranked = group[order]
-    known = (ranked == 0) | (ranked == 1)
+    known = ranked >= 0
     drawn = np.zeros(x.size, dtype=np.bool_)
     drawn[places[: x.size - np.count_nonzero(known)]] = True
-    first = coins.copy()
-    first[~drawn] = ranked[known] == 0
-    return int(scores(x.size, epsilon)[first].sum())
+    at = coins.astype(np.int64)
+    at[~drawn] = ranked[known]
+    return at
+
+
+def statistic(at: NDArray[np.int64], epsilon: float) -> int:
+    """Return the sum of the first group's scores."""
+    return int(scores(at.size, epsilon)[at == 0].sum())
+
+
+def drawn_by_rank(x: NDArray[np.float64], group: NDArray[np.int64], groups: int) -> NDArray[np.int64]:
+    """Return the group at every rank, with fresh lots."""
+    lots, more = entropy.words(2 * x.size, np.uint64).reshape(2, -1)
+    return by_rank(x, group, lots, np.argsort(more), uniform_below(groups, x.size).astype(np.int64))
 
 
 def draw(x: NDArray[np.float64], group: NDArray[np.int64], epsilon: float) -> int:
     """Return the statistic plus discrete Laplace noise of scale MOVES/epsilon.
 
-    `group` is 0 for the first, 1 for the second, else neither. epsilon-DP for neighbours that replace one
+    `group` is 0 for the first, 1 for the second, else -1. epsilon-DP for neighbours that replace one
     person's value and group (docs/proofs/single.md).
     """
-    lots, more, coins = (*entropy.words(2 * x.size, np.uint64).reshape(2, -1), fair(x.size))
-    noise = int(discrete_laplace(MOVES / epsilon, 1)[0])
-    return statistic(x, group, lots, np.argsort(more), coins, epsilon) + noise
+    return statistic(drawn_by_rank(x, group, 2), epsilon) + int(discrete_laplace(MOVES / epsilon, 1)[0])
 
 
 def p_value(noisy: int, n: int, epsilon: float, alternative: Alternative) -> float:
     """Return the p-value of a noisy statistic under the null that groups are exchangeable."""
-    if n <= EXACT:
-        law = worst_law(n, epsilon)
-        middle = STEPS * n
-
-        def survival(t: NDArray[np.float64]) -> NDArray[np.float64]:
-            place = np.ceil(t).astype(np.int64) + middle
-            return np.where(place >= law.size, 0.0, law[np.clip(place, 0, law.size - 1)])
-    else:
-        sigma = deviation(n, epsilon)
-
-        def survival(t: NDArray[np.float64]) -> NDArray[np.float64]:
-            return ndtr(-t / sigma)
-
-    greater, less = (tail(survival, float(sign * noisy), MOVES / epsilon) for sign in (1, -1))
+    law = survival(n, epsilon)
+    greater, less = (tail(law, float(sign * noisy), MOVES / epsilon) for sign in (1, -1))
     return {"greater": greater, "less": less, "two-sided": min(1.0, 2.0 * min(greater, less))}[alternative]
+
+
+def survival(n: int, epsilon: float) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
+    """Return P(sum of the scores of a set >= t) where every set of a size is equally likely: the worst size.
+
+    Up to EXACT people it is exact; beyond, normal.
+    """
+    if n > EXACT:
+        sigma = deviation(n, epsilon)
+        return lambda t: ndtr(-t / sigma)
+    law, middle = worst_law(n, epsilon), STEPS * n
+
+    def exact(t: NDArray[np.float64]) -> NDArray[np.float64]:
+        place = np.ceil(t).astype(np.int64) + middle
+        return np.where(place >= law.size, 0.0, law[np.clip(place, 0, law.size - 1)])
+
+    return exact
 
 
 def interval(noisy: int, n: int, epsilon: float, confidence: float) -> tuple[float, float]:

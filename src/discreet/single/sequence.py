@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from threading import RLock
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -12,9 +12,8 @@ from discreet.classical.online import PROMISES, RULES
 from discreet.errors import InputError, LedgerError
 from discreet.privacy.events import Pure
 from discreet.privacy.ledger.payment import is_exhausted
-from discreet.privacy.promise import Privacy
-from discreet.single.test import settle_request, test
-from discreet.single.tested import Tested
+from discreet.single.test import answered, opened, settle_request
+from discreet.single.tested import from_record
 from discreet.typing import Online
 
 if TYPE_CHECKING:
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from discreet.privacy.ledger import Ledger
     from discreet.privacy.ledger.dataset import DataSet
     from discreet.privacy.ledger.records import Charge, Entry
+    from discreet.single.tested import Tested
     from discreet.typing import ArrayLike, SingleTest
 
 ONLINE: tuple[str, ...] = get_args(Online)
@@ -135,7 +135,8 @@ class Sequence:
         self.name = check.text(name, "name")
         if (ledger is None) != (dataset is None):
             raise InputError("give ledger and dataset together, or neither")
-        self._ledger, self._dataset = _book(ledger), dataset
+        self._ledger = None if ledger is None else opened(ledger)
+        self._dataset = dataset
         self._asked: list[Asked] = []
         self._lock = RLock()
         self._resume()
@@ -182,13 +183,13 @@ class Sequence:
             What it is called; public.
         x : array-like, shape (n,)
             One number for each person.
-        test : {"sign", "rank-sum"}
+        test : {"sign", "rank-sum", "kruskal-wallis"}
             As in `test`.
         epsilon : float
             What this question may cost.
         group : array-like, shape (n,), optional
             As in `test`.
-        levels : pair, optional
+        levels : sequence, optional
             As in `test`.
         null : float
             As in `test`.
@@ -216,7 +217,7 @@ class Sequence:
         request |= {"sequence": self.name, "q": self.q, "online": self.method, "hypothesis": hypothesis}
 
         def draw(level: float) -> Asked:
-            answer = _test(x, test, **options)
+            answer = answered(x, group, levels, request)
             return Asked(hypothesis, answer, level, answer.p_value <= level)
 
         with self._lock:
@@ -324,30 +325,13 @@ class Sequence:
         )
 
 
-_test = test
-
-
-def _book(ledger: Ledger | str | PathLike[str] | None) -> Ledger | None:
-    from discreet.privacy.ledger import Ledger
-
-    return ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(ledger)
-
-
 def _to_json(asked: Asked) -> str:
-    record: dict[str, Any] = {
-        "hypothesis": asked.hypothesis, "level": asked.level, "rejected": asked.rejected, "answer": None
-    }  # fmt: skip
-    if asked.answer is not None:
-        answer = {name: value for name, value in asdict(asked.answer).items() if name != "privacy"}
-        record["answer"] = answer | {"epsilon": asked.answer.privacy.epsilon}
-    return json.dumps(record)
+    answer = None if asked.answer is None else asked.answer.to_record()
+    record = {"hypothesis": asked.hypothesis, "level": asked.level, "rejected": asked.rejected}
+    return json.dumps(record | {"answer": answer})
 
 
 def _from_json(text: str) -> Asked:
     record = json.loads(text)
-    answer = record["answer"]
-    if answer is not None:
-        privacy = Privacy(answer["epsilon"], 0.0, (Pure(answer["epsilon"]),), "replace")
-        known = {field.name: answer[field.name] for field in fields(Tested) if field.name != "privacy"}
-        answer = Tested(**known, privacy=privacy)
+    answer = None if record["answer"] is None else from_record(record["answer"])
     return Asked(record["hypothesis"], answer, record["level"], record["rejected"])

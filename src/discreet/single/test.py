@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
@@ -10,17 +11,20 @@ from discreet import check
 from discreet.alternative import ALTERNATIVES
 from discreet.errors import InputError
 from discreet.privacy.events import Pure
-from discreet.privacy.promise import Privacy
-from discreet.single import rank_sum, sign
-from discreet.single.tested import Tested
+from discreet.single import rank_sum, several, sign
+from discreet.single.tested import Tested, from_record, pure, to_json
 from discreet.typing import SingleTest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from os import PathLike
 
     from numpy.typing import NDArray
 
     from discreet.alternative import Alternative
+    from discreet.privacy.ledger import Ledger
+    from discreet.privacy.ledger.dataset import DataSet
+    from discreet.privacy.ledger.records import Charge
     from discreet.typing import ArrayLike
 
 TESTS: tuple[str, ...] = get_args(SingleTest)
@@ -37,6 +41,10 @@ def test(
     null: float = 0.0,
     alternative: Alternative = "two-sided",
     confidence: float = 0.95,
+    delta: float = 0.0,
+    ledger: Ledger | str | PathLike[str] | None = None,
+    dataset: str | None = None,
+    release_id: str | None = None,
 ) -> Tested:
     """Answer one question, epsilon-differentially private: a p-value, an estimate and an interval.
 
@@ -44,22 +52,32 @@ def test(
     ----------
     x : array-like, shape (n,)
         One number for each person, whatever its range: only its order counts. NaN is a missing value.
-    test : {"sign", "rank-sum"}
+    test : {"sign", "rank-sum", "kruskal-wallis"}
         "sign": are values above `null` as often as below? For one sample, or differences of pairs; the most
         powerful private test that looks at signs alone. "rank-sum": does the first group have larger values
-        than the second? Clipped rank scores; group and value are both protected.
+        than the second? Clipped rank scores; group and value are both protected. "kruskal-wallis": do three
+        to eight groups differ in any way? The same scores.
     epsilon : float
-        The privacy budget, between 1e-4 and 1000; delta is 0, which for one question costs next to nothing.
+        The privacy budget, between 1e-4 and 1000.
     group : array-like, shape (n,), optional
-        Each person's group, for "rank-sum". Who is in neither gets a group and a rank by lot.
-    levels : pair, optional
-        The two groups, the first one first; public. Needed with `group`.
+        Each person's group, for "rank-sum" and "kruskal-wallis". Who is in none gets a group and a rank by
+        lot.
+    levels : sequence, optional
+        The groups, for "rank-sum" the first one first; public. Needed with `group`.
     null : float
         What "sign" compares with; public.
     alternative : {"two-sided", "greater", "less"}
         "greater": values above the null, or a first group with larger values.
     confidence : float
         How often the interval is to hold what is estimated.
+    delta : float
+        What a budget allows beside epsilon. None of it is used: for one number, pure noise is the smaller.
+    ledger : path or Ledger, optional
+        The budget file to charge, and to keep the answer in.
+    dataset : str, optional
+        Whose budget; needed with a ledger.
+    release_id : str, optional
+        A name for the answer: the same question under the same name is answered from the ledger, for nothing.
 
     Returns
     -------
@@ -70,13 +88,16 @@ def test(
     ------
     InputError
         An argument is out of range, or missing where it is needed. Nothing was drawn.
+    BudgetError
+        The budget does not allow it. Nothing was drawn or charged.
 
     Notes
     -----
     Neighbours: one person's value and group replaced; n is public. Under "sign" ties and missing values are
-    decided by a fair coin; under "rank-sum" missing values rank lowest, so a difference in who is missing
-    counts. "sign", and "rank-sum" up to 100 people, have proved p-values; beyond, a normal law stands in for
-    the sum over people. Proof: docs/proofs/single.md.
+    decided by a fair coin; else missing values rank lowest, so a difference in who is missing counts. "sign",
+    and the others up to 100 people, have proved p-values; beyond, a normal law stands in for the sum over
+    people. The interval of "kruskal-wallis" is about these people, not others like them. Proof:
+    docs/proofs/single.md.
 
     References
     ----------
@@ -96,24 +117,56 @@ def test(
         x, test, epsilon=epsilon, group=group, levels=levels, null=null, alternative=alternative,
         confidence=confidence,
     )  # fmt: skip
+    check.between(delta, "delta", 0.0, 1.0)
+    if ledger is None:
+        if dataset is not None or release_id is not None:
+            raise InputError("dataset and release_id belong to a ledger: give `ledger` too")
+        return answered(x, group, levels, asked)
+    if dataset is None:
+        raise InputError("a ledger keeps the budgets of several data sets: say which, dataset=...")
+
+    def draw(charge: Charge, state: DataSet) -> str:
+        del charge, state
+        return to_json(answered(x, group, levels, asked))
+
+    book = opened(ledger)
+    paid = book.pay(dataset, [Pure(asked["epsilon"])], "replace", {"single": asked}, draw, release_id)
+    return from_record(json.loads(paid.result))
+
+
+def answered(x: ArrayLike, group: Any, levels: Any, asked: dict[str, Any]) -> Tested:
+    """Draw the answer to a question that `settle_request` has settled."""
     values, epsilon, confidence = _numbers(x), asked["epsilon"], asked["confidence"]
-    n = values.size
-    privacy = Privacy(epsilon, 0.0, (Pure(epsilon),), "replace")
-    if asked["test"] == "sign":
+    name, n = asked["test"], values.size
+    scale, basis = rank_sum.MOVES / epsilon, "proved" if n <= rank_sum.EXACT else "approximate"
+    if name == "sign":
         noisy = sign.draw(values, asked["null"], epsilon)
-        p, ends = sign.p_value(noisy, n, epsilon, alternative), sign.interval(noisy, n, epsilon, confidence)
+        p = sign.p_value(noisy, n, epsilon, asked["alternative"])
+        ends = sign.interval(noisy, n, epsilon, confidence)
         found, scale, effect, basis = noisy / n, 1.0 / epsilon, sign.EFFECT, "proved"
-    else:
-        noisy = rank_sum.draw(values, _groups(group, levels, n), epsilon)
-        p = rank_sum.p_value(noisy, n, epsilon, alternative)
+    elif name == "rank-sum":
+        noisy = rank_sum.draw(values, _groups(group, levels, n, name), epsilon)
+        p = rank_sum.p_value(noisy, n, epsilon, asked["alternative"])
         ends = rank_sum.interval(noisy, n, epsilon, confidence)
-        found, scale, effect = 2 * noisy / (rank_sum.STEPS * n), rank_sum.MOVES / epsilon, rank_sum.EFFECT
-        basis = "proved" if n <= rank_sum.EXACT else "approximate"
+        found, effect = 2 * noisy / (rank_sum.STEPS * n), rank_sum.EFFECT
+    else:
+        groups = len(asked["levels"])
+        noisy = several.draw(values, _groups(group, levels, n, name), groups, epsilon)
+        p = several.p_value(noisy, n, groups, epsilon)
+        ends = several.interval(noisy, n, epsilon, confidence)
+        found, effect = 2 * noisy / (rank_sum.STEPS * n), several.EFFECT
     estimate = min(max(found, ends[0]), ends[1])
     return Tested(
-        asked["test"], n, float(noisy), scale, p, estimate, *ends, confidence=confidence, effect=effect,
-        basis=basis, privacy=privacy,
+        name, n, float(noisy), scale, p, estimate, *ends, confidence=confidence, effect=effect, basis=basis,
+        privacy=pure(epsilon),
     )  # fmt: skip
+
+
+def opened(ledger: Ledger | str | PathLike[str]) -> Ledger:
+    """Return the ledger at a path, or the ledger itself."""
+    from discreet.privacy.ledger import Ledger
+
+    return ledger if isinstance(ledger, Ledger) else Ledger(ledger)
 
 
 def settle_request(
@@ -133,17 +186,20 @@ def settle_request(
     if name == "sign" and (group is not None or levels is not None):
         raise InputError('"sign" has no groups: leave group and levels out, or ask "rank-sum"')
     null = check.real(null, "null")
-    if name == "rank-sum":
-        _groups(group, levels, n)
+    if name != "sign":
+        _groups(group, levels, n, name)
         if null != 0.0:
-            raise InputError('"rank-sum" compares two groups with one another: leave null out')
+            raise InputError(f'"{name}" compares groups with one another: leave null out')
+    alternative = check.choice(alternative, "alternative", ALTERNATIVES)
+    if name == "kruskal-wallis" and alternative != "two-sided":
+        raise InputError('several groups have no direction: alternative must be "two-sided"')
     return {
         "test": name,
         "n": n,
         "epsilon": check.between(epsilon, "epsilon", *_EPSILONS),
         "levels": None if levels is None else [str(level) for level in check.levels(levels, "levels")],
         "null": null,
-        "alternative": check.choice(alternative, "alternative", ALTERNATIVES),
+        "alternative": alternative,
         "confidence": check.level(confidence, "confidence"),
     }
 
@@ -159,22 +215,23 @@ def _numbers(x: Any) -> NDArray[np.float64]:
         return raw.astype(np.float64, copy=False)
 
 
-def _groups(group: Any, levels: Any, n: int) -> NDArray[np.int64]:
-    """Return 0, 1, or -1 for neither."""
+def _groups(group: Any, levels: Any, n: int, test: str) -> NDArray[np.int64]:
+    """Return each person's group by its place among the levels, or -1 for none."""
     if group is None or levels is None:
-        raise InputError('"rank-sum" needs group, one entry for each person, and levels, the two groups')
-    pair = check.levels(levels, "levels")
-    if len(pair) != 2:
-        raise InputError(f"levels must name two groups; got {len(pair)}")
+        raise InputError(f'"{test}" needs group, one entry for each person, and levels, the groups')
+    known = check.levels(levels, "levels")
+    least, most = (2, 2) if test == "rank-sum" else (3, several.MOST_GROUPS)
+    if not least <= len(known) <= most:
+        wanted = "two groups" if test == "rank-sum" else f"three to {most} groups"
+        raise InputError(f"levels must name {wanted}; got {len(known)}")
     raw = check.array(group, "group")
     if raw.shape != (n,):
         raise InputError(f"group must have one entry for each of the {n} people; got shape {raw.shape}")
-    first, second = pair
-    return np.fromiter((_which(entry, first, second) for entry in raw.tolist()), np.int64, n)
+    return np.fromiter((_which(entry, known) for entry in raw.tolist()), np.int64, n)
 
 
-def _which(entry: Any, first: Any, second: Any) -> int:
+def _which(entry: Any, known: Sequence[Any]) -> int:
     try:
-        return 0 if bool(entry == first) else 1 if bool(entry == second) else -1
-    except Exception:  # noqa: BLE001  what cannot be compared is in neither group; an error would tell of it
+        return next((place for place, level in enumerate(known) if bool(entry == level)), -1)
+    except Exception:  # noqa: BLE001  what cannot be compared is in no group; an error would tell of it
         return -1

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import json
+from dataclasses import asdict, dataclass, fields
+from typing import Any, NamedTuple
 
-if TYPE_CHECKING:
-    from discreet.privacy.promise import Privacy
+from discreet.privacy.events import Pure
+from discreet.privacy.promise import Privacy
+
+
+class Interval(NamedTuple):
+    """The ends of a confidence interval."""
+
+    low: float
+    high: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +42,7 @@ class Tested:
     effect : str
         What the estimate is of, in words.
     basis : {"proved", "approximate"}
-        Whether the p-value stands on the exact null law, or on a normal one.
+        Whether the p-value stands on the exact null law (or a bound of it), or on a normal one.
     privacy : Privacy
         epsilon, who the neighbours are, and the event charged.
 
@@ -67,6 +75,21 @@ class Tested:
     basis: str
     privacy: Privacy
 
+    @property
+    def pvalue(self) -> float:
+        """The p-value, as SciPy calls it."""
+        return self.p_value
+
+    def confidence_interval(self) -> Interval:
+        """Return the interval, as SciPy's results do: (low, high), at the level `confidence`.
+
+        Returns
+        -------
+        Interval
+            Its ends; no other level can be had, for the noise that was drawn belongs to this one.
+        """
+        return Interval(self.low, self.high)
+
     def __str__(self) -> str:
         share = f"{self.confidence:.0%}"
         return (
@@ -74,3 +97,24 @@ class Tested:
             f"{self.effect}: {self.estimate:.4g}, {share} interval {self.low:.4g} to {self.high:.4g}.\n"
             f"{self.privacy}"
         )
+
+    def to_record(self) -> dict[str, Any]:
+        """Return it as plain values, for JSON."""
+        known = {name: value for name, value in asdict(self).items() if name != "privacy"}
+        return known | {"epsilon": self.privacy.epsilon}
+
+
+def from_record(record: dict[str, Any]) -> Tested:
+    """Return the answer that `to_record` wrote."""
+    known = {field.name: record[field.name] for field in fields(Tested) if field.name != "privacy"}
+    return Tested(**known, privacy=pure(record["epsilon"]))
+
+
+def to_json(answer: Tested) -> str:
+    """Return the text that a ledger keeps."""
+    return json.dumps(answer.to_record())
+
+
+def pure(epsilon: float) -> Privacy:
+    """Return what one question costs."""
+    return Privacy(epsilon, 0.0, (Pure(epsilon),), "replace")

@@ -91,7 +91,9 @@ def row_numbers(columns: Sequence[Column]) -> list[Column]:
 
 def names_people(column: Column) -> bool:
     """Say whether a column is an identifier, by what is declared of it or by its name."""
-    return column.identifier or (column.levels is None and is_identifier(column.name))
+    if column.identifier is not None:
+        return column.identifier
+    return column.levels is None and is_identifier(column.name)
 
 
 def _by_name(

@@ -7,15 +7,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from discreet import check
+from discreet.data.tables.dictionary import Dictionary, as_dictionary
 from discreet.errors import InputError
 from discreet.typing import DecimalMark, Separator
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from discreet.typing import TableLike
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 _TABS = (".tsv", ".tsv.gz")
 _TEXT = (".csv", ".csv.gz", *_TABS, ".txt", ".txt.gz")
+
+_FOR = {
+    "separator": ("text files (.csv, .tsv, .txt)", _TEXT),
+    "decimal": ("text files (.csv, .tsv, .txt)", _TEXT),
+    "sheet": ("Excel files (.xlsx)", (".xlsx", ".xlsm")),
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -31,6 +40,11 @@ class Table:
         of a .txt file it has to be said.
     decimal : {".", ","}, optional
         The mark before the decimals in a text file. If None, a point.
+    sheet : str, optional
+        The worksheet of an Excel file. If None, the first.
+    dictionary : path or Dictionary, optional
+        What the columns mean: `Dictionary.read` says in which files. It gives types, levels, labels, codes
+        for missing, and bounds to tests that were given none.
 
     Raises
     ------
@@ -55,19 +69,25 @@ class Table:
     data: TableLike
     separator: Separator | None = None
     decimal: DecimalMark | None = None
+    sheet: str | None = None
+    dictionary: Dictionary | str | PathLike[str] | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.data, (Table, _plink())):
             raise InputError("Table describes a path, an array or a data frame; PLINK files are for Plink")
+        for name, (kind, endings) in _FOR.items():
+            if getattr(self, name) is not None and not self._ends(endings):
+                raise InputError(f"{name} is for {kind}: leave it out")
         if self.separator is not None:
             if str(self.separator) in {"\t", "\\t"}:
                 object.__setattr__(self, "separator", "tab")
             check.choice(self.separator, "separator", get_args(Separator))
         if self.decimal is not None:
             check.choice(self.decimal, "decimal", get_args(DecimalMark))
-        for name in ("separator", "decimal"):
-            if getattr(self, name) is not None and not self._ends(_TEXT):
-                raise InputError(f"{name} is for text files (.csv, .tsv, .txt): leave it out")
+        if self.sheet is not None:
+            check.text(self.sheet, "sheet")
+        if self.dictionary is not None:
+            object.__setattr__(self, "dictionary", as_dictionary(self.dictionary))
         if self.decimal == "," and self.between == ",":
             raise InputError(
                 'decimal "," in a file separated by commas: say what separates its entries, as separator=";" '
@@ -82,15 +102,23 @@ class Table:
         return "\t" if self._ends(_TABS) else None if self._ends((".txt", ".txt.gz")) else ","
 
     def public(self) -> dict[str, Any]:
-        """Return what was said, as a request is known again by."""
-        said = {name: getattr(self, name) for name in ("separator", "decimal")}
+        """Return what was said, as a request is known again by.
+
+        Returns
+        -------
+        dict
+            By option; of a dictionary a hash.
+        """
+        said = {name: getattr(self, name) for name in ("separator", "decimal", "sheet")}
+        said["dictionary"] = self.dictionary.digest() if isinstance(self.dictionary, Dictionary) else None
         return {name: value for name, value in said.items() if value is not None}
 
     def _ends(self, endings: tuple[str, ...]) -> bool:
         return isinstance(self.data, (str, Path)) and str(self.data).lower().endswith(endings)
 
     def __repr__(self) -> str:
-        said = "".join(f", {name}={value!r}" for name, value in self.public().items())
+        options = {name: getattr(self, name) for name in ("separator", "decimal", "sheet")}
+        said = "".join(f", {name}={value!r}" for name, value in options.items() if value is not None)
         return f"Table({str(self.data) if isinstance(self.data, (str, Path)) else 'private'}{said})"
 
 

@@ -6,9 +6,10 @@ import csv
 import os
 import shlex
 from codecs import BOM_UTF8
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from discreet.data.tables import arrow_data, labelled, sheet
 from discreet.data.tables.choose import declare
 from discreet.data.tables.csv_text import MISSING, Header, blocks_of_lines, first_text, numbers_of
 from discreet.data.tables.described import SEPARATORS
@@ -24,12 +25,13 @@ if TYPE_CHECKING:
 
     from discreet.data.tables.csv_text import Lines
     from discreet.data.tables.described import Table
+    from discreet.data.tables.source import TableSource
 
 _BLOCK = 2**23  # bytes of CSV parsed at a time
 _SHOWN, _OFFERED = 5, 40  # names in a message: of columns that are not numbers, and of those that are
 
 
-def open_file(path: Path, table: Table) -> ParquetSource | CsvSource:
+def open_file(path: Path, table: Table) -> TableSource:
     """Return the source a path names, by its ending, read as the table is described."""
     if not os.path.exists(path):  # noqa: PTH110 - a name too long for a file is no file
         raise InputError(f"{path}: no such file or folder")
@@ -43,9 +45,15 @@ def open_file(path: Path, table: Table) -> ParquetSource | CsvSource:
         return ParquetSource((path,))
     if name.endswith((".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")):
         return _open_csv(path, table)
+    if name.endswith(sheet.ENDINGS):
+        return sheet.open_sheet(path, table.sheet)
+    if name.endswith(tuple(labelled.ENDINGS)):
+        return labelled.open_labelled(path)
+    if name.endswith(arrow_data.ENDINGS):
+        return arrow_data.ArrowFileSource(path)
     raise InputError(
-        f"{path}: the name must end in .parquet, .csv, .tsv or .txt (also .gz), or be a folder of .parquet "
-        "files"
+        f"{path}: the name must end in .parquet, .csv, .tsv or .txt (also .gz), .xlsx, .sav, .dta, "
+        ".sas7bdat, .xpt, .arrow or .feather, or be a folder of .parquet files"
     )
 
 
@@ -68,6 +76,10 @@ class CsvSource:
     def columns(self) -> tuple[Column, ...]:
         """All columns."""
         return tuple(Column(name, "float") for name in self.names)
+
+    def reading(self, text: frozenset[str]) -> CsvSource:
+        """Return the same, these columns read as text."""
+        return replace(self, text=text)
 
     def batches(self, wanted: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
         """Yield the wanted columns in blocks: floats, or objects for text."""

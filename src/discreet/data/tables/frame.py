@@ -22,12 +22,17 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from discreet.data.tables.arrow_data import StreamSource
+
 _REAL: tuple[type, ...] = (Real, Decimal, np.bool_)
 _LOOSE = (*"OFDGge",)  # objects, complex numbers, long doubles, half floats: read one by one
 
 
-def frame_source(data: Any) -> FrameSource | None:
-    """Return the source behind a data frame of any make, or None; repeated names get a number."""
+def frame_source(data: Any) -> FrameSource | StreamSource | None:
+    """Return the source behind a data frame of any make, or None; repeated names get a number.
+
+    What is no frame, or a query of other makes than polars, is asked for a stream of Arrow's.
+    """
     native = data
     if hasattr(native, "set_axis") and getattr(native, "ndim", 0) == 2:
         # pandas allows any object as a name, any number of times; narwhals does not.
@@ -35,6 +40,11 @@ def frame_source(data: Any) -> FrameSource | None:
     elif hasattr(native, "rename_columns"):
         native = native.rename_columns(list(unique(native.column_names)))
     frame = nw.from_native(native, pass_through=True)
+    is_lazy = isinstance(frame, nw.LazyFrame) and not frame.implementation.is_polars()
+    if hasattr(data, "__arrow_c_stream__") and (is_lazy or frame is native):
+        from discreet.data.tables.arrow_data import StreamSource
+
+        return StreamSource(data)
     return FrameSource(frame) if isinstance(frame, (nw.DataFrame, nw.LazyFrame)) else None
 
 

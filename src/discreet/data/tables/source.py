@@ -28,14 +28,14 @@ class Column:
 
     It is not where a single value could change it, as a missing one makes floats of whole numbers in pandas.
     `levels` are all the answers that the type of the column, or its dictionary, allows. An identifier says
-    who, and is tested only if it is named.
+    who, and is tested only if it is named; None where its name alone can tell.
     """
 
     name: str
     kind: str
     declared: bool = True
     levels: tuple[Any, ...] | None = None
-    identifier: bool = False
+    identifier: bool | None = None
 
 
 class TableSource(Protocol):

@@ -13,7 +13,9 @@ from discreet import check
 from discreet.block import Block
 from discreet.data.tables.choose import Chosen, choose
 from discreet.data.tables.described import described
-from discreet.data.tables.files import CsvSource, open_file
+from discreet.data.tables.dictionary import Dictionary
+from discreet.data.tables.documented import DocumentedSource, as_text
+from discreet.data.tables.files import open_file
 from discreet.data.tables.frame import frame_source, numbers_in
 from discreet.data.tables.person import Person, one_row_each
 from discreet.data.tables.source import ArraySource, is_missing
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from discreet.data.tables.described import Table
     from discreet.data.tables.source import TableSource
 
 
@@ -157,15 +160,22 @@ def table_of(
         if name not in known:
             raise no_column("the table", name, known)
     chosen = choose(source.columns, columns, reserved)
-    if isinstance(source, CsvSource):
-        text = [one.column.name for one in chosen if one.levels is not None]
-        source = replace(source, text=frozenset([*text, *reserved]))
+    text = [one.column.name for one in chosen if one.levels is not None]
+    source = as_text(source, frozenset([*text, *reserved]))
     return TableReading(source, chosen, tuple(labels), who)
 
 
 def table_source(data: Any) -> TableSource:
     """Return an array, a data frame of any make, or a file as columns; of a file, its head is read."""
     table = described(data)
+    source, said = _opened(table), table.dictionary
+    own = getattr(source, "dictionary", None)
+    if isinstance(said, Dictionary):
+        return DocumentedSource(source, said if own is None else said.over(own))
+    return source if own is None else DocumentedSource(source, own)
+
+
+def _opened(table: Table) -> TableSource:
     data = table.data
     if isinstance(data, (str, Path)):
         return open_file(check.path(data, "data"), table)
@@ -175,7 +185,8 @@ def table_source(data: Any) -> TableSource:
     if frame is not None:
         return frame
     raise InputError(
-        f"data must be a path, a NumPy array, or a pandas, polars or pyarrow table; got {type(data).__name__}"
+        "data must be a path, a NumPy array, a pandas, polars or pyarrow table, a DuckDB relation, or "
+        f"anything else that gives an Arrow stream; got {type(data).__name__}"
     )
 
 

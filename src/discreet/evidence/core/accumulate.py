@@ -44,7 +44,8 @@ class Sums:
 
     `contribution` turns values into whole numbers; `weigh` gives each row's whole-number weight, up to 2^24,
     in each cell, (cells, rows): membership of a group, or a partner's value. Without it everyone weighs 1 in
-    one cell. `counted`: the weights of those who have a value are summed too, column by column, in `present`.
+    one cell. `rows` people were seen. `counted`: the weights of those who have a value are summed too, column
+    by column, in `present`.
     """
 
     names: tuple[str, ...]
@@ -54,6 +55,7 @@ class Sums:
     cells: int = 1
     squared: bool = False
     counted: bool = False
+    rows: int = 0
     count: Numbers = field(init=False)
     total: Numbers = field(init=False)
     square: Numbers = field(init=False)
@@ -69,6 +71,7 @@ class Sums:
     def update(self, block: Block) -> None:
         """Add some people's contributions."""
         weight = np.ones((1, block.rows)) if self.weigh is None else self.weigh(block)
+        self.rows += block.rows
         self.count += weight.sum(axis=1)
         if not add_compiled(block, self.contribution, weight, self.total, self.square, self.present):
             self._add(block, weight)
@@ -84,6 +87,7 @@ class Sums:
 
     def merge(self, other: Self) -> None:
         """Add another accumulator's sums: whole numbers below 2^53, so the order cannot matter."""
+        self.rows += other.rows
         self.count += other.count
         self.total += other.total
         self.square += other.square

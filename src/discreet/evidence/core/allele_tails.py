@@ -14,7 +14,7 @@ import numpy as np
 from discreet.evidence.core import tails
 from discreet.evidence.core.association import padded
 from discreet.evidence.core.genetic import lesser_share
-from discreet.evidence.core.hypergeometric import Margins
+from discreet.evidence.core.hypergeometric import lot_tail
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -88,7 +88,7 @@ class AlleleTails:
         share = min(max(share, rare), 1 - rare)
         own = min(max(round(units * share), 1), units - 1)
         yes = max(1, round(units * lesser_share(needed / (share * (1 - share)))))
-        return Margins(own, units - own, 1 / units).survival(clip / part, yes, yes + 1), part
+        return lot_tail(own, units - own, (yes, yes + 1), clip / part), part
 
     def _needed(self, square: float, units: float) -> float:
         """Return f (1 - f) p (1 - p) of a law with this variance."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from discreet.typing import Levels
 
 TAILS = ("safe", "normal")
+PROVABLE = ("safe", "proved", "normal")
 MOST = 37.0
 """Scores end here: beyond it a normal tail is no longer a normal float."""
 _MOST_PEOPLE = 2**53  # from here on floats do not tell two counts apart
@@ -133,7 +134,7 @@ HELP: dict[str, str] = {
     "protect": "everything, or columns if groups are public; of genotypes both, or genotypes alone.",
     "affected": "tdt: the phenotype of affected children; 2 if absent.",
     "ceiling": "Scores above it count as it.",
-    "tail": "safe (if absent) or normal; of allelic and trend also proved.",
+    "tail": "safe (if absent) or normal; of two-by-two, allelic and trend also proved.",
     "adjacency": "replace (if absent) or add-remove, where the test has it.",
     "least": "With add-remove: the number of people from which on the test is sharp.",
     "blocks": "vote: how many blocks of people.",

@@ -51,12 +51,53 @@ class Cap:
     ) -> NDArray[np.float64]:
         """Return S of T - X n2 / N, T of X yes being in the second group, N people present; shape (m,)."""
         people = np.maximum(first + second, 1.0)
-        pull = np.maximum(np.maximum(first, second) / people, self.share)
+        return self.of_means(first, second, yes / people, yes * (people - yes) / people)
+
+    def of_means(
+        self,
+        first: NDArray[np.float64],
+        second: NDArray[np.float64],
+        mean: NDArray[np.float64],
+        variation: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
+        """Return S of the same for values in [0, 1], of this mean and sum of squares about it; shape (m,)."""
+        people = np.maximum(first + second, 1.0)
+        return self.of_products(people, second / people, first * second / people, mean, variation)
+
+    def of_products(
+        self,
+        people: NDArray[np.float64],
+        label_mean: NDArray[np.float64],
+        label_variation: NDArray[np.float64],
+        mean: NDArray[np.float64],
+        variation: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
+        """Return S of the sum of products about the means, label and value in [0, 1]; shape (m,)."""
+        pull = np.maximum(np.maximum(label_mean, 1 - label_mean), self.share)
         if self.protected:
-            pull = np.maximum(pull, np.maximum(yes, people - yes) / people)
+            pull = np.maximum(pull, np.maximum(mean, 1 - mean))
             pull = np.maximum(pull, np.minimum(1.0, 4 / (self.influence**2 * people)))
-        known = first * second * yes * (people - yes) / (people**2 * np.maximum(people - 1, 1.0))
-        return np.maximum(np.sqrt(known), pull / self.influence)
+        known = label_variation * variation / np.maximum(people - 1, 1.0)
+        return np.maximum(np.sqrt(np.maximum(known, 0.0)), pull / self.influence)
+
+
+def cap_at(first: float, second: float, deviation: float, *, protected: bool) -> Cap:
+    """Return the cap that leaves columns of this deviation alone: yes or no, or values in [0, 1]."""
+    share = max(first, second) / (first + second)
+    pull = 1.0 if protected else share
+    influence = min(_MOST, pull / (deviation * sqrt(first * second / (first + second))))
+    return _of_products(influence, share, protected=protected)
+
+
+def cap_of_numbers(people: float, deviation: float | None) -> Cap:
+    """Return the cap of two protected numbers in [0, 1] that leaves columns of this deviation alone.
+
+    If None, it is between .1 and .25, lower for more people: more influence than .1 costs power at every
+    cutoff, less only helps columns that vary little.
+    """
+    at = sqrt(people - 1) / people
+    wanted = at / deviation**2 if deviation is not None else min(max(0.1, at / 2 / 0.25**2), at / 0.1**2)
+    return _of_products(min(_MOST, wanted), 0.5, protected=True)
 
 
 def caps(first: float, second: float, *, protected: bool) -> tuple[Cap, Cap]:
@@ -69,9 +110,13 @@ def caps(first: float, second: float, *, protected: bool) -> tuple[Cap, Cap]:
     share = many / (first + second)
     influence = min(_MOST, many / sqrt(first * second * (first + second + 1) / 12))
     if protected:
-        square = influence * influence
-        cap = Cap(influence, sqrt(1 + square / 2 + square * square / 2) - 1, share, protected=True)
+        cap = _of_products(influence, share, protected=True)
         return cap, cap
     rare = (sqrt(1 + 2 * EVEN * influence) - 1) / EVEN  # rare + EVEN * rare^2 / 2 = influence
-    answers = Cap(rare, sqrt(1 + rare * rare) - 1, share, protected=False)
-    return Cap(influence, 0.0, share, protected=False), answers
+    return Cap(influence, 0.0, share, protected=False), _of_products(rare, share, protected=False)
+
+
+def _of_products(influence: float, share: float, *, protected: bool) -> Cap:
+    square = influence * influence
+    grow = sqrt(1 + (square / 2 + square * square / 2 if protected else square)) - 1
+    return Cap(influence, grow, share, protected)

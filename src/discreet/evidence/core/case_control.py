@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from discreet.evidence.core.invented import Invented
     from discreet.typing import Levels
 
-PROVABLE = ("safe", "proved", "normal")
 _RARE_CASES = 0.1  # the lowest floor of the share of cases that is taken unasked
 
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy
 
 from discreet.alternative import toward
-from discreet.evidence.core import groups, tails
+from discreet.evidence.core import groups
 from discreet.evidence.core.cap import caps
+from discreet.evidence.core.capped_tails import NEAR_NORMAL, answers_tail, ranks_tail
 from discreet.evidence.core.common import ceiling_for, conclude
 from discreet.evidence.core.effect import difference_effect, joined
-from discreet.evidence.core.ranks import middle_ranks
+from discreet.evidence.core.ranks import rank_excess
 from discreet.evidence.core.score_map import score_map
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from discreet.evidence.core.people import People
     from discreet.evidence.core.score_map import ScoreMap
 
-SLOPE = 1.02  # near-normal laws: scores climb hardly faster than z from the start
 _ENTRIES = 2**24  # looked at together
 
 
@@ -90,7 +89,7 @@ def compared(
     ):
         if chosen.any():
             survival = partial(answers_tail if about_answers else ranks_tail, cap)
-            steps = score_map(survival, cap.influence, clip, grow=cap.grow, slope=SLOPE)
+            steps = score_map(survival, cap.influence, clip, grow=cap.grow, slope=NEAR_NORMAL)
             kinds.append(_Kind(cap, steps, chosen, about_answers))
     scores: list[NDArray[np.float64]] = []
     effects: list[Effect] = []
@@ -152,21 +151,6 @@ def _norm(kinds: Sequence[_Kind], touched: int) -> float:
     return math.sqrt(max(replaced, moved if touched == 2 else 0.0)) * (1 + 2.0**-40)
 
 
-def ranks_tail(cap: Cap, t: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the tail of z of ranks, whatever the ties: normal, with room for half a step of a lattice."""
-    return tails.normal(t - cap.influence / 2)
-
-
-def answers_tail(cap: Cap, t: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the tail of z of answers: a centred Poisson variable's, as skewed as z can be.
-
-    With room for half a step, influence/share at most, and for a median on the other side of 0.
-    """
-    mean = 1 / cap.influence**2
-    places = mean + t / cap.influence + 1 / 6 - 1 / (2 * cap.share)
-    return np.asarray(scipy.special.gammainc(np.maximum(places, 1e-9), mean), dtype=np.float64)
-
-
 def count_pairs(people: People, answers: NDArray[np.bool_]) -> Pairs:
     """Return how the groups compare in every column, among the people present there."""
     m = people.columns
@@ -186,17 +170,9 @@ def count_pairs(people: People, answers: NDArray[np.bool_]) -> Pairs:
     for question in people.questions:
         for place in range(m)[question.places] if not question.answers else ():
             column = people.values[inside, place]
-            excess[place] = _rank_excess(column, people.group[inside] == 1, question.bounds)
+            bounded = column if question.bounds is None else np.clip(column, *question.bounds)
+            excess[place] = rank_excess(bounded, people.group[inside] == 1)
     return Pairs(first, second, yes, excess)
-
-
-def _rank_excess(
-    column: NDArray[np.floating[Any]], second: NDArray[np.bool_], bounds: tuple[float, float] | None
-) -> float:
-    """Return U - n1 n2 / 2 of the people present: the sum of the second group's centred ranks."""
-    ranks = middle_ranks(column if bounds is None else np.clip(column, *bounds))
-    present = np.count_nonzero(~np.isnan(ranks))
-    return float(np.nansum(ranks[second] - (present + 1) / 2))
 
 
 def _statistic(cap: Cap, pairs: Pairs, *, about_answers: bool) -> NDArray[np.float64]:

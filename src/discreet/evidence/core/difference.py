@@ -3,159 +3,170 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
+from discreet import check
 from discreet.alternative import toward
 from discreet.errors import InputError
 from discreet.evidence.core import tails
 from discreet.evidence.core.accumulate import Sums
+from discreet.evidence.core.cap import cap_at
 from discreet.evidence.core.common import basis_of, ceiling_for, conclude
 from discreet.evidence.core.contribution import COARSE, FINE, bounds_of, scale
 from discreet.evidence.core.effect import difference_effect, effect
-from discreet.evidence.core.groups import both_groups
+from discreet.evidence.core.groups import both_groups, hidden_strata
 from discreet.evidence.core.invented import evidence_of_sums
 from discreet.evidence.core.score_map import nuisance_score_map, score_map
+from discreet.typing import Protect
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from discreet.evidence.core.cap import Cap
     from discreet.evidence.core.evidence import Evidence
-    from discreet.evidence.core.groups import Groups
+    from discreet.evidence.core.groups import Groups, Strata
     from discreet.evidence.core.invented import Invented
     from discreet.evidence.stratified import Stratified
     from discreet.evidence.two_groups import TwoGroups
+
+    Floats = NDArray[np.float64]
 
 EFFECT = "difference of means"
 
 
 def difference_sums(test: TwoGroups | Stratified, names: Sequence[str], groups: Groups) -> Sums:
     """Return an empty accumulator of a difference of means, its deviation known, capped or estimated."""
-    estimated = test.floor is not None
-    units = scale(test.bounds, names, *((0.5, COARSE) if estimated else (0.0, FINE)))
     return Sums(
         tuple(names),
-        units,
+        scale(test.bounds, names, 0.0, _parts(test)),
         groups.weigh,
         partial(_difference, test, groups),
         cells=2 * len(groups.strata),
-        squared=estimated,
-        counted=not estimated,
+        squared=test.floor is not None,
+        counted=True,
     )
 
 
-def _difference(test: TwoGroups | Stratified, groups: Groups, sums: Sums) -> Evidence:
-    # Who is in which stratum is public: a misspelt one is said, not left out.
-    people = sums.count.reshape(-1, 2).sum(axis=1)
-    empty = [stratum for stratum, count in zip(groups.strata, people, strict=True) if count == 0]
-    if empty and groups.stratum is not None:
-        raise InputError(
-            f"nobody of the two groups is in stratum {empty[0]!r}: strata are compared exactly; give "
-            "them as the column has them, or leave that one out"
-        )
-    return contrast_evidence(test, sums) if test.floor is None else pooled_evidence(test, sums, test.floor)
+def _parts(test: TwoGroups | Stratified) -> int:
+    return FINE if test.floor is None else COARSE
 
 
-def check_deviation(sd: float | None, floor: float | None) -> None:
-    """Refuse a standard deviation both known and estimated."""
-    if sd is not None and floor is not None:
+def check_deviation(test: TwoGroups | Stratified, strata: int = 1) -> None:
+    """Refuse a standard deviation both known and estimated, and an estimated one of protected strata."""
+    check.choice(test.protect, "protect", get_args(Protect))
+    if test.sd is not None and test.floor is not None:
         raise InputError("sd and floor exclude each other: the deviation is either known or estimated")
+    if test.floor is not None and test.protect == "everything" and strata > 1:
+        raise InputError(
+            'floor needs public strata, protect="columns"; protected ones: give sd, or use Adjusted'
+        )
 
 
-def contrast_evidence(test: TwoGroups | Stratified, sums: Sums) -> Evidence:
-    """Return the evidence of the difference of means with known sd in all strata; `TwoGroups` has one.
+def _difference(test: TwoGroups | Stratified, groups: Groups, sums: Sums) -> Evidence:
+    """Return the evidence of a contrast of the people present, summed over strata; `TwoGroups` has one.
 
-    Each stratum compares the people present there. Where they are more unequally divided than everyone is, it
-    weighs less, so that one person does no more than when everyone is present.
+    Where those present are more unequally divided than everyone is, a stratum weighs less, so that one person
+    does no more than when everyone is present.
     """
-    strata = both_groups(sums.count)
+    protected = test.protect == "everything"
+    if not protected and groups.stratum is not None:
+        # Who is in which stratum is public: a misspelt one is said, not left out.
+        people = sums.count.reshape(-1, 2).sum(axis=1)
+        empty = [stratum for stratum, count in zip(groups.strata, people, strict=True) if count == 0]
+        if empty:
+            raise InputError(
+                f"nobody of the two groups is in stratum {empty[0]!r}: strata are compared exactly; give "
+                "them as the column has them, or leave that one out"
+            )
+    strata = hidden_strata(sums.rows, len(groups.strata)) if protected else both_groups(sums.count)
     first, second = np.moveaxis(sums.present.reshape(-1, 2, len(sums.names))[strata.used], 1, 0)
-    total = sums.total.reshape(-1, 2, len(sums.names))[strata.used] / FINE
-    present, pull = np.maximum(first + second, 1.0), strata.pull
+    total = sums.total.reshape(-1, 2, len(sums.names))[strata.used] / _parts(test)
+    present = np.maximum(first + second, 1.0)
+    weight = present / np.maximum(present, np.maximum(first, second) / strata.pull)
     excess = first * total[:, 1] - second * total[:, 0]
-    contrast = np.sum(excess / np.maximum(present, np.maximum(first, second) / pull), axis=0)
-    deviation = (test.sd or 0.5) * float(np.sqrt(strata.weight))
-    influence = pull / deviation
-    people = int(strata.people.sum())
-    clip = ceiling_for(test.ceiling, people)
-    survival = tails.normal if test.tail == "normal" else tails.bounded_sum(people, influence, clip)
-    steps = score_map(survival, influence, clip)
+    contrast = np.sum(weight * excess / present, axis=0)
+    clip = ceiling_for(test.ceiling, strata.everyone)
+    if test.floor is None:
+        score, top, sup = _known(test, strata, contrast, clip)
+    else:
+        square = sums.square.reshape(-1, 2, len(sums.names))[strata.used].sum(axis=1) / COARSE**2
+        everyone = total.sum(axis=1)
+        variation = np.maximum(square - everyone * everyone / present, 0.0)
+        if protected:
+            cap = cap_at(strata.everyone / 2, strata.everyone / 2, test.floor, protected=True)
+            deviation = cap.of_means(first[0], second[0], everyone[0] / present[0], variation[0])
+            score, top, sup = _capped(test, cap, contrast / deviation, clip)
+        else:
+            own = first * second * variation / (present * np.maximum(present - 1, 1.0))
+            score, top, sup = _pooled(test, strata, contrast, np.sum(weight**2 * own, axis=0), clip)
     unit = bounds_of(test.bounds, sums.names)[1]
     if strata.used.size == 1:
-        smaller = float(np.min(strata.people * np.minimum(strata.share, 1 - strata.share)))
-        size = difference_effect(EFFECT, first[0], second[0], excess[0], smaller, unit)
+        moves = 1 + protected
+        size = difference_effect(EFFECT, first[0], second[0], excess[0], strata.smaller, unit, moves=moves)
     else:
-        size = effect(EFFECT, contrast / strata.weight, pull / strata.weight, unit, strata=strata.used.size)
+        most = strata.pull / strata.weight
+        size = effect(EFFECT, contrast / strata.weight, most, unit, strata=strata.used.size)
     return conclude(
         sums.names,
-        steps(toward(contrast / deviation, test.alternative)),
+        score,
         alternative=test.alternative,
-        top=steps.top,
-        sup=steps.move(influence),
+        top=top,
+        sup=sup,
         proof="docs/proofs/two-groups.md",
-        basis=basis_of(test.tail),
+        basis=basis_of(test.tail, "proved" if test.floor is None else "checked"),
         public=strata.public,
         effect=size,
     )
 
 
-def floor_influence(step: float, shrink: float, clip: float) -> float:
-    """Return how far a ratio N/S clipped to [0, clip] moves: |N' - N| <= step * S', S <= (1 + shrink) * S'.
+def _known(
+    test: TwoGroups | Stratified, strata: Strata, contrast: Floats, clip: float
+) -> tuple[Floats, float, float]:
+    """Return scores, the largest and one person's influence, the deviation being known or the largest."""
+    deviation = (test.sd or 0.5) * float(np.sqrt(strata.weight))
+    influence = strata.pull / deviation
+    term = min(strata.pull, 1.0) / deviation
+    survival = tails.normal if test.tail == "normal" else tails.bounded_sum(strata.everyone, term, clip)
+    steps = score_map(survival, influence, clip)
+    return steps(toward(contrast / deviation, test.alternative)), steps.top, steps.move(influence)
 
-    The floor lemma: z' - z = (N' - N)/S' + z (S - S')/S' <= step + clip * shrink, where z < clip is the
-    smaller of the two; if z < 0 the first term alone bounds the clipped move. The same holds for |z|.
+
+def _capped(test: TwoGroups | Stratified, cap: Cap, z: Floats, clip: float) -> tuple[Floats, float, float]:
+    """Return the same for an estimated deviation and protected groups."""
+    survival = tails.normal if test.tail == "normal" else tails.any_bounded_sum(cap.influence, clip)
+    steps = score_map(survival, cap.influence, clip, grow=cap.grow)
+    return steps(toward(z, test.alternative)), steps.top, steps.move(cap.influence, cap.grow)
+
+
+def _pooled(
+    test: TwoGroups | Stratified, strata: Strata, contrast: Floats, own: Floats, clip: float
+) -> tuple[Floats, float, float]:
+    """Return the same for public groups: z = contrast / sqrt(max(own, least)).
+
+    `own` is the variance of the contrast when groups are drawn by lot among those present, `least` its value
+    when everyone is and every stratum has the deviation `floor`. One person moves `own` by at most `margin`.
     """
-    return step + clip * shrink
-
-
-def pooled_evidence(test: TwoGroups | Stratified, sums: Sums, floor: float) -> Evidence:
-    """Return the evidence of z = sum_h (T2_h - f_h S_h) / sqrt(max(W, least)), W = sum_h k_h V_h.
-
-    In stratum h (there may be only one), T2 is the second group's sum, S everyone's, f the second group's
-    share, V the sum of squares about the mean and k = f (1 - f) N / (N - 1): W is the variance of the sum
-    when groups are drawn by lot. least is W when every stratum has the deviation `floor`. One person replaced
-    moves the sum by at most max_h max(f, 1 - f) and W by at most max_h f (1 - f).
-    """
-    strata = both_groups(sums.count)
-    share, people = strata.share, strata.people
-    total = sums.total.reshape(-1, 2, len(sums.names))[strata.used] / COARSE
-    square = sums.square.reshape(-1, 2, len(sums.names))[strata.used].sum(axis=1) / COARSE**2
-    everyone = total.sum(axis=1)
-    contrast = strata.contrast(total)
-    factor = share * (1 - share) * people / (people - 1)
-    least = floor * floor * float(factor @ people)
-    variance = np.maximum(factor @ (square - everyone * everyone / people[:, None]), least)
-    raw = contrast / np.sqrt(variance)
-
-    size = int(people.sum())
-    clip = ceiling_for(test.ceiling, size)
-    pull, margin = strata.pull, float(np.max(share * (1 - share)))
-    step = pull / float(np.sqrt(least))
-    influence = floor_influence(step, float(np.sqrt(1 + margin / least)) - 1, clip)
+    least = (test.floor or 0.5) ** 2 * strata.drawn
+    variance = np.maximum(own, least)
+    margin = 0.25
+    step = strata.pull / float(np.sqrt(least))
     knots = [least / margin, 2 * least / margin]
-    while knots[-1] < float(factor @ people) / 4 / margin:  # no deviation is larger than half the width
+    while knots[-1] < strata.drawn / 4 / margin:  # no deviation is larger than half the width
         knots.append(2 * knots[-1])
     # A bound for one variance holds for all larger ones: one person then weighs less.
-    pulls = [pull / float(np.sqrt(knot * margin)) for knot in (knots[0], *knots[:-1])]
+    pulls = [strata.pull / float(np.sqrt(knot * margin)) for knot in (knots[0], *knots[:-1])]
     survivals = [
-        tails.normal if test.tail == "normal" else tails.bounded_sum(size, most, clip) for most in pulls
+        tails.normal if test.tail == "normal" else tails.bounded_sum(strata.everyone, most, clip)
+        for most in pulls
     ]
-    steps = nuisance_score_map(knots, survivals, influence, clip)
-    width = bounds_of(test.bounds, sums.names)[1]
-    return conclude(
-        sums.names,
-        steps(toward(raw, test.alternative), variance / margin),
-        alternative=test.alternative,
-        top=steps.top,
-        sup=steps.move,
-        proof="docs/proofs/two-groups.md",
-        basis=basis_of(test.tail, "checked"),
-        public=strata.public,
-        effect=effect(EFFECT, contrast / strata.weight, pull / strata.weight, width, strata=strata.used.size),
-    )
+    grow = float(np.sqrt(1 + margin / least)) - 1
+    steps = nuisance_score_map(knots, survivals, step, clip, grow=grow)
+    z = toward(contrast / np.sqrt(variance), test.alternative)
+    return steps(z, variance / margin), steps.top, steps.move
 
 
 def invented_difference(

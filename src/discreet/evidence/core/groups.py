@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.errors import InputError
+from discreet.evidence.core.common import enough
 from discreet.labels import codes
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ _NOBODY = (
     "both groups need people: give `levels` as `group` has them (--levels A B); they are 0 and 1 if absent"
 )
 PUBLIC_GROUPS = "who is in which group is public, and so are the group sizes"
+PUBLIC_PEOPLE = "the number of people is public"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,26 +47,46 @@ class Groups:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Strata:
-    """The strata in which both groups have people, and what one person weighs there; all of it public."""
+    """The strata in which both groups have people, and what one person weighs there; all of it public.
+
+    `pull` is the most that one person, replaced, moves the contrast.
+    """
 
     used: NDArray[np.intp]
     people: NDArray[np.float64]
     share: NDArray[np.float64]
     public: str
+    pull: float
+
+    @property
+    def everyone(self) -> int:
+        """How many people there are."""
+        return int(self.people.sum())
+
+    @property
+    def smaller(self) -> float:
+        """The size of the smallest group."""
+        return float(np.min(self.people * np.minimum(self.share, 1 - self.share)))
+
+    @property
+    def drawn(self) -> float:
+        """The variance of the contrast of values of deviation 1 when groups are drawn by lot."""
+        factor = self.people / np.maximum(self.people - 1, 1.0)
+        return float(np.sum(self.share * (1 - self.share) * self.people * factor))
 
     @property
     def weight(self) -> float:
         """The sum of n1 n2 / N: the contrast over it is a mean difference of the strata's means."""
         return float(np.sum(self.share * (1 - self.share) * self.people))
 
-    @property
-    def pull(self) -> float:
-        """The most one person, replaced, moves the contrast."""
-        return float(np.max(np.maximum(self.share, 1 - self.share)))
 
-    def contrast(self, total: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return sum_h (1 - f) T2 - f T1 = sum_h T2 - f S from the group sums, (strata, 2, m); shape (m,)."""
-        return np.sum((1 - self.share)[:, None] * total[:, 1] - self.share[:, None] * total[:, 0], axis=0)
+def hidden_strata(people: int, strata: int) -> Strata:
+    """Return what is public where groups and strata are protected: as if there were two equal groups.
+
+    Whoever changes the stratum leaves one and joins another.
+    """
+    everyone = np.array([float(enough(people, 2, "people"))])
+    return Strata(np.arange(strata), everyone, np.array([0.5]), "", 1.0 if strata == 1 else 2.0)
 
 
 def both_groups(count: NDArray[np.float64]) -> Strata:
@@ -75,7 +97,23 @@ def both_groups(count: NDArray[np.float64]) -> Strata:
         raise InputError(_NOBODY if count.shape[0] == 1 else f"{_NOBODY}, and both in one of the `strata`")
     first, second = count[used].T
     public = MEMBERSHIP if count.shape[0] == 1 else f"{MEMBERSHIP} and stratum"
-    return Strata(used, first + second, second / (first + second), public)
+    share = second / (first + second)
+    return Strata(used, first + second, share, public, float(np.max(np.maximum(share, 1 - share))))
+
+
+def about_sizes(
+    count: NDArray[np.float64], people: int, *, protected: bool, least: int = 1
+) -> tuple[float, float]:
+    """Return about how many people are in the two groups, from public things: halves if they are protected.
+
+    Public groups are counted, and refused where one has fewer than `least` people.
+    """
+    if protected:
+        half = max(people / 2, 1.0)
+        return half, half
+    first, second = sizes(count)
+    enough(min(first, second), least, "people in each group")
+    return first, second
 
 
 def sizes(count: NDArray[np.float64]) -> tuple[int, int]:

@@ -43,10 +43,13 @@ class Invented:
         return min(max(1, round(self.n * self.share)), self.n - 1)
 
 
-def evidence_of_sums(test: Any, count: Any, total: Any, square: Any = None) -> Evidence:
+def evidence_of_sums(
+    test: Any, count: Any, total: Any, square: Any = None, *, rows: int | None = None
+) -> Evidence:
     """Return the evidence of a test whose accumulator holds these sums; nobody's value is missing."""
     sums = test.start(invented_names(test, len(total[0])))
     sums.count[:], sums.total[:] = count, total
+    sums.rows = round(float(sums.count.sum())) if rows is None else rows
     if square is not None:
         sums.square[:] = square
     if sums.counted:

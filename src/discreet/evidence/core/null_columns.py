@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.alternative import Alternative
+    from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.protocol import Test
 
 PEOPLE = 5000
@@ -26,7 +27,9 @@ class NullCase:
     """A test and a null law: people of each kind (their labels) hold values drawn from one law.
 
     `law` maps values to chances; None stands for the uniform law on [-1/2, 1/2], without ties. `most` bounds
-    the columns, where each is dear.
+    the columns, where each is dear. Where whole rows are looked at, columns hold numbers, or values 0, 1, ...
+    that stand for so many `answers`; `paired`: hypotheses are pairs of columns.
+    `draw` makes the evidence of so many hypotheses by itself, where no table of people is drawn.
     """
 
     name: str
@@ -35,6 +38,9 @@ class NullCase:
     sizes: tuple[int, ...]
     labels: Mapping[str, NDArray[Any]] = field(default_factory=dict[str, "NDArray[Any]"])
     most: int = _ALL
+    answers: int = 0
+    paired: bool = False
+    draw: Callable[[int, np.random.Generator], Evidence] | None = None
 
     @property
     def sides(self) -> int:
@@ -62,6 +68,11 @@ class NullColumns:
     def coin(self) -> dict[float, float]:
         """The law of a yes or no."""
         return {0.0: 1 - self.rate, 1.0: self.rate}
+
+    @property
+    def three(self) -> dict[float, float]:
+        """The law of one of three answers, the second as rare as a yes."""
+        return {0.0: (1 - self.rate) / 2, 1.0: self.rate, 2.0: (1 - self.rate) / 2}
 
     @property
     def signs(self) -> dict[float, float]:

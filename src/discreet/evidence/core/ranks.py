@@ -27,6 +27,13 @@ def middle_ranks(column: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
     return ranks
 
 
+def rank_excess(column: NDArray[np.floating[Any]], second: NDArray[np.bool_]) -> float:
+    """Return U - n1 n2 / 2 of the people present: the sum of the second group's centred ranks."""
+    ranks = middle_ranks(column)
+    present = np.count_nonzero(~np.isnan(ranks))
+    return float(np.nansum(ranks[second] - (present + 1) / 2))
+
+
 def rank_evidence(
     names: tuple[str, ...],
     statistic: NDArray[np.float64],
@@ -66,31 +73,27 @@ def rank_evidence(
     )
 
 
-def rank_sum_tail(first: int, second: int, t: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Bound P(U's z >= t) for groups of these sizes, whatever the ties: the smaller of two proved bounds."""
+def rank_sum_tail(first: float, second: float, t: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Bound P(z >= t) of capped rank sums, whatever the ties and whoever of the two groups is present.
+
+    The smaller of two proved bounds; z = (U - n1 n2 / 2) / S with the S of `Cap.of_ranks`, the cap being that
+    of groups of these sizes.
+    """
     wide = float(np.sqrt(rank_sum_widening(first, second)))
     return np.minimum(tails.normal_cubed(t / wide), np.exp(-0.5 * t * t))
 
 
-def rank_sum_widening(first: int, second: int) -> float:
-    """Return the variance of a sum of signs and uniforms that dominates U, over U's own.
+def rank_sum_widening(first: float, second: float) -> float:
+    """Return the variance of a sum of signs and uniforms that dominates z, whoever is present; at least 1.
 
-    With n the larger group and k the smaller, U's generating function is the product of (1 - x^m) over
-    m = n+1..n+k divided by that of (1 - x^j) over j = 1..k. Where m = 2^a j they cancel to signs; where not,
-    U is completed by a uniform variable, which costs j^2/12; docs/proofs/ranks.md.
+    With n the larger group present and k the smaller, U's generating function is the product of (1 - x^m)
+    over m = n+1..n+k divided by that of (1 - x^j) over j = 1..k. Where m = 2 j they cancel to a sign; where
+    not, U is completed by a uniform variable, which costs j^2/12; docs/proofs/ranks.md.
     """
     few, many = sorted((first, second))
-    everyone = few + many
-    below, above = np.ones(few + 1, dtype=np.bool_), np.ones(few, dtype=np.bool_)  # which j, which m are left
-    cancelled = 0.0
-    times = 2
-    while times <= everyone:
-        low, high = many // times + 1, min(few, everyone // times)
-        ours = below[low : high + 1]
-        theirs = above[times * low - many - 1 : times * high - many : times] if low <= high else ours
-        pairs = ours & theirs
-        cancelled += float(np.sum((low + np.flatnonzero(pairs)).astype(np.float64) ** 2))
-        ours[pairs] = theirs[pairs] = False
-        times *= 2
-    squares = (everyone * (everyone + 1) * (2 * everyone + 1) - many * (many + 1) * (2 * many + 1)) / 6
-    return (squares - cancelled) / (first * second * (everyone + 1))
+    share = few / many
+    room = (8 / 9 * share * (first + second + 1) - 1) / 2  # no fewer are in the larger group if z is uncapped
+    if room <= 1:
+        return 1.125
+    excess = 1 / 18 if share <= 1 / 2 else 1 / (24 * share * (1 + share))
+    return min(1.125, 1 + excess * (1 + 1 / room) * (1 + 2 / room))

@@ -26,7 +26,8 @@ _ALIKE = 0.5  # variances of numbers differ by about this share of them
 class Results:
     """One z score for each hypothesis, noise in its variance, its degrees of freedom, and the estimates.
 
-    `error` is the standard error of an estimate, `noise` the part of it that privacy adds.
+    `error` is the standard error of an estimate, `noise` the part of it that privacy adds, `deviation` the
+    standard deviation of the column, in the units of the estimate.
     """
 
     z: NDArray[np.float64]
@@ -35,6 +36,7 @@ class Results:
     estimate: NDArray[np.float64]
     error: NDArray[np.float64]
     noise: NDArray[np.float64]
+    deviation: NDArray[np.float64]
 
 
 def results(
@@ -72,12 +74,13 @@ def results(
     # Among those present another share may be in the second group.
     part = np.clip(known.shares + excess / present, 0.5 * share, 0.5 + 0.5 * share)
     kept = _kept(told, known)
-    unit = units(known.scaling, known.columns)[0] / (rows.scale * part * (1 - part) * present * kept)
+    worth = units(known.scaling, known.columns)[0] / (rows.scale * kept)
+    unit = worth / (part * (1 - part) * present)
     estimate = rows.sign * contrast * unit
     sampling = sampling * _under_the_truth(known, mean, contrast, part, present)
     off_by = np.hypot(known.means.doubt / present, (1 / kept - 1) / 2)
     error = np.hypot(np.sqrt(sampling + noise + extra) * unit, np.abs(estimate) * off_by)
-    return Results(z, degrees, p, estimate, error, np.sqrt(noise) * unit)
+    return Results(z, degrees, p, estimate, error, np.sqrt(noise) * unit, np.sqrt(squares / present) * worth)
 
 
 def _under_the_truth(

@@ -17,7 +17,7 @@ from discreet.methods.all.stages import staged
 from discreet.methods.all.units import units
 from discreet.methods.common import expected, gaussian_budget, gaussian_events
 from discreet.methods.method import Ready
-from discreet.report.estimates import Told
+from discreet.report.estimates import Told, strongest_first
 from discreet.report.fdr import FdrPromise
 from discreet.report.values import Values
 
@@ -53,8 +53,8 @@ def ready_all(people: People, asked: Parameters) -> Ready:
     def draw() -> Release:
         parts = zip(people.parts(), budgets, strict=True)
         tested = Tested.joined([measured(part, budget, later) for part, budget in parts])
-        places = adaptive_bh(tested.p, asked.q)
         told = tested.told(np.arange(len(people)), "adaptive BH")
+        places = strongest_first(told, adaptive_bh(tested.p, asked.q))
         return released(
             "noise on every statistic", people, asked, events, places, told, fdr, tested.values(places)
         )
@@ -90,14 +90,14 @@ class Tested:
         """Return the record of it; `places` are those of the columns among all hypotheses."""
         found = self.found
         numbers = (found.estimate, found.error, found.degrees, self.p)
-        return Told(places.astype(np.int64), self.names, self.effects, *numbers, procedure)
+        where = places.astype(np.int64)
+        return Told(where, self.names, self.effects, *numbers, procedure, deviation=found.deviation)
 
     def values(self, places: NDArray[np.intp]) -> Values:
-        """Return the estimates of the discoveries at these places, strongest first, with their noise."""
-        strongest = places[np.argsort(self.p[places], kind="stable")]
-        kinds = {self.effects[int(place)] for place in strongest}
+        """Return the estimates at these places, with their noise."""
+        kinds = {self.effects[int(place)] for place in places}
         name = kinds.pop() if len(kinds) == 1 else "difference"
-        return Values(name, self.found.estimate[strongest], self.found.noise[strongest])
+        return Values(name, self.found.estimate[places], self.found.noise[places])
 
 
 def measured(people: People, budget: Shares, later: Later, groups: Groups | None = None) -> Tested:

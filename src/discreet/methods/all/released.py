@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from discreet.privacy.promise import Privacy
 from discreet.report.release import Release
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
     from discreet.evidence.core.people import People
@@ -30,14 +29,13 @@ def released(
     fdr: FdrPromise,
     values: Values,
 ) -> Release:
-    """Return the record of a release; `places` are the discoveries among what was told."""
-    strongest = places[np.argsort(told.p_value[places], kind="stable")]
+    """Return the record of a release; `places` are the discoveries among what was told, in their order."""
     return Release(
         method,
         len(people),
         asked.q,
-        told.indices[strongest],
-        tuple(told.hypotheses[int(place)] for place in strongest),
+        told.indices[places],
+        tuple(told.hypotheses[int(place)] for place in places),
         True,
         Privacy(asked.epsilon, asked.delta, events, "replace", people.public, people.assumption),
         fdr,

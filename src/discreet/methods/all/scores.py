@@ -134,5 +134,5 @@ def _promise(asked: Parameters, null: Null) -> FdrPromise:
     law = f"null scores have the stated law or are smaller{unproved}"
     words = f"{law}, and are independent of one another and of the rest"
     if asked.guarantee == "proved" and null.law not in {"folded normal", "chi"}:
-        words += ", or positively dependent (PRDS)"
+        words += ", or positively dependent"
     return FdrPromise(asked.q, "proved", words, "docs/proofs/all-fdr.md", INDEPENDENT + scope)

@@ -178,10 +178,10 @@ def _promise(asked: Parameters, null: Null) -> FdrPromise:
         words = f"{law}, whatever their dependence"
     else:
         words = (
-            f"{law}, and are independent of one another and of the rest, or positively dependent (PRDS); "
+            f"{law}, and are independent of one another and of the rest, or positively dependent; "
             "columns measured on the same people are rarely independent"
         )
         if null.law in {"folded normal", "chi"}:
-            words += ", and scores of two-sided tests that are not are rarely PRDS"
+            words += ", and scores of two-sided tests that are not are rarely positively dependent"
             scope = INDEPENDENT + scope
     return FdrPromise(asked.q, "proved", words, "docs/proofs/aware-fdr.md", scope)

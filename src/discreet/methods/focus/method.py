@@ -21,6 +21,7 @@ from discreet.methods.common import expected, gaussian_budget, gaussian_events
 from discreet.methods.method import Ready
 from discreet.noise.laws import GUMBEL
 from discreet.privacy.rounds import effective
+from discreet.report.estimates import strongest_first
 from discreet.report.fdr import FdrPromise
 from discreet.selection.contest.contest import largest
 
@@ -73,7 +74,7 @@ def ready_focus(people: People, asked: Parameters) -> Ready:
         told = tested.told(chosen, "BH")
         p = np.ones(len(people))
         p[chosen] = told.p_value
-        places = np.searchsorted(chosen, step_up_positions(p, asked.q))
+        places = strongest_first(told, np.searchsorted(chosen, step_up_positions(p, asked.q)))
         return released(
             "selected, then measured afresh", people, asked, events, places, told, fdr, tested.values(places)
         )

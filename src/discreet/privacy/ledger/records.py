@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from discreet.privacy.promise import NEIGHBOURS, down
@@ -48,6 +49,11 @@ class Budget:
         if self.aside:
             lines.append(f"Of delta, {self.aside:.3g} is kept for approximate events.")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        share = min(1.0, self.spent / self.epsilon)
+        lines = "".join(f"<p>{escape(line)}</p>" for line in str(self).splitlines())
+        return f"<div class='discreet'><progress max='1' value='{share:.3f}'></progress>{lines}</div>"
 
     @property
     def meter(self) -> str:

@@ -8,15 +8,16 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import select
 
 from discreet import check
 from discreet.errors import InputError
-from discreet.server import audit
-from discreet.server.accounts.people import Account
+from discreet.server import audit, records
+from discreet.server.accounts.people import Account, find
 from discreet.server.store.tables import account, credential
 
 if TYPE_CHECKING:
+    from discreet.server.records import Change
     from discreet.server.store import Connection
 
 SCOPES = ("read", "ask")
@@ -33,31 +34,11 @@ class Visitor:
     csrf: str = ""
 
 
-def issue(
-    db: Connection,
-    owner: str,
-    kind: str,
-    seconds: float,
-    *,
-    label: str = "",
-    scopes: tuple[str, ...] = SCOPES,
-) -> tuple[str, str]:
-    """Make a credential; return the secret word, which is stored nowhere, and the anti-forgery word."""
-    secret, csrf = f"{kind}-{secrets.token_urlsafe(32)}", secrets.token_urlsafe(32)
-    now = time.time()
-    db.execute(
-        insert(credential).values(
-            hash=_hash(secret),
-            kind=kind,
-            account=owner,
-            label=label[:100],
-            scopes=" ".join(scopes),
-            csrf=csrf,
-            created=now,
-            expires=now + seconds,
-        )
-    )
-    return secret, csrf
+def session(db: Connection, owner: str, seconds: float) -> str:
+    """Open a session for somebody who proved who they are; return its secret word."""
+    secret, made = _issue(db, owner, "session", seconds)
+    audit.append(db, "session", owner, owner, made)
+    return secret
 
 
 def token(db: Connection, owner: str, label: str, scopes: tuple[str, ...], days: float) -> str:
@@ -69,20 +50,20 @@ def token(db: Connection, owner: str, label: str, scopes: tuple[str, ...], days:
     for scope in scopes:
         check.choice(scope, "scopes", SCOPES)
     check.between(days, "days", 0.0, _LONGEST_DAYS)
-    secret, _ = issue(db, owner, "token", 86400.0 * days, label=label, scopes=scopes)
-    audit.append(db, "token", owner, owner, label=label[:100], scopes=list(scopes), days=days)
+    secret, made = _issue(db, owner, "token", 86400.0 * days, label=label[:100], scopes=scopes)
+    audit.append(db, "token", owner, owner, made, days=days)
     return secret
 
 
 def invite(db: Connection, actor: str, owner: str, hours: float = 72.0) -> str:
     """Make a one-time link by which the owner of an account chooses a password; earlier ones end."""
-    db.execute(
-        update(credential)
-        .where(credential.c.account == owner, credential.c.kind == "invite")
-        .values(revoked=time.time())
+    find(db, owner, lock=True)
+    earlier = select(credential.c.hash).where(
+        credential.c.account == owner, credential.c.kind == "invite", credential.c.revoked.is_(None)
     )
-    secret, _ = issue(db, owner, "invite", 3600 * hours)
-    audit.append(db, "invite", owner, actor)
+    ended = [_end(db, hashed) for hashed in db.execute(earlier).scalars().all()]
+    secret, made = _issue(db, owner, "invite", 3600 * hours)
+    audit.append(db, "invite", owner, actor, *ended, made)
     return secret
 
 
@@ -95,22 +76,23 @@ def visitor(db: Connection, secret: str, kind: str) -> Visitor | None:
     return Visitor(Account(row.name, row.role, row.team), scopes, row.csrf)
 
 
-def use_up(db: Connection, secret: str) -> Account | None:
-    """Return whose one-time link this is, and make sure that it works only now."""
+def owner_of_link(db: Connection, secret: str) -> Account | None:
+    """Return whose one-time link this is; nobody else uses it until the transaction ends.
+
+    The password that is set in the same transaction ends it, with all other credentials.
+    """
     row = _row(db, secret, "invite")
     if row is None:
         return None
-    used = db.execute(
-        update(credential)
-        .where(credential.c.hash == _hash(secret), credential.c.revoked.is_(None))
-        .values(revoked=time.time())
-    )
-    return Account(row.name, row.role, row.team) if used.rowcount == 1 else None
+    owner = find(db, row.name, lock=True)
+    return None if _row(db, secret, "invite") is None else owner  # used in the meantime
 
 
 def revoke(db: Connection, secret: str) -> None:
     """End a session."""
-    db.execute(update(credential).where(credential.c.hash == _hash(secret)).values(revoked=time.time()))
+    row = _row(db, secret, "session")
+    if row is not None:
+        audit.append(db, "logout", row.name, row.name, _end(db, row.hash))
 
 
 def tokens(db: Connection, owner: str) -> list[Any]:
@@ -122,9 +104,38 @@ def tokens(db: Connection, owner: str) -> list[Any]:
 
 def revoke_token(db: Connection, owner: str, hashed: str) -> None:
     """End an API token of an account."""
-    mine = (credential.c.account == owner, credential.c.kind == "token", credential.c.hash == hashed)
-    if db.execute(update(credential).where(*mine).values(revoked=time.time())).rowcount:
-        audit.append(db, "token-revoked", owner, owner)
+    if hashed in {each.hash for each in tokens(db, owner)}:
+        audit.append(db, "token-revoked", owner, owner, _end(db, hashed))
+
+
+def _issue(
+    db: Connection,
+    owner: str,
+    kind: str,
+    seconds: float,
+    *,
+    label: str = "",
+    scopes: tuple[str, ...] = SCOPES,
+) -> tuple[str, Change]:
+    """Make a credential; return the secret word, which is stored nowhere, and what the log must hold."""
+    secret, now = f"{kind}-{secrets.token_urlsafe(32)}", time.time()
+    made = records.add(
+        db,
+        "credential",
+        hash=_hash(secret),
+        kind=kind,
+        account=owner,
+        label=label,
+        scopes=" ".join(scopes),
+        csrf=secrets.token_urlsafe(32),
+        created=now,
+        expires=now + seconds,
+    )
+    return secret, made
+
+
+def _end(db: Connection, hashed: str) -> Change:
+    return records.change(db, "credential", hashed, revoked=time.time())
 
 
 def _row(db: Connection, secret: str, kind: str) -> Any:

@@ -11,22 +11,22 @@ from typing import TYPE_CHECKING, Any
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
-from sqlalchemy import insert, select, update
+from sqlalchemy import select, update
 
 from discreet import check
 from discreet.errors import InputError
-from discreet.server import audit
+from discreet.server import audit, records
 from discreet.server.store.tables import account, credential
 
 if TYPE_CHECKING:
     from discreet.server.config import Config
+    from discreet.server.records import Change
     from discreet.server.store import Connection, Store
 
 ROLES = ("custodian", "analyst", "auditor")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}", re.ASCII)
 _SHORTEST, _LONGEST = 10, 200  # characters of a password
-_hasher = PasswordHasher()
-_at_once = threading.BoundedSemaphore(4)  # each takes 64 MB: strangers must not fill the memory
+_at_once = threading.BoundedSemaphore(4)  # each takes its memory: strangers must not fill all of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +54,15 @@ def create(
         check_name(team, "team")
     if db.execute(select(account.c.name).where(account.c.name == name)).first() is not None:
         raise InputError(f"there is an account {name!r} already; choose another name")
-    db.execute(insert(account).values(name=name, role=role, team=team, subject=subject, state="active"))
-    audit.append(db, "account", name, actor, role=role, team=team, oidc=subject is not None)
+    made = records.add(db, "account", name=name, role=role, team=team, subject=subject, state="active")
+    audit.append(db, "account", name, actor, made, role=role, team=team, oidc=subject is not None)
     return Account(name, role, team)
 
 
-def find(db: Connection, name: str) -> Account:
-    """Return an account that is in use."""
-    row = db.execute(select(account).where(account.c.name == name, account.c.state == "active")).first()
+def find(db: Connection, name: str, *, lock: bool = False) -> Account:
+    """Return an account that is in use; with `lock`, nobody else changes it until the transaction ends."""
+    asked = select(account).where(account.c.name == name, account.c.state == "active")
+    row = db.execute(asked.with_for_update() if lock else asked).first()
     if row is None:
         raise InputError(f"there is no account {name!r}")
     return Account(row.name, row.role, row.team)
@@ -72,24 +73,45 @@ def listed(db: Connection) -> list[Any]:
     return list(db.execute(select(account).order_by(account.c.name)))
 
 
-def set_password(db: Connection, actor: str, name: str, password: str) -> None:
-    """Give an account a password; its open sessions end."""
+def change(db: Connection, actor: str, name: str, role: str, team: str = "") -> Account:
+    """Give an account another role or team: it counts from its next request on."""
+    check.choice(role, "role", ROLES)
+    if team:
+        check_name(team, "team")
+    _keep_a_custodian(db, name if role != "custodian" else "")
+    find(db, name, lock=True)
+    made = records.change(db, "account", name, role=role, team=team)
+    audit.append(db, "role", name, actor, made)
+    return Account(name, role, team)
+
+
+def hashed(password: str, config: Config) -> str:
+    """Return what is stored of a password; slow by design, so do it before a transaction."""
     if not _SHORTEST <= len(password) <= _LONGEST:
         raise InputError(f"a password must have {_SHORTEST} to {_LONGEST} characters")
-    hashed = _hasher.hash(password)
-    db.execute(
-        update(account).where(account.c.name == name).values(password=hashed, failures=0, locked_until=0.0)
-    )
-    _end_sessions(db, name)
-    audit.append(db, "password", name, actor)
+    with _at_once:
+        return _hasher(config.password_memory_mb).hash(password)
+
+
+def set_password(db: Connection, actor: str, name: str, stored: str) -> None:
+    """Give an account a password, by its hash; its sessions, API tokens and one-time links end."""
+    find(db, name, lock=True)
+    made = records.change(db, "account", name, password=stored, failures=0, locked_until=0.0)
+    audit.append(db, "password", name, actor, made, *_end_credentials(db, name))
+
+
+def end_sessions(db: Connection, actor: str, name: str) -> None:
+    """End all sessions, API tokens and one-time links of an account; its password stays."""
+    find(db, name, lock=True)
+    audit.append(db, "ended", name, actor, *_end_credentials(db, name))
 
 
 def disable(db: Connection, actor: str, name: str) -> None:
     """Close an account: no login, no session, no token of it works any more. Its releases stay."""
-    find(db, name)
-    db.execute(update(account).where(account.c.name == name).values(state="disabled"))
-    db.execute(update(credential).where(credential.c.account == name).values(revoked=time.time()))
-    audit.append(db, "disable", name, actor)
+    _keep_a_custodian(db, name)
+    find(db, name, lock=True)
+    made = records.change(db, "account", name, state="disabled")
+    audit.append(db, "disable", name, actor, made, *_end_credentials(db, name))
 
 
 def log_in(store: Store, config: Config, name: str, password: str) -> Account | None:
@@ -100,7 +122,7 @@ def log_in(store: Store, config: Config, name: str, password: str) -> Account | 
     """
     with store.reading() as db:
         row = db.execute(select(account).where(account.c.name == name[:100])).first()
-    stored = row.password if row is not None and row.password else _decoy()
+    stored = row.password if row is not None and row.password else _decoy(config.password_memory_mb)
     right = _matches(stored, password[:_LONGEST])
     now = time.time()
     usable = row is not None and bool(row.password) and row.state == "active"
@@ -137,25 +159,38 @@ def check_name(value: Any, name: str) -> str:
     return value
 
 
-def _end_sessions(db: Connection, name: str) -> None:
-    db.execute(
-        update(credential)
-        .where(credential.c.account == name, credential.c.kind == "session")
-        .values(revoked=time.time())
-    )
+def _keep_a_custodian(db: Connection, leaving: str) -> None:
+    """Refuse to leave nobody in charge; all custodians are locked, so that two cannot send each other off."""
+    asked = select(account.c.name).where(account.c.role == "custodian", account.c.state == "active")
+    custodians = db.execute(asked.order_by(account.c.name).with_for_update()).scalars().all()
+    if list(custodians) == [leaving]:
+        raise InputError(f"{leaving!r} is the only custodian: make somebody else one first")
+
+
+def _end_credentials(db: Connection, name: str) -> list[Change]:
+    good = (credential.c.account == name, credential.c.revoked.is_(None))
+    asked = select(credential.c.hash).where(*good).order_by(credential.c.hash).with_for_update()
+    now = time.time()
+    return [
+        records.change(db, "credential", hash_, revoked=now) for hash_ in db.execute(asked).scalars().all()
+    ]
 
 
 def _matches(stored: str, password: str) -> bool:
     try:
         with _at_once:
-            return _hasher.verify(stored, password)
+            return PasswordHasher().verify(stored, password)
     except (VerificationError, InvalidHashError):
         return False
 
 
+def _hasher(memory_mb: int) -> PasswordHasher:
+    return PasswordHasher(memory_cost=1024 * memory_mb)
+
+
 @cache
-def _decoy() -> str:
+def _decoy(memory_mb: int) -> str:
     """Return a hash that no password has been told for, so that unknown names take as long."""
     from secrets import token_hex
 
-    return _hasher.hash(token_hex(16))
+    return _hasher(memory_mb).hash(token_hex(16))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast, get_args
 
@@ -10,6 +11,7 @@ from discreet.errors import InputError, perhaps
 from discreet.evidence.core.registry import own_names
 from discreet.methods.registry import METHODS as KNOWN
 from discreet.privacy.promise import NEIGHBOURS
+from discreet.server import toml
 from discreet.typing import Reduction
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ OFFERED = tuple(name for name in own_names() if name not in {"p-values", "vote",
 """Tests on tables that are allowed unless the custodian says otherwise; votes need a list of functions."""
 METHODS = tuple(name for name, method in KNOWN.items() if method.gaussian and name != "mirror")
 """Methods whose cost is known in full before anything is read."""
-_MOST_COLUMNS, _LONGEST_TEXT = 1_000_000, 20_000
+_MOST_COLUMNS, _LONGEST_TEXT, _LONGEST_FILE = 1_000_000, 20_000, 200_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,12 @@ class Metadata:
     review: bool = False
     releases: str = "shared"
 
+    def is_public(self, name: str) -> bool:
+        """Whether who has which value of a column is no secret; strata of genotypes are public always."""
+        if self.genotypes:
+            return self.phenotype_public or name == "stratum"
+        return self.columns[name].public
+
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON values."""
         columns = {
@@ -79,6 +87,38 @@ class Metadata:
         rest = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "columns"}
         lists = {name: list(rest[name]) for name in ("tests", "methods", "functions")}
         return {**rest, **lists, "columns": columns}
+
+
+def from_toml(text: str) -> dict[str, Any]:
+    """Return what a custodian wrote about a data set, to be checked by `read`."""
+    return toml.read(text, "the metadata", _LONGEST_FILE)
+
+
+def to_toml(about: Metadata) -> str:
+    """Return metadata as a custodian writes them: what is at its default is left out."""
+    usual = read({"people": 0, "columns": {"a": {}}, "genotypes": about.genotypes}).to_dict()
+    whole = about.to_dict()
+    lines = [
+        f"{name} = {_toml(value)}"
+        for name, value in whole.items()
+        if name == "people" or (name != "columns" and value is not None and value != usual[name])
+    ]
+    if about.genotypes:
+        lines = [line for line in lines if not line.startswith("genotypes")] + ["genotypes = true"]
+    plain = Column()
+    for name, column in whole["columns"].items():
+        lines += ["", f"[columns.{_toml(name)}]", f"type = {_toml(column['type'])}"]
+        lines += [
+            f"{field} = {_toml(value)}"
+            for field, value in column.items()
+            if field != "type" and value is not None and value != getattr(plain, field)
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _toml(value: Any) -> str:
+    """Return a plain value as TOML, whose strings, numbers, lists and truth values are JSON's but for DEL."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def read(body: Mapping[str, Any]) -> Metadata:

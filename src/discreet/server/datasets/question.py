@@ -35,7 +35,7 @@ _ASKED = tuple(field.name for field in dataclasses.fields(Parameters))
 _SLACK = 1 + 2.0**-36  # rounding in a method's own shares of its budget
 _ODD = re.compile("[\0\ud800-\udfff]")  # what databases and answers cannot hold
 _DEEPEST, _MOST_WORDS, _LONGEST, _LARGEST = 6, 1_000_000, 10_000, 2**53
-_MOST_LOOKS = 10_000_000  # names held against patterns: some seconds
+_MOST_PATTERNS, _MOST_LOOKS = 1_000, 1_000_000  # names held against patterns: less than a second
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +161,9 @@ def _columns(wanted: Any, test: Test, about: Metadata) -> dict[str, Any] | None:
     if wanted is None:
         picked = dict.fromkeys(free)
     else:
-        patterns = check.words([wanted] if isinstance(wanted, str) else wanted, "columns")
-        if len([pattern for pattern in patterns if pattern not in about.columns]) * len(free) > _MOST_LOOKS:
+        patterns = [*dict.fromkeys(check.words([wanted] if isinstance(wanted, str) else wanted, "columns"))]
+        loose = len([pattern for pattern in patterns if pattern not in about.columns])
+        if loose > _MOST_PATTERNS or loose > max(1, _MOST_LOOKS // max(len(free), 1)):
             raise InputError("columns holds too many patterns: give names, or fewer patterns")
         picked = dict[str, None]()
         for pattern in patterns:

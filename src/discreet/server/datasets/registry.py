@@ -9,12 +9,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import select
 
 from discreet import check
 from discreet.errors import InputError
 from discreet.privacy.ledger import chain
-from discreet.server import audit, budget
+from discreet.server import audit, budget, records
 from discreet.server.accounts.people import check_name
 from discreet.server.datasets import metadata
 from discreet.server.store import tables
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from discreet.server.accounts.people import Account
     from discreet.server.datasets.metadata import Metadata
+    from discreet.server.records import Change
     from discreet.server.store import Connection
 
 STATES = ("open", "paused", "retired")
@@ -63,25 +64,24 @@ def register(
     if db.execute(select(tables.dataset.c.name).where(tables.dataset.c.name == name)).first() is not None:
         raise InputError(f"there is a data set {name!r} already, and totals are final; choose another name")
     row = {"name": name, "source": json.dumps(where), "state": "open", "version": 1, "created": time.time()}
-    db.execute(insert(tables.dataset).values(**row))
-    _add_version(db, actor, name, 1, made)
+    added = records.add(db, "dataset", **row)
+    version = _add_version(db, actor, name, 1, made)
     budget.open_purse(db, name, "", epsilon=epsilon, delta=delta, neighbours=made.neighbours)
-    audit.append(db, "register", name, actor, epsilon=epsilon, delta=delta, metadata=made.to_dict())
+    total = {"epsilon": epsilon, "delta": delta}
+    audit.append(db, "register", name, actor, added, version, **total, metadata=made.to_dict())
     return DataSet(name, 1, "open", "", made, where)
 
 
 def change(db: Connection, actor: str, name: str, about: Mapping[str, Any]) -> int:
     """Write a new version of what is public; releases keep the version they were made under."""
     made = metadata.read(about)
-    row = db.execute(select(tables.dataset).where(tables.dataset.c.name == name).with_for_update()).first()
-    if row is None:
-        raise unknown(name)
+    row = _locked(db, name)
     if find(db, name).about.neighbours != made.neighbours:
         raise InputError("neighbours are fixed when a data set is registered: the budget is about them")
     version = int(row.version) + 1
-    db.execute(update(tables.dataset).where(tables.dataset.c.name == name).values(version=version))
-    _add_version(db, actor, name, version, made)
-    audit.append(db, "metadata", name, actor, version=version, metadata=made.to_dict())
+    moved = records.change(db, "dataset", name, version=version)
+    added = _add_version(db, actor, name, version, made)
+    audit.append(db, "metadata", name, actor, moved, added, version=version, metadata=made.to_dict())
     return version
 
 
@@ -93,14 +93,10 @@ def set_state(
     Before `since` it looks as if it were open.
     """
     check.choice(state, "state", STATES)
-    row = db.execute(select(tables.dataset).where(tables.dataset.c.name == name).with_for_update()).first()
-    if row is None:
-        raise unknown(name)
-    if row.state == "retired":
+    if _locked(db, name).state == "retired":
         raise InputError(f"{name!r} is retired, for good")
-    values = {"state": state, "reason": reason[:1000], "since": since}
-    db.execute(update(tables.dataset).where(tables.dataset.c.name == name).values(**values))
-    audit.append(db, f"dataset-{state}", name, actor, reason=reason[:1000])
+    made = records.change(db, "dataset", name, state=state, reason=reason[:1000], since=since)
+    audit.append(db, f"dataset-{state}", name, actor, made)
 
 
 def pause_after(db: Connection, name: str, question: str, visible: float) -> None:
@@ -108,7 +104,7 @@ def pause_after(db: Connection, name: str, question: str, visible: float) -> Non
 
     A pause that showed earlier would tell when the work ended. Workers heed it at once.
     """
-    row = db.execute(select(tables.dataset).where(tables.dataset.c.name == name).with_for_update()).one()
+    row = _locked(db, name)
     if row.state == "open" or row.since > visible:
         set_state(db, "server", name, "paused", f"question {question} failed", visible)
 
@@ -123,7 +119,9 @@ def find(db: Connection, name: str, version: int | None = None) -> DataSet:
         select(tables.metadata.c.body).where(
             tables.metadata.c.dataset == name, tables.metadata.c.version == wanted
         )
-    ).scalar_one()
+    ).scalar_one_or_none()
+    if body is None:
+        raise UnknownError(f"there is no version {wanted} of what is public about {name!r}")
     state, reason = ("open", "") if row.since > time.time() else (row.state, row.reason)
     return DataSet(row.name, wanted, state, reason, _stored(str(body)), json.loads(row.source))
 
@@ -142,11 +140,11 @@ def open_to(db: Connection, account: Account) -> list[str]:
     return [name for name in names(db) if name in mine]
 
 
-def seen_by(db: Connection, account: Account, name: str) -> DataSet:
+def seen_by(db: Connection, account: Account, name: str, version: int | None = None) -> DataSet:
     """Return a data set that the account may see; one it may not is as unknown as one that is not there."""
     if name not in open_to(db, account):
         raise unknown(name)
-    return find(db, name)
+    return find(db, name, version)
 
 
 def unknown(name: str) -> UnknownError:
@@ -160,10 +158,24 @@ def _stored(body: str) -> Metadata:
     return metadata.read(cast("dict[str, Any]", json.loads(body)))
 
 
-def _add_version(db: Connection, actor: str, name: str, version: int, made: Metadata) -> None:
+def versions(db: Connection, name: str) -> list[Any]:
+    """Return who wrote which version of the metadata when, newest first."""
+    wanted = tables.metadata.c
+    asked = select(wanted.version, wanted.author, wanted.time).where(wanted.dataset == name)
+    return list(db.execute(asked.order_by(wanted.version.desc())))
+
+
+def _locked(db: Connection, name: str) -> Any:
+    row = db.execute(select(tables.dataset).where(tables.dataset.c.name == name).with_for_update()).first()
+    if row is None:
+        raise unknown(name)
+    return row
+
+
+def _add_version(db: Connection, actor: str, name: str, version: int, made: Metadata) -> Change:
     text = chain.canonical(made.to_dict(), "metadata")
     row = {"dataset": name, "version": version, "body": text, "hash": chain.sha256(text)}
-    db.execute(insert(tables.metadata).values(**row, author=actor, time=time.time()))
+    return records.add(db, "metadata", **row, author=actor, time=time.time())
 
 
 def _source(given: Mapping[str, Any]) -> dict[str, Any]:

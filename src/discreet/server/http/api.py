@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from typing import TYPE_CHECKING, Any, cast
 
 from starlette.concurrency import run_in_threadpool
@@ -12,10 +11,12 @@ from starlette.routing import Route
 
 from discreet.errors import InputError
 from discreet.report.save import to_text
+from discreet.server import toml
 from discreet.server.datasets import registry
 from discreet.server.http import openapi
+from discreet.server.http.pages import asked_version
 from discreet.server.http.session import bearer, config_of, store_of
-from discreet.server.jobs import queue, view
+from discreet.server.jobs import accept, view
 from discreet.version import __version__
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def dataset(request: Request) -> Response:
     """Show what is public about a data set, and what is left of the budget."""
     who = bearer(request, "read")
     with store_of(request).reading() as db:
-        found = registry.seen_by(db, who.account, request.path_params["name"])
+        found = registry.seen_by(db, who.account, request.path_params["name"], asked_version(request))
         left = view.about_budget(db, who.account, found.name)
     shown = {"name": found.name, "version": found.version, "state": found.state}
     return JSONResponse({**shown, "metadata": found.about.to_dict(), "budget": left})
@@ -62,14 +63,14 @@ async def ask(request: Request) -> Response:
     """Accept a question: /plan and /try read no data, /ask is charged."""
     kind = request.url.path.rsplit("/", 1)[-1]
     who = await run_in_threadpool(bearer, request, "ask" if kind == "ask" else "read")
-    body = _words(await request.body(), request.headers.get("content-type", ""))
-    return await run_in_threadpool(_accept, request, who, kind, body)
+    return await run_in_threadpool(_accept, request, who, kind, await request.body())
 
 
-def _accept(request: Request, who: Visitor, kind: str, body: dict[str, Any]) -> Response:
+def _accept(request: Request, who: Visitor, kind: str, text: bytes) -> Response:
+    body = _words(text, request.headers.get("content-type", ""))
     options = {name: body.pop(name) for name in _OWN if name in body}
     store, config = store_of(request), config_of(request)
-    made = queue.submit(
+    made = accept.submit(
         store,
         config,
         who.account,
@@ -127,11 +128,10 @@ _JSON = "application/json"
 
 def _words(text: bytes, kind: str) -> dict[str, Any]:
     """Return a body of JSON or TOML as plain values."""
+    if "toml" in kind:
+        return toml.read(text.decode(errors="replace"), "the body")
     try:
-        if "toml" in kind:
-            found: Any = tomllib.loads(text.decode())
-        else:
-            found = json.loads(text)
+        found: Any = json.loads(text)
     except (ValueError, RecursionError):
         raise InputError("the body must be JSON, or TOML with the content type application/toml") from None
     if not isinstance(found, dict):

@@ -16,11 +16,13 @@ from starlette.routing import Route
 from discreet.errors import BudgetError, DiscreetError
 from discreet.server.datasets.registry import UnknownError
 from discreet.server.http import api, asking, custody, login, operations, pages
-from discreet.server.http.guard import Guard, Rates
+from discreet.server.http.guard import Guard
+from discreet.server.http.rates import Rates
 from discreet.server.http.render import failure
-from discreet.server.jobs.queue import QueueError
+from discreet.server.jobs.accept import QueueError
 from discreet.server.jobs.supervisor import Supervisor
 from discreet.server.operate import heads
+from discreet.server.operate.running import running
 from discreet.server.store import Store, migrate
 from discreet.server.store.database import StoreError
 
@@ -39,6 +41,7 @@ def build(config: Config) -> Starlette:
     store = Store(config.url)
     migrate.check(store)
     heads.check(store, config)
+    rates = Rates(store)
 
     @contextlib.asynccontextmanager
     async def life(app: Starlette) -> AsyncGenerator[None]:
@@ -47,17 +50,15 @@ def build(config: Config) -> Starlette:
         app.state.supervisor = supervisor
         witness = heads.Witness(store, config)
         witness.start()
-        yield
-        supervisor.stop()
+        rates.start()
+        with running(config.home):
+            yield
+            supervisor.stop()
+        rates.stop()
         witness.stop()
         store.close()
 
-    guard = Middleware(
-        Guard,
-        request_bytes=config.request_bytes,
-        rates=Rates(config.requests_per_minute),
-        secure=config.is_secure,
-    )
+    guard = Middleware(Guard, config=config, rates=rates)
     app = Starlette(
         routes=[
             Route("/static/style.css", style),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 import uuid
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +10,13 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from discreet.errors import BudgetError, DiscreetError, InputError
-from discreet.server import budget
+from discreet.server import budget, toml
 from discreet.server.datasets import question as questions
 from discreet.server.datasets import registry
 from discreet.server.http.render import page
 from discreet.server.http.session import check_form, config_of, required, store_of
-from discreet.server.jobs import queue, view
+from discreet.server.jobs import accept, view
+from discreet.server.jobs.grid import grid_of
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -50,8 +50,10 @@ def _ask(request: Request, who: Visitor, form: dict[str, str]) -> Response:
         # The id travels with the form, so that a button pressed twice asks once.
         chosen = form.get("request_id") if kind == "ask" else None
         again = form.get("again") == "yes"
-        made = queue.submit(store, config, who.account, name, body, kind=kind, request_id=chosen, again=again)
-    except (InputError, BudgetError, queue.QueueError) as refusal:
+        made = accept.submit(
+            store, config, who.account, name, body, kind=kind, request_id=chosen, again=again
+        )
+    except (InputError, BudgetError, accept.QueueError) as refusal:
         return _again(request, who, found, form, refusal)
     return RedirectResponse(f"/jobs/{made}", 303)
 
@@ -75,7 +77,7 @@ def _cost(
         )
     form = {name: value for name, value in form.items() if name not in {"csrf", "action"}}
     form["request_id"] = uuid.uuid4().hex
-    grid = queue.grid_of(config_of(request))
+    grid = grid_of(config_of(request))
     return page("confirm.html", who, found=found, left=left, more=more, asked=asked, form=form, grid=grid)
 
 
@@ -95,10 +97,7 @@ def words_of(form: dict[str, str]) -> dict[str, Any]:
     """Return the question that a form puts, in a plan file's words; a whole plan wins over the fields."""
     text = form.get("plan", "").strip()
     if text:
-        try:
-            return tomllib.loads(text.replace("\r\n", "\n"))
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"the plan is not TOML: {str(error)[:200]}") from None
+        return toml.read(text, "the plan")
     body: dict[str, Any] = {}
     for name in _NUMBERS:
         if form.get(name, "").strip():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from typing import TYPE_CHECKING, Any
 
 from starlette.concurrency import run_in_threadpool
@@ -12,10 +11,10 @@ from starlette.routing import Route
 from discreet.errors import DiscreetError, InputError
 from discreet.server import audit, budget
 from discreet.server.accounts import credentials, people
-from discreet.server.datasets import registry, shares
+from discreet.server.datasets import metadata, registry, shares
 from discreet.server.http.render import page
 from discreet.server.http.session import check_form, config_of, required, store_of
-from discreet.server.jobs import queue, view
+from discreet.server.jobs import ending, view
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -46,7 +45,7 @@ def register(request: Request, who: Visitor, form: dict[str, str]) -> Response:
     if not form:
         return page("register.html", who, form={}, words="")
     try:
-        about = toml(form.get("metadata", ""))
+        about = metadata.from_toml(form.get("metadata", ""))
         source = {
             name: form.get(name, "").strip() for name in ("path", "pheno", "pheno_name", "keep", "within")
         }
@@ -79,10 +78,10 @@ def manage(request: Request, who: Visitor, form: dict[str, str]) -> Response:
     with store_of(request).reading() as db:
         found = registry.find(db, name)
         states = {holder: state.budget(holder or name) for holder, state in budget.purses(db, name).items()}
-        asked = view.everything(db, name)
-    return page(
-        "manage.html", who, 400 if words else 200, found=found, purses=states, jobs=asked, words=words
-    )
+        shown = {"jobs": view.everything(db, name), "versions": registry.versions(db, name)}
+    text = form.get("metadata") or metadata.to_toml(found.about)
+    status = 400 if words else 200
+    return page("manage.html", who, status, found=found, purses=states, **shown, words=words, text=text)
 
 
 def _change(db: Any, actor: str, name: str, form: dict[str, str]) -> None:
@@ -97,7 +96,7 @@ def _change(db: Any, actor: str, name: str, form: dict[str, str]) -> None:
                 number(form, "delta"),
             )
         case "metadata":
-            registry.change(db, actor, name, toml(form.get("metadata", "")))
+            registry.change(db, actor, name, metadata.from_toml(form.get("metadata", "")))
         case "pause":
             registry.set_state(db, actor, name, "paused", form.get("reason", ""))
         case "resume":
@@ -113,7 +112,7 @@ def review(request: Request, who: Visitor, form: dict[str, str]) -> Response:
     job_id, actor = request.path_params["id"], who.account.name
     with store_of(request).writing() as db:
         if form.get("action") == "complete":
-            queue.retry(db, actor, job_id)
+            ending.retry(db, actor, job_id)
         else:
             approve = form.get("action") == "approve"
             view.review(db, actor, job_id, approve=approve, reason=form.get("reason", ""))
@@ -121,26 +120,41 @@ def review(request: Request, who: Visitor, form: dict[str, str]) -> Response:
 
 
 def accounts(request: Request, who: Visitor, form: dict[str, str]) -> Response:
-    """List accounts; make one and its one-time link, or close one."""
-    words, link, actor = "", "", who.account.name
+    """List accounts; make one and its one-time link, change one, or close one."""
+    words, link = "", ""
     try:
-        with store_of(request).writing() as db:
-            if form.get("action") == "create":
-                name = form.get("name", "").strip()
-                people.create(db, actor, name, form.get("role", ""), form.get("team", "").strip())
-                link = f"{config_of(request).site}/invite/{credentials.invite(db, actor, name)}"
-            elif form.get("action") == "invite":
-                people.find(db, form.get("name", ""))
-                link = f"{config_of(request).site}/invite/{credentials.invite(db, actor, form['name'])}"
-            elif form.get("action") == "disable":
-                if form.get("name") == actor:
-                    raise InputError("you cannot close your own account")
-                people.disable(db, actor, form.get("name", ""))
+        if form and _change_account(request, who.account.name, form):
+            with store_of(request).writing() as db:
+                secret = credentials.invite(db, who.account.name, form["name"].strip())
+            link = f"{config_of(request).site}/invite/{secret}"
     except DiscreetError as refusal:
         words = str(refusal)
     with store_of(request).reading() as db:
         found = people.listed(db)
     return page("accounts.html", who, 400 if words else 200, accounts=found, words=words, link=link)
+
+
+def _change_account(request: Request, actor: str, form: dict[str, str]) -> bool:
+    """Do what a form says to an account; return whether its owner needs a one-time link."""
+    action, name, role = form.get("action"), form.get("name", "").strip(), form.get("role", "")
+    team = form.get("team", "").strip()
+    with store_of(request).writing() as db:
+        match action:
+            case "create":
+                people.create(db, actor, name, role, team)
+            case "invite":
+                people.find(db, name)
+            case "role":
+                people.change(db, actor, name, role, team)
+            case "end":
+                people.end_sessions(db, actor, name)
+            case "disable":
+                if name == actor:
+                    raise InputError("you cannot close your own account")
+                people.disable(db, actor, name)
+            case _:
+                raise InputError("say what to do")
+    return action in {"create", "invite"}
 
 
 def log(request: Request, who: Visitor, form: dict[str, str]) -> Response:
@@ -158,14 +172,6 @@ def export(request: Request, who: Visitor, form: dict[str, str]) -> Response:
         text = "\n".join(audit.export(db)) + "\n"
     headers = {"Content-Disposition": 'attachment; filename="audit.jsonl"'}
     return PlainTextResponse(text, media_type="application/jsonl", headers=headers)
-
-
-def toml(text: str) -> dict[str, Any]:
-    """Return what a custodian wrote about a data set."""
-    try:
-        return tomllib.loads(text.replace("\r\n", "\n"))
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"the metadata are not TOML: {str(error)[:200]}") from None
 
 
 def number(form: dict[str, str], name: str) -> float:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections import OrderedDict
 from typing import TYPE_CHECKING
 
 from starlette.datastructures import MutableHeaders
@@ -12,6 +10,9 @@ from starlette.responses import PlainTextResponse
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from discreet.server.config import Config
+    from discreet.server.http.rates import Rates
 
 POLICY = (
     "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; "
@@ -27,36 +28,16 @@ HEADERS = {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
     "Cache-Control": "no-store",
 }
-_MOST_VISITORS = 50_000
 _PER_ADDRESS = 50
 _STRANGERS = ("/login", "/invite/", "/oidc/")
-
-
-class Rates:
-    """How many requests each visitor made in the last minute; forgotten when the server stops."""
-
-    def __init__(self, most: int) -> None:
-        self.most = most
-        self._seen: OrderedDict[str, tuple[float, float]] = OrderedDict()
-
-    def allows(self, visitor: str) -> bool:
-        """Count a request, and tell whether it may be answered: a bucket that fills up once a minute."""
-        now = time.monotonic()
-        left, before = self._seen.pop(visitor, (float(self.most), now))
-        left = min(self.most, left + (now - before) * self.most / 60)
-        allowed = left >= 1
-        self._seen[visitor] = (left - 1 if allowed else left, now)
-        if len(self._seen) > _MOST_VISITORS:
-            self._seen.popitem(last=False)
-        return allowed
+_LONGEST_NUMBER = 12
 
 
 class Guard:
     """Refuses what is too large or too often, and adds the headers."""
 
-    def __init__(self, app: ASGIApp, *, request_bytes: int, rates: Rates, secure: bool) -> None:
-        self.app, self.request_bytes, self.rates, self.secure = app, request_bytes, rates, secure
-        self.addresses = Rates(_PER_ADDRESS * rates.most)  # one address, whatever it brings along
+    def __init__(self, app: ASGIApp, *, config: Config, rates: Rates) -> None:
+        self.app, self.config, self.rates = app, config, rates
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass one request on."""
@@ -69,7 +50,7 @@ class Guard:
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     headers.setdefault(name, value)
-                if self.secure:
+                if self.config.is_secure:
                     headers["Strict-Transport-Security"] = "max-age=31536000"
             await send(message)
 
@@ -80,13 +61,17 @@ class Guard:
         known = headers.get(b"authorization") or headers.get(b"cookie")
         if scope["path"].startswith(_STRANGERS):
             known = None
-        visitor = str(client[0]) if known is None else f"{client[0]} {hash(known)}"
-        if not (self.addresses.allows(str(client[0])) and self.rates.allows(visitor)):
+        visitor = str(client[0]) if known is None else f"{client[0]} {known.decode('latin-1')}"
+        most = self.config.requests_per_minute
+        # One address counts as a whole as well, whatever it brings along.
+        whole = self.rates.allows(f"all of {client[0]}", _PER_ADDRESS * most)
+        if not (whole and self.rates.allows(visitor, most)):
             refused = PlainTextResponse("Too many requests: wait a minute.\n", 429, {"Retry-After": "60"})
             await refused(scope, receive, safe)
             return
         declared = headers.get(b"content-length", b"0")
-        if not declared.isdigit() or int(declared) > self.request_bytes:
+        short = declared.isdigit() and len(declared) <= _LONGEST_NUMBER
+        if not short or int(declared) > self.config.request_bytes:
             await PlainTextResponse("The request is too large.\n", 413)(scope, receive, safe)
             return
         await self.app(scope, self._counted(receive), safe)
@@ -99,7 +84,7 @@ class Guard:
             nonlocal total
             message = await receive()
             total += len(message.get("body", b""))
-            if total > self.request_bytes:
+            if total > self.config.request_bytes:
                 raise HTTPException(413, "The request is too large.")
             return message
 

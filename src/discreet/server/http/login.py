@@ -9,7 +9,6 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from discreet.errors import InputError
-from discreet.server import audit
 from discreet.server.accounts import credentials, people
 from discreet.server.http.render import page
 from discreet.server.http.session import (
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
     from starlette.requests import Request
 
+    from discreet.server.accounts.credentials import Visitor
     from discreet.server.accounts.people import Account
     from discreet.server.config import Config
 
@@ -50,7 +50,7 @@ def enter(request: Request, account: Account) -> Response:
     """Open a session for somebody who proved who they are."""
     config = config_of(request)
     with store_of(request).writing() as db:
-        secret, _ = credentials.issue(db, account.name, "session", 3600 * config.session_hours)
+        secret = credentials.session(db, account.name, 3600 * config.session_hours)
     response = RedirectResponse("/", 303)
     set_cookie(response, config, secret)
     return response
@@ -60,14 +60,13 @@ async def logout(request: Request) -> Response:
     """End the session."""
     who = await run_in_threadpool(required, request)
     check_form(request, who, await request.form())
-    return await run_in_threadpool(_leave, request, who.account.name)
+    return await run_in_threadpool(_leave, request)
 
 
-def _leave(request: Request, name: str) -> Response:
+def _leave(request: Request) -> Response:
     config = config_of(request)
     with store_of(request).writing() as db:
         credentials.revoke(db, request.cookies.get(cookie_name(config), ""))
-        audit.append(db, "logout", name, name)
     response = RedirectResponse("/login", 303)
     response.delete_cookie(cookie_name(config), path="/")
     return response
@@ -96,16 +95,46 @@ def _invited(request: Request, secret: str, words: str) -> Response:
 
 
 def _choose(request: Request, secret: str, password: str) -> Response:
+    with store_of(request).reading() as db:
+        known = credentials.visitor(db, secret, "invite")
+    if known is None:  # nobody makes us hash passwords for nothing
+        return _invited(request, secret, "")
     try:
+        stored = people.hashed(password, config_of(request))
         with store_of(request).writing() as db:
-            found = credentials.use_up(db, secret)
+            found = credentials.owner_of_link(db, secret)
             if found is not None:
-                people.set_password(db, found.name, found.name, password)
-    except InputError as refusal:  # the link was not used up: all was undone
+                people.set_password(db, found.name, found.name, stored)
+    except InputError as refusal:
         return _invited(request, secret, str(refusal))
     if found is None:
         return _invited(request, secret, "")
     return enter(request, found)
+
+
+async def password(request: Request) -> Response:
+    """Change one's own password; all sessions and tokens end but the one that is opened now."""
+    who = await run_in_threadpool(required, request)
+    if request.method == "GET":
+        return page("password.html", who, words="")
+    form = {name: str(value) for name, value in (await request.form()).items()}
+    check_form(request, who, form)
+    return await run_in_threadpool(_change, request, who, form)
+
+
+def _change(request: Request, who: Visitor, form: dict[str, str]) -> Response:
+    config, name, new = config_of(request), who.account.name, form.get("password", "")
+    if new != form.get("again"):
+        return page("password.html", who, 400, words="The two new passwords are not the same.")
+    if people.log_in(store_of(request), config, name, form.get("old", "")) is None:
+        return page("password.html", who, 400, words=_WRONG)
+    try:
+        stored = people.hashed(new, config)
+    except InputError as refusal:
+        return page("password.html", who, 400, words=str(refusal))
+    with store_of(request).writing() as db:
+        people.set_password(db, name, name, stored)
+    return enter(request, who.account)
 
 
 def prepare(app: Starlette, config: Config) -> None:
@@ -119,5 +148,6 @@ def prepare(app: Starlette, config: Config) -> None:
 routes = [
     Route("/login", login, methods=["GET", "POST"]),
     Route("/logout", logout, methods=["POST"]),
+    Route("/password", password, methods=["GET", "POST"]),
     Route("/invite/{secret}", invite, methods=["GET", "POST"]),
 ]

@@ -12,6 +12,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from discreet import check
 from discreet.report.page import page as report_page
 from discreet.report.save import to_text
 from discreet.server.accounts import credentials
@@ -41,11 +42,21 @@ def home(request: Request) -> Response:
 def dataset(request: Request) -> Response:
     """Show what is public about a data set, what is left, what was released, and a form to ask."""
     who = required(request)
+    version = asked_version(request)
     with store_of(request).reading() as db:
-        found = registry.seen_by(db, who.account, request.path_params["name"])
+        found = registry.seen_by(db, who.account, request.path_params["name"], version)
         left = view.about_budget(db, who.account, found.name)
         released = view.releases(db, config_of(request), who.account, found.name)
-    return page("dataset.html", who, found=found, left=left, releases=released, form={}, words="")
+    shown: dict[str, Any] = {"found": found, "left": left, "releases": released, "old": version is not None}
+    return page("dataset.html", who, **shown, form={}, words="")
+
+
+def asked_version(request: Request) -> int | None:
+    """Return the version of the metadata that is asked for; None for the newest."""
+    text = request.query_params.get("version")
+    if text is None:
+        return None
+    return check.whole(int(text) if text.isdecimal() and len(text) < 9 else 0, "version")
 
 
 def job(request: Request) -> Response:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from discreet.server.config import Config
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,3 +51,13 @@ class Grid:
     def next_look(self, submitted: float, now: float) -> float:
         """Return when an answer may come next, for somebody who waits: it depends on public times alone."""
         return submitted + self.slot(max(now - submitted, 0.0) + 1e-3)
+
+
+def grid_of(config: Config) -> Grid:
+    """Return the times at which this server answers.
+
+    A question waits for `job_seconds` at most, is rehearsed for `trial_seconds` and read for `job_seconds` at
+    most; as long again as a trial is left to whoever has to notice.
+    """
+    horizon = 2 * (config.job_seconds + config.trial_seconds)
+    return Grid(config.first_answer_seconds, horizon, config.answers == "fixed")

@@ -21,8 +21,9 @@ from discreet.privacy.ledger import Charge, Ledger, Paid, chain
 from discreet.privacy.ledger.dataset import DataSet as State
 from discreet.privacy.ledger.payment import MOST_DRAWS, checked
 from discreet.privacy.sums import has_zcdp
-from discreet.server import audit, budget
-from discreet.server.jobs.queue import grid_of, mine
+from discreet.server import audit, budget, records
+from discreet.server.jobs.grid import grid_of
+from discreet.server.jobs.queue import mine
 from discreet.server.store.database import StoreError
 from discreet.server.store.tables import job
 
@@ -59,6 +60,11 @@ class Payment(Ledger):
         del name, release_id, request
         return self.claim
 
+    def tells(self, circumstances: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return nothing: an analyst is not told where the data lie, how many rows they have, or when."""
+        del circumstances
+        return {}
+
     def stored(self, name: str, release_id: str, request: Mapping[str, Any]) -> str | None:
         """Return None: a job that has its result is not run."""
         del name, release_id, request
@@ -94,7 +100,7 @@ class Payment(Ledger):
                 raise LedgerError(f"job {claim.id} was interrupted {MOST_DRAWS} times while it was drawn")
             if draws == 0:
                 budget.charge(db, claim.dataset, claim.holder, budget.from_text(claim.cost))
-            db.execute(update(job).where(job.c.id == claim.id).values(state="charged", draws=draws + 1))
+            made = records.change(db, "job", claim.id, state="charged", draws=draws + 1)
             content = {
                 "dataset": claim.dataset,
                 "holder": claim.holder,
@@ -105,7 +111,7 @@ class Payment(Ledger):
                 "draw": draws + 1,
             }
             kind = "again" if draws else "charge"
-            sealed = audit.append(db, kind, claim.id, claim.account, **content)
+            sealed = audit.append(db, kind, claim.id, claim.account, made, **content)
         return Charge(name, claim.id, 0, sealed), draws + 1
 
     def _store(self, charge: Charge, draws: int, result: str) -> Paid:
@@ -131,11 +137,9 @@ class Payment(Ledger):
             visible = claim.submitted + grid_of(self.config).slot(now - claim.submitted)
             state = "held" if self.review else "done"
             budget.settle(db, claim.dataset, claim.holder)
-            sealed = audit.append(
-                db, "settle", claim.id, claim.account, sha256=chain.sha256(result), charge=charge.hash
-            )
-            values = {"state": state, "result": result, "visible": visible, "settled": sealed}
-            db.execute(update(job).where(job.c.id == claim.id).values(**values))
+            made = records.change(db, "job", claim.id, state=state, result=result, visible=visible)
+            sealed = audit.append(db, "settle", claim.id, claim.account, made, charge=charge.hash)
+            db.execute(update(job).where(job.c.id == claim.id).values(settled=sealed))
         return sealed
 
     def _row(self, db: Connection, also: tuple[str, ...] = ()) -> Any:

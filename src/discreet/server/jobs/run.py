@@ -3,36 +3,38 @@
 from __future__ import annotations
 
 import json
+import tempfile
 import traceback
 import warnings
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import select
 
 from discreet.api import discover
 from discreet.data.plink.plink import Plink
 from discreet.data.source import is_genotypes
 from discreet.data.tables.person import Person
 from discreet.errors import BudgetError, DiscreetError, InputError
-from discreet.planner import plan
+from discreet.planner.forecast import forecast
 from discreet.server.datasets import metadata, question, registry
-from discreet.server.datasets.invented import invented
-from discreet.server.jobs import queue
+from discreet.server.datasets.invented import invented, invented_genotypes
+from discreet.server.jobs import ending, queue
 from discreet.server.jobs.payment import Payment, TakenOverError
 from discreet.server.store.database import StoreError
+from discreet.server.store.tables import job
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from discreet.evidence.core.protocol import Test
     from discreet.report.release import Release
     from discreet.server.config import Config
     from discreet.server.datasets.metadata import Metadata
     from discreet.server.datasets.question import Question
     from discreet.server.jobs.queue import Claim
     from discreet.server.store import Store
-    from discreet.typing import Planned
-
-_EFFECTS = (0.1, 0.05, 0.2)
-_PLANNED: tuple[Planned, ...] = ("bh", "aware", "calibrated")
 
 
 def run(store: Store, config: Config, claim: Claim) -> None:
@@ -42,26 +44,30 @@ def run(store: Store, config: Config, claim: Claim) -> None:
     """
     with store.reading() as db:
         found = registry.find(db, claim.dataset, claim.version)
+        newest = registry.find(db, claim.dataset).version
+        drawn = db.execute(select(job.c.draws).where(job.c.id == claim.id)).scalar_one()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a warning may speak of the data
         try:
             asked = question.load(claim.question, found.about)
-            rehearsed = _planned(asked, found.about) if claim.kind == "plan" else _try(claim, found.about)
+            # What is charged was rehearsed before it was.
+            rehearsed = "" if drawn else _rehearse(claim, asked, found.about, newest)
         except Exception as error:  # noqa: BLE001  (the data were not touched: the reason is public)
-            told = str(error) if isinstance(error, DiscreetError) else queue.SENTENCE
-            queue.end(store, config, claim, "refused", message=told, detail=_detail(error))
+            ending.end(store, config, claim, "refused", message=_public(error), detail=_detail(error))
             return
         if claim.kind != "ask":
-            queue.end(store, config, claim, "done", result=rehearsed)
+            ending.end(store, config, claim, "done", result=rehearsed)
             return
+        if not queue.begin_reading(store, claim):
+            return  # somebody else has the job
         try:
             _answer(Payment(store, config, claim, review=found.about.review), claim, asked, found)
         except (TakenOverError, StoreError):
             return  # somebody else has the job, or will: its lease runs out
         except BudgetError as refusal:
-            queue.end(store, config, claim, "refused", message=str(refusal))
+            ending.end(store, config, claim, "refused", message=str(refusal))
         except BaseException as error:
-            queue.end(store, config, claim, "failed", message=queue.SENTENCE, detail=_detail(error))
+            ending.end(store, config, claim, "failed", message=ending.SENTENCE, detail=_detail(error))
             if not isinstance(error, Exception):
                 raise
 
@@ -69,7 +75,7 @@ def run(store: Store, config: Config, claim: Claim) -> None:
 def _answer(payment: Payment, claim: Claim, asked: Question, found: registry.DataSet) -> Release:
     source, about = found.source, found.about
     return discover(
-        _data(source),
+        _data(source, asked.test),
         asked.test,
         **asked.asked.to_dict(),
         columns=asked.columns,
@@ -82,10 +88,12 @@ def _answer(payment: Payment, claim: Claim, asked: Question, found: registry.Dat
     )
 
 
-def _try(claim: Claim, about: Metadata) -> str:
-    """Return the release that the question gets on invented data; a refusal there is a public one."""
-    if about.genotypes:
-        return ""  # nothing to rehearse with; `question` has checked all that is public
+def _rehearse(claim: Claim, asked: Question, about: Metadata, newest: int) -> str:
+    """Return a plan, or the release that the question gets on invented data; a refusal is a public one."""
+    if newest != claim.version:
+        raise InputError(ending.CHANGED)
+    if claim.kind == "plan":
+        return _planned(asked, about)
     return _rehearsed(claim.question, json.dumps(about.to_dict()))
 
 
@@ -93,10 +101,14 @@ def _try(claim: Claim, about: Metadata) -> str:
 def _rehearsed(text: str, body: str) -> str:
     about = metadata.read(json.loads(body))
     asked = question.load(text, about)
-    release = discover(
-        invented(about), asked.test, **asked.asked.to_dict(), columns=asked.columns, person=_person(about)
-    )
-    labels = [name for name in asked.test.labels if not about.columns[name].public]
+    with tempfile.TemporaryDirectory(prefix="discreet-") as folder:
+        genotypes = about.genotypes
+        people = invented_genotypes(about, asked.test, Path(folder)) if genotypes else invented(about)
+        release = discover(
+            people, asked.test, **asked.asked.to_dict(), columns=asked.columns, person=_person(about)
+        )
+    named = asked.test.public_labels if about.genotypes else asked.test.labels
+    labels = [name for name in named if not about.is_public(name)]
     if release.privacy.public and labels:
         raise InputError(
             f"this test does not protect {release.privacy.public}, and {labels[0]!r} is not declared public "
@@ -107,43 +119,28 @@ def _rehearsed(text: str, body: str) -> str:
 
 def _planned(asked: Question, about: Metadata) -> str:
     """Return what such a release would find, from public numbers alone."""
-    release = asked.asked
-    planned = plan(
-        about.people,
-        asked.hypotheses,
-        epsilon=release.epsilon,
-        delta=release.delta,
-        q=release.q,
-        effects=_EFFECTS[: asked.hypotheses],
-        test=_plannable(asked),
-        methods=_PLANNED,
-        quick=True,
-    )
+    planned = forecast(asked.test, asked.asked, about.people, asked.hypotheses, asked.columns)
     return json.dumps({"words": str(planned), "plan": json.loads(planned.to_json())})
 
 
-def _plannable(asked: Question) -> Any:
-    """Return the test, with one pair of bounds: what columns are called does not matter for a plan."""
-    from dataclasses import fields, replace
-
-    from discreet.evidence.compare import Compare
-
-    test: Any = asked.test
-    if isinstance(test, Compare):
-        return None  # two groups, as the planner's default
-    if any(field.name == "bounds" for field in fields(test)) and isinstance(test.bounds, dict):
-        return replace(test, bounds=(0.0, 1.0))
-    return test
-
-
-def _data(source: Mapping[str, Any]) -> Any:
+def _data(source: Mapping[str, Any], test: Test) -> Any:
+    """Return where the data lie; strata only for a test that asks for them, which others would refuse."""
     path = source["path"]
-    options = {name: value for name, value in source.items() if name not in {"path", "engine", "scheduler"}}
-    return Plink(path, **options) if is_genotypes(path) else path
+    if not is_genotypes(path):
+        return path
+    left_out = {"path", "engine", "scheduler", *(() if "stratum" in test.labels else ("within",))}
+    return Plink(path, **{name: value for name, value in source.items() if name not in left_out})
 
 
 def _person(about: Metadata) -> Person | None:
     return None if about.person is None else Person(about.person, about.reduce)
+
+
+def _public(error: Exception) -> str:
+    """Return what an analyst may read of an error on invented people."""
+    if isinstance(error, MemoryError):
+        return ending.TOO_LARGE
+    return str(error) if isinstance(error, DiscreetError) else ending.SENTENCE
 
 
 def _detail(error: BaseException) -> str:

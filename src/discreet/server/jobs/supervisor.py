@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import select
 
 from discreet.server import config as configs
-from discreet.server.jobs import queue
+from discreet.server.jobs import ending
 from discreet.server.store.database import StoreError
 from discreet.server.store.tables import job
 
@@ -30,10 +30,11 @@ log = logging.getLogger("discreet.server")
 
 @dataclass(slots=True)
 class Worker:
-    """A process and the name it takes jobs under."""
+    """A process, the name it takes jobs under, and which of them it takes."""
 
     name: str
     process: subprocess.Popen[bytes]
+    lane: str = "ask"
 
 
 @dataclass(slots=True)
@@ -48,7 +49,8 @@ class Supervisor:
 
     def start(self) -> None:
         """Start all workers, and watch over them."""
-        self.workers = [self._spawn() for _ in range(self.config.workers)]
+        lanes = ["ask"] * self.config.workers + ["trial"] * self.config.trial_workers
+        self.workers = [self._spawn(lane) for lane in lanes]
         self.thread = threading.Thread(target=self._watch, daemon=True)
         self.thread.start()
 
@@ -68,9 +70,9 @@ class Supervisor:
                 worker.process.wait()
             self._take_back(worker)
 
-    def _spawn(self) -> Worker:
+    def _spawn(self, lane: str) -> Worker:
         name = f"{socket.gethostname()[:40]}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
-        command = [sys.executable, "-m", "discreet.server.jobs.worker", str(self.config.home), name]
+        command = [sys.executable, "-m", "discreet.server.jobs.worker", str(self.config.home), name, lane]
         # In a group of its own: Ctrl-C at the server's terminal is not for workers.
         process = subprocess.Popen(  # noqa: S603  (our own module)
             command,
@@ -79,7 +81,7 @@ class Supervisor:
             start_new_session=True,
             env={**os.environ, **configs.environment(self.config)},
         )
-        return Worker(name, process)
+        return Worker(name, process, lane)
 
     def _watch(self) -> None:
         swept = 0.0
@@ -88,7 +90,7 @@ class Supervisor:
                 self._look()
                 if time.monotonic() - swept > _SWEEP_SECONDS:
                     swept = time.monotonic()
-                    queue.sweep(self.store, self.config)
+                    ending.sweep(self.store, self.config)
             except StoreError:
                 log.warning("the database cannot be used just now")
                 time.sleep(1.0)
@@ -102,20 +104,26 @@ class Supervisor:
             if late or worker.process.poll() is not None:
                 log.warning("worker %s ended; it is replaced", worker.name)
                 self._take_back(worker, late=late)
-                self.workers[place] = self._spawn()
+                self.workers[place] = self._spawn(worker.lane)
 
     def _is_late(self, worker: Worker) -> bool:
-        """Tell whether a job took more than its time; a draw that is charged gets as long again."""
-        asked = select(job.c.started, job.c.draws).where(
+        """Tell whether a job took more than its time; a draw that is charged gets as long again.
+
+        Time on invented people is counted by itself: an analyst who fills it takes nothing from the time for
+        data, and cannot make a question fail there.
+        """
+        asked = select(job.c.started, job.c.draws, job.c.reading).where(
             job.c.worker == worker.name, job.c.state.in_(("running", "charged"))
         )
         with self.store.reading() as db:
             row = db.execute(asked).first()
-        limit = self.config.job_seconds * (1 if row is None or not row.draws else 2)
-        return row is not None and time.time() - row.started > limit
+        if row is None:
+            return False
+        limit = self.config.trial_seconds if row.reading is None else self.config.job_seconds
+        return time.time() - row.started > limit * (2 if row.draws else 1)
 
     def _take_back(self, worker: Worker, *, late: bool = False) -> None:
         try:
-            queue.release_worker(self.store, self.config, worker.name, late=late)
+            ending.release_worker(self.store, self.config, worker.name, late=late)
         except StoreError:
             log.warning("jobs of worker %s wait for their lease to run out", worker.name)

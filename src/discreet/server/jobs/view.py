@@ -7,13 +7,13 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import and_, or_, select, update
+from sqlalchemy import and_, or_, select
 
 from discreet.errors import InputError
 from discreet.report.release import Release
-from discreet.server import audit, budget
+from discreet.server import audit, budget, records
 from discreet.server.datasets import registry
-from discreet.server.jobs.queue import grid_of
+from discreet.server.jobs.grid import grid_of
 from discreet.server.store.tables import job
 
 if TYPE_CHECKING:
@@ -121,8 +121,7 @@ def review(db: Connection, actor: str, job_id: str, *, approve: bool, reason: st
         raise InputError("say why: whoever asked will read it")
     state = "approved" if approve else "rejected"
     values = {"state": state, "reviewer": actor, "reason": reason.strip()[:1000]}
-    db.execute(update(job).where(job.c.id == job_id).values(**values))
-    audit.append(db, state, job_id, actor, reason=reason.strip()[:1000])
+    audit.append(db, state, job_id, actor, records.change(db, "job", job_id, **values))
 
 
 def no_job(job_id: str) -> registry.UnknownError:

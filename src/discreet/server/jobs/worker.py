@@ -14,18 +14,20 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.server import config as configs
 from discreet.server.jobs import queue
+from discreet.server.operate.running import running
 from discreet.server.store import Store
 from discreet.server.store.database import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
+    from discreet.server.config import Config
     from discreet.server.jobs.queue import Claim
 
 _IDLE_SECONDS, _RENEW_SECONDS = 0.05, 5.0
 
 
-def main(home: str, name: str) -> None:
+def main(home: str, name: str, lane: str) -> None:
     """Work until SIGTERM, which lets the job at hand end; then leave."""
     stop = threading.Event()
 
@@ -37,12 +39,17 @@ def main(home: str, name: str) -> None:
     config = configs.read(Path(home))
     _limit_memory(config.job_memory_mb)
     store = Store(config.url)
+    with running(config.home):
+        _work(stop, store, config, name, lane)
+
+
+def _work(stop: threading.Event, store: Store, config: Config, name: str, lane: str) -> None:
     from discreet.server.jobs.run import run
 
     parent = os.getppid()
     while not stop.is_set() and os.getppid() == parent:
         try:
-            claim = queue.claim(store, name)
+            claim = queue.claim(store, config, name, lane)
         except StoreError:
             time.sleep(0.5)
             continue

@@ -2,23 +2,41 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from contextlib import closing
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlalchemy import make_url
 
-from discreet.errors import InputError, LedgerError
+from discreet.errors import DiscreetError, InputError, LedgerError
+from discreet.server import audit
+from discreet.server.operate.running import stopped
 from discreet.server.operate.verify import verify
-from discreet.server.store import Store
+from discreet.server.store import Store, migrate
 
 if TYPE_CHECKING:
     from discreet.server.config import Config
 
-_POSTGRES = "PostgreSQL has its own tools: pg_dump --format=custom NAME > FILE, and pg_restore"
+_POSTGRES = (
+    "PostgreSQL has its own tools: `pg_dump --format=custom --file=COPY ADDRESS`, and into a new database "
+    "`pg_restore --dbname=ADDRESS COPY`; then `discreet serve verify HOME --head HASH`"
+)
+_UNCHECKED = (
+    "NOT CHECKED: no head kept elsewhere was given, so nobody can tell whether this copy is the newest. "
+    "Charges made after it would be forgotten, and their budget spent again. Compare its head with the "
+    "newest that a release or a backup carries; next time give --head, or set `heads` in server.toml."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What was put back: its head, and what could not be checked, in words."""
+
+    head: str
+    warnings: tuple[str, ...] = ()
 
 
 def backup(config: Config, to: Path) -> str:
@@ -41,21 +59,54 @@ def backup(config: Config, to: Path) -> str:
     return verdict.head
 
 
-def restore(config: Config, copy: Path, heads: list[str]) -> str:
-    """Put a copy in the place of the database, which is kept beside it; return its head.
+def restore(config: Config, copy: Path, heads: list[str], *, forget: bool = False) -> Restored:
+    """Put a copy in the place of the database, which is kept beside it.
 
-    A copy that lacks a hash kept elsewhere is an old one, which would forget charges: it is refused.
+    A copy that lacks a hash kept elsewhere is an old one, which would forget charges: it is refused; and so
+    is one that lacks rows of the database it replaces, where that can still be read, unless `forget`.
     """
     if not config.url.startswith("sqlite"):
         raise InputError(_POSTGRES)
     if not copy.is_file():
         raise InputError(f"there is no copy {copy}")
-    store = Store(f"sqlite:///{copy.absolute()}")
-    verdict = verify(store, heads)
-    store.close()
-    if verdict.faults:
-        raise LedgerError(str(verdict))
-    place = Path(_file(config))
+    with stopped(config.home):
+        place = Path(_file(config))
+        lacking, warnings = _replaced(place)
+        store = Store(f"sqlite:///{copy.absolute()}")
+        migrate.check(store)
+        verdict = verify(store, heads)
+        with store.reading() as db:
+            old = lacking is not None and not audit.holds(db, lacking)
+        store.close()
+        if verdict.faults:
+            raise LedgerError(str(verdict))
+        if old and not forget:
+            raise LedgerError(
+                f"the copy is older than the database it would replace: it lacks row {lacking} of the "
+                "audit log. Charges after it would be forgotten; with --forget it is put back all the same"
+            )
+        if old:
+            warnings += ("FORGOTTEN: all that the replaced database holds and the copy does not.",)
+        _put(copy, place)
+    return Restored(verdict.head, (*warnings, *(() if heads else (_UNCHECKED,))))
+
+
+def _replaced(place: Path) -> tuple[str | None, tuple[str, ...]]:
+    """Return the head of the database in place, if it can be read, and what to say if not."""
+    if not place.exists():
+        return None, ()
+    store = Store(f"sqlite:///{place}")
+    try:
+        with store.reading() as db:
+            return audit.end(db).hash, ()
+    except DiscreetError:
+        told = f"NOT CHECKED: the database in place cannot be read. It is kept beside {place.name}."
+        return None, (told,)
+    finally:
+        store.close()
+
+
+def _put(copy: Path, place: Path) -> None:
     number = next(n for n in count(1) if not place.with_name(f"{place.name}.before-{n}").exists())
     for end in ("", "-wal", "-shm"):
         old = place.with_name(place.name + end)
@@ -64,13 +115,7 @@ def restore(config: Config, copy: Path, heads: list[str]) -> str:
     with closing(sqlite3.connect(copy)) as source, closing(sqlite3.connect(place)) as target:
         source.backup(target)
     place.chmod(0o600)
-    return verdict.head
 
 
 def _file(config: Config) -> str:
     return str(make_url(config.url).database)
-
-
-def to_json(head: str, to: Path) -> str:
-    """Return what to keep about a copy."""
-    return json.dumps({"copy": str(to), "head": head})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +13,8 @@ from discreet.errors import DiscreetError
 from discreet.privacy import events as event_kinds
 from discreet.privacy.ledger import chain
 from discreet.privacy.ledger.dataset import DataSet as State
-from discreet.server import audit
-from discreet.server.store.tables import job, metadata, purse
+from discreet.server import audit, records
+from discreet.server.store.tables import job, purse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -43,42 +44,58 @@ class Verdict:
 def verify(store: Store, heads: Sequence[str] = ()) -> Verdict:
     """Check everything; `heads` are hashes kept elsewhere that the log must still hold.
 
-    Detected: any row of the log edited, removed, inserted, moved or cut off; a total, a share, a charge, a
-    result or metadata that do not agree with it; an old copy, if a later hash was kept. Not detected: a log
-    rewritten from some row on with all hashes after it, by somebody who can write the database, before any
-    later hash was kept elsewhere.
+    Detected: any row of the log edited, removed, inserted, moved or cut off; a total or a share that is not
+    what the charges add up to; whatever else the log vouches for (`records`) that is not what it says: roles,
+    teams and states of accounts, passwords, sessions and tokens, data sets with their sources, states and
+    metadata, questions with their states, times, messages and results; an old copy, if a later hash was kept.
+    Not detected: a log rewritten from some row on with all hashes after it, by somebody who can write the
+    database, before any later hash was kept elsewhere; and what decides nothing, such as counts of failed
+    logins, or which worker had a job.
     """
     with store.reading() as db:
-        rows, end = audit.rows(db), audit.end(db)
-        faults = list(chain.faults(rows, end))
-        known = {row.hash for row in rows}
-        faults += [
-            f"the hash {head} is not in the log: it was rewritten or cut since, or is an old copy"
-            for head in heads
-            if head not in known
-        ]
-        contents: list[tuple[chain.Row, dict[str, Any]]] = []
-        for row in rows:
-            try:
-                contents.append((row, json.loads(row.body)))
-            except ValueError:
-                faults.append(f"row {row.position} of the log cannot be read")
-        charges = [(row, body) for row, body in contents if row.kind == "charge"]
-        settles = {row.dataset: body for row, body in contents if row.kind == "settle"}
-        faults += [*_purses(db, contents), *_jobs(db, charges, settles), *_metadata(db, contents)]
-    return Verdict(len(rows), end.hash, len(charges), len(settles), tuple(faults))
+        return verified(db, heads)
+
+
+def verified(db: Connection, heads: Sequence[str] = ()) -> Verdict:
+    """Check everything as one transaction sees it."""
+    rows, end = audit.rows(db), audit.end(db)
+    faults = list(chain.faults(rows, end))
+    known = {row.hash for row in rows}
+    faults += [
+        f"the hash {head} is not in the log: it was rewritten or cut since, or is an old copy"
+        for head in heads
+        if head not in known
+    ]
+    contents: list[tuple[chain.Row, dict[str, Any]]] = []
+    for row in rows:
+        try:
+            contents.append((row, dict(json.loads(row.body))))
+        except (ValueError, TypeError):
+            faults.append(f"row {row.position} of the log cannot be read")
+    kinds = Counter(row.kind for row in rows)
+    try:
+        told = records.added_up(body for _, body in contents)
+        faults += [*_purses(db, contents), *records.differences(told, records.stored(db))]
+    except (AttributeError, KeyError, TypeError, ValueError, DiscreetError):
+        faults.append("the log holds rows that this server does not write")
+    faults += _seals(db, rows)
+    return Verdict(len(rows), end.hash, kinds["charge"], kinds["settle"], tuple(faults))
+
+
+def _seals(db: Connection, rows: Sequence[chain.Row]) -> Iterator[str]:
+    """Yield results that do not name the row of the log that seals them: releases carry its hash."""
+    sealed = {row.dataset: row.hash for row in rows if row.kind == "settle"}
+    for row in db.execute(select(job.c.id, job.c.settled)):
+        if row.settled != sealed.get(row.id, ""):
+            yield f"job {row.id} does not name the row of the log that seals its result"
 
 
 def _purses(db: Connection, contents: list[tuple[chain.Row, dict[str, Any]]]) -> Iterator[str]:
     """Yield totals and shares that are not what the log adds up to."""
     states: dict[tuple[str, str], State] = {}
     owner: dict[str, tuple[str, str]] = {}
-    try:
-        for row, body in contents:
-            _replay(row, body, states, owner)
-    except (KeyError, TypeError, ValueError, DiscreetError):
-        yield "the log holds rows that this server does not write"
-        return
+    for row, body in contents:
+        _replay(row, body, states, owner)
     found = {(row.dataset, row.holder): row.state for row in db.execute(select(purse))}
     if found != {key: state.text for key, state in states.items()}:
         yield "totals and shares are not what the log adds up to"
@@ -110,34 +127,3 @@ def _replay(
 
 def _neighbours(body: dict[str, Any], states: dict[tuple[str, str], State], dataset: str) -> str:
     return body["metadata"]["neighbours"] if "metadata" in body else states[dataset, ""].neighbours
-
-
-def _jobs(
-    db: Connection, charges: list[tuple[chain.Row, dict[str, Any]]], settles: dict[str, dict[str, Any]]
-) -> Iterator[str]:
-    """Yield charges without a job, and results that are not those that were sealed."""
-    rows = {row.id: row for row in db.execute(select(job.c.id, job.c.result, job.c.draws, job.c.kind))}
-    charged = {row.dataset for row, _ in charges}
-    yield from (f"charge {each} has lost its question" for each in sorted(charged - rows.keys()))
-    for each, row in rows.items():
-        if row.kind != "ask":
-            continue
-        if bool(row.draws) != (each in charged):
-            yield f"question {each} and the log disagree on whether it was charged"
-        sealed = settles.get(each)
-        if sealed is not None and (row.result is None or chain.sha256(row.result) != sealed["sha256"]):
-            yield f"the result of {each} was changed or removed"
-        if sealed is None and row.result is not None:
-            yield f"question {each} has a result that the log does not know"
-
-
-def _metadata(db: Connection, contents: list[tuple[chain.Row, dict[str, Any]]]) -> Iterator[str]:
-    """Yield versions of metadata that are not those that were written down."""
-    sealed = {
-        (row.dataset, body.get("version", 1)): chain.canonical(body["metadata"])
-        for row, body in contents
-        if row.kind in {"register", "metadata"} and "metadata" in body
-    }
-    found = {(row.dataset, row.version): row.body for row in db.execute(select(metadata))}
-    if found != sealed:
-        yield "the metadata are not those that the log holds"

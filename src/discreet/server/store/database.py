@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, create_engine, event, make_url
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
 from discreet.errors import DiscreetError, InputError
@@ -14,7 +15,7 @@ from discreet.errors import DiscreetError, InputError
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from sqlalchemy import Engine
+    from sqlalchemy import Engine, Table
 
 _BUSY_SECONDS = 30
 
@@ -53,6 +54,10 @@ class Store:
             db = plain.execution_options(isolation_level="REPEATABLE READ") if self.is_postgres else plain
             with db.begin():
                 yield db
+
+    def upsert(self, table: Table) -> Any:
+        """Return an insert that can say what to do where the row is there already."""
+        return (postgresql if self.is_postgres else sqlite).insert(table)
 
     def close(self) -> None:
         """Close all connections."""

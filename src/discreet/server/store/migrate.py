@@ -10,17 +10,28 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 from discreet.errors import DiscreetError
+from discreet.server import audit, records
 
 if TYPE_CHECKING:
     from discreet.server.store.database import Store
 
 
+_SEALED_SINCE = "0003"  # from this schema on every change of a row is in the log
+
+
 def upgrade(store: Store, to: str = "head") -> None:
-    """Run the migrations that the database lacks, in one transaction."""
+    """Run the migrations that the database lacks, in one transaction.
+
+    A log that was begun before changes of rows were written to it gets all rows as they are now.
+    """
+    before = revision(store)
     with store.writing() as db:
         settings = _settings()
         settings.attributes["connection"] = db
         command.upgrade(settings, to)
+        unsealed = before is not None and before < _SEALED_SINCE <= (newest() or "")
+        if unsealed and to == "head" and audit.has_begun(db):
+            audit.append(db, "migrated", "server", "server", *records.everything(db), was=before)
 
 
 def revision(store: Store) -> str | None:

@@ -123,6 +123,7 @@ job = Table(
     Column("submitted", Float, nullable=False),
     Column("visible", Float),
     Column("started", Float),
+    Column("reading", Float),
     Column("worker", String(100), nullable=False, default=""),
     Column("lease", Float, nullable=False, default=0.0),
     Column("attempts", Integer, nullable=False, default=0),
@@ -137,4 +138,16 @@ job = Table(
     Index("job_by_state", "state", "submitted"),
     Index("job_by_dataset", "dataset", "digest"),
 )
-"""What analysts asked for. `message` may be shown to them, `detail` is for custodians alone."""
+"""What analysts asked for. `message` may be shown to them, `detail` is for custodians alone.
+
+`reading` is when an attempt began to read data; before that it works on invented people.
+"""
+
+rate = Table(
+    "rate",
+    schema,
+    Column("visitor", String(64), primary_key=True),
+    Column("minute", Integer, primary_key=True),
+    Column("count", Integer, nullable=False),
+)
+"""How many requests each visitor, known by a hash, made in a minute, to all servers together."""

@@ -1,8 +1,9 @@
 """One hypothesis: Test of Tests (Kazan et al., 2023) and private rank tests (Couch et al., 2019).
 
 Test of Tests splits the sample, runs the public test on each part at a level of its own, counts rejections
-and tests that count privately as a binomial one. Couch and others add Laplace noise to the rank sum. Here:
-ours in their settings, and Test of Tests itself, whose power has a formula.
+and tests that count privately as a binomial one. Couch and others add Laplace noise to sums of ranks. Here:
+ours in their settings, Test of Tests itself, whose power has a formula, and Couch and others' absolute
+Kruskal-Wallis statistic, of sensitivity 8, against its simulated null law.
 """
 
 from __future__ import annotations
@@ -21,44 +22,72 @@ from discreet.single.test import test
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from discreet.typing import SingleTest
+
 LEVEL, EPSILON = 0.05, 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Whose, how many people, and the published power at level 0.05 and epsilon 1."""
+    """Whose, how many people and groups, and the published power at level 0.05 and epsilon 1."""
 
     rival: str
     n: int
     published: float
+    groups: int = 1
 
 
 SETTINGS = (
     Setting("Test of Tests", 100, 0.426),
     Setting("Test of Tests", 200, 0.817),
     Setting("Test of Tests", 400, 0.989),
-    Setting("Couch et al.", 62, 0.692),
-    Setting("Couch et al.", 100, 0.922),
-    Setting("Couch et al.", 160, 0.997),
+    Setting("Couch et al.", 62, 0.692, 2),
+    Setting("Couch et al.", 100, 0.922, 2),
+    Setting("Couch et al.", 160, 0.997, 2),
+    Setting("Couch et al.", 60, 0.799, 3),
+    Setting("Couch et al.", 87, 0.963, 3),
 )
+_TESTS: dict[int, SingleTest] = {2: "rank-sum", 3: "kruskal-wallis"}
 
 
 def power(setting: Setting, studies: int, seed: int) -> NDArray[np.float64]:
-    """Return whether ours rejects, in every study: normal with mean 0.4, or two groups with means +-0.5."""
+    """Return whether ours rejects, in every study: normal with mean 0.4, or groups with means 1 apart."""
     rng = np.random.default_rng(seed)
-    group = np.arange(setting.n) % 2
+    group = np.arange(setting.n) % setting.groups
     rejected = np.empty(studies)
     for i in range(studies):
         x = rng.standard_normal(setting.n)
-        if setting.rival == "Test of Tests":
+        if setting.groups == 1:
             answer = test(x + 0.4, "sign", epsilon=EPSILON)
         else:
-            answer = test(x + 0.5 - group, "rank-sum", epsilon=EPSILON, group=group, levels=(0, 1))
+            levels = tuple(range(setting.groups))
+            name = _TESTS[setting.groups]
+            answer = test(x + group, name, epsilon=EPSILON, group=group, levels=levels)
         rejected[i] = answer.p_value <= LEVEL
     return rejected
 
 
-def rival(n: int, mean: float = 0.4) -> float:
+def again(setting: Setting) -> float:
+    """Return the rival's power by its definition."""
+    return of_parts(setting.n) if setting.groups == 1 else couch(setting.n, setting.groups)
+
+
+def couch(n: int, groups: int, studies: int = 20_000) -> float:
+    """Return the power of the absolute Kruskal-Wallis statistic with Laplace noise of scale 8/epsilon."""
+    rng, group = np.random.default_rng(1), np.arange(n) % groups
+    scale = 4.0 * (n - 1) / n**2 if n % 2 == 0 else 4.0 / (n + 1)
+
+    def noisy(shift: float) -> NDArray[np.float64]:
+        x = rng.standard_normal((studies, n)) + shift * group
+        away = np.argsort(np.argsort(x, axis=1), axis=1) - (n - 1) / 2.0
+        apart = sum(np.abs(away[:, group == g].sum(axis=1)) for g in range(groups))
+        return scale * apart + rng.laplace(scale=8.0 / EPSILON, size=studies)
+
+    cut = np.quantile(noisy(0.0), 1.0 - LEVEL)
+    return float(np.mean(noisy(1.0) >= cut))
+
+
+def of_parts(n: int, mean: float = 0.4) -> float:
     """Return the power of Test of Tests with two-sided t-tests at the best number of parts and level."""
     best = 0.0
     noise, chance = noise_chances(1.0 / EPSILON)

@@ -25,13 +25,15 @@ class Effects:
     """Differences between the groups, second less first, in units of the column; shape (m,) each.
 
     `error` is the standard error, sampling and privacy noise together, `noise` the part that privacy adds;
-    `degrees` those of the t distribution that (estimate - truth)/error is referred to.
+    `degrees` those of the t distribution that (estimate - truth)/error is referred to; `deviation` is the
+    standard deviation inside the groups.
     """
 
     estimate: Floats
     error: Floats
     noise: Floats
     degrees: Floats
+    deviation: Floats
 
     @classmethod
     def joined(cls, parts: Sequence[Effects]) -> Effects:
@@ -81,4 +83,5 @@ def effects(sums: Sums) -> Effects:
     variance = sampling + noise
     degrees = np.maximum(2 * (variance / np.maximum(doubt, 1e-300)) ** 2, _LEAST)
     unit = sums.unit / (weight * size)
-    return Effects(contrast * unit, np.sqrt(variance) * unit, np.sqrt(noise) * unit, degrees)
+    inside = np.sqrt(np.maximum((1 - part) * spread[0] + part * spread[1], 0.0)) * sums.unit / size
+    return Effects(contrast * unit, np.sqrt(variance) * unit, np.sqrt(noise) * unit, degrees, inside)

@@ -12,7 +12,7 @@ from discreet.methods.all.proved.measure import budget, check_budget, measure
 from discreet.methods.all.released import released
 from discreet.methods.common import INDEPENDENT, gaussian_budget, gaussian_events
 from discreet.methods.method import Ready
-from discreet.report.estimates import BY_QUESTION, Told
+from discreet.report.estimates import BY_QUESTION, Told, strongest_first
 from discreet.report.fdr import FdrPromise
 from discreet.report.values import Values
 
@@ -63,9 +63,10 @@ def ready_proved(people: People, asked: Parameters) -> Ready:
             p,
             BY_QUESTION,
             question,
+            found.deviation,
         )
-        strongest = places[np.argsort(p[places], kind="stable")]
-        values = Values("difference", found.estimate[strongest], found.noise[strongest])
+        places = strongest_first(told, places)
+        values = Values("difference", found.estimate[places], found.noise[places])
         return released("noise on every statistic", people, asked, events, places, told, fdr, values)
 
     return Ready(events, fdr, draw)

@@ -1,0 +1,188 @@
+"""A data dictionary: what the columns of a table mean, as a questionnaire or a codebook says it. Public."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from discreet import check
+from discreet.errors import InputError
+from discreet.labels import spelled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from os import PathLike
+
+Meaning = Literal["number", "yes/no", "answers", "text", "date", "identifier"]
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """One column: what it holds, what it is called in words, its answers, bounds and codes for missing."""
+
+    name: str
+    kind: Meaning | None = None  # None: as the table says
+    label: str = ""
+    levels: tuple[Any, ...] = ()
+    answers: tuple[str, ...] = ()  # one for each level, in words
+    bounds: tuple[float, float] | None = None
+    missing: tuple[Any, ...] = ()
+
+    def __post_init__(self) -> None:
+        check.levels(self.levels, f"the levels of {self.name!r}")
+        if self.kind == "answers" and not self.levels:
+            raise InputError(f"{self.name!r} has answers: say which, in its levels")
+        if self.bounds is not None and not self.bounds[0] < self.bounds[1]:
+            raise InputError(f"the bounds of {self.name!r} must be two numbers, the lower one first")
+
+    def labels(self) -> dict[str, str]:
+        """Return what the hypotheses about it are in words."""
+        named = {self.name: self.label} if self.label else {}
+        for level, answer in zip(self.levels, self.answers, strict=bool(self.answers)):
+            if answer or self.label:
+                named[f"{self.name}={spelled(level)}"] = f"{self.label or self.name}: {answer or level}"
+        return named
+
+
+@dataclass(frozen=True, slots=True)
+class Dictionary:
+    r"""What the columns of a table mean: types, labels, answers, bounds, codes for missing. All public.
+
+    Parameters
+    ----------
+    variables : sequence of variables
+        As `Dictionary.read` makes them.
+
+    Raises
+    ------
+    InputError
+        Two variables have one name.
+
+    Notes
+    -----
+    Write it from the questionnaire or the codebook, never from the data: levels and bounds that follow from
+    people's entries would tell of them. `discreet.Table(data, dictionary=...)` uses it. An answer that is
+    none of the levels counts as missing. Proof: docs/proofs/reading.md.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, discreet
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "codebook.csv"
+    >>> _ = path.write_text("name,label,levels,low,high\nsmokes,Do you smoke?,1=yes|2=no,,\nage,,,0,110\n")
+    >>> dictionary = discreet.Dictionary.read(path)
+    >>> dictionary.bounds
+    {'age': (0.0, 110.0)}
+    >>> dictionary.labels
+    {'smokes': 'Do you smoke?', 'smokes=1': 'Do you smoke?: yes', 'smokes=2': 'Do you smoke?: no'}
+    """
+
+    variables: tuple[Variable, ...] = ()
+    _by_name: dict[str, Variable] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        variables = tuple(check.entries(self.variables, "variables"))
+        for variable in variables:
+            check.made(variable, Variable, "a dictionary is made of variables: use Dictionary.read(path)")
+        object.__setattr__(self, "variables", variables)
+        object.__setattr__(self, "_by_name", {variable.name: variable for variable in variables})
+        if len(self._by_name) != len(variables):
+            raise InputError("the dictionary has two variables of one name: remove one")
+
+    @classmethod
+    def read(cls, path: str | PathLike[str]) -> Dictionary:
+        """Return the dictionary in a file.
+
+        Parameters
+        ----------
+        path : path
+            A CSV file with the columns name, type, label, levels, low, high, missing; REDCap's data
+            dictionary (CSV); a Frictionless Table Schema (JSON or YAML); or an SPSS, Stata or SAS file,
+            whose labels are taken.
+
+        Returns
+        -------
+        Dictionary
+            Its variables in order.
+
+        Raises
+        ------
+        InputError
+            The file is none of these, or says something that cannot be meant.
+        """
+        from discreet.data.tables.dictionary_files import read_dictionary
+
+        return read_dictionary(check.path(path, "dictionary"))
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """What hypotheses are in words, by name."""
+        return {name: text for variable in self.variables for name, text in variable.labels().items()}
+
+    @property
+    def bounds(self) -> dict[str, tuple[float, float]]:
+        """The bounds of numbers, by column."""
+        return {variable.name: variable.bounds for variable in self.variables if variable.bounds is not None}
+
+    def get(self, name: str) -> Variable | None:
+        """Return what is said of a column, if anything.
+
+        Parameters
+        ----------
+        name : str
+            The column.
+
+        Returns
+        -------
+        Variable or None
+            Its record.
+        """
+        return self._by_name.get(name)
+
+    def over(self, other: Dictionary) -> Dictionary:
+        """Return both together; where both speak of a column, this one is right.
+
+        Parameters
+        ----------
+        other : Dictionary
+            What else is known.
+
+        Returns
+        -------
+        Dictionary
+            Everything.
+        """
+        return Dictionary(tuple({**other._by_name, **self._by_name}.values()))
+
+    def digest(self) -> str:
+        """Return a hash of all it says, by which a request is known again.
+
+        Returns
+        -------
+        str
+            Hexadecimal.
+        """
+        said = [[str(getattr(variable, name)) for name in Variable.__slots__] for variable in self.variables]
+        return sha256(json.dumps(said).encode()).hexdigest()
+
+
+def as_dictionary(given: Any) -> Dictionary:
+    """Return a dictionary that is given as such, or as a path."""
+    if isinstance(given, Dictionary):
+        return given
+    if isinstance(given, (str, Path)):
+        return Dictionary.read(given)
+    raise InputError(f"dictionary must be a path or discreet.Dictionary; got {check.kind_of(given)}")
+
+
+def variables_of(said: Iterable[Mapping[str, Any]], where: str) -> Dictionary:
+    """Return a dictionary of variables that are given by their fields; a wrong one is named by its place."""
+    variables: list[Variable] = []
+    for place, fields in enumerate(said, 1):
+        try:
+            variables.append(Variable(**fields))
+        except InputError as refusal:
+            raise InputError(f"{where}, variable {place}: {refusal}") from None
+    return Dictionary(tuple(variables))

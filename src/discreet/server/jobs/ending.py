@@ -1,0 +1,141 @@
+"""Ends of jobs that draw nothing: what is said, from when on it is seen, and what is paused by it."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import and_, or_, select, update
+
+from discreet.errors import InputError
+from discreet.privacy.ledger.payment import MOST_DRAWS
+from discreet.server import audit, records
+from discreet.server.datasets import registry
+from discreet.server.jobs.grid import grid_of
+from discreet.server.jobs.queue import MOST_ATTEMPTS, mine
+from discreet.server.store.tables import job
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from discreet.server.config import Config
+    from discreet.server.jobs.queue import Claim
+    from discreet.server.store import Connection, Store
+
+SENTENCE = "The question could not be answered. The custodian has been told; nothing was spent."
+KEPT = (
+    "The answer could not be completed yet. The custodian has been told and can complete it; it is paid for."
+)
+LATE = (
+    "The server was too busy or was paused, and did not answer in time; nothing was spent. Ask again later."
+)
+TOO_LARGE = (
+    "On invented people this question takes more time or memory than a trial may take here. No data were "
+    "read, and nothing was spent. Ask about fewer columns."
+)
+CHANGED = "What is public about the data set changed while the question waited; nothing was spent. Ask again."
+
+
+def end(
+    store: Store,
+    config: Config,
+    claim: Claim,
+    state: str,
+    *,
+    message: str = "",
+    detail: str = "",
+    result: str | None = None,
+) -> None:
+    """End a job that charges nothing: a plan, a trial, a refusal or a failure."""
+    with store.writing() as db:
+        row = db.execute(select(job).where(*mine(claim)).with_for_update()).first()
+        if row is None or row.state not in records.OPEN:
+            return
+        close(db, config, row, state, message=message, detail=detail, result=result)
+
+
+def close(
+    db: Connection,
+    config: Config,
+    row: Any,
+    state: str,
+    *,
+    message: str = "",
+    detail: str = "",
+    result: str | None = None,
+) -> None:
+    """End a locked job in the caller's transaction; what it says is seen from the next slot on.
+
+    A question that failed while data were read pauses its data set. Nothing else does.
+    """
+    now = time.time()
+    visible = row.submitted + grid_of(config).slot(now - row.submitted) if row.kind == "ask" else now
+    if state == "failed" and row.draws:
+        message = KEPT
+    values = {"state": state, "message": message, "result": result, "visible": visible}
+    made = records.change(db, "job", row.id, **values, detail=detail[:20_000])
+    if state == "failed" and config.pause_on_failure:
+        registry.pause_after(db, row.dataset, row.id, visible)
+    audit.append(db, state, row.id, "server", made, dataset=row.dataset, draws=row.draws)
+
+
+def release_worker(store: Store, config: Config, worker: str, *, late: bool = False) -> None:
+    """Take jobs back from a worker that is gone; give up those that took too long or were begun too often."""
+    held = (job.c.worker == worker, job.c.state.in_(("running", "charged")))
+
+    def take_back(db: Connection, row: Any) -> None:
+        often = row.draws >= MOST_DRAWS if row.draws else row.attempts >= MOST_ATTEMPTS
+        if often or (late and not row.draws):
+            _give_up(db, config, row, "it took too long" if late else "its worker was killed too often")
+        else:
+            state = "charged" if row.draws else "queued"
+            db.execute(update(job).where(job.c.id == row.id).values(state=state, lease=0.0, worker=""))
+
+    _each(store, held, take_back)
+
+
+def sweep(store: Store, config: Config) -> None:
+    """End questions that nobody began to answer in time, or that end their workers."""
+    now = time.time()
+    lost = and_(job.c.state == "running", job.c.lease < now)
+    late = and_(or_(job.c.state == "queued", lost), job.c.submitted < now - config.job_seconds)
+    deadly = and_(lost, job.c.attempts >= MOST_ATTEMPTS)
+
+    def end_it(db: Connection, row: Any) -> None:
+        if row.attempts >= MOST_ATTEMPTS:
+            _give_up(db, config, row, "its worker was lost too often")
+        else:
+            close(db, config, row, "refused", message=LATE)
+
+    _each(store, (job.c.draws == 0, or_(late, deadly)), end_it)
+
+
+def _each(store: Store, wanted: tuple[Any, ...], act: Callable[[Connection, Any], None]) -> None:
+    """Do something with every job there is of a kind, each in a transaction of its own."""
+    with store.reading() as db:
+        found = db.execute(select(job.c.id).where(*wanted)).scalars().all()
+    for job_id in found:
+        with store.writing() as db:
+            row = db.execute(select(job).where(job.c.id == job_id, *wanted).with_for_update()).first()
+            if row is not None:
+                act(db, row)
+
+
+def _give_up(db: Connection, config: Config, row: Any, why: str) -> None:
+    """End a job that was killed: on invented people it is refused, and only on data it is a failure."""
+    if row.reading is None and not row.draws:
+        close(db, config, row, "refused", message=TOO_LARGE, detail=why)
+    else:
+        close(db, config, row, "failed", message=SENTENCE, detail=why)
+
+
+def retry(db: Connection, actor: str, job_id: str) -> None:
+    """Let a failed question that is paid for be drawn once more: by its custodian, for nothing."""
+    row = db.execute(select(job).where(job.c.id == job_id).with_for_update()).first()
+    if row is None or row.state != "failed" or not row.draws:
+        raise InputError("only a failed question that was charged can be completed")
+    # One more draw, and no more than one.
+    values = {"state": "charged", "visible": None, "draws": min(row.draws, MOST_DRAWS - 1)}
+    audit.append(
+        db, "retry", job_id, actor, records.change(db, "job", job_id, **values, lease=0.0, worker="")
+    )

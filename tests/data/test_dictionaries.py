@@ -1,0 +1,177 @@
+"""Data dictionaries of every make say the same, and change what an entry becomes by public things alone."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pyreadstat
+import pytest
+import yaml
+
+import discreet
+from discreet.data.tables.dictionary import Dictionary, Variable
+from discreet.privacy.ledger import Ledger
+
+ASKED = {"q": 0.1, "epsilon": 3.0, "delta": 1e-6}
+OURS = """name;type;label;levels;low;high;missing
+who;id;;;;;
+smokes;answers;Do you smoke?;1=yes|2=no;;;9
+town;;Where do you live?;Paris, France|Rome;;;
+age;number;Age in years;;0;110;999
+"""
+REDCAP = """"Variable / Field Name","Field Type","Field Label","Choices, Calculations, OR Slider Labels",\
+"Text Validation Type OR Show Slider Number","Text Validation Min","Text Validation Max","Identifier?"
+who,text,Record,,,,,
+smokes,radio,"<b>Do you smoke?</b>","1, yes | 2, no",,,,
+likes,checkbox,Likes,"1, tea | 2, milk, cold",,,,
+age,text,Age in years,,integer,0,110,
+born,text,Born,,date_ymd,,,
+name,text,Name,,,,,y
+"""
+SCHEMA = {
+    "fields": [
+        {"name": "who", "type": "string"},
+        {"name": "smokes", "type": "integer", "title": "Do you smoke?", "categories": [
+            {"value": 1, "label": "yes"}, {"value": 2, "label": "no"}]},
+        {"name": "town", "type": "string", "constraints": {"enum": ["Paris, France", "Rome"]}},
+        {"name": "age", "type": "number", "title": "Age in years",
+         "constraints": {"minimum": 0, "maximum": 110}},
+        {"name": "well", "type": "boolean"},
+    ],
+    "primaryKey": "who",
+    "missingValues": ["", "999"],
+}  # fmt: skip
+
+
+def people(rows=400):
+    """Return a table with codes for missing, and answers that no dictionary knows."""
+    rng = np.random.default_rng(3)
+    return pd.DataFrame(
+        {
+            "who": np.arange(rows),
+            "arm": np.arange(rows) % 2,
+            "smokes": rng.choice([1, 2, 9, 4], rows),
+            "town": rng.choice(["Paris, France", "Rome", "Oslo"], rows),
+            "age": rng.choice([20, 40, 999], rows) + np.arange(rows) % 2,
+        }
+    )
+
+
+@pytest.fixture
+def codebook(tmp_path):
+    """Return our own form of a dictionary."""
+    (tmp_path / "codebook.csv").write_text(OURS, "utf-8")
+    return tmp_path / "codebook.csv"
+
+
+@pytest.mark.usefixtures("codebook")
+def test_every_make_of_dictionary_says_the_same(tmp_path):
+    """Labels, answers, bounds, identifiers; checkboxes of REDCap are columns of their own."""
+    (tmp_path / "redcap.csv").write_text(REDCAP, "utf-8")
+    (tmp_path / "schema.json").write_text(json.dumps(SCHEMA), "utf-8")
+    (tmp_path / "package.yaml").write_text(yaml.safe_dump({"resources": [{"schema": SCHEMA}]}), "utf-8")
+    for name in ("codebook.csv", "redcap.csv", "schema.json", "package.yaml"):
+        said = Dictionary.read(tmp_path / name)
+        assert said.bounds == {"age": (0.0, 110.0)}
+        assert said.labels["smokes=1"] == "Do you smoke?: yes"
+        assert said.labels["age"] == "Age in years"
+        assert said.get("who").kind == "identifier"
+    kinds = {variable.name: variable.kind for variable in Dictionary.read(tmp_path / "redcap.csv").variables}
+    assert kinds["likes___2"] == "yes/no"
+    assert (kinds["born"], kinds["name"]) == ("date", "identifier")
+    assert Dictionary.read(tmp_path / "redcap.csv").labels["likes___2"] == "Likes: milk, cold"
+    assert Dictionary.read(tmp_path / "schema.json").get("well").levels == (0, 1)
+
+
+@pytest.mark.parametrize("as_file", [True, False])
+def test_a_dictionary_says_what_is_tested_and_how(tmp_path, codebook, as_file):
+    """Answers by their levels, one of two; bounds and labels reach the release; identifiers are left out."""
+    table = people()
+    if as_file:
+        table.to_csv(tmp_path / "people.csv", index=False)
+        table = tmp_path / "people.csv"
+    test = discreet.Compare(group="arm")
+    found = discreet.discover(discreet.Table(table, dictionary=codebook), test, method="all", **ASKED)
+    assert found.told.hypotheses == ("smokes=1", "town=Rome", "age")
+    assert found.parameters["labels"]["smokes=1"] == "Do you smoke?: yes"
+    assert found.parameters["test"]["bounds"] == {"age": [0.0, 110.0]}
+    assert discreet.Release.from_json(found.to_json()).parameters["labels"]["age"] == "Age in years"
+
+
+def test_codes_for_missing_and_unknown_answers_are_missing(codebook):
+    """Wrong twin: without a dictionary they count as numbers and as "other"."""
+    table = people()
+    said = discreet.Table(table, dictionary=codebook)
+    (block,) = _blocks(said, None)
+    smokes, town, age = (np.isnan(column) for column in block.columns)
+    assert np.array_equal(smokes, table["smokes"].isin([9, 4]))
+    assert np.array_equal(town, table["town"] == "Oslo")
+    assert np.array_equal(age, table["age"] == 999)
+    (block,) = _blocks(table, {"smokes": None, "age": None})
+    assert not any(np.isnan(column).any() for column in block.columns)
+
+
+def _blocks(data, columns):
+    from discreet.data.source import open_source
+
+    return list(open_source(data).read(["arm"], columns=columns, person=None).blocks())
+
+
+def test_a_dictionary_is_part_of_what_a_release_id_stands_for(tmp_path, codebook):
+    """Another one is another question, and so is another separator."""
+    people().drop(columns="town").to_csv(tmp_path / "people.csv", index=False)
+    ledger = Ledger(tmp_path / "b.ledger")
+    ledger.create("trial", epsilon=9.0, delta=1e-5)
+    asked = {"ledger": ledger, "dataset": "trial", "release_id": "one", **ASKED}
+    test = discreet.TwoByTwo(group="arm")
+    table = discreet.Table(tmp_path / "people.csv", dictionary=codebook)
+    first = discreet.discover(table, test, **asked)
+    assert discreet.discover(table, test, **asked) == first
+    codebook.write_text(OURS.replace("110", "120"), "utf-8")
+    with pytest.raises(discreet.DiscreetError, match="other parameters"):
+        discreet.discover(discreet.Table(tmp_path / "people.csv", dictionary=codebook), test, **asked)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("a,b\n1,2\n", "a column called name"),
+        ("name,type\nage,nonsense\n", "'nonsense'"),
+        ("name,type\nage,answers\n", "say which, in its levels"),
+        ("name,low,high\nage,5,1\n", "the lower one first"),
+        ("name,low,high\nage,a,1\n", "must be two numbers"),
+        ("name\nage\nage\n", "two variables of one name"),
+        ("name\n", "no line below its header"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_in_words(tmp_path, text, told):
+    """A dictionary is public: the message may quote it."""
+    (tmp_path / "d.csv").write_text(text, "utf-8")
+    with pytest.raises(discreet.DiscreetError, match=told):
+        Dictionary.read(tmp_path / "d.csv")
+
+
+@pytest.mark.slow
+def test_labels_of_spss_and_stata_are_a_dictionary(tmp_path):
+    """Nominal ones are answers; a scale with labels at its ends, and what is called ordinal, stay numbers."""
+    table = people(50)[["smokes", "age", "arm"]].assign(trust=3.0)
+    labels = {"smokes": {1: "yes", 2: "no"}, "trust": {1: "none", 10: "full"}, "arm": {0: "old", 1: "new"}}
+    how = {"column_labels": {"age": "Age in years"}, "variable_value_labels": labels}
+    measures = {"smokes": "nominal", "arm": "ordinal"}
+    pyreadstat.write_sav(table, tmp_path / "p.sav", variable_measure=measures, **how)
+    pyreadstat.write_dta(table, tmp_path / "p.dta", **how)
+    for name, arm in (("p.sav", None), ("p.dta", "answers")):
+        said = Dictionary.read(tmp_path / name)
+        kinds = {variable.name: variable.kind for variable in said.variables}
+        assert kinds == {"smokes": "answers", "age": None, "arm": arm, "trust": None}
+        assert said.labels["smokes=2"] == "smokes: no"
+    names = discreet.measure(tmp_path / "p.sav", discreet.Sign(null=0.5)).names
+    assert names == ("smokes=1", "age", "arm", "trust")
+
+
+def test_the_users_dictionary_is_right_where_two_speak():
+    """And the other is kept elsewhere."""
+    theirs = Dictionary((Variable("a", label="theirs"), Variable("b", label="theirs")))
+    assert Dictionary((Variable("a", label="ours"),)).over(theirs).labels == {"a": "ours", "b": "theirs"}
