@@ -23,6 +23,7 @@ from .evidence.core.log_p import are_neighbours as are_neighbours
 from .evidence.core.log_p import truncated_sensitivity as truncated_sensitivity
 from .evidence.core.null import Null as Null
 from .evidence.correlation import Correlation as Correlation
+from .evidence.gehan import Gehan as Gehan
 from .evidence.genotypic import Genotypic as Genotypic
 from .evidence.kruskal_wallis import KruskalWallis as KruskalWallis
 from .evidence.mean import Mean as Mean

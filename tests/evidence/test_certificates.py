@@ -361,6 +361,7 @@ ELSEWHERE = {"adjusted": "test_adjusted", "contingency": "test_several", "kruska
 ELSEWHERE |= {
     "pairs": "test_several",
     "tdt": "test_tdt",
+    "gehan": "test_gehan",
 }  # whose labels, levels, pairs or families are more than tables here have
 
 

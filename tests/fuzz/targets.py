@@ -176,7 +176,7 @@ def _evidence(made):
     sign = discreet.Sign()
     right = {"data": made.table, "test": sign, "person": None, "columns": ["a", "b"]}
     yield Target("measure", discreet.measure, everything(discreet.measure, **right), ("engine",))
-    for reduce in ("mean", "first", "any"):
+    for reduce in ("mean", "first", "any", "difference", "slope"):
         person = discreet.Person("who", reduce)
         yield Target(f"measure {reduce}", discreet.measure, {**right, "person": person})
 
@@ -289,6 +289,7 @@ def _tests(made):
         discreet.Stratified: {**group, **bounds, "stratum": "s", "strata": (0, 1, 2)},
         discreet.TwoByTwo: group,
         discreet.RankSum: group,
+        discreet.Gehan: {**group, "event": "y"},
         discreet.KruskalWallis: {"group": "s", "levels": (0, 1, 2)},
         discreet.Pairs: {},
         discreet.Adjusted: {**group, "adjust": {"s": (0, 1, 2)}},

@@ -147,7 +147,18 @@ class Compare(Test):
 
     @classmethod
     def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:
-        """Return null cases of the scores: of numbers and answers, protected or public, and in subgroups."""
+        """Return null cases of the scores: of numbers and answers, protected or public, and in subgroups.
+
+        Parameters
+        ----------
+        columns : NullColumns
+            How rare a yes is, and how large the second group.
+
+        Returns
+        -------
+        sequence of NullCase
+            Rows of the table of type-I errors.
+        """
         from discreet.evidence.core.null_columns import GROUP, NullCase
 
         test = partial(cls, group="g", alternative=columns.alternative)
