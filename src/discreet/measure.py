@@ -49,19 +49,22 @@ def measure(
     Parameters
     ----------
     data : path, array or table
-        CSV or TSV (also .gz), Parquet, or a folder of Parquet files, read in blocks; an array (n, m); or a
-        pandas, polars (eager or lazy) or pyarrow table. One row for each person, unless `person` is given. Or
-        genotypes: `Plink`, or a path to a .bed or .pgen file; the phenotype is the column "phenotype".
+        CSV or TSV (also .gz), Parquet, a folder of Parquet files, Excel, SPSS, Stata, SAS, Arrow; an array
+        (n, m); a pandas, polars (eager or lazy) or pyarrow table, a DuckDB relation or anything that gives
+        an Arrow stream; or `Table`, which says how a file is read and what its columns mean. One row for
+        each person, unless `person` is given. Or genotypes: `Plink`, or a path to a .bed or .pgen file; the
+        phenotype is the column "phenotype".
     test : Mean, Proportion, TwoGroups, ...
         What to test, with its public arguments.
     person : str or Person, optional
         The column that says whose row it is; Person(column, reduce="mean") when people have several rows. If
         None, each row is a person.
     columns : str, type, sequence or mapping, optional
-        What to test: a list of names, a pattern such as "lab_*", a type (bool, int, float), or a mapping from
-        column to its declared levels (None for numbers); all other levels together are "other", unless one
-        alone is declared. If None, all number and yes/no columns but a first one without a name; of CSV,
-        which declares no types, all columns, and text among them is refused.
+        What to test: a list of names, a pattern such as "lab_*", a type (bool, int, float), or a mapping
+        from column to its declared levels (None for numbers); all other levels together are "other", unless
+        one alone is declared. If None, all number and yes/no columns, and answers whose levels the table
+        declares, but no identifiers (known by their names) and no row numbers; of CSV, which declares no
+        types, all others, and text among them is refused.
     engine : {"local", "dask"}
         Where to count. "dask": on a cluster, from Parquet or PLINK files that its workers can read, a dask
         array (n, m) or a dask data frame. The evidence is the same, bit for bit.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from discreet.cli import describe as describe
 from discreet.cli import discover as discover
 from discreet.cli import lab as lab
 from discreet.cli import plan as plan

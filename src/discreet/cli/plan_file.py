@@ -64,7 +64,13 @@ def read_job(plan: Mapping[str, Any], given: Mapping[str, Any]) -> Job:
         options |= {"bounds": bounds} if bounds else {}
     test = make_test(kind, options)
     asked = Parameters(**{**DEFAULTS, **{name: everything[name] for name in _ASKED if name in everything}})
-    return Job(_data(everything, test), test, asked, _other(everything))
+    other = _other(everything)
+    if isinstance(
+        other.get("columns"), dict
+    ):  # a plan may list all columns: those that say who are not tested
+        apart = {*test.labels, everything.get("person")}
+        other["columns"] = {name: of for name, of in other["columns"].items() if name not in apart}
+    return Job(_data(everything, test), test, asked, other)
 
 
 def read_words(plan: Mapping[str, Any], given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -163,11 +169,11 @@ def _other(everything: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _columns(written: Any) -> Any:
-    """Return the columns; where TOML gives them as a table, those of numbers are called "number" there."""
+    """Return the columns; in TOML, which has no word for None, it is "number" or "declared"."""
     if not isinstance(written, dict):
         return written
     columns = cast("dict[str, Any]", written)
-    return {name: None if levels == "number" else levels for name, levels in columns.items()}
+    return {name: None if levels in ("number", "declared") else levels for name, levels in columns.items()}
 
 
 def _read(path: Path) -> dict[str, Any]:

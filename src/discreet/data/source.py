@@ -164,7 +164,7 @@ class Tables:
 
     def labels(self, names: Iterable[str]) -> dict[str, str]:
         """Return what hypotheses are in words, as far as the dictionary says, inside subgroups as well."""
-        dictionary: Any = getattr(self.opened, "dictionary", None)
+        dictionary: Any = getattr(self._opened, "dictionary", None)  # None of p-values, which are no table
         known: dict[str, str] = {} if dictionary is None else dictionary.labels
         found = {name: known.get(name.partition(" | ")[0]) for name in names}
         return {name: text for name, text in found.items() if text is not None}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice, repeat
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from discreet.report import words
 from discreet.report.asked import compared
@@ -82,7 +83,10 @@ def _columns(release: Release) -> list[_Column]:
     kinds = ([tag("small", shown(kind, 80))] for kind in table.get("effect", ()))
     small = kinds if release.told is not None else repeat([])
     names = zip(_some(table["hypothesis"]), small, strict=False)
-    cells = [tag("td", tag("bdi", shown(name)), *kind, class_="name") for name, kind in names]
+    cells = [
+        tag("td", tag("bdi", shown(name)), *_label(release, name), *kind, class_="name")
+        for name, kind in names
+    ]
     made.append(_Column("Hypothesis", cells, "text"))
     if release.told is None:
         made.append(
@@ -98,6 +102,13 @@ def _columns(release: Release) -> list[_Column]:
     elif release.values is not None:
         made += _values(table, shown(release.values.name, 40))
     return made
+
+
+def _label(release: Release, name: str) -> list[Element]:
+    """Return what a hypothesis is in words, where a data dictionary said it."""
+    labels = release.parameters.get("labels")
+    label = cast("Mapping[str, Any]", labels).get(name) if isinstance(labels, Mapping) else None
+    return [tag("small", shown(str(label), 160))] if label else []
 
 
 def _estimates(table: dict[str, list[Any]]) -> list[_Column]:

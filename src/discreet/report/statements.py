@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from discreet.report.release import Release
 
 
-_ELSEWHERE = ("question", "compared", "people", "data", "date")  # said in words of their own
+_ELSEWHERE = ("question", "compared", "people", "data", "date", "labels")  # said in words of their own
 
 
 def fdr_statement(fdr: FdrPromise) -> list[Element]:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 _TYPES = {bool: "bool", int: "int", float: "float"}
 NUMBERS = ("bool", "int", "float", "object")  # objects are read one by one, and must be numbers
-_YES = ("yes", "true", "1", "1.0")
 _PANDAS_ROWS = "__index_level_0__"
 
 
@@ -190,11 +189,8 @@ def _with_levels(column: Column, levels: tuple[Any, ...] | None) -> Chosen:
 
 
 def _declared(name: str, column: Column) -> Chosen:
-    """Return a column with all the levels there are; of two, one tells all, and yes is asked for."""
+    """Return a column with all the levels there are; of two, one tells all."""
     levels = column.levels or ()
-    places = range(len(levels))
-    if len(levels) == 2:
-        yes = [place for place, level in enumerate(levels) if str(level).lower() in _YES]
-        places = yes[:1] or [1]
+    places = [column.yes] if len(levels) == 2 else range(len(levels))
     names = [name if levels == (0, 1) else f"{name}={levels[place]}" for place in places]
     return Chosen(column, levels, tuple(names), tuple(places), closed=True)

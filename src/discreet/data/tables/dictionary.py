@@ -38,6 +38,12 @@ class Variable:
         if self.bounds is not None and not self.bounds[0] < self.bounds[1]:
             raise InputError(f"the bounds of {self.name!r} must be two numbers, the lower one first")
 
+    def yes(self) -> int:
+        """Return the place of the level that means yes; of two others, of the second."""
+        words = [str(word).lower() for word in (*self.answers, *self.levels)]
+        places = [place for place, word in enumerate(words) if word in {"yes", "true"}]
+        return places[0] % len(self.levels) if places else 1
+
     def labels(self) -> dict[str, str]:
         """Return what the hypotheses about it are in words."""
         named = {self.name: self.label} if self.label else {}

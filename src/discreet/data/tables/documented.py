@@ -56,7 +56,8 @@ class DocumentedSource:
         if variable.kind == "number":
             return replace(column, levels=None, identifier=False)
         if variable.kind in {"answers", "yes/no"}:
-            return replace(column, kind="text", declared=True, levels=variable.levels, identifier=False)
+            known = {"levels": variable.levels, "yes": variable.yes()}
+            return replace(column, kind="text", declared=True, identifier=False, **known)
         if variable.kind == "identifier":
             return replace(column, levels=None, identifier=True)
         return replace(column, kind=_OTHERS[variable.kind], levels=None)

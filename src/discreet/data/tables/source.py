@@ -28,7 +28,8 @@ class Column:
 
     It is not where a single value could change it, as a missing one makes floats of whole numbers in pandas.
     `levels` are all the answers that the type of the column, or its dictionary, allows. An identifier says
-    who, and is tested only if it is named; None where its name alone can tell.
+    who, and is tested only if it is named; None where its name alone can tell. Of two levels the one at `yes`
+    is asked for.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Column:
     declared: bool = True
     levels: tuple[Any, ...] | None = None
     identifier: bool | None = None
+    yes: int = 1
 
 
 class TableSource(Protocol):
