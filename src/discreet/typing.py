@@ -51,7 +51,7 @@ Online: TypeAlias = Literal["lord", "saffron", "lond"]
 """How a `Sequence` sets its levels."""
 NoisyMinimum: TypeAlias = Literal["permute-and-flip", "laplace"]
 """Which noise `noisy_min` adds."""
-Reduction: TypeAlias = Literal["mean", "first", "any"]
+Reduction: TypeAlias = Literal["mean", "first", "any", "difference", "slope"]
 """How several rows of one person become one."""
 Separator: TypeAlias = Literal[",", ";", "tab", "|"]
 """What lies between two entries of a text file."""

@@ -21,6 +21,10 @@ VISITS = pd.DataFrame(
 )
 
 
+CHANGES = [[2.0, 0.0], [2.0, 0.0], [np.nan, np.nan]]
+SLOPES = [[1.0, 0.0], [2.0, 0.0], [np.nan, np.nan]]  # the missing visit of "b" counts as one
+
+
 def rows_of(reduce):
     """Return the block of one row each."""
     table = open_table(
@@ -35,6 +39,8 @@ def rows_of(reduce):
         ("mean", [[2.0, 1 / 3], [5.0, 0.0], [np.nan, 0.0]]),
         ("first", [[1.0, 0.0], [4.0, 0.0], [np.nan, 0.0]]),
         ("any", [[1.0, 1.0], [1.0, 0.0], [np.nan, 0.0]]),
+        ("difference", CHANGES),
+        ("slope", SLOPES),
     ],
 )
 def test_rows_of_one_person_become_one(reduce, expected):
@@ -93,7 +99,7 @@ def test_votes_follow_the_person():
 
 
 def test_an_unknown_reduction_is_refused():
-    """Only mean, first and any."""
+    """Only those that are documented."""
     with pytest.raises(discreet.DiscreetError, match="reduce"):
         discreet.Person("id", "median")
 

@@ -116,7 +116,9 @@ def test_a_line_of_a_csv_file_is_one_row_and_moves_no_other(tmp_path, line, plac
 
 @pytest.mark.slow
 @given(
-    line=LINES, rows=st.lists(st.integers(0, 4), min_size=1), reduce=st.sampled_from(["mean", "first", "any"])
+    line=LINES,
+    rows=st.lists(st.integers(0, 4), min_size=1),
+    reduce=st.sampled_from(["mean", "first", "any", "difference", "slope"]),
 )
 @FEW
 def test_the_rows_of_a_person_move_no_other_person(tmp_path, line, rows, reduce):

@@ -176,7 +176,7 @@ def _evidence(made):
     sign = discreet.Sign()
     right = {"data": made.table, "test": sign, "person": None, "columns": ["a", "b"]}
     yield Target("measure", discreet.measure, everything(discreet.measure, **right), ("engine",))
-    for reduce in ("mean", "first", "any"):
+    for reduce in ("mean", "first", "any", "difference", "slope"):
         person = discreet.Person("who", reduce)
         yield Target(f"measure {reduce}", discreet.measure, {**right, "person": person})
 

@@ -36,9 +36,12 @@ class Person:
     ----------
     column : str
         The identifier. Rows without one are left out: nobody could say whose they are.
-    reduce : {"mean", "first", "any"}, optional
+    reduce : {"mean", "first", "any", "difference", "slope"}, optional
         The mean of the values present, the first row's values, or whether any value present is above 0; of
-        everyone's values, also of those with one row. If None, each person must have one row.
+        everyone's values, also of those with one row. "difference": the last value present less the first;
+        "slope": by how much values rise from one row to the next, by least squares over the values present;
+        both in the order of the person's rows, and missing where fewer than two values are present. If None,
+        each person must have one row.
 
     Raises
     ------
@@ -130,4 +133,33 @@ def _any(values: NDArray[np.float64], member: NDArray[np.intp], people: int) -> 
     return np.where(present > 0, np.bincount(member, values > 0, people) > 0, np.nan)
 
 
-_REDUCED = {"mean": _mean, "any": _any}
+def _visits(member: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Return the number of each row among the rows of its person: 0, 1, ..."""
+    order = np.argsort(member, kind="stable")
+    starts = np.searchsorted(member[order], member[order])
+    visit = np.empty(member.size)
+    visit[order] = np.arange(member.size) - starts
+    return visit
+
+
+def _difference(values: NDArray[np.float64], member: NDArray[np.intp], people: int) -> NDArray[np.float64]:
+    present = np.flatnonzero(~np.isnan(values))
+    first, last = np.full(people, np.nan), np.full(people, np.nan)
+    first[member[present[::-1]]] = values[present[::-1]]  # of several assignments the last one stays
+    last[member[present]] = values[present]
+    several = np.bincount(member[present], minlength=people) > 1
+    with np.errstate(all="ignore"):
+        return np.where(several, last - first, np.nan)
+
+
+def _slope(values: NDArray[np.float64], member: NDArray[np.intp], people: int) -> NDArray[np.float64]:
+    present = ~np.isnan(values)
+    of, x, visit = member[present], values[present], _visits(member)[present]
+    with np.errstate(all="ignore"):
+        count = np.bincount(of, minlength=people)
+        away = visit - (np.bincount(of, visit, people) / count)[of]
+        centred = x - (np.bincount(of, x, people) / count)[of]
+        return np.bincount(of, away * centred, people) / np.bincount(of, away * away, people)
+
+
+_REDUCED = {"mean": _mean, "any": _any, "difference": _difference, "slope": _slope}

@@ -21,7 +21,8 @@ people = 0
 review = false
 # Whether analysts see one another's releases: "shared" or "own".
 releases = "shared"
-# The column that says whose row it is, if people have several, and how they become one: mean, first, any.
+# The column that says whose row it is, if people have several, and how they become one: mean, first, any,
+# difference, slope.
 # person = "id"
 # reduce = "mean"
 # Types: "number" (bounds help), "yes/no", "answers" (with levels). public = true: who has which value is no
