@@ -171,6 +171,31 @@ def test_labels_of_spss_and_stata_are_a_dictionary(tmp_path):
     assert names == ("smokes=1", "age", "arm", "trust")
 
 
+def test_words_for_missing_may_stand_among_numbers(tmp_path):
+    """In text and in worksheets; a word that was not declared is refused without being repeated."""
+    table = pd.DataFrame({"g": [0, 1, 0, 1], "age": ["20", " don't know ", "30", "secret"]})
+    table.to_csv(tmp_path / "people.csv", index=False)
+    table.to_excel(tmp_path / "people.xlsx", index=False)
+    for name in ("people.csv", "people.xlsx"):
+        for words, known in ((("don't know", "secret"), True), (("don't know",), False)):
+            said = Dictionary((Variable("age", missing=words),))
+            data = discreet.Table(tmp_path / name, dictionary=said)
+            if known:
+                assert discreet.measure(data, discreet.Sign(null=25), columns=["age"]).names == ("age",)
+                continue
+            with pytest.raises(discreet.DiscreetError, match=r"column 'age', (line|row) 5") as refusal:
+                discreet.measure(data, discreet.Sign(), columns=["age"])
+            assert "secret" not in str(refusal.value)
+
+
+def test_a_level_is_refused_with_the_answers_in_words():
+    """Who types the label of a value is told its code."""
+    said = Dictionary((Variable("arm", "answers", levels=(0, 1), answers=("old", "new")),))
+    table = discreet.Table(people(), dictionary=said)
+    with pytest.raises(discreet.DiscreetError, match=r"'0' \(old\), '1' \(new\)"):
+        discreet.measure(table, discreet.Compare(group="arm", levels=("old", "new")), columns=["age"])
+
+
 def test_the_users_dictionary_is_right_where_two_speak():
     """And the other is kept elsewhere."""
     theirs = Dictionary((Variable("a", label="theirs"), Variable("b", label="theirs")))

@@ -61,6 +61,22 @@ RIGHT = {
     "budget show": ["--ledger", "whole.ledger"],
     "budget history": ["cohort", "--ledger", "whole.ledger"],
     "budget verify": ["--ledger", "whole.ledger"],
+    "serve init": ["new-home"],
+    "serve describe": ["whole.parquet"],
+    "serve register": [
+        *("home", "cohort", "whole.parquet", "--metadata", "about.toml", "--epsilon", "1", "--delta", "1e-6"),
+    ],
+    "serve metadata": ["home", "trial"],
+    "serve share": ["home", "trial", "everyone", "--epsilon", "0.5"],
+    "serve account": ["home", "ana"],
+    "serve role": ["home", "ana", "auditor"],
+    "serve token": ["home", "ana"],
+    "serve state": ["home", "trial", "paused"],
+    "serve verify": ["home"],
+    "serve doctor": ["home"],
+    "serve backup": ["home", "copy.db"],
+    "serve restore": ["home", "copy.db"],
+    "serve migrate": ["home"],
 }
 """Commands that read what people type. The others do much work by design: their sizes are not tried."""
 
@@ -77,14 +93,28 @@ def commands(count, seed):
     rng = random.Random(seed)
     known = {command: _options(command) for command in RIGHT}
     for _ in range(count):
-        command = rng.choice(["discover"] * 5 + list(RIGHT))
+        command = rng.choice(["discover"] * 12 + list(RIGHT))
         line = [*command.split(), *RIGHT[command]]
+        if command.startswith("serve") and rng.random() < 0.3:  # what has to be said, too
+            line[rng.randrange(2, len(line))] = rng.choice(WORDS)
         for option in rng.sample(known[command], min(len(known[command]), rng.choice((1, 1, 2, 3)))):
             typed = [] if option.is_flag else [rng.choice(WORDS) for _ in range(max(1, option.nargs))]
             line += [rng.choice(option.opts + option.secondary_opts), *typed]
         if rng.random() < 0.3 and command == "discover":
             line.append("--dry-run")
         yield line
+
+
+def make_home(folder):
+    """Make a server's home with a data set and an account."""
+    (folder / "about.toml").write_text("people = 100\n[columns.a]\n[columns.g]\n")
+    for line in (
+        ["init", "home"],
+        ["register", "home", "trial", "whole.parquet", *RIGHT["serve register"][3:]],
+        ["account", "home", "ana"],
+    ):
+        told = CliRunner().invoke(app, ["serve", *line])
+        assert told.exit_code == 0, told.output
 
 
 def run(count, seed=0):
@@ -94,6 +124,7 @@ def run(count, seed=0):
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         for kind in ("csv", "parquet", "bed", "plan", "ledger"):
             KINDS[kind].whole(Path(folder))
+        make_home(Path(folder))
         for line in commands(count, seed):
             signal.alarm(SECONDS)
             try:

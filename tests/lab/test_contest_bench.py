@@ -7,7 +7,18 @@ import numpy as np
 import pytest
 
 from budget import assert_mean_is, must_fail
-from discreet.lab.bench.contest import families, joint_flip, online_rivals, packages, report, synthetic
+from discreet.lab.bench.contest import (
+    aim,
+    families,
+    joint_flip,
+    offline,
+    one_question,
+    online_rivals,
+    packages,
+    report,
+    synthetic,
+)
+from discreet.lab.bench.power import proportions, published
 
 
 @pytest.mark.statistical(2, twins=1)
@@ -39,6 +50,17 @@ def test_synthetic_people_resemble_the_real_ones(monkeypatch):
     assert np.abs(made.mean(axis=0) - people.mean(axis=0)).max() < 0.08
     assert (synthetic.discoveries(made) & real).sum() == 3
     assert synthetic.discoveries(people)[real].all()
+
+
+def test_aim_measures_what_its_budget_allows(monkeypatch):
+    """Nothing is left of it; with a large one the synthetic people show what is there."""
+    monkeypatch.setattr(aim, "EPSILON", 1e5)
+    rng = np.random.default_rng(1)
+    people, real = synthetic.table(rng, 3)
+    made, spent = aim.synthesize(people, rng)
+    assert spent == pytest.approx(synthetic.budget(1e5, synthetic.DELTA))
+    assert (synthetic.discoveries(made) & real).sum() == 3
+    assert np.abs(made.mean(axis=0) - people.mean(axis=0)).max() < 0.08
 
 
 def test_the_budget_of_synthetic_data():
@@ -94,10 +116,30 @@ def test_distances_of_families_are_the_fewest_changes(cut):
             assert found == (down[table] - 1 if table in above else -up[table])
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "rival"), [("DP-BH", offline.dp_bh), ("DP-AdaPT", offline.dp_adapt)])
+def test_rivals_for_p_values_are_reproduced(name, rival):
+    """Power and FDR of four studies are those published, within what four studies can tell."""
+    rng, point = np.random.default_rng(3), offline.POINTS[1]
+    found = []
+    for _ in range(4):
+        z = rng.standard_normal(offline.M)
+        z[: offline.SIGNALS] += 4.0
+        found.append(proportions(rival(z, point, rng)))
+    false, power = np.mean(found, axis=0)
+    fdr, published_power = published()["epsilon", 0.5, name]
+    assert power == pytest.approx(published_power, abs=0.08)
+    assert false == pytest.approx(fdr, abs=0.06)
+
+
+@pytest.mark.slow
 def test_tables_are_printed(monkeypatch):
     """Every part of the report, small."""
     monkeypatch.setattr(packages, "choosers", dict)
+    monkeypatch.setattr(one_question, "STUDIES", 100)
     monkeypatch.setattr(families, "VARIANTS", 2_000)
+    monkeypatch.setattr(offline, "POINTS", offline.POINTS[1:2])
+    monkeypatch.setattr(offline, "CONTENDERS", {"DP-AdaPT": offline.dp_adapt})
     words = report.run(2, lambda _: None)
-    for part in ("joint permute-and-flip", "Test of Tests", "saffron", "synthetic data, BH", "0.914"):
+    for part in ("joint permute-and-flip", "Test of Tests", "saffron", "AIM, BH", "0.914"):
         assert part in words

@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import arrays
 from budget import assert_frequencies, must_fail
 from discreet.lab import outcomes
 from discreet.noise.laws import GUMBEL, LAPLACE
-from discreet.selection.contest import contest, settle, sieve
+from discreet.selection.contest import coarse, contest, settle, sieve
 from discreet.selection.contest.drawn import RANGE, SCALES
 
 X = np.array([0.0, 0.7, -0.4, 1.1, 0.7])
@@ -56,7 +56,17 @@ def test_law_when_everyone_is_drawn(name, k):
 def test_law_through_the_sieve(monkeypatch, name):
     """The sieve changes the work, not the law."""
     monkeypatch.setattr(contest, "_SMALL", 0)
+    monkeypatch.setattr(contest, "_FEW", 0)
     monkeypatch.setattr(sieve, "_SAFE", 0.01)
+    check_law(name, 1)
+
+
+@pytest.mark.slow
+@pytest.mark.statistical(2, twins=1)
+@pytest.mark.parametrize("name", LAWS)
+def test_law_through_the_tables(monkeypatch, name):
+    """So do the tables that rule out most of a few thousand."""
+    monkeypatch.setattr(contest, "_SMALL", 0)
     check_law(name, 1)
 
 
@@ -66,6 +76,7 @@ def test_law_through_the_sieve(monkeypatch, name):
 def test_law_when_the_sieve_keeps_too_few(monkeypatch, name):
     """A line far too high is missed often; reading on, rather than drawing anew, keeps the law."""
     monkeypatch.setattr(contest, "_SMALL", 0)
+    monkeypatch.setattr(contest, "_FEW", 0)
     missed = []
     original = contest._leaders
 
@@ -166,6 +177,26 @@ def test_the_threshold_before_the_sieve_is_safe(law, name, scale):
         assert np.isfinite(edge)
         assert Fraction(edge) / Fraction(scale) <= Fraction(upper) - Fraction(pilot.margin) / 4
         assert upper - pilot.margin / 4 >= -RANGE
+
+
+@pytest.mark.parametrize("law", [GUMBEL, LAPLACE])
+@pytest.mark.parametrize("name", ODD)
+@pytest.mark.parametrize("scale", [SCALES[0], 0.7, SCALES[1]])
+def test_whoever_the_tables_rule_out_cannot_win(monkeypatch, law, name, scale):
+    """At the most that a first word can mean, below the least of k who stay; words at both ends too."""
+    k, x = 5, ODD[name] * scale
+    words = np.random.default_rng(8).integers(0, 2**16, x.size, dtype=np.uint16)
+    words[:40], words[-40:] = 0, 65535
+    monkeypatch.setattr(coarse, "entropy", SimpleNamespace(words=lambda n, _: words[:n].copy()))
+    stay = coarse.coarse(x, scale, k, law).index
+    level, low = sieve.in_scales(x, scale), words / 65536.0
+    with np.errstate(all="ignore"):
+        most = level + np.where(words == 0, np.inf, law.isf(low, 1 - low))
+        least = level + np.where(words == 65535, -np.inf, law.isf(low + 2.0**-16, 1 - low - 2.0**-16))
+    assert k <= stay.size
+    assert most[np.setdiff1d(np.arange(x.size), stay)].max(initial=-np.inf) < np.sort(least[stay])[-k]
+    if name == "wide":
+        assert stay.size < 200
 
 
 @pytest.mark.parametrize("law", [GUMBEL, LAPLACE])

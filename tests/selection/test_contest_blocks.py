@@ -79,6 +79,7 @@ def test_the_law_of_blocks_is_exact(monkeypatch):
 def test_the_law_of_sieved_blocks_is_exact(monkeypatch):
     """The same when every block is sieved; the law of half the scale is refuted."""
     monkeypatch.setattr(contest, "_SMALL", 0)
+    monkeypatch.setattr(contest, "_FEW", 0)
     x = np.concatenate([X, X[::-1] + 0.3])
     p, wrong = outcomes.softmax_orders(x, 1.0, 1), outcomes.softmax_orders(x, 0.5, 1)
     found = frequencies(x, 1, [0, 5, 10], p)

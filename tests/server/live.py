@@ -17,7 +17,7 @@ class Live:
         with socket.socket() as found:
             found.bind(("127.0.0.1", 0))
             port = found.getsockname()[1]
-        self.place = place.change(workers=workers, trial_workers=workers, port=port, **settings)
+        self.place = place.change(**{"workers": workers, "trial_workers": workers, **settings}, port=port)
         self.app = build(place.config)
         settings = listening(self.app, place.config)
         settings.timeout_graceful_shutdown = 1  # nobody waits for lines that others left open

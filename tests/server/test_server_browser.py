@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 from live import Live
+from places import open_place
 
 from discreet.server.accounts import credentials
 
@@ -41,11 +42,15 @@ def chromium():
         browser.close()
 
 
-@pytest.fixture
-def live(place):
+@pytest.fixture(scope="module")
+def live(tmp_path_factory, sqlite_home):
     """Run a server with one worker."""
-    with Live(place) as running:
+    home = tmp_path_factory.mktemp("live") / "home"
+    shutil.copytree(sqlite_home, home)
+    place = open_place(home)
+    with Live(place, trial_workers=0) as running:
         yield running
+    place.store.close()
 
 
 def link(live, name):

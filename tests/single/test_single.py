@@ -189,13 +189,11 @@ def test_published_power_is_reached(setting):
 
 
 @pytest.mark.parametrize("setting", one_question.SETTINGS)
-def test_the_rival_is_reproduced(setting):
+def test_the_rival_is_reproduced(setting, monkeypatch):
     """By its definition it has the power it published; Couch and others' at 62 people is .07 less."""
-    again = one_question.couch(setting.n, setting.groups, 3000) if setting.groups > 1 else None
-    if again is None:
-        assert one_question.again(setting) == pytest.approx(setting.published, abs=0.015)
-    else:
-        assert again == pytest.approx(setting.published, abs=0.1)
+    monkeypatch.setattr(one_question, "STUDIES", 3000)
+    near = 0.015 if setting.groups == 1 else 0.1 if setting.n == 62 else 0.05
+    assert one_question.again(setting) == pytest.approx(setting.published, abs=near)
 
 
 def test_direction():

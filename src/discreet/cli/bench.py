@@ -75,6 +75,25 @@ def bench_contest(
     typer.echo(words)
 
 
+@bench.command("synthetic")
+def bench_synthetic(
+    folder: Path | None = typer.Option(None, help="Where the health survey is, as a Parquet file."),
+    studies: int = typer.Option(100, min=2, help="Tables behind a figure."),
+) -> None:
+    """Print what ordinary tests on private synthetic data do to the false discovery rate, beside ours."""
+    from discreet.lab.bench.contest import report, synthetic
+    from discreet.progress import progress
+
+    if folder is None or not (folder / synthetic.SURVEY).exists():
+        if folder is not None:
+            typer.echo(f"skipped: {synthetic.SURVEY} is not in {folder}")
+        with progress("settings", 2) as tick:
+            typer.echo(report.from_synthetic(studies, tick))
+        return
+    with progress("settings", 3) as tick:
+        typer.echo(report.from_survey(folder, studies, tick))
+
+
 @bench.command("scales")
 def bench_scales(
     epsilon: float = typer.Option(1.0, help="The privacy budget."),

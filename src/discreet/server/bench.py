@@ -36,7 +36,12 @@ _ABOUT = {
     "people": 500,
     "columns": {"treated": {"type": "answers", "levels": [0, 1]}, "a": {"bounds": [0, 1]}},
 }
-_SETTINGS = "\nrequests_per_minute = 1000000\nqueue_per_account = 1000\nfirst_answer_seconds = 0.25\n"
+_SETTINGS = """
+requests_per_minute = 1000000
+queue_per_account = 1000
+first_answer_seconds = 0.25
+trial_workers = 0
+"""
 _PATIENCE = 300.0  # seconds until an answer that does not come counts as lost
 
 
@@ -81,6 +86,7 @@ def run(
     *,
     epsilon: float = 0.2,
     kills: int = 5,
+    workers: int = 2,
     database: str | None = None,
     restart: Callable[[], Any] | None = None,
 ) -> Run:
@@ -96,7 +102,7 @@ def run(
         port = _free_port()
         command = [sys.executable, "-m", "discreet", "serve", "run", str(home), "--port", str(port)]
         server = subprocess.Popen(  # noqa: S603  (our own program)
-            [*command, "--workers", "2"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            [*command, "--workers", str(workers)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
         try:
             _patiently(lambda: _send(port, tokens[0], "GET", "/datasets"))

@@ -40,6 +40,15 @@ def invent(rng: np.random.Generator, *, most: int = 12, protect: str | None = No
     return People(names, tuple(questions), str(rng.choice(ALTERNATIVES)), protect, values, group)  # type: ignore[arg-type]
 
 
+def lopsided(rng: np.random.Generator) -> People:
+    """Return a few people of one group, most of the other: these have no entry in the first column."""
+    group = (np.arange(60) < 12).astype(np.int8)
+    values = rng.choice([0.0, 1.0], size=(60, 3))
+    values[16:, 0] = np.nan
+    questions = tuple(Question(f"q{place}", slice(place, place + 1), False, (0.0, 1.0)) for place in range(3))
+    return People(["a", "b", "c"], questions, "two-sided", "columns", values, group)
+
+
 def row_of(rng: np.random.Generator, questions: Any, styles: Any = None) -> np.ndarray:
     """Return one person's entries; styles: tame, extreme, odd, missing, constant."""
     row: list[float] = []

@@ -19,7 +19,7 @@ from discreet.data.tables.source import arrow
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -184,6 +184,15 @@ def numbers_of(column: Any, decimal: str = ".") -> NDArray[np.float64] | None:
     if found is None:
         found = _tidied(column.combine_chunks())
     return None if found is None else np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
+def without(column: Any, words: Sequence[str]) -> Any:
+    """Return a column of text in which these words, blanks around them aside, are missing."""
+    if not words:
+        return column
+    compute = arrow("pyarrow.compute")
+    absent = compute.is_in(compute.ascii_trim(column, " \t"), value_set=arrow().array(list(words)))
+    return compute.if_else(absent, arrow().scalar(None, arrow().string()), column)
 
 
 def first_text(column: Any, decimal: str = ".") -> int:

@@ -60,9 +60,11 @@ def check_levels(columns: Sequence[Column], asked: Mapping[str, Sequence[Any]]) 
             if place not in present:
                 words = [str(one) for one in known]
                 more = ", ..." if len(words) > _SHOWN else ""
+                answers = [f" ({answer})" if answer else "" for answer in column.answers] or [""] * len(words)
+                listed = [f"{word!r}{answer}" for word, answer in zip(words, answers, strict=True)]
                 raise InputError(
                     f"column {column.name!r} has no level {level!r}{perhaps(str(level), words)}; its type "
-                    f"has {', '.join(map(repr, words[:_SHOWN]))}{more}"
+                    f"has {', '.join(listed[:_SHOWN])}{more}"
                 )
 
 

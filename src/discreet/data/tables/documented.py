@@ -47,7 +47,11 @@ class DocumentedSource:
 
     def reading(self, text: frozenset[str]) -> DocumentedSource:
         """Return the same, of whose columns these are read as text where the file declares no types."""
-        return replace(self, source=as_text(self.source, text))
+        if not hasattr(self.source, "reading"):
+            return self
+        untyped: Any = self.source
+        missing = {variable.name: tuple(map(str, variable.missing)) for variable in self.dictionary.variables}
+        return replace(self, source=untyped.reading(text, missing))
 
     def _documented(self, column: Column) -> Column:
         variable = self.dictionary.get(column.name)
@@ -56,8 +60,8 @@ class DocumentedSource:
         if variable.kind == "number":
             return replace(column, levels=None, identifier=False)
         if variable.kind in {"answers", "yes/no"}:
-            known = {"levels": variable.levels, "yes": variable.yes()}
-            return replace(column, kind="text", declared=True, identifier=False, **known)
+            column = replace(column, kind="text", declared=True, identifier=False, yes=variable.yes())
+            return replace(column, levels=variable.levels, answers=variable.answers)
         if variable.kind == "identifier":
             return replace(column, levels=None, identifier=True)
         return replace(column, kind=_OTHERS[variable.kind], levels=None)

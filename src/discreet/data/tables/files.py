@@ -6,19 +6,19 @@ import csv
 import os
 import shlex
 from codecs import BOM_UTF8
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from discreet.data.tables import arrow_data, labelled, sheet
 from discreet.data.tables.choose import declare
-from discreet.data.tables.csv_text import MISSING, Header, blocks_of_lines, first_text, numbers_of
+from discreet.data.tables.csv_text import MISSING, Header, blocks_of_lines, first_text, numbers_of, without
 from discreet.data.tables.described import SEPARATORS
 from discreet.data.tables.parquet import ParquetSource
 from discreet.data.tables.source import Column, arrow, unique
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from discreet.data.tables.source import TableSource
 
 _BLOCK = 2**23  # bytes of CSV parsed at a time
-_SHOWN, _OFFERED = 5, 40  # names in a message: of columns that are not numbers, and of those that are
+_SHOWN, _OFFERED = 5, 8  # names in a message: of columns that are not numbers, and of those that are
 
 
 def open_file(path: Path, table: Table) -> TableSource:
@@ -71,15 +71,16 @@ class CsvSource:
     separator: str = ","
     decimal: str = "."
     text: frozenset[str] = frozenset()  # columns whose entries are groups, levels or people
+    missing: Mapping[str, Sequence[str]] = field(default_factory=dict[str, "Sequence[str]"])
 
     @property
     def columns(self) -> tuple[Column, ...]:
         """All columns."""
         return tuple(Column(name, "float") for name in self.names)
 
-    def reading(self, text: frozenset[str]) -> CsvSource:
-        """Return the same, these columns read as text."""
-        return replace(self, text=text)
+    def reading(self, text: frozenset[str], missing: Mapping[str, Sequence[str]] | None = None) -> CsvSource:
+        """Return the same, these columns read as text, and these words of others as missing."""
+        return replace(self, text=text, missing=missing or {})
 
     def batches(self, wanted: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
         """Yield the wanted columns in blocks: floats, or objects for text."""
@@ -87,15 +88,19 @@ class CsvSource:
             lines.check(self.separator)
             table = self._parsed(lines, wanted)
             batch = {
-                name: _objects(table[name]) if name in self.text else numbers_of(table[name], self.decimal)
+                name: _objects(table[name]) if name in self.text else self._numbers(table[name], name)
                 for name in wanted
             }
             bad = [name for name, values in batch.items() if values is None]
             if bad:
                 good = [name for name in wanted if name not in (*bad, *self.text)]
-                line = lines.first + first_text(table[bad[0]], self.decimal)
+                entries = without(table[bad[0]], self.missing.get(bad[0], ()))
+                line = lines.first + first_text(entries, self.decimal)
                 raise _not_numbers(self, line, bad, good)
             yield {name: values for name, values in batch.items() if values is not None}
+
+    def _numbers(self, entries: Any, name: str) -> NDArray[Any] | None:
+        return numbers_of(without(entries, self.missing.get(name, ())), self.decimal)
 
     def _parsed(self, lines: Lines, wanted: Sequence[str]) -> Any:
         """Return the entries of some lines as text, as many rows as there are lines."""
@@ -176,12 +181,14 @@ def _not_numbers(source: CsvSource, line: int, bad: Sequence[str], good: Sequenc
     also += f" and {len(more) - _SHOWN:,} more" if len(more) > _SHOWN else ""
     options = " ".join(f"--columns {shlex.quote(one)}" for one in good)
     choice = f"; or test the others: {options}, in Python columns={list(good)!r}"
+    choice = choice if 0 < len(good) <= _OFFERED else "; or name the columns to test"
     comma = "; or are there decimal commas? then --decimal ,"
     return InputError(
         f"{source.path}: column {name!r}, line {line:,}: not a number{also}. CSV declares no types: what is "
-        f"tested without levels must be numbers, or missing (empty, NA, NaN, n/a); {declare(name)}"
+        f"tested without levels must be numbers, or missing (empty, NA, NaN, n/a). Mend the entry, or say "
+        f"in a dictionary that it is missing; {declare(name)}"
         f"{comma if source.separator != ',' and source.decimal != ',' else ''}"
-        f"{choice if 0 < len(good) <= _OFFERED else ''}"
+        f"{choice}"
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import zipfile
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ from discreet.data.tables.source import Column, rows_at_a_time, unique
 from discreet.errors import InputError, missing_extra, perhaps
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -42,15 +42,18 @@ class SheetSource:
     names: tuple[str, ...]
     rows: list[list[Any]]
     text: frozenset[str] = frozenset()
+    missing: Mapping[str, Sequence[str]] = field(default_factory=dict[str, "Sequence[str]"])
 
     @property
     def columns(self) -> tuple[Column, ...]:
         """All columns."""
         return tuple(Column(name, "float") for name in self.names)
 
-    def reading(self, text: frozenset[str]) -> SheetSource:
-        """Return the same, these columns read as text."""
-        return replace(self, text=text)
+    def reading(
+        self, text: frozenset[str], missing: Mapping[str, Sequence[str]] | None = None
+    ) -> SheetSource:
+        """Return the same, these columns read as text, and these words of others as missing."""
+        return replace(self, text=text, missing=missing or {})
 
     def batches(self, wanted: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
         """Yield the wanted columns in batches of rows: floats, or objects for text."""
@@ -69,9 +72,10 @@ class SheetSource:
             }
 
     def _numbers(self, rows: list[list[Any]], at: int, name: str, first: int) -> NDArray[np.float64]:
-        result = np.empty(len(rows))
+        result, words = np.empty(len(rows)), self.missing.get(name, ())
         for place, row in enumerate(rows):
-            number = number_in(row[at])
+            cell = row[at]
+            number = np.nan if isinstance(cell, str) and cell.strip(" \t") in words else number_in(cell)
             if number is None:
                 raise InputError(
                     f"{self.path}: column {name!r}, row {first + place + 2:,}: not a number. A worksheet "

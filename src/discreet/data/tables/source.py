@@ -38,6 +38,7 @@ class Column:
     levels: tuple[Any, ...] | None = None
     identifier: bool | None = None
     yes: int = 1
+    answers: tuple[str, ...] = ()  # the levels in words
 
 
 class TableSource(Protocol):

@@ -63,14 +63,14 @@ def study(seed: int, points: Sequence[Point] = POINTS) -> Study:
     z[:SIGNALS] += 4
     p = ndtr(-z)
     rates: Study = {}
-    plain = {"BH": _rates(step_up_positions(p, Q)), "step-down": _rates(step_down_positions(p, Q))}
+    plain = {"BH": proportions(step_up_positions(p, Q)), "step-down": proportions(step_down_positions(p, Q))}
     for point in points:
         for method in METHODS:
             if method in plain:
                 rates[point, method] = plain[method]
             elif seed % _SLOW.get(method, 1) == 0:
                 indices = _mirror(z, point, method) if "mirror" in method else _private(p, point, method)
-                rates[point, method] = _rates(indices)
+                rates[point, method] = proportions(indices)
     return rates
 
 
@@ -89,7 +89,8 @@ def _private(p: NDArray[np.float64], point: Point, method: str) -> NDArray[np.in
     return private_bh(p, q=Q, **extra).indices
 
 
-def _rates(indices: NDArray[np.int64]) -> tuple[float, float]:
+def proportions(indices: NDArray[np.int64]) -> tuple[float, float]:
+    """Return false discovery proportion and power; the first SIGNALS are real."""
     false = int(np.count_nonzero(indices >= SIGNALS))
     return false / max(1, indices.size), (indices.size - false) / SIGNALS
 

@@ -11,7 +11,7 @@ import numpy as np
 from discreet.methods.all.adding import Totals, whole_numbers
 from discreet.methods.all.geometry import Ball, Balls, boxes_of, pull_of, reach_of
 from discreet.methods.all.learn import Groups, Means, learn_groups, learn_means, learners
-from discreet.methods.all.missing import Missing, learn_missing, shares_present
+from discreet.methods.all.missing import Missing, learn_missing, missing_norm, missing_share, shares_present
 from discreet.methods.all.noisy import check_noise, told
 from discreet.methods.all.norms import Norms, best_balls, learn_norms
 from discreet.methods.all.reading import FINE, PARTS, Columns, Rows, Scaling
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _MOST = 2**29  # no sum is moved by more than this, times the square root of the columns
 _OFF = 0.3  # how far off the mean of a column the centre of its numbers may be, in deviations
+_MISSING = 0.1  # of the budget, at most, for who is missing
 _STAGES = 5  # later ones; none spends less than one in so many parts
 
 
@@ -91,8 +92,6 @@ class Measured:
         sum (y - f) w v.
     sums, squares : Noisy, shape (m,)
         sum w v and sum (w v)^2.
-    missing, absent : Noisy, shape (questions,)
-        sum (y - f) over those without an entry, and how many they are.
     weights : Noisy, shape (1,)
         sum (y - f) w, w the weight that clipping leaves to a person's answers.
     """
@@ -100,14 +99,12 @@ class Measured:
     contrast: Noisy
     sums: Noisy
     squares: Noisy
-    missing: Noisy
-    absent: Noisy
     weights: Noisy
 
 
 def check_budget(budget: Shares, columns: int) -> None:
     """Refuse, before anything is spent, a budget that asks for noise that cannot be drawn."""
-    main = (budget.contrast, budget.squares, budget.missing / 2, budget.stages / _STAGES or budget.contrast)
+    main = (budget.contrast, budget.squares, budget.missing, budget.stages / _STAGES or budget.contrast)
     most = _MOST * math.sqrt(columns) / math.sqrt(2 * min(main))
     check_noise(1 / math.sqrt(2 * budget.whole), most)
 
@@ -135,9 +132,13 @@ def learn(people: People, budget: Shares, groups: Groups | None = None) -> Learn
         left += budget.centre
     part = len(values) / max(people.rows, 1)
     means = replace(means, present=means.present / max(part, 1e-9), doubt=means.doubt / max(part, 1e-9))
-    missing = learn_missing(people, columns, groups, means, share, budget.missing)
-    shares, sizes = shares_present(people, columns, groups, means, share, missing)
+    norm = missing_norm(people, groups, means)
     rho = budget.contrast + budget.stages + left
+    wanted = missing_share(norm, groups, means, share, rho)
+    more = max(min(wanted, _MISSING) * rho - budget.missing, 0.0)
+    rho, left = rho - more, left - more
+    missing = learn_missing(people, columns, groups, means, share, norm, budget.missing + more)
+    shares, sizes = shares_present(people, columns, groups, means, share, missing)
     protected = people.protect == "everything"
     unsure = _unsure(groups, share, budget.weights, protected=protected)
     rows = scaled_rows(people, means, where.scaling, columns, groups.people, shares, rho, unsure)
@@ -243,7 +244,7 @@ def _of_means(known: Learned, reach: Reach, variance: NDArray[np.float64], rho: 
     uneven = known.uneven_variance + known.uneven**2
     deviation = reach.sums / FINE / math.sqrt(rho)
     added = (deviation / present) ** 2 * uneven / (variance * known.shares * (1 - known.shares))
-    return float(np.mean(added)), deviation**2 / known.centred
+    return float(np.median(added)), deviation**2 / known.centred
 
 
 def measure(people: People, known: Learned, budget: Shares) -> Measured:
@@ -265,8 +266,6 @@ def measure(people: People, known: Learned, budget: Shares) -> Measured:
         told(contrast(total.rows, shares), PARTS * reach.contrast, budget.contrast, unit),
         sums if math.isinf(known.centred) else _sharper(sums, known),
         told(total.squares, reach.squares, budget.squares, 1 / FINE**2),
-        known.missing.uneven,
-        known.missing.absent,
         told(contrast(total.weights, share), weighed, budget.weights, unit)
         if budget.weights
         else Noisy(np.zeros(1), 0.0),

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from discreet.methods.all.record import Noisy
 
 _CLEAR = 3.0  # deviations
+_OFF = 0.085  # about how far from 0 the mean of a column may be when contrasts are taken, in deviations
 _UNEVEN = 1.0  # about how uneven: the difference of both groups' rates of missing entries, over the mean rate
 
 
@@ -30,8 +31,8 @@ class Missing:
 
     Attributes
     ----------
-    uneven, absent : Noisy, shape (questions,)
-        sum (y - f) over them, and how many they are.
+    uneven : Noisy, shape (questions,)
+        sum (y - f) over them.
     clear : array of bool, shape (m,)
         Where the first of these stands out of its noise.
     excess, variance : arrays of float64, shape (m,)
@@ -39,26 +40,48 @@ class Missing:
     """
 
     uneven: Noisy
-    absent: Noisy
     clear: NDArray[np.bool_]
     excess: NDArray[np.float64]
     variance: NDArray[np.float64]
 
 
+def missing_norm(people: People, groups: Groups, means: Means) -> float:
+    """Return the norm that vectors of missing answers are clipped to: a few more than usual."""
+    first = [asked.places.start for asked in people.questions]
+    rate = np.maximum(1 - means.present[first] / groups.people, 0.0)
+    return min(math.sqrt(len(first)), math.sqrt(1 + 2 * float(rate.sum())))
+
+
+def missing_share(norm: float, groups: Groups, means: Means, share: float, rho: float) -> float:
+    """Return the share of the budget that is best spent on how unevenly entries are missing.
+
+    Contrasts are off centre by about `_OFF`, so this times the noise in it adds to theirs, which a row makes
+    that is about as long as its entries are many. Nothing, where it is known better without.
+    """
+    long = math.sqrt(1 + float(np.sum(np.minimum(means.present / groups.people, 1.0))))
+    best = _OFF * norm / (math.sqrt(2) * long)
+    unknown = _OFF**2 * float(np.mean(_usual(groups, means, share) ** 2)) * 2 * rho
+    return best if unknown / (2 * max(share, 1 - share) * long) ** 2 > 2 * best else 0.0
+
+
+def _usual(groups: Groups, means: Means, share: float) -> NDArray[np.float64]:
+    """Return the usual size of sum (y - f) over those missing; as many are as noise could hide."""
+    lacking = np.clip(groups.people - means.present, means.doubt, groups.people)
+    return _UNEVEN * lacking * share * (1 - share)
+
+
 def learn_missing(
-    people: People, columns: Columns, groups: Groups, means: Means, share: float, rho: float
+    people: People, columns: Columns, groups: Groups, means: Means, share: float, norm: float, rho: float
 ) -> Missing:
     """Return how unevenly entries are missing.
 
-    A person's vector of missing answers is clipped to a norm: a few more than usual. Two vectors without
-    negative entries and of this norm are sqrt(2) times as far apart.
+    A person's vector of missing answers is clipped to `norm`. Two vectors without negative entries and of
+    this norm are sqrt(2) times as far apart.
 
     Guarantee: Gaussian(sqrt(2 rho)).
     """
     protected, larger = people.protect == "everything", max(share, 1 - share)
     first = [asked.places.start for asked in people.questions]
-    rate = np.maximum(1 - means.present[first] / groups.people, 0.0)
-    norm = min(math.sqrt(len(first)), math.sqrt(1 + 2 * float(rate.sum())))
     total = np.zeros((2, len(first)), dtype=np.int64)
     for part in tiles(people.rows, len(first)):
         group = people.group[part]
@@ -66,14 +89,11 @@ def learn_missing(
         many = np.sqrt(np.maximum(lacks.sum(axis=1), norm**2))
         add(total, np.trunc(FINE * norm / many)[:, None] * lacks, group)
     moved = PARTS * FINE * norm * max(math.sqrt(2) * larger, float(protected))
-    uneven = told(contrast(total, share), moved, rho / 2, 1 / (PARTS * FINE))
-    absent = told(total[0], math.sqrt(2) * FINE * norm, rho / 2, 1 / FINE)
-    # As many are taken to be missing as noise could hide.
-    lacking = np.clip(groups.people - means.present, means.doubt, groups.people)
-    usual = _UNEVEN * lacking * share * (1 - share)
+    uneven = told(contrast(total, share), moved, rho, 1 / (PARTS * FINE))
+    usual = _usual(groups, means, share)
     sums, deviation = uneven.sums[columns.question], float(uneven.deviation)
     clear = np.abs(sums) > _CLEAR * deviation
-    return Missing(uneven, absent, clear, *shrunk(sums, deviation, np.where(clear, np.inf, usual)))
+    return Missing(uneven, clear, *shrunk(sums, deviation, np.where(clear, np.inf, usual)))
 
 
 def shrunk(
@@ -99,7 +119,8 @@ def shares_present(
     shares = np.full(len(people), share)
     at = columns.numbers
     if at.size:
-        least = min(0.5, max(0.002, 1 / n))
+        # A share further from 1/2 would let one person weigh more, which costs as much as it would gain.
+        least = min(share, 1 - share)
         exact = np.clip(second[at] / np.maximum(means.present[at], 1.0), least, 1 - least)
         clear = missing.clear[at]
         shares[at] = np.where(clear, np.round(exact * PARTS) / PARTS, share)

@@ -15,6 +15,7 @@ import numpy as np
 
 from discreet.errors import InputError
 from discreet.noise import entropy
+from discreet.selection.contest.coarse import coarse
 from discreet.selection.contest.drawn import SCALES, Drawn, in_scales, together
 from discreet.selection.contest.settle import exact_order
 from discreet.selection.contest.sieve import sieve
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
 
     from discreet.noise.laws import Law
 
-_SMALL = 1 << 12  # below this many items the sieve costs more than it saves
+_SMALL = 1 << 10  # up to so many items all bits are read at once
+_FEW = 1 << 15  # up to so many items two tables cost less than a sieve
 _ULPS = 2.0**-44  # 512 units in the last place: far more than log, log1p and a few additions can lose
 _LEVEL_ULPS = 2.0**-50  # a level goes through one division and two additions: three roundings of 2**-53
 
@@ -59,6 +61,8 @@ def contenders(scores: NDArray[np.float64], scale: float, k: int, law: Law, firs
     """
     check_scale(scale)
     m = scores.size
+    if _SMALL < m <= _FEW and 4 * k < m:
+        return coarse(scores, scale, k, law).after(first)
     if m > _SMALL and 4 * k < m:
         drawn, line, words = sieve(scores, scale, k, law)
         leaders = _leaders(drawn, scale, k, law, line)

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from discreet.lab.bench.contest import (
     families,
     joint_flip,
+    offline,
     one_question,
     online_rivals,
     packages,
     synthetic,
 )
+from discreet.lab.bench.power import published
+from discreet.lab.memory import most_memory
 from discreet.report.text_table import table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
-    import numpy as np
     from numpy.typing import NDArray
 
 
@@ -64,9 +70,26 @@ def in_families(studies: int, tick: Callable[[int], None]) -> str:
             rows.append([f"{setting.epsilon:g}", name, cell(shares), *known])
         rows[-1].append(f"{(time.perf_counter() - start) / studies:.1f}")
         tick(1)
-    header = ["epsilon", "contender", "accuracy (se)", "in its repository", "named in the task", "s for all"]
+    header = ["epsilon", "contender", "accuracy (se)", "in its repository", "quoted", "s for all"]
     filled = [[*row, *[""] * (len(header) - len(row))] for row in rows]
     return "Which 10 of 10^6 variants by transmissions, pure epsilon:\n\n" + table(header, filled)
+
+
+def at_once(studies: int, tick: Callable[[int], None]) -> str:
+    """Return FDR and power of methods for many p-values, in the setting of DP-AdaPT."""
+    theirs, rows = published(), list[list[str]]()
+    for point in offline.POINTS:
+        for name, found in offline.run(point, studies, seed=1).items():
+            by_epsilon = point.eta == 1e-4
+            value = point.epsilon if by_epsilon else point.eta
+            known = theirs.get(("epsilon" if by_epsilon else "eta", value, name))
+            figure = f"{known[0]:.3f}/{known[1]:.3f}" if known else ""
+            head = [f"{point.eta:g}", f"{point.epsilon:g}", name, cell(found[:, 0]), cell(found[:, 1])]
+            rows.append([*head, figure, f"{1e3 * float(np.median(found[:, 2])):.0f}"])
+        tick(1)
+    header = ["eta", "epsilon", "contender", "FDR (se)", "power (se)", "published", "ms"]
+    words = "100,000 p-values, 100 of them real, delta 0.001, q = 0.1; published is FDR/power:"
+    return f"{words}\n\n{table(header, rows)}"
 
 
 def in_turn(studies: int, tick: Callable[[int], None]) -> str:
@@ -82,11 +105,24 @@ def from_synthetic(studies: int, tick: Callable[[int], None]) -> str:
     """Return FDR and power of tests on private synthetic data."""
     rows: list[list[str]] = []
     for differ in (0, 3):
-        for name, (false, real) in synthetic.run(studies, 1, differ).items():
+        made = synthetic.run(studies, 1, partial(synthetic.table, differ=differ))
+        for name, (false, real) in made.items():
             rows.append([f"{differ}", name, cell(false), cell(real) if differ else "-"])
         tick(1)
     header = ["columns that differ", "contender", "realised FDR (se)", "power (se)"]
     words = "2,000 people in two groups, 30 yes/no columns, epsilon 1, delta 1e-6, q = 0.1:"
+    return f"{words}\n\n{table(header, rows)}"
+
+
+def from_survey(folder: Path, studies: int, tick: Callable[[int], None]) -> str:
+    """Return the same on a health survey with its columns once more, permuted."""
+    rows: list[list[str]] = []
+    for people in (2_000, 5_000, 20_000):
+        made = synthetic.run(studies, 1, synthetic.survey(folder, people))
+        rows += [[f"{people:,}", name, cell(false), cell(real)] for name, (false, real) in made.items()]
+        tick(1)
+    header = ["people", "contender", "permuted among found (se)", "of the 14 found (se)"]
+    words = "Diabetes in a survey, 14 yes/no columns and these permuted, epsilon 1, delta 1e-6, q = 0.1:"
     return f"{words}\n\n{table(header, rows)}"
 
 
@@ -96,7 +132,9 @@ def cell(values: NDArray[np.float64]) -> str:
     return f"{values.mean():.3f} ({error:.3f})"
 
 
-STEPS = len(joint_flip.SETTINGS) + len(one_question.SETTINGS) + len(families.SETTINGS) + 3
+STEPS = (
+    len(joint_flip.SETTINGS) + len(one_question.SETTINGS) + len(families.SETTINGS) + len(offline.POINTS) + 3
+)
 
 
 def run(studies: int, tick: Callable[[int], None]) -> str:
@@ -106,7 +144,9 @@ def run(studies: int, tick: Callable[[int], None]) -> str:
         selection(studies, tick),
         in_families(min(studies, 30), tick),
         one(studies, tick),
+        at_once(min(studies, 12), tick),
         in_turn(few, tick),
         from_synthetic(few, tick),
+        f"The most memory held by all of it: {most_memory() / 2**20:.0f} MiB.",
     ]
     return "\n\n".join(parts)

@@ -9,8 +9,9 @@ were. An analyst tests every column against the group by chi-square and applies 
 from __future__ import annotations
 
 import math
+from importlib import import_module
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import chdtrc
@@ -18,10 +19,29 @@ from scipy.special import chdtrc
 from discreet.classical.step_up import step_up
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
     from numpy.random import Generator
     from numpy.typing import NDArray
 
+    Maker = Callable[[Generator], tuple[NDArray[np.int64], NDArray[np.bool_]]]
+
 PEOPLE, COLUMNS, EPSILON, DELTA, Q = 2_000, 30, 1.0, 1e-6, 0.1
+SURVEY, GROUP = "brfss2015_diabetes.parquet", "Diabetes_binary"
+ANSWERS = (
+    *(
+        "HighBP",
+        "HighChol",
+        "CholCheck",
+        "Smoker",
+        "Stroke",
+        "HeartDiseaseorAttack",
+        "PhysActivity",
+        "Fruits",
+    ),
+    *("Veggies", "HvyAlcoholConsump", "AnyHealthcare", "NoDocbcCost", "DiffWalk", "Sex"),
+)
 
 
 def table(rng: Generator, differ: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
@@ -114,27 +134,47 @@ def _sample(
     return made
 
 
-def run(studies: int, seed: int, differ: int) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
+def run(studies: int, seed: int, make: Maker) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
     """Return false discovery proportions and shares of real effects found, on the same tables."""
     import pandas as pd
 
     from discreet.api import discover
     from discreet.evidence.compare import Compare
+    from discreet.lab.bench.contest import aim
 
     rng = np.random.default_rng(seed)
-    names = ("no privacy, BH", "synthetic data, BH", "ours")
+    names = ("no privacy, BH", "MST, BH", "AIM, BH", "ours")
     found = {name: (np.empty(studies), np.empty(studies)) for name in names}
-    columns = [f"c{i}" for i in range(COLUMNS)]
     for i in range(studies):
-        people, real = table(rng, differ)
+        people, real = make(rng)
+        columns = [f"c{j}" for j in range(real.size)]
         frame = {"group": people[:, 0], **{c: people[:, 1 + j] == 1 for j, c in enumerate(columns)}}
         release = discover(pd.DataFrame(frame), Compare(group="group"), q=Q, epsilon=EPSILON, delta=DELTA)
         reported = {
             "no privacy, BH": discoveries(people),
-            "synthetic data, BH": discoveries(synthesize(people, rng)),
+            "MST, BH": discoveries(synthesize(people, rng)),
+            "AIM, BH": discoveries(aim.synthesize(people, rng)[0]),
             "ours": np.isin(columns, release.discoveries),
         }
         for name, chosen in reported.items():
             found[name][0][i] = (chosen & ~real).sum() / max(1, chosen.sum())
-            found[name][1][i] = chosen[real].mean() if differ else 0.0
+            found[name][1][i] = chosen[real].mean() if real.any() else 0.0
     return found
+
+
+def survey(folder: Path, people: int) -> Maker:
+    """Return draws of so many people from a health survey: diabetes, 14 yes/no columns, and these permuted.
+
+    A permuted column says nothing about the group; the others count as real.
+    """
+    pandas: Any = import_module("pandas")
+    everyone: NDArray[np.int64] = (
+        pandas.read_parquet(folder / SURVEY, columns=[GROUP, *ANSWERS]).to_numpy().astype(np.int64)
+    )
+
+    def make(rng: Generator) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        some = everyone[rng.choice(len(everyone), people, replace=False)]
+        nothing = rng.permuted(some[:, 1:], axis=0)
+        return np.column_stack((some, nothing)), np.arange(2 * len(ANSWERS)) < len(ANSWERS)
+
+    return make

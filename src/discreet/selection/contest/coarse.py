@@ -1,0 +1,44 @@
+"""Rule out, with sixteen bits each, the items that cannot win among a few thousand: no line, two tables.
+
+The first word of V encloses the noise; whoever lies below the k-th largest lower end is out.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.noise import entropy
+from discreet.selection.contest.drawn import RANGE, Drawn, in_scales
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from discreet.noise.laws import Law
+
+_WORDS = 1 << 16
+_MARGIN = 2.0 * (2.0**-20 + 2.0**-48 * RANGE)  # twice what floats can be wrong by, in tables and in levels
+
+
+def coarse(scores: NDArray[np.float64], scale: float, k: int, law: Law) -> Drawn:
+    """Return all who may be among the k largest noisy scores, drawn to 80 bits; there are more than k."""
+    ends = _ends(law)
+    words = entropy.words(scores.size, np.uint16)
+    level = in_scales(scores, scale)
+    least = level + ends[1].take(words)  # the noise of word w + 1 is the least of word w
+    kth = np.partition(least, scores.size - k)[scores.size - k]
+    level += ends[0].take(words)
+    near = np.flatnonzero(level >= kth - _MARGIN)
+    return Drawn(near, scores.take(near), words.take(near), entropy.words(near.size, np.uint64))
+
+
+@cache
+def _ends(law: Law) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return noise(w / 2^16) for w = 0..65535, the most that word w can mean, and noise((w + 1) / 2^16)."""
+    with np.errstate(all="ignore"):
+        v = np.arange(_WORDS + 1) / _WORDS
+        noise = law.isf(v, 1.0 - v)
+    noise[0], noise[-1] = np.inf, -np.inf
+    return noise[:-1].copy(), noise[1:].copy()
