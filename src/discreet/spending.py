@@ -112,6 +112,10 @@ def stored(ledger: Ledger | str | PathLike[str], dataset: str, release_id: str |
     -----
     The result of a release is stored before anybody sees it: docs/proofs/ledger.md.
 
+    References
+    ----------
+    Rogers, Roth, Ullman & Vadhan (2016), Privacy Odometers and Filters, NeurIPS 2016: what the ledger keeps.
+
     Examples
     --------
     >>> import pathlib, tempfile, discreet

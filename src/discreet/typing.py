@@ -13,6 +13,8 @@ ArrayLike: TypeAlias = Any
 """One number for each hypothesis: a list, an array, a Series, or a mapping from name to number."""
 TableLike: TypeAlias = Any
 """Rows about people: a path, an array (n, m), a structured array, a data frame of any make, or `Plink`."""
+AxesLike: TypeAlias = Any
+"""Axes of matplotlib."""
 FrameLike: TypeAlias = Any
 """A pandas, polars or pyarrow table."""
 SchedulerLike: TypeAlias = Any

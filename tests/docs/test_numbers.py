@@ -1,5 +1,6 @@
 """Numbers in the docs are numbers a command prints."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,19 @@ from typer.testing import CliRunner
 from discreet.cli import app
 
 ROOT = Path(__file__).parents[2]
+
+
+def test_the_headline_is_what_was_printed():
+    """The table at the head of README is that of docs/printed, as percentages."""
+    shown = re.findall(
+        r"^\| ([\d,]+) \| ([\d.]+) ((?:\| \d+% ){4})\|$", (ROOT / "README.md").read_text(), re.MULTILINE
+    )
+    lines = (ROOT / "docs/printed/bench-mixed.txt").read_text().splitlines()
+    printed = [re.split(r" {2,}", line) for line in lines if re.match(r"[\d,]+ {2,}", line)]
+    assert [(n, plain, re.findall(r"\d+", each)) for n, plain, each in shown] == [
+        (n, plain, [f"{100 * float(share):.0f}" for share in shares]) for n, plain, *shares in printed
+    ]
+    assert len(shown) == 4
 
 
 @pytest.mark.slow

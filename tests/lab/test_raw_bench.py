@@ -15,7 +15,8 @@ from budget import assert_mean_at_most, must_fail
 from discreet.cli.app import app
 from discreet.errors import InputError
 from discreet.evidence.core.people import People, Question
-from discreet.lab.bench import few, kinds, raw, surveys, tables
+from discreet.lab.bench import calibration, few, kinds, raw, surveys, tables
+from discreet.lab.bench import mixed as mixed_table
 from discreet.lab.bench.contenders import CONTENDERS
 from discreet.lab.bench.moments import moments, not_private
 from discreet.lab.bench.rival import by_hand, costs, gaussian_mu
@@ -280,3 +281,43 @@ def test_tables_bench_skips_what_is_not_there(tmp_path):
     assert done.exit_code == 0
     assert "skipped" in done.output
     assert "brfss2015_diabetes.parquet" in done.output
+
+
+def test_a_mixed_table_is_invented_and_printed():
+    """Half of its columns differ, others do not; the table has a row for each size, and people needed."""
+    people, real = mixed_table.invented(4_000, np.random.default_rng(1))
+    means = [np.nanmean(people.values[people.group == side], axis=0) for side in (0, 1)]
+    apart = np.abs(means[1] - means[0]) / np.nanstd(people.values, axis=0)
+    assert np.median(apart[real]) > 2 * np.median(apart[~real])
+    assert real.mean() == 0.5
+    steps = [dict.fromkeys(mixed_table.WAYS, power) for power in (0.2, 0.6)]
+    results = [
+        mixed_table.Result(n, 9.0, power, power, power) for n, power in zip((100, 10_000), steps, strict=True)
+    ]
+    assert mixed_table.needed(results, "default") == "3,200"
+    assert mixed_table.needed(results[:1], "default") == "over 100"
+    assert mixed_table.needed(results[1:], "default") == "fewer than 10,000"
+    assert "3,200" in mixed_table.in_words(results, 2, 1.0)
+
+
+@pytest.mark.parametrize(
+    "shape", ["normal", "yes/no", "skewed", "counts", "uniform", "correlated", "heavy tails"]
+)
+def test_calibration_invents_the_effect_it_states(shape):
+    """The first columns differ by about the effect, in standard deviations, whatever they look like."""
+    setting = calibration.Setting(4_000, 6, 0.5, 3, shape)
+    people = calibration.invented(setting, np.random.default_rng(2))
+    means = [people.values[people.group == side].mean(axis=0) for side in (0, 1)]
+    apart = np.abs(means[1] - means[0]) / people.values.std(axis=0)
+    assert (np.abs(apart[:3] - 0.5) < 0.2).all()
+    assert (apart[3:] < 0.2).all()
+
+
+def test_calibration_says_what_is_off():
+    """Ten points off is told, and counted."""
+    setting = calibration.SETTINGS[0]
+    good, bad = (calibration.Result(setting, 0.5, power, 0.01) for power in (0.55, 0.75))
+    assert "target met: 1 of 1" in calibration.in_words([good], 8)
+    assert "NOT MET: 1 of 2" in calibration.in_words([good, bad], 8)
+    assert "+0.25" in calibration.in_words([good, bad], 8)
+    assert len(calibration.SETTINGS) == 30

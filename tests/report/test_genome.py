@@ -69,6 +69,16 @@ def test_the_table_has_the_standard_names_and_values_only_if_released(bed):
     assert text.splitlines()[2].endswith("\t1\t-0.2\t0.01")
 
 
+def test_p_values_stand_in_the_table_where_they_are_told(bed):
+    """Under the standard's name, those of the discoveries; what was not told is not there."""
+    release = discreet.discover(bed, discreet.Allelic(), q=0.1, epsilon=1, delta=1e-6, method="all")
+    names = tuple(release.told.hypotheses[i] for i in (3, 2))
+    chosen = replace(release, indices=np.array([3, 2]), discoveries=names)
+    rows = csv.DictReader(io.StringIO(discreet.located(chosen, bed).to_tsv()), delimiter="\t")
+    told = [f"{p:.4g}" for p in release.pvalue[[3, 2]]]
+    assert [(row["p_value"], row["beta"]) for row in rows] == [(p, "#NA") for p in told]
+
+
 def test_the_picture_shows_the_released_variants_and_no_other(bed):
     """One dot for each discovery, named; every chromosome of the file has its place."""
     drawing = ET.fromstring(discreet.located(released(bed, [3, 2, 10]), bed).manhattan())  # noqa: S314 - ours

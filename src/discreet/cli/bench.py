@@ -183,6 +183,36 @@ def bench_people(
     typer.echo(people.in_words(rates))
 
 
+@bench.command("mixed")
+def bench_mixed(
+    people: list[int] = typer.Option([5_000, 20_000, 50_000, 300_000], help="Numbers of people."),
+    tables: int = typer.Option(3, min=1, help="Invented tables that are averaged."),
+    epsilon: float = typer.Option(1.0, help="The budget of each release."),
+) -> None:
+    """Print what a raw table of mixed columns yields by the number of people, beside other ways."""
+    from discreet.lab.bench import mixed
+    from discreet.progress import progress
+
+    with progress("tables", len(people) * tables) as tick:
+        results = mixed.run(people, tables, epsilon, tick)
+    typer.echo(mixed.in_words(results, tables, epsilon))
+
+
+@bench.command("plan")
+def bench_plan(
+    releases: int = typer.Option(8, min=2, help="Releases behind each figure."),
+    first: int = typer.Option(30, min=1, help="Only so many of the thirty settings."),
+) -> None:
+    """Print the power that the planner predicts beside the power of releases, in thirty settings."""
+    from discreet.lab.bench import calibration
+    from discreet.progress import progress
+
+    settings = calibration.SETTINGS[:first]
+    with progress("settings", len(settings)) as tick:
+        results = calibration.run(settings, releases, tick)
+    typer.echo(calibration.in_words(results, releases))
+
+
 @bench.command("tables")
 def bench_tables(
     folder: Path = typer.Option(..., help="Where the public tables are, as Parquet files."),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import textwrap
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from discreet import check
 from discreet.planner.study import METHODS
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from discreet.planner.reach import Reach
+    from discreet.typing import AxesLike
 
 _WIDTH = 12  # of the bars
 
@@ -156,7 +157,7 @@ class Plan:
         """Return the plan as JSON."""
         return json.dumps(asdict(self))
 
-    def plot(self, path: Path | str | None = None, *, ax: object = None) -> Any:
+    def plot(self, path: Path | str | None = None, *, ax: object = None) -> AxesLike:
         """Draw power against people; needs plan(..., curve=True) and the extra "plot".
 
         Parameters

@@ -133,8 +133,9 @@ class Located:
         """Return one line for each discovery under GWAS-SSF's column names, and its locus.
 
         The standard's mandatory columns in its order, then variant_id, rsid, rank (when ordered) and locus;
-        value and noise_sd only when values were released. beta, standard_error, effect_allele_frequency and
-        p_value are never released, so they are #NA: a released value is a covariance, not a slope.
+        value and noise_sd only when values were released. p_value, noise included, where the method tells it
+        (method="all"). beta, standard_error and effect_allele_frequency are never released, so they are #NA:
+        a released value is a covariance, not a slope.
         """
         from discreet.report.ssf import to_tsv
 

@@ -63,6 +63,6 @@ def plot(release: Release, ax: Any, most: int) -> Any:
     ax.axvline(0, color="grey", linewidth=0.8)
     names = [shown(name, 40).replace("$", r"\$") for name in islice(release.discoveries, most)]
     ax.set_yticks(places, names)
-    ax.invert_yaxis()
+    ax.set_ylim(len(dot) - 0.5, -0.5)
     ax.set(xlabel=bands.name.replace("$", r"\$"), title=words.headline(release))
     return ax

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from discreet.errors import InputError
 from discreet.version import __version__
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from discreet.report.estimates import Told
     from discreet.report.fdr import FdrPromise
     from discreet.report.values import Values
-    from discreet.typing import ArrayLike, Frame, FrameLike, Procedure
+    from discreet.typing import ArrayLike, AxesLike, Frame, FrameLike, Procedure
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -302,7 +302,7 @@ class Release:
 
         return told_of(self).p_value.copy()
 
-    def plot(self, ax: object = None, *, most: int = 25) -> Any:
+    def plot(self, ax: object = None, *, most: int = 25) -> AxesLike:
         """Draw the first discoveries, each with its interval or its band of noise, all on one axis.
 
         Parameters

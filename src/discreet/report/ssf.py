@@ -7,6 +7,7 @@ import io
 import re
 from typing import TYPE_CHECKING
 
+from discreet.report.intervals import of_discoveries
 from discreet.report.save import harmless
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ _RSID = re.compile(r"rs\d+")
 def to_tsv(located: Located) -> str:
     """Return one line for each discovery: the standard's columns, then what the release adds."""
     release, values = located.release, located.release.values
+    told = None if release.told is None else of_discoveries(release)["p_value"]
     locus_of = {member: i + 1 for i, locus in enumerate(located.loci) for member in locus.members}
     file = io.StringIO()
     writer = csv.writer(file, delimiter="\t", lineterminator="\n")
@@ -47,7 +49,8 @@ def to_tsv(located: Located) -> str:
             variant.position,
             effect,
             other,
-            *[ABSENT] * 4,
+            *[ABSENT] * 3,
+            ABSENT if told is None else f"{told[place]:.4g}",
             name,
         ]
         row += [name if _RSID.fullmatch(name) else ABSENT]
