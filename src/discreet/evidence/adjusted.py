@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast, get_args
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from discreet.alternative import toward
 from discreet.errors import InputError
 from discreet.evidence.core import tails
 from discreet.evidence.core.accumulate import Rows
-from discreet.evidence.core.arguments import only_replace, settle
+from discreet.evidence.core.arguments import check_protect, only_replace, settle
 from discreet.evidence.core.common import ceiling_for, conclude
 from discreet.evidence.core.effect import effect
 from discreet.evidence.core.groups import MEMBERSHIP, sizes
@@ -23,7 +23,6 @@ from discreet.evidence.core.protocol import Test
 from discreet.evidence.core.ranks import middle_ranks
 from discreet.evidence.core.score_map import score_map
 from discreet.labels import codes
-from discreet.typing import Protect
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.invented import Invented
     from discreet.evidence.core.null_columns import NullCase, NullColumns
-    from discreet.typing import Adjacency, Levels
+    from discreet.typing import Adjacency, Levels, Protect
 
     Floats = NDArray[np.float64]
 
@@ -114,7 +113,7 @@ class Adjusted(Test):
     def __post_init__(self) -> None:
         settle(self)
         object.__setattr__(self, "adjust", _settled(self.adjust, self.group))
-        check.choice(self.protect, "protect", get_args(Protect))
+        check_protect(self.protect)
         only_replace(self.adjacency, "the number of people is public")
 
     @property

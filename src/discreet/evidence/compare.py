@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, get_args
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from discreet import check
 from discreet.errors import InputError
-from discreet.evidence.core.arguments import only_replace, settle
+from discreet.evidence.core.arguments import check_protect, only_replace, settle
 from discreet.evidence.core.protocol import Comparison, Test
-from discreet.typing import Protect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,7 +18,7 @@ if TYPE_CHECKING:
 
     from discreet.alternative import Alternative
     from discreet.evidence.core.null_columns import NullCase, NullColumns
-    from discreet.typing import Adjacency, Bounds, Levels
+    from discreet.typing import Adjacency, Bounds, Levels, Protect
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +109,7 @@ class Compare(Test):
 
     def __post_init__(self) -> None:
         settle(self)
-        check.choice(self.protect, "protect", get_args(Protect))
+        check_protect(self.protect)
         only_replace(self.adjacency, "the number of people is public")
         if (self.within is None) != (len(self.levels_within) == 0):
             raise InputError("within and levels_within belong together: a column, and its values to look at")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn, get_args
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
-from discreet import check
 from discreet.errors import InputError
-from discreet.evidence.core.arguments import only_replace, settle
+from discreet.evidence.core.arguments import check_protect, only_replace, settle
 from discreet.evidence.core.common import ceiling_for, conclude
 from discreet.evidence.core.effect import effect
 from discreet.evidence.core.entries import answers_of
@@ -25,7 +24,6 @@ from discreet.evidence.core.several import (
     usual_size,
 )
 from discreet.labels import codes
-from discreet.typing import Protect
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,7 +34,7 @@ if TYPE_CHECKING:
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.invented import Invented
     from discreet.evidence.core.null_columns import NullCase, NullColumns
-    from discreet.typing import Adjacency, Levels
+    from discreet.typing import Adjacency, Levels, Protect
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +102,7 @@ class Contingency(Test):
     def __post_init__(self) -> None:
         object.__setattr__(self, "levels", several_levels(self.levels))
         settle(self, but=("levels",))
-        check.choice(self.protect, "protect", get_args(Protect))
+        check_protect(self.protect)
         only_replace(self.adjacency, "the number of people is public")
 
     @property

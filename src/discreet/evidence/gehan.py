@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, get_args
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import scipy
@@ -14,7 +14,7 @@ from discreet import check
 from discreet.alternative import toward
 from discreet.errors import InputError
 from discreet.evidence.core.accumulate import Rows
-from discreet.evidence.core.arguments import by_column, only_replace, settle
+from discreet.evidence.core.arguments import by_column, check_protect, only_replace, settle
 from discreet.evidence.core.cap import caps
 from discreet.evidence.core.capped_tails import NEAR_NORMAL
 from discreet.evidence.core.common import ceiling_for, conclude
@@ -23,7 +23,6 @@ from discreet.evidence.core.groups import MEMBERSHIP, PUBLIC_PEOPLE, about_sizes
 from discreet.evidence.core.protocol import Test
 from discreet.evidence.core.score_map import score_map
 from discreet.labels import codes, numbers
-from discreet.typing import Protect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.invented import Invented
     from discreet.evidence.core.null_columns import NullCase, NullColumns
-    from discreet.typing import Adjacency, Levels
+    from discreet.typing import Adjacency, Levels, Protect
 
     Floats = NDArray[np.float64]
 
@@ -115,7 +114,7 @@ class Gehan(Test):
     def __post_init__(self) -> None:
         settle(self)
         check.settle(self, event=by_column(check.text, self.event, "event"))
-        check.choice(self.protect, "protect", get_args(Protect))
+        check_protect(self.protect)
         only_replace(self.adjacency, PUBLIC_PEOPLE)
         if self.group in self._events:
             raise InputError("event must name other columns than group")

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet import check
 from discreet.errors import InputError
 from discreet.evidence.core.accumulate import Rows
-from discreet.evidence.core.arguments import only_replace, settle
+from discreet.evidence.core.arguments import check_protect, only_replace, settle
 from discreet.evidence.core.certificate import Certificate
 from discreet.evidence.core.common import ceiling_for
 from discreet.evidence.core.effect import effect
@@ -22,7 +21,6 @@ from discreet.evidence.core.null import Null
 from discreet.evidence.core.protocol import Test
 from discreet.evidence.core.several import PROOF, rank_norm, several_levels, usual_size
 from discreet.labels import codes
-from discreet.typing import Protect
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +29,7 @@ if TYPE_CHECKING:
 
     from discreet.evidence.core.invented import Invented
     from discreet.evidence.core.null_columns import NullCase, NullColumns
-    from discreet.typing import Adjacency, Levels
+    from discreet.typing import Adjacency, Levels, Protect
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +96,7 @@ class KruskalWallis(Test):
     def __post_init__(self) -> None:
         object.__setattr__(self, "levels", several_levels(self.levels))
         settle(self, but=("levels",))
-        check.choice(self.protect, "protect", get_args(Protect))
+        check_protect(self.protect)
         only_replace(self.adjacency, "the number of people is public")
 
     @property

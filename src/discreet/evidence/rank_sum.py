@@ -12,7 +12,7 @@ import scipy
 from discreet.alternative import toward
 from discreet.evidence.core import tails
 from discreet.evidence.core.accumulate import Rows
-from discreet.evidence.core.arguments import only_replace, settle
+from discreet.evidence.core.arguments import check_protect, only_replace, settle
 from discreet.evidence.core.cap import caps
 from discreet.evidence.core.common import basis_of, ceiling_for, conclude
 from discreet.evidence.core.effect import difference_effect
@@ -107,6 +107,7 @@ class RankSum(Test):
 
     def __post_init__(self) -> None:
         settle(self)
+        check_protect(self.protect)
         only_replace(self.adjacency, PUBLIC_PEOPLE)
 
     @property

@@ -12,7 +12,7 @@ import numpy as np
 from discreet.alternative import Alternative, toward
 from discreet.evidence.core import tails
 from discreet.evidence.core.accumulate import Sums
-from discreet.evidence.core.arguments import PROVABLE, only_replace, settle
+from discreet.evidence.core.arguments import PROVABLE, check_protect, only_replace, settle
 from discreet.evidence.core.cap import Cap, cap_at, caps
 from discreet.evidence.core.capped_tails import NEAR_NORMAL, answers_tail, proved_answers_tail
 from discreet.evidence.core.common import basis_of, ceiling_for, conclude
@@ -110,6 +110,7 @@ class TwoByTwo(Test):
 
     def __post_init__(self) -> None:
         settle(self)
+        check_protect(self.protect)
         only_replace(self.adjacency, PUBLIC_PEOPLE)
 
     @property

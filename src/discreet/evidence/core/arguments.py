@@ -6,12 +6,13 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 from discreet import check
 from discreet.alternative import ALTERNATIVES, Alternative
 from discreet.errors import InputError
 from discreet.evidence.core.certificate import ADJACENCIES
+from discreet.typing import Protect
 
 if TYPE_CHECKING:
     from discreet.typing import Levels
@@ -36,6 +37,11 @@ def settle(test: Any, but: tuple[str, ...] = ()) -> None:
         object.__setattr__(test, field.name, rule(value, field.name))
     if hasattr(test, "tail"):
         check.choice(test.tail, "tail", getattr(test, "tails", TAILS))
+
+
+def check_protect(protect: Any) -> None:
+    """Refuse what is neither "everything" nor "columns"."""
+    check.choice(protect, "protect", get_args(Protect))
 
 
 def only_replace(adjacency: str, why: str) -> None:

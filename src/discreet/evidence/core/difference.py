@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet import check
 from discreet.alternative import toward
 from discreet.errors import InputError
 from discreet.evidence.core import tails
 from discreet.evidence.core.accumulate import Sums
+from discreet.evidence.core.arguments import check_protect
 from discreet.evidence.core.cap import cap_at
 from discreet.evidence.core.common import basis_of, ceiling_for, conclude
 from discreet.evidence.core.contribution import COARSE, FINE, bounds_of, scale
@@ -19,7 +19,6 @@ from discreet.evidence.core.effect import difference_effect, effect
 from discreet.evidence.core.groups import both_groups, hidden_strata
 from discreet.evidence.core.invented import evidence_of_sums
 from discreet.evidence.core.score_map import nuisance_score_map, score_map
-from discreet.typing import Protect
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,7 +56,7 @@ def _parts(test: TwoGroups | Stratified) -> int:
 
 def check_deviation(test: TwoGroups | Stratified, strata: int = 1) -> None:
     """Refuse a standard deviation both known and estimated, and an estimated one of protected strata."""
-    check.choice(test.protect, "protect", get_args(Protect))
+    check_protect(test.protect)
     if test.sd is not None and test.floor is not None:
         raise InputError("sd and floor exclude each other: the deviation is either known or estimated")
     if test.floor is not None and test.protect == "everything" and strata > 1:
