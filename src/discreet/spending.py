@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -10,6 +11,7 @@ from discreet.errors import InputError
 from discreet.methods.common import gaussian_budget, gaussian_events
 from discreet.methods.registry import METHODS
 from discreet.report.budget import BudgetLine
+from discreet.report.record import FORMAT
 from discreet.report.release import Release
 
 if TYPE_CHECKING:
@@ -131,13 +133,17 @@ def stored(ledger: Ledger | str | PathLike[str], dataset: str, release_id: str |
     from discreet.privacy.ledger import Ledger
 
     book = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
-    if release_id is None:
-        made = [entry.release_id for entry in book.history(dataset) if entry.state == "released"]
-        if not made:
-            raise InputError(f"no release of {dataset!r} has a result yet")
-        release_id = made[-1]
-    paid = book.result(dataset, release_id)
-    return _carrying(Release.from_json(paid.result), paid)
+    made = [entry.release_id for entry in book.history(dataset) if entry.state == "released"]
+    for name in reversed(made) if release_id is None else [release_id]:
+        paid = book.result(dataset, name)
+        if json.loads(paid.result).get("format") == FORMAT:
+            return _carrying(Release.from_json(paid.result), paid)
+        if release_id is not None:
+            raise InputError(
+                f"{release_id!r} is the answer to a single test: ask discreet.test the same again, with this "
+                "ledger and release_id; it is answered from the ledger and costs nothing"
+            )
+    raise InputError(f"no release of {dataset!r} has a result yet")
 
 
 def _carrying(release: Release, paid: Paid) -> Release:

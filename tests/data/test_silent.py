@@ -4,7 +4,9 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import discreet
@@ -215,3 +217,19 @@ def test_one_odd_entry_does_not_change_how_other_blocks_read_theirs(kind, tmp_pa
     )
     assert one.score[0] > two.score[0] > 0
     assert np.abs(one.score - two.score).max() <= one.certificate.sup
+
+
+@pytest.mark.parametrize("kind", ["arrow", "polars", "parquet"])
+def test_a_date_that_python_has_none_of_is_not_quoted(kind, tmp_path):
+    """It is refused by the name of its column, whatever reads it."""
+    days = pa.array([1, 2] * 50 + [1_073_741_999], pa.int32()).cast(pa.date32())
+    table = pa.table({"day": days, "a": np.arange(101.0)})
+    if kind == "polars":
+        table = pl.from_arrow(table)
+    elif kind == "parquet":
+        pq.write_table(table, tmp_path / "t.parquet")
+        table = tmp_path / "t.parquet"
+    person = discreet.Person("day", reduce="mean")
+    with pytest.raises(InputError, match="column 'day' holds dates") as refusal:
+        discreet.measure(table, discreet.Sign(null=3), person=person, columns=["a"])
+    assert "1073741999" not in str(refusal.value)

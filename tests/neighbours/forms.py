@@ -50,6 +50,7 @@ class Form:
     lines: bool = False  # a person's rows are lines of text, which can be damaged
     people: bool = True  # rows can have identifiers
     options: dict[str, Any] = field(default_factory=dict)
+    cell: Callable[[Any], Any] = lambda entry: entry  # as it can be written
     refuses: str = r"\Z\A"  # refusals that the documents allow, beside those of every source
 
     def measure(self, study: Study, test: Any, folder: Path) -> Any:
@@ -238,7 +239,8 @@ def sheet(study: Study, folder: Path) -> Path:
 def _cell(entry: Any) -> Any:
     """Return an entry as a cell can hold it; of text what XML allows, and no formulas."""
     if isinstance(entry, str):
-        return ILLEGAL_CHARACTERS_RE.sub("", entry).replace("=", "")[:2_000]
+        entry = ILLEGAL_CHARACTERS_RE.sub("", entry).replace("\r\n", "\n").replace("\r", "\n")  # as XML does
+        return entry.replace("=", "")[:2_000]
     if isinstance(entry, float) and not np.isfinite(entry):
         return str(entry)
     return entry
@@ -411,7 +413,7 @@ FORMS = {
         ),
         Form("csv semicolons", semicolons, **_TEXT_TYPES, lines=True, refuses=_BAD_CELL),
         Form("csv with codes", with_codes, **_TEXT_TYPES, lines=True, refuses=_BAD_CELL),
-        Form("xlsx", sheet, **_TEXT_TYPES, refuses=_BAD_CELL, people=False),
+        Form("xlsx", sheet, **_TEXT_TYPES, refuses=_BAD_CELL, cell=_cell),
         Labelled("sav", partial(labelled, ending=".sav"), **_DOUBLES, people=False),
         Labelled("dta", partial(labelled, ending=".dta"), **_DOUBLES, people=False),
         Form("arrow file", feather, FINE, (*FINE, *_WORDS)),

@@ -126,7 +126,7 @@ def _table(
             continue
         person: set[Any] = {changed.person}
         if study.identified:
-            person = {_key(_id(study, changed.person)), _key(_id(changed.study, changed.person))}
+            person = {_key(form.cell(_id(table, changed.person))) for table in (study, changed.study)}
             if changed.name.startswith("line"):
                 person |= after.rows.keys() - before.rows.keys()
         tally.add(where, compare(before, after, person, neighbours=same_public))

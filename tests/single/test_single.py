@@ -1,5 +1,6 @@
 """One hypothesis: sensitivities enumerated, p-values valid, published power reached, bad input refused."""
 
+import importlib
 import itertools
 
 import numpy as np
@@ -12,6 +13,8 @@ from discreet.errors import BudgetError, InputError
 from discreet.lab.bench.contest import one_question
 from discreet.privacy.ledger import Ledger
 from discreet.single import noise_law, rank_sum, several, sign
+
+questions = importlib.import_module("discreet.single.test")
 
 
 @pytest.mark.parametrize("groups", [2, 3])
@@ -232,3 +235,23 @@ def test_what_is_refused(wrong):
     """An error of ours that names the argument."""
     with pytest.raises(InputError):
         discreet.test(**{"x": [1.0, 2.0], "epsilon": 1.0, **wrong})
+
+
+def test_one_person_s_group_is_read_by_itself():
+    """A word, a finer date or nothing in one place of a list leaves everyone else's group as it was."""
+    groups = [1, 2] * 50
+    levels = [1, 2]
+    whole = questions._groups(groups, levels, 100, "rank-sum")
+    for entry in ("x", None, 1.5, True, [1], np.datetime64("2020-01-01T00:00:01")):
+        changed = questions._groups([*groups[:-1], entry], levels, 100, "rank-sum")
+        assert (changed[:-1] == whole[:-1]).all()
+
+
+def test_values_of_a_list_are_read_one_by_one():
+    """Nothing, a whole number of any size and what is masked are no reason to refuse anybody."""
+    assert np.isnan(questions._numbers([1.0, None])).tolist() == [False, True]
+    assert questions._numbers([1, 2**70, True]).tolist() == [1.0, 2.0**70, 1.0]
+    assert np.isnan(questions._numbers(np.ma.array([1.0, 2.0], mask=[0, 1]))).tolist() == [False, True]
+    for wrong in (["1"], [[1.0]], [1j]):
+        with pytest.raises(discreet.DiscreetError, match="numbers"):
+            questions._numbers(wrong)

@@ -97,7 +97,9 @@ def draw(x: NDArray[np.float64], group: NDArray[np.int64], epsilon: float) -> in
     `group` is 0 for the first, 1 for the second, else -1. epsilon-DP for neighbours that replace one
     person's value and group (docs/proofs/single.md).
     """
-    return statistic(drawn_by_rank(x, group, 2), epsilon) + int(discrete_laplace(MOVES / epsilon, 1)[0])
+    return statistic(drawn_by_rank(x, group, 2), epsilon) + int(
+        discrete_laplace(math.nextafter(MOVES / epsilon, math.inf), 1)[0]
+    )
 
 
 def p_value(noisy: int, n: int, epsilon: float, alternative: Alternative) -> float:

@@ -34,7 +34,7 @@ def draw(x: NDArray[np.float64], group: NDArray[np.int64], groups: int, epsilon:
     `group` is 0 to groups - 1, else -1. epsilon-DP for neighbours that replace one person's value and group
     (docs/proofs/single.md).
     """
-    noise = int(discrete_laplace(MOVES / epsilon, 1)[0])
+    noise = int(discrete_laplace(math.nextafter(MOVES / epsilon, math.inf), 1)[0])
     return statistic(drawn_by_rank(x, group, groups), groups, epsilon) + noise
 
 

@@ -7,6 +7,7 @@ binomial count.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,7 +33,7 @@ def draw(x: NDArray[np.float64], null: float, epsilon: float) -> int:
     above, below = x > null, x < null
     # A coin for everyone, so that time and bits read do not tell how many ties there are.
     count = int(np.count_nonzero(above | (~below & fair(x.size))))
-    return count + int(discrete_laplace(1.0 / epsilon, 1)[0])
+    return count + int(discrete_laplace(math.nextafter(1.0 / epsilon, math.inf), 1)[0])
 
 
 def p_value(noisy: int, n: int, epsilon: float, alternative: Alternative) -> float:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, get_args
+import math
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 import numpy as np
 
 from discreet import check
 from discreet.alternative import ALTERNATIVES
 from discreet.errors import InputError
+from discreet.labels import codes
 from discreet.privacy.events import Pure
 from discreet.single import rank_sum, several, sign
 from discreet.single.tested import Tested, from_record, pure, to_json
@@ -206,13 +208,31 @@ def settle_request(
 
 def _numbers(x: Any) -> NDArray[np.float64]:
     """Return values as floats; of an array only shape and kind can raise."""
-    raw = check.array(x, "x")
+    if isinstance(x, (list, tuple)):
+        try:
+            x = np.array(
+                [np.nan if entry is None else _float(entry) for entry in cast("Sequence[Any]", x)],
+                dtype=np.float64,
+            )
+        except (TypeError, ValueError):
+            raise InputError("x must hold numbers, one for each person") from None
+    raw = check.array(x.filled(np.nan) if isinstance(x, np.ma.MaskedArray) else x, "x")
     if raw.dtype.kind not in "biuf" or raw.dtype.itemsize > 8:
         raise InputError("x must hold numbers, at most 64 bits each")
     if raw.ndim != 1 or raw.size == 0:
         raise InputError(f"x must be one-dimensional and not empty; got shape {raw.shape}")
     with np.errstate(all="ignore"):
         return raw.astype(np.float64, copy=False)
+
+
+def _float(entry: Any) -> float:
+    """Return one number as a float."""
+    if isinstance(entry, (str, bytes)):
+        raise TypeError
+    try:
+        return float(entry)
+    except OverflowError:  # a whole number of hundreds of digits
+        return math.inf if entry > 0 else -math.inf
 
 
 def _groups(group: Any, levels: Any, n: int, test: str) -> NDArray[np.int64]:
@@ -224,14 +244,18 @@ def _groups(group: Any, levels: Any, n: int, test: str) -> NDArray[np.int64]:
     if not least <= len(known) <= most:
         wanted = "two groups" if test == "rank-sum" else f"three to {most} groups"
         raise InputError(f"levels must name {wanted}; got {len(known)}")
-    raw = check.array(group, "group")
+    raw = (
+        _each(cast("Sequence[Any]", group))
+        if isinstance(group, (list, tuple))
+        else check.array(group, "group")
+    )
     if raw.shape != (n,):
         raise InputError(f"group must have one entry for each of the {n} people; got shape {raw.shape}")
-    return np.fromiter((_which(entry, known) for entry in raw.tolist()), np.int64, n)
+    return codes(raw, known).astype(np.int64)
 
 
-def _which(entry: Any, known: Sequence[Any]) -> int:
-    try:
-        return next((place for place, level in enumerate(known) if bool(entry == level)), -1)
-    except Exception:  # noqa: BLE001  what cannot be compared is in no group; an error would tell of it
-        return -1
+def _each(entries: Sequence[Any]) -> NDArray[Any]:
+    """Return entries as they are: of a list NumPy would make text, or finer dates, for the sake of one."""
+    array = np.empty(len(entries), dtype=object)
+    array[:] = [None if isinstance(entry, (list, tuple, dict, set)) else entry for entry in entries]
+    return array

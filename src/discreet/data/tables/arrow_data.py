@@ -103,7 +103,7 @@ def _arrays(batch: Any, wanted: Sequence[str]) -> dict[str, NDArray[Any]]:
     batch = batch.select(list(wanted))
     batch.validate(full=True)
     table = arrow().Table.from_batches([batch])
-    return {name: column_array(table.column(name)) for name in wanted}
+    return {name: column_array(table.column(name), name) for name in wanted}
 
 
 def _attempt(read: Any, path: Path) -> Any:

@@ -58,7 +58,9 @@ class DocumentedSource:
         if variable is None or variable.kind is None:
             return column
         if variable.kind == "number":
-            return replace(column, levels=None, identifier=False)
+            # Text where numbers were declared is refused when it is read: it does not end a hypothesis.
+            kind = "object" if column.kind == "text" and not hasattr(self.source, "reading") else column.kind
+            return replace(column, kind=kind, levels=None, identifier=False)
         if variable.kind in {"answers", "yes/no"}:
             column = replace(column, kind="text", declared=True, identifier=False, yes=variable.yes())
             return replace(column, levels=variable.levels, answers=variable.answers)

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from discreet.data.tables.arrow_data import StreamSource
 
 _REAL: tuple[type, ...] = (Real, Decimal, np.bool_)
+_FIRST_DAY, _LAST_DAY = -719_162, 2_932_896  # of Python's dates, from 1970 on
+_A_DAY = {"ms": 86_400 * 10**3, "us": 86_400 * 10**6, "ns": 86_400 * 10**9}
 _LOOSE = (*"OFDGge",)  # objects, complex numbers, long doubles, half floats: read one by one
 
 
@@ -71,10 +73,29 @@ def to_array(series: Any) -> NDArray[Any]:
     if dtype.is_numeric() or dtype == nw.Boolean:
         narrow = dtype == nw.Float32 and not series.implementation.is_pandas_like()
         return np.asarray(_floats(series), dtype=np.float32 if narrow else np.float64)
-    entries = [None if is_missing(entry) else plain(entry) for entry in series.to_list()]
+    entries = [None if is_missing(entry) else plain(entry) for entry in _listed(series)]
     result = np.empty(len(entries), dtype=object)
     result[:] = entries
     return result
+
+
+def _listed(series: Any) -> list[Any]:
+    """Return the entries of a column as Python's own; a date that Python has none of is refused, unquoted."""
+    refusal = InputError(
+        f"column {series.name!r} holds dates or times beyond the years 1 to 9999: mend them, or name the "
+        "other columns"
+    )
+    native = series.to_native()
+    dtype: Any = series.dtype
+    if hasattr(native, "to_physical") and dtype in (nw.Date, nw.Datetime):  # polars would panic
+        since = native.to_physical().to_numpy()
+        per_day = _A_DAY.get(getattr(dtype, "time_unit", ""), 1)
+        if np.any((since < _FIRST_DAY * per_day) | (since >= (_LAST_DAY + 1) * per_day)):
+            raise refusal
+    try:
+        return series.to_list()
+    except (OverflowError, ValueError):
+        raise refusal from None
 
 
 def numbers_in(objects: NDArray[Any], name: str) -> NDArray[np.float64]:

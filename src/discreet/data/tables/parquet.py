@@ -146,7 +146,7 @@ def _sliced(
 def _array(table: Any, name: str, kind: Any) -> NDArray[Any]:
     """Return a column as an array; one without any value is of the kind it has in the first file."""
     column = table.column(table.schema.get_field_index(name))
-    return column_array(column.cast(kind) if arrow().types.is_null(column.type) else column)
+    return column_array(column.cast(kind) if arrow().types.is_null(column.type) else column, name)
 
 
 def _alike(one: Any, other: Any) -> bool:
@@ -177,11 +177,11 @@ def _damaged(path: Path) -> InputError:
     return InputError(f"{path}: the file is damaged or truncated")
 
 
-def column_array(column: Any) -> NDArray[Any]:
+def column_array(column: Any, name: str) -> NDArray[Any]:
     """Return an Arrow column as an array, without a copy where it already holds floats in one piece."""
     if str(column.type) in ("float", "double"):
         return column.to_numpy()  # of this type, with NaN where missing
-    return to_array(nw.from_native(column, series_only=True))
+    return to_array(nw.from_native(column, series_only=True).alias(name))
 
 
 def faces(schema: Any) -> tuple[Column, ...]:

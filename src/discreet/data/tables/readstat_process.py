@@ -42,7 +42,15 @@ def answer(job: dict[str, Any], out: IO[bytes]) -> None:
     while rows == job["some"]:
         table, _ = read(job["path"], usecols=job["wanted"], row_offset=first, row_limit=rows, **how)
         rows = len(table[job["wanted"][0]])
-        tell({"rows": rows, "text": {name: [*map(str, table[name])] for name in job["text"]}})
+        tell(
+            {
+                "rows": rows,
+                "text": {
+                    name: ["" if entry is None else str(entry) for entry in table[name]]
+                    for name in job["text"]
+                },
+            }
+        )
         numbers = [[np.nan if entry is None else entry for entry in table[name]] for name in job["numbers"]]
         out.write(np.array(numbers, dtype=np.float64).tobytes())
         first += rows

@@ -31,11 +31,13 @@ FINE = 2**10
 PRESENT = math.isqrt(3 * FINE * FINE // 4)
 """What being present counts beside a share in +-1/2: together they move by one at most."""
 _TILE = 2**19  # entries looked at together
-_LOOKS = 6  # at one column, at most
+_LOOKS = 8  # at one column, at most
 _SMALLEST, _SIZES = -30, 51  # sizes are told apart from 2**-30 on, by pairs of octaves
 _USUAL = (2.0**-8, 2.0**18)
 _TYPICAL = 0.5  # the mean of min(1, size/scale)
-_AROUND = 1.5  # scales, the next window
+_AROUND, _SURE = 1.5, 2.5  # the next window: so many scales, and deviations of the noise in its centre
+_PLACES, _CROWD = 32, 0.5  # parts of a window; a crowd is this share of those present
+_BEYOND = 1.4  # a scale larger than this, in windows, says that numbers lie beyond
 _CLOSE = 2.5  # where the scale is this much smaller than the window, another look is taken
 _NEAREST = 1 / 32  # of the window: no scale is taken to be smaller
 _SMALL, _LARGE = 1e-290, 1e307  # no scale is taken to be smaller, or larger: windows are finite, and not 0
@@ -43,6 +45,7 @@ _FARTHEST = 1.7e308  # nor is a centre further out: with an infinite one, sums w
 # Errors aimed at, as shares of all people: of sizes; of means and distances at the first look, and then.
 _ERRORS = (0.08, 0.06, 0.03)
 _COARSE = 2.2  # times these: with larger errors bounds are kept, or all columns are looked at as one
+_LOOK = 0.05  # of the budget, at most, for a later look
 _FIRST = 0.8  # of the budget, at most, for the first two looks
 _BOUNDED, _FREE = 2.0, 1.25  # scales taken in: with bounds nearly all numbers, so that means are theirs
 _SPREAD = 0.3  # about the deviation of numbers, in double scales
@@ -129,15 +132,21 @@ def learn_where(values: NDArray[Any], columns: Columns, rho: float, size: float)
             _sizes(look, some, price)
         for number in range(_LOOKS):
             price = unit * costs[1 if number == 0 else 2] * (1 if look.pooled else some.size)
+            price = min(price, _LOOK * rho) if number else price
             if not some.size or price > left:
                 break
             left -= price
-            _means(look, some, price / 2)
+            doubt = _means(look, some, price / 2)
             scale = _distances(look, some, price / 2)
             reach[some] = scale * taken
-            narrow = (scale * _CLOSE < look.window[some]) | (number == 0)
-            some, scale = some[narrow], scale[narrow]
-            look.window[some] = np.maximum(_AROUND * scale, _SMALL)
+            window = look.window[some]
+            again = (scale * _CLOSE < window) | (scale > _BEYOND * window) | (number == 0)
+            before, some = look.window[some[again]], some[again]
+            look.window[some] = np.clip((_AROUND * scale + _SURE * doubt)[again], _SMALL, _LARGE)
+            price = min(unit * costs[2] * some.size, _LOOK * rho)
+            if number == 0 and some.size and not look.pooled and price < left:
+                left -= price
+                _narrow(look, some, before, price)
     return _found(look, reach, columns, m, left)
 
 
@@ -180,10 +189,11 @@ def _sizes(look: _Look, some: Places, rho: float) -> None:
     look.window[some] = 1.5 * tried[np.argmax(mean >= _TYPICAL, axis=0)]
 
 
-def _means(look: _Look, some: Places, rho: float) -> None:
+def _means(look: _Look, some: Places, rho: float) -> Floats:
     """Move the centre of some columns to the mean of what is in their window; learn how many are present.
 
-    A share in +-1/2 beside its presence, of weight sqrt(3)/2, moves by at most 1.
+    Returns the deviations of the noise in these centres. A share in +-1/2 beside its presence, of weight
+    sqrt(3)/2, moves by at most 1.
     """
     totals = np.zeros((2, some.size))
     for x in look.tiles(some):
@@ -197,6 +207,34 @@ def _means(look: _Look, some: Places, rho: float) -> None:
     mean = np.clip(noisy.sums[0] / (FINE / 2) / look.present[some], -1.0, 1.0)
     centre = look.centre[some] + mean * look.window[some]
     look.centre[some] = np.clip(centre, -_FARTHEST, _FARTHEST)
+    return np.minimum(noisy.deviation / (FINE / 2) / look.present[some], 1.0) * look.window[some]
+
+
+def _narrow(look: _Look, some: Places, window: Floats, rho: float) -> None:
+    """Move the windows of some columns to where most numbers crowd, if they do, in the `window` before.
+
+    A histogram moves by sqrt(2) a column. Noise in a mean would hide a narrow crowd, and not its place.
+    """
+    centre = look.centre[some]
+    counts = np.zeros((_PLACES + 1, some.size), dtype=np.int64)
+    bins = (_PLACES + 1) * np.arange(some.size)
+    for x in look.tiles(some):
+        place = np.floor(((x - centre) / window + 1) * (_PLACES / 2))
+        inside = (place >= 0) & (place < _PLACES)
+        place = np.where(inside, place, _PLACES).astype(np.int64) + bins
+        counts += np.bincount(place.ravel(), minlength=counts.size).reshape(some.size, -1).T
+    noisy = look.told(counts[:-1], math.sqrt(2), rho)
+    total = np.concatenate([np.zeros((1, some.size)), np.cumsum(noisy.sums, axis=0)])
+    seen = np.zeros(some.size, dtype=np.bool_)
+    for width in range(1, _PLACES // 3):
+        sums = total[width:] - total[:-width]
+        first, most = np.argmax(sums, axis=0), sums.max(axis=0)
+        crowd = ~seen & (most - 2 * math.sqrt(width) * noisy.deviation > _CROWD * look.present[some])
+        middle = centre + ((2 * first + width) / _PLACES - 1) * window
+        at = some[crowd]
+        look.centre[at] = np.clip(middle, -_FARTHEST, _FARTHEST)[crowd]
+        look.window[at] = np.clip((width + 2) / _PLACES * window, _SMALL, _LARGE)[crowd]
+        seen |= crowd
 
 
 def _distances(look: _Look, some: Places, rho: float) -> Floats:
