@@ -204,7 +204,8 @@ def test_scores_may_stay_on_the_workers(client, monkeypatch):
     assert sorted(r.discoveries) == ["11", "50"]
     assert not gathered
     local = discreet.discover(people, discreet.Proportion(null=0.5), method="aware", **ASK)
-    assert (r.privacy, r.fdr, r.parameters) == (local.privacy, local.fdr, local.parameters)
+    told = {**r.parameters, "people": len(people)}  # nobody has counted them there
+    assert (r.privacy, r.fdr, told) == (local.privacy, local.fdr, local.parameters)
 
 
 def test_a_killed_worker_changes_nothing(client, table, tmp_path):

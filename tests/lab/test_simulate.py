@@ -209,4 +209,4 @@ def test_demo_tells_the_truth(tmp_path):
     found = int(re.search(r"With privacy.*?(\d+) of 40 real effects", text).group(1))
     assert found >= 25
     assert "nobody here is real" in text
-    assert "(1, 1e-06)-differential privacy" in text
+    assert "Privacy: epsilon = 1, delta = 1e-6" in text

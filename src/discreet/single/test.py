@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, cast, get_args
 
 import numpy as np
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from discreet.typing import ArrayLike
 
 TESTS: tuple[str, ...] = get_args(SingleTest)
+_PLAIN = (str, int, float, Decimal, np.generic)  # what a group may be called
 _EPSILONS = (1e-4, 1e3)
 
 
@@ -227,12 +229,12 @@ def _numbers(x: Any) -> NDArray[np.float64]:
 
 def _float(entry: Any) -> float:
     """Return one number as a float."""
-    if isinstance(entry, (str, bytes)):
+    if not isinstance(entry, (int, float, Decimal, np.generic)):
         raise TypeError
     try:
-        return float(entry)
+        return float(cast("Any", entry))
     except OverflowError:  # a whole number of hundreds of digits
-        return math.inf if entry > 0 else -math.inf
+        return math.inf if cast("Any", entry) > 0 else -math.inf
 
 
 def _groups(group: Any, levels: Any, n: int, test: str) -> NDArray[np.int64]:
@@ -257,5 +259,5 @@ def _groups(group: Any, levels: Any, n: int, test: str) -> NDArray[np.int64]:
 def _each(entries: Sequence[Any]) -> NDArray[Any]:
     """Return entries as they are: of a list NumPy would make text, or finer dates, for the sake of one."""
     array = np.empty(len(entries), dtype=object)
-    array[:] = [None if isinstance(entry, (list, tuple, dict, set)) else entry for entry in entries]
+    array[:] = [entry if isinstance(entry, _PLAIN) else None for entry in entries]
     return array

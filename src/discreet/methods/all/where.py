@@ -45,7 +45,7 @@ _FARTHEST = 1.7e308  # nor is a centre further out: with an infinite one, sums w
 # Errors aimed at, as shares of all people: of sizes; of means and distances at the first look, and then.
 _ERRORS = (0.08, 0.06, 0.03)
 _COARSE = 2.2  # times these: with larger errors bounds are kept, or all columns are looked at as one
-_LOOK = 0.05  # of the budget, at most, for a later look
+_LOOK = 0.4  # of the budget, at most, for a later look at all columns; less if others are answers
 _FIRST = 0.8  # of the budget, at most, for the first two looks
 _BOUNDED, _FREE = 2.0, 1.25  # scales taken in: with bounds nearly all numbers, so that means are theirs
 _SPREAD = 0.3  # about the deviation of numbers, in double scales
@@ -114,7 +114,7 @@ def learn_where(values: NDArray[Any], columns: Columns, rho: float, size: float)
     look = _Look(values, at, blank, blank + 1, blank + n, blank + math.inf)
     look.centre[bounded], look.window[bounded] = columns.low + half, np.maximum(half, _SMALL)
     reach = look.window.copy()
-    left = rho
+    left, dear = rho, _LOOK * rho * at.size / max(m, 1)
     costs = tuple(2 / error**2 for error in _ERRORS)
     aim, worst = 0.5 / n**2, 0.5 / (_COARSE * n) ** 2
     kinds = ((bounded, sum(costs[1:]), _BOUNDED), (free, sum(costs), _FREE))
@@ -132,7 +132,7 @@ def learn_where(values: NDArray[Any], columns: Columns, rho: float, size: float)
             _sizes(look, some, price)
         for number in range(_LOOKS):
             price = unit * costs[1 if number == 0 else 2] * (1 if look.pooled else some.size)
-            price = min(price, _LOOK * rho) if number else price
+            price = min(price, dear) if number else price
             if not some.size or price > left:
                 break
             left -= price
@@ -143,7 +143,7 @@ def learn_where(values: NDArray[Any], columns: Columns, rho: float, size: float)
             again = (scale * _CLOSE < window) | (scale > _BEYOND * window) | (number == 0)
             before, some = look.window[some[again]], some[again]
             look.window[some] = np.clip((_AROUND * scale + _SURE * doubt)[again], _SMALL, _LARGE)
-            price = min(unit * costs[2] * some.size, _LOOK * rho)
+            price = min(unit * costs[2] * some.size, dear)
             if number == 0 and some.size and not look.pooled and price < left:
                 left -= price
                 _narrow(look, some, before, price)

@@ -36,7 +36,7 @@ def _locked(home: Path, *, exclusive: bool) -> Generator[None]:
     except ImportError:  # not on this system, which keeps open files from being replaced
         yield
         return
-    with (home / FILE).open("a") as file:
+    with (home / FILE).open("a", encoding="utf-8") as file:
         try:
             fcntl.flock(file, (fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH) | fcntl.LOCK_NB)
         except OSError:
