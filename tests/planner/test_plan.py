@@ -260,7 +260,7 @@ MIXED = {"age": None, "pay": None, "smokes": ["yes"], "colour": ["red", "green",
 @pytest.mark.statistical(5, twins=1)
 def test_a_comparison_finds_what_its_plan_says(monkeypatch):
     """Planned power is that of `discover` on people like those assumed, also if few stand for all of them."""
-    n, asked = 1_000, {"effects": 0.3, "signals": 2, "columns": MIXED, "methods": "auto", "quick": True}
+    n, asked = 1_600, {"effects": 0.3, "signals": 2, "columns": MIXED, "methods": "auto", "quick": True}
     fewer = discreet.plan(n // 8, repetitions=30, **asked)["auto"].power
     rng, found = np.random.default_rng(3), []
     for _ in range(120):
