@@ -55,8 +55,8 @@ def missing_norm(people: People, groups: Groups, means: Means) -> float:
 def missing_share(norm: float, groups: Groups, means: Means, share: float, rho: float) -> float:
     """Return the share of the budget that is best spent on how unevenly entries are missing.
 
-    Contrasts are off centre by about `_OFF`, so this times the noise in it adds to theirs, which a row makes
-    that is about as long as its entries are many. Nothing, where it is known better without.
+    A column whose mean is `_OFF` deviations from 0 adds `_OFF` times the noise told here to the noise of its
+    contrast; the share balances the two. It is 0 where the number of missing entries says enough.
     """
     long = math.sqrt(1 + float(np.sum(np.minimum(means.present / groups.people, 1.0))))
     best = _OFF * norm / (math.sqrt(2) * long)
@@ -65,7 +65,7 @@ def missing_share(norm: float, groups: Groups, means: Means, share: float, rho: 
 
 
 def _usual(groups: Groups, means: Means, share: float) -> NDArray[np.float64]:
-    """Return the usual size of sum (y - f) over those missing; as many are as noise could hide."""
+    """Return about how large sum (y - f) over the missing is; at least as many are missing as noise hides."""
     lacking = np.clip(groups.people - means.present, means.doubt, groups.people)
     return _UNEVEN * lacking * share * (1 - share)
 

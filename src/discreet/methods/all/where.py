@@ -213,7 +213,8 @@ def _means(look: _Look, some: Places, rho: float) -> Floats:
 def _narrow(look: _Look, some: Places, window: Floats, rho: float) -> None:
     """Move the windows of some columns to where most numbers crowd, if they do, in the `window` before.
 
-    A histogram moves by sqrt(2) a column. Noise in a mean would hide a narrow crowd, and not its place.
+    A histogram moves by sqrt(2) a column. It shows a narrow column within a wide window, where the noise in
+    a mean is wider than the column.
     """
     centre = look.centre[some]
     counts = np.zeros((_PLACES + 1, some.size), dtype=np.int64)
