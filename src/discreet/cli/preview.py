@@ -11,6 +11,7 @@ from discreet.evidence.core.registry import described, plain
 
 if TYPE_CHECKING:
     from discreet.cli.plan_file import Job
+    from discreet.data.tables.table import TableReading
 
 
 def preview(job: Job, people: int | None, hypotheses: int | None) -> str:
@@ -26,7 +27,7 @@ def preview(job: Job, people: int | None, hypotheses: int | None) -> str:
     lines += [*(notes(job) or exact_levels(job)), ""]
     table = asked_table(job)
     hypotheses = len(table.names) if hypotheses is None and table is not None else hypotheses
-    return "\n".join([*lines, *_power(job, people, hypotheses)])
+    return "\n".join([*lines, *_power(job, people, hypotheses, table)])
 
 
 def _cost(job: Job) -> list[str]:
@@ -49,16 +50,19 @@ def check_budget(job: Job) -> None:
         purse.early(job.asked, getattr(job.test, "adjacency", "replace"))
 
 
-def _power(job: Job, people: int | None, hypotheses: int | None) -> list[str]:
+def _power(job: Job, people: int | None, hypotheses: int | None, table: TableReading | None) -> list[str]:
+    """Return what such a release would find, with the very columns that are asked about."""
     if people is None or hypotheses is None:
         missing = "--people" if people is None else "--hypotheses"
         missing = "--people and --hypotheses" if people is None and hypotheses is None else missing
         return [f"Add {missing} to see what such a release would find on average."]
     from discreet.errors import DiscreetError
-    from discreet.planner.forecast import forecast
+    from discreet.planner.forecast import columns_of_table, forecast
 
+    known = table is not None and hypotheses == len(table.names)
+    columns = columns_of_table(table, job.test) if table is not None and known else None
     try:
-        planned = forecast(job.test, job.asked, people, hypotheses, job.other.get("columns"))
+        planned = forecast(job.test, job.asked, people, hypotheses, columns)
     except DiscreetError as refusal:
         return [f"No forecast for this test: {refusal}"]
     return [str(planned)]
