@@ -45,6 +45,9 @@ def plan(
     shape: str | None = typer.Option(
         None, help="For compare: how numbers are spread: normal, skewed, heavy-tailed, uniform or counts."
     ),
+    centre: float | None = typer.Option(
+        None, help="For compare: the mean of numbers without bounds, in standard deviations; 4 if absent."
+    ),
     null: float = typer.Option(
         0.5, help="The null rate of proportion; the null mean, in parts of the bounds."
     ),
@@ -99,6 +102,7 @@ def plan(
             missing=missing,
             rate=rate,
             shape=cast("Shape | None", shape),
+            centre=centre,
             methods=named,
             k=k,
             target=target if given(ctx, "target") else None,

@@ -14,7 +14,7 @@ from discreet.methods.parameters import Parameters
 from discreet.methods.registry import METHODS as PRIVATE
 from discreet.planner.cohort import Cohort, Column
 from discreet.planner.invent import Setting
-from discreet.planner.shapes import SHAPES
+from discreet.planner.shapes import AWAY, PLACED, SHAPES
 from discreet.planner.study import METHODS
 
 if TYPE_CHECKING:
@@ -108,6 +108,7 @@ def cohort_of(
     missing: float | None,
     rate: float | None,
     shape: str | None,
+    centre: float | None,
 ) -> Cohort:
     """Return the people to invent for a comparison of two groups; m numbers if no columns are said."""
     asked: Compare = Compare(group="group") if test is None else test
@@ -122,6 +123,13 @@ def cohort_of(
         raise InputError("sd would do nothing without numbers that have bounds: leave it out")
     if shape is not None and all(column.answers for column in columns):
         raise InputError("shape is about numbers, and all columns have levels: leave it out")
+    free = any(not column.answers and not column.bounded for column in columns)
+    law = "normal" if shape is None else check.choice(shape, "shape", tuple(SHAPES))
+    if centre is not None and not (free and law in PLACED):
+        raise InputError(
+            "centre says where numbers without bounds lie, and would do nothing here: leave it out (skewed "
+            "numbers and counts begin at 0)"
+        )
     return Cohort(
         asked,
         columns,
@@ -129,7 +137,8 @@ def cohort_of(
         None if sd is None else in_half(sd, "sd"),
         0.0 if missing is None else check.between(missing, "missing", 0.0, 0.99),
         None if rate is None else check.between(rate, "rate", 0.0001, 0.9999),
-        "normal" if shape is None else check.choice(shape, "shape", tuple(SHAPES)),
+        law,
+        AWAY if centre is None else check.between(centre, "centre", -_LARGEST, _LARGEST),
     )
 
 

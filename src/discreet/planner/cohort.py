@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.evidence.core.people import People, Question
-from discreet.planner.shapes import SHAPES, draw_standardised
+from discreet.planner.shapes import AWAY, PLACED, SHAPES, draw_standardised
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -61,6 +61,8 @@ class Cohort:
         How frequent the first answer to each question is; equally frequent answers when absent.
     shape : str
         How the numbers are spread: a key of `SHAPES`.
+    centre : float
+        Where numbers without bounds lie: their mean, in standard deviations, if their shape leaves it open.
     """
 
     test: Compare
@@ -70,6 +72,7 @@ class Cohort:
     missing: float = 0.0
     rate: float | None = None
     shape: str = "normal"
+    centre: float = AWAY
 
     @property
     def largest_effect(self) -> float:
@@ -93,10 +96,11 @@ class Cohort:
         bounded = sum(not column.answers and column.bounded for column in self.columns)
         asked = sum(column.answers for column in self.columns)
         law = SHAPES[self.shape]
+        placed = f" around {self.centre:g} standard deviations" if self.shape in PLACED else ""
         frequent = "equally frequent" if self.rate is None else f"the first given by {self.rate:.3g}"
         width = f"{self._deviation:.3g} of the width of the bounds wide"
         words = [
-            *([f"{_counted(free)} of numbers, {law}"] if free else []),
+            *([f"{_counted(free)} of numbers, {law}{placed}"] if free else []),
             *([f"{_counted(bounded)} of numbers with bounds, {law}, {width}"] if bounded else []),
             *([f"{_counted(asked)} of answers, {frequent}"] if asked else []),
             f"{self.missing:.0%} of the entries missing" if self.missing else "no entries missing",
@@ -151,7 +155,9 @@ class Cohort:
     ) -> NDArray[np.float64]:
         """Return a column of numbers; with bounds, of deviation `sd` around their middle."""
         z = draw_standardised(self.shape, effect[0] * (group - self.share), rng)
-        return (np.clip(0.5 + self._deviation * z, 0.0, 1.0) if column.bounded else z)[:, None]
+        if column.bounded:
+            return np.clip(0.5 + self._deviation * z, 0.0, 1.0)[:, None]
+        return (z + self.centre if self.shape in PLACED else z)[:, None]
 
     def _answers(
         self, column: Column, group: NDArray[np.int8], effects: NDArray[np.float64], rng: np.random.Generator

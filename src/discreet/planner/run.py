@@ -70,6 +70,7 @@ def plan(
     missing: float | None = None,
     rate: float | None = None,
     shape: Shape | None = None,
+    centre: float | None = None,
     methods: Planned | Iterable[Planned] | None = None,
     k: int | None = None,
     dependence: Dependence | None = None,
@@ -125,6 +126,10 @@ def plan(
         `Compare` only: how the numbers are spread. It matters where they have no bounds, because ranks are
         compared there: the same difference in standard deviations moves ranks more where numbers are skewed,
         as incomes are. If None, normal, and the plan also says what would be found if they were skewed.
+    centre : float, optional
+        `Compare` only: the mean of the numbers in their standard deviations. Where numbers lie is learned
+        within the budget if they have no bounds, which is the dearer the further from 0 they are: blood
+        pressures lie at about 8, heights at 17. If None, 4, as ages do.
     methods : str or sequence of str, optional
         Among "bh" (no privacy, the textbook test), "auto" (what `discover` does by default), "all", "proved"
         ("all" with guarantee="proved"), "focus", "aware", "calibrated", "mirror", "peel" and "oneshot". If
@@ -199,10 +204,10 @@ def plan(
     asked = {method: parameters_of(method, options, m, signals, budget) for method in chosen}
     k = min(m, 2 * signals) if k is None else check.whole(k, "k", 1, m)
     if tables:
-        setting = cohort_of(test, asked_columns, m, share, sd, missing, rate, shape)
+        setting = cohort_of(test, asked_columns, m, share, sd, missing, rate, shape, centre)
         signals = min(signals, setting.real_places.size)
     else:
-        refuse_unused({"missing": missing, "rate": rate, "shape": shape}, "for this test")
+        refuse_unused({"missing": missing, "rate": rate, "shape": shape, "centre": centre}, "for this test")
         setting = setting_of(test, sensitivity, looks, n, share, sd)
     many, few = _studies(repetitions, n, m, tables=tables, quick=quick)
     seed = check.whole(seed, "seed", 0, 2**128)

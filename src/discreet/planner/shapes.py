@@ -1,4 +1,4 @@
-"""How the numbers of invented people are spread: laws of mean 0 and standard deviation 1, by their names."""
+"""How the numbers of invented people are spread: laws of standard deviation 1, by their names."""
 
 from __future__ import annotations
 
@@ -21,18 +21,24 @@ SHAPES = {
     "counts": f"counts (Poisson, {_COUNT:g} on average)",
 }
 """What a column of numbers may look like, and the law that stands for it."""
+AWAY = 4.0
+"""How far from 0 numbers lie if nothing is said, in standard deviations: ages and body mass indices do."""
+PLACED = ("normal", "heavy-tailed", "uniform")
+"""The shapes that may lie anywhere; the others begin at 0."""
 
 
 def draw_standardised(
     shape: str, shift: NDArray[np.float64], rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Return numbers of that shape with means `shift` and standard deviation 1, one for each shift."""
+    """Return numbers of that shape and of standard deviation 1, moved by `shift`, one for each of them.
+
+    Skewed numbers and counts are above 0, as they are in tables, and the others lie around 0.
+    """
     size = shift.size
     match shape:
         case "skewed":
-            square = _LOG_SD**2
-            sd = math.exp(square / 2) * math.sqrt(math.expm1(square))
-            return (rng.lognormal(0.0, _LOG_SD, size) - math.exp(square / 2)) / sd + shift
+            sd = math.exp(_LOG_SD**2 / 2) * math.sqrt(math.expm1(_LOG_SD**2))
+            return rng.lognormal(0.0, _LOG_SD, size) / sd + shift
         case "heavy-tailed":
             drawn = rng.standard_t(_FREEDOM, size) / math.sqrt(_FREEDOM / (_FREEDOM - 2))
             return np.asarray(drawn + shift, dtype=np.float64)
@@ -40,6 +46,6 @@ def draw_standardised(
             return rng.uniform(-math.sqrt(3.0), math.sqrt(3.0), size) + shift
         case "counts":  # they stay whole numbers: the groups differ in how many there are on average
             sd = math.sqrt(_COUNT)
-            return (rng.poisson(np.maximum(_COUNT + sd * shift, 0.0)) - _COUNT) / sd
+            return np.asarray(rng.poisson(np.maximum(_COUNT + sd * shift, 0.0)) / sd, dtype=np.float64)
         case _:
             return rng.standard_normal(size) + shift
