@@ -93,8 +93,9 @@ def not_private(counts: NDArray[np.int64], members: NDArray[np.int64]) -> NDArra
     total, square = dose.sum(axis=0), (counts[:, 1] + 4 * counts[:, 2]).sum(axis=0)
     share = members[1] / n
     variance = share * (1 - share) * (square - total * total / n)
-    z = (dose[1] - share * total) / np.sqrt(np.maximum(variance, 1e-9))
-    return step_up_positions(2 * ndtr(-np.abs(z)), Q)
+    z: NDArray[np.float64] = (dose[1] - share * total) / np.sqrt(np.maximum(variance, 1e-9))
+    p = np.asarray(2 * ndtr(-np.abs(z)), dtype=np.float64)
+    return step_up_positions(p, Q)
 
 
 def found(name: str, cell: Cell, counts: NDArray[np.int64], members: NDArray[np.int64]) -> NDArray[np.int64]:
