@@ -249,7 +249,7 @@ def release(
     --------
     >>> import discreet
     >>> scores = {"diet": 12.0, "sleep": 11.0, "luck": 0.3, "age": 0.8}
-    >>> evidence = discreet.Evidence.from_z(scores, sup=0.005, adjacency="replace")
+    >>> evidence = discreet.Evidence.from_z(scores, sensitivity=0.005, adjacency="replace")
     >>> release = discreet.release(evidence, q=0.1, epsilon=1, delta=1e-6)
     >>> sorted(release.discoveries)
     ['diet', 'sleep']

@@ -77,7 +77,7 @@ def test_what_is_left_is_said_in_releases_like_the_last_one(path):
 
 def test_history(path):
     """Who asked what, when, at what cost and what was found; as JSON with request, events and hash."""
-    evidence = discreet.Evidence.from_z({"diet": 12.0, "luck": 0.3}, sup=0.005, adjacency="replace")
+    evidence = discreet.Evidence.from_z({"diet": 12.0, "luck": 0.3}, sensitivity=0.005, adjacency="replace")
     budget = {"ledger": path, "dataset": "cohort", "release_id": "second"}
     discreet.release(evidence, q=0.1, epsilon=0.2, delta=1e-6, **budget)
     lines = run("history", "cohort", "--ledger", path).splitlines()

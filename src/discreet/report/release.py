@@ -76,7 +76,7 @@ class Release:
     Examples
     --------
     >>> import discreet
-    >>> evidence = discreet.Evidence.from_z([12.0, 0.3], sup=0.01, adjacency="replace")
+    >>> evidence = discreet.Evidence.from_z([12.0, 0.3], sensitivity=0.01, adjacency="replace")
     >>> release = discreet.release(evidence, q=0.1, epsilon=1, delta=1e-6)
     >>> discreet.Release.from_json(release.to_json()) == release
     True
