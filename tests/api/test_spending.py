@@ -131,7 +131,7 @@ def test_a_draw_that_is_interrupted_is_charged_and_completed(ledger, people, mon
 def test_other_neighbours_are_refused(ledger, people):
     """A promise about replacing people cannot be spent on one about adding them."""
     test = discreet.Proportion(null=0.5, adjacency="add-remove", least=1000)
-    with pytest.raises(BudgetError, match="neighbours"):
+    with pytest.raises(BudgetError, match="adjacency"):
         discreet.discover(people, test, ledger=ledger, dataset="people", **ASK)
 
 

@@ -40,9 +40,9 @@ def test_create_makes_ledger_and_data_set(tmp_path):
     path = tmp_path / "new.ledger"
     words = run("create", "cohort", "--epsilon", 1, "--delta", "1e-6", "--ledger", path)
     assert "cohort: Epsilon 0 of 1 at delta = 1e-06 is spent, by 0 releases." in words
-    more = ("--neighbours", "add-remove", "--aside", "1e-7", "--json")
+    more = ("--adjacency", "add-remove", "--aside", "1e-7", "--json")
     made = json.loads(run("create", "b", "--epsilon", 2, "--delta", "1e-6", "--ledger", path, *more))
-    assert (made["epsilon"], made["aside"], made["neighbours"], made["spent"]) == (2.0, 1e-7, "add-remove", 0)
+    assert (made["epsilon"], made["aside"], made["adjacency"], made["spent"]) == (2.0, 1e-7, "add-remove", 0)
     assert Ledger(path).budgets() == ("cohort", "b")
 
 

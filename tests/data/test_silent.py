@@ -179,7 +179,7 @@ def test_a_whole_number_of_thousands_of_digits_is_just_no_level():
     ],
 )
 def test_one_odd_entry_does_not_change_which_level_all_others_have(kind, entries, levels, tmp_path):
-    """Columns of declared levels: one person moves a score by the sensitivity at most, and levels are found."""
+    """Columns of declared levels: a score moves by the sensitivity at most, and levels are found at all."""
     table = pd.DataFrame({"c": (entries * N)[:N]})
     test, columns = discreet.Proportion(null=0.1), {"c": levels}
     one, two = (

@@ -241,7 +241,7 @@ def _releases(made):
 def _ledger(made):
     book = Ledger(made.ledger)
     yield Target("Ledger", lambda path: Ledger(path).budgets(), {"path": str(made.ledger)})
-    right = {"name": "other", "epsilon": 1.0, "delta": 1e-6, "neighbours": "replace", "aside": 0.0}
+    right = {"name": "other", "epsilon": 1.0, "delta": 1e-6, "adjacency": "replace", "aside": 0.0}
 
     def create(**arguments):
         path = made.folder / "fresh.ledger"
@@ -251,7 +251,7 @@ def _ledger(made):
     yield Target("Ledger.create", create, right)
     for name in ("budget", "history"):
         yield Target(f"Ledger.{name}", getattr(book, name), {"name": "cohort"})
-    events = {"name": "cohort", "events": [Gaussian(1e-6)], "neighbours": "replace"}
+    events = {"name": "cohort", "events": [Gaussian(1e-6)], "adjacency": "replace"}
     yield Target("Ledger.affords", book.affords, events)
 
     def charge(**arguments):

@@ -29,8 +29,10 @@ def read_back(release):
         ),
         (
             Evidence.from_z(P, sensitivity=0.25, spread=0.3, adjacency="replace"),
-            "every z score by at most sensitivity = 0.25 and any two against each other by at most "
-            "spread = 0.3",
+            (
+                "every z score by at most sensitivity = 0.25 and any two against each other by at most "
+                "spread = 0.3"
+            ),
         ),
     ],
     ids=["p", "z", "spread"],

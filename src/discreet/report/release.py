@@ -47,7 +47,7 @@ class Release:
     ordered : bool
         Whether the order of the discoveries is part of the release.
     privacy : Privacy
-        epsilon, delta, neighbours, events; in words when printed.
+        epsilon, delta, adjacency, events; in words when printed.
     fdr : FdrPromise
         Level, guarantee and assumptions; in words when printed.
     parameters : mapping from str to object
