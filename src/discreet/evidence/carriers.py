@@ -136,7 +136,7 @@ class Carriers(CaseControl):
             steps(np.maximum(*z)),
             alternative=self.alternative,
             top=steps.top,
-            sup=steps.move(cap.influence, cap.grow),
+            sensitivity=steps.move(cap.influence, cap.grow),
             proof="docs/proofs/association.md",
             basis=basis_of(self.tail, "checked"),
             public=design.public,
