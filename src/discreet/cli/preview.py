@@ -11,7 +11,7 @@ from discreet.evidence.core.registry import described, plain
 
 if TYPE_CHECKING:
     from discreet.cli.plan_file import Job
-    from discreet.data.tables.table import TableReading
+    from discreet.data.tables.reading import TableReading
 
 
 def preview(job: Job, people: int | None, hypotheses: int | None) -> str:

@@ -11,7 +11,7 @@ from discreet.planner.cohort import Column
 from discreet.planner.run import plan
 
 if TYPE_CHECKING:
-    from discreet.data.tables.table import TableReading
+    from discreet.data.tables.reading import TableReading
     from discreet.methods.parameters import Parameters
     from discreet.planner.record import Plan
     from discreet.typing import Planned
