@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from discreet.methods.parameters import Parameters
     from discreet.planner.cohort import Cohort
 
-ENTRIES = 600_000
+ENTRIES = 4_000_000
 """Of one invented table, about."""
 _FEWEST = 400  # people who stand for all
 
