@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.methods.all.noisy import told
+from discreet.methods.all.noisy import with_noise
 from discreet.methods.all.reading import Scaling
 
 if TYPE_CHECKING:
@@ -93,8 +93,8 @@ class _Look:
         """
         k = total.shape[-1]
         if not self.pooled:
-            return told(total, moved * math.sqrt(k), rho)
-        noisy = told(total.sum(axis=-1, keepdims=True), moved * k, rho)
+            return with_noise(total, moved * math.sqrt(k), rho)
+        noisy = with_noise(total.sum(axis=-1, keepdims=True), moved * k, rho)
         return replace(noisy, sums=np.repeat(noisy.sums / k, k, axis=-1), deviation=noisy.deviation / k)
 
     def __repr__(self) -> str:
