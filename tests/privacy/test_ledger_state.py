@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from discreet.errors import LedgerError
 from discreet.privacy.events import ZCDP, Approximate, BoundedRange, Gaussian, Pure
-from discreet.privacy.filter import Filter
+from discreet.privacy.filter import HUGE, Filter, Sums, up
 from discreet.privacy.ledger import Ledger, file, inspect
-from discreet.privacy.sums import HUGE, Sums, up
 
 NUMBER = st.one_of(st.floats(0, 5), st.sampled_from([0.0, 5e-324, 1e-200, 1e100]))
 EVENT = st.one_of(

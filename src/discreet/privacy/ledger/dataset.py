@@ -6,11 +6,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from discreet import check
-from discreet.privacy.filter import Filter
+from discreet.privacy.events import NEIGHBOURS
+from discreet.privacy.filter import Filter, Sums
 from discreet.privacy.ledger import chain
 from discreet.privacy.ledger.records import Budget
-from discreet.privacy.promise import NEIGHBOURS
-from discreet.privacy.sums import Sums
 
 if TYPE_CHECKING:
     from discreet.privacy.events import Event

@@ -17,13 +17,13 @@ from discreet import check
 from discreet.alternative import in_todays_words
 from discreet.errors import BudgetError, InputError, LedgerError
 from discreet.privacy import events as event_kinds
+from discreet.privacy.events import NEIGHBOURS
+from discreet.privacy.filter import has_zcdp
 from discreet.privacy.ledger import chain, file
 from discreet.privacy.ledger.book import Book, upgrade
 from discreet.privacy.ledger.interrupt import held_back
 from discreet.privacy.ledger.records import Charge, Entry, Paid
 from discreet.privacy.ledger.replay import entry_of
-from discreet.privacy.promise import NEIGHBOURS
-from discreet.privacy.sums import has_zcdp
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
