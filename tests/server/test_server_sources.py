@@ -1,5 +1,6 @@
 """Data that are not one Parquet file: genotypes, CSV, a folder, several rows a person, answers as text."""
 
+import logging
 import time
 
 import numpy as np
@@ -139,6 +140,19 @@ def test_a_folder(ask, tmp_path, cohort):
         pq.write_table(table.slice(part * PEOPLE // 2, PEOPLE // 2), tmp_path / f"folder/{part}.parquet")
     about = {"people": PEOPLE, "columns": {"diet": {"bounds": [0, 1]}}}
     row = ask(tmp_path / "folder", about, {"test": {"name": "mean", "null": 0.5}})
+    assert (row.state, row.detail) == ("done", "")
+
+
+@pytest.mark.slow
+def test_a_cluster_counts(ask, cohort):
+    """The same file, counted on a Dask cluster that the custodian names."""
+    distributed = pytest.importorskip("distributed")
+    quiet = {"dashboard_address": "127.0.0.1:0", "silence_logs": logging.ERROR, "set_as_default": False}
+    with distributed.Client(processes=False, n_workers=1, threads_per_worker=1, **quiet) as client:
+        about = {"people": PEOPLE, "columns": {"diet": {"bounds": [0, 1]}, "sleep": {"bounds": [0, 1]}}}
+        body = {"test": {"name": "mean", "null": 0.5}}
+        row = ask(cohort, about, body, engine="dask", scheduler=client.scheduler.address)
+        client.cluster.close()
     assert (row.state, row.detail) == ("done", "")
 
 
