@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from discreet.data.tables.choose import is_testable, names_people
-from discreet.data.tables.table import table_source
+from discreet.data.tables.reading import table_source
 from discreet.server.datasets.metadata import to_toml_value
 
 if TYPE_CHECKING:
-    from discreet.data.tables.described import Table
     from discreet.data.tables.source import Column
+    from discreet.data.tables.table import Table
 
 _HEAD = """\
 # What is public about the data set. Analysts see all of this, and may ask about these columns alone.
