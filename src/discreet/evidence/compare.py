@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from discreet import check
 from discreet.errors import InputError
+from discreet.evidence.core import covariates
 from discreet.evidence.core.arguments import check_protect, only_replace, settle
 from discreet.evidence.core.protocol import Comparison, Test
 
@@ -47,6 +49,10 @@ class Compare(Test):
         them, one hypothesis for each column and subgroup. `protect` protects it as it does the group.
     levels_within : sequence, optional
         The values of `within` to look inside; public, whoever has others is left out.
+    adjust : mapping from column to bounds or levels, optional
+        Covariates to adjust for: {"age": (17, 90), "sex": ["female", "male"]}. Two numbers are bounds,
+        anything else are levels (two levels that are numbers as text: ["1", "2"]). People who lack one, or
+        have a level that is not declared, are left out. `protect` protects them as it does the group.
     adjacency : {"replace"}
         Neighbouring tables differ in one person's row; the number of people is public.
 
@@ -105,6 +111,7 @@ class Compare(Test):
     bounds: Bounds | None = None
     within: str | None = None
     levels_within: Levels = ()
+    adjust: Mapping[str, Levels] | None = None
     adjacency: Adjacency = "replace"
 
     def __post_init__(self) -> None:
@@ -115,11 +122,16 @@ class Compare(Test):
             raise InputError("within and levels_within belong together: a column, and its values to look at")
         if self.within == self.group:
             raise InputError("within must be another column than group")
+        if self.adjust is not None:
+            check.settle(self, adjust=covariates.settled(self.adjust, (self.group, self.within)))
+            if self.within is not None:
+                raise InputError("adjust and within do not go together: compare subgroups one by one")
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The group column, and that of the subgroups."""
-        return (self.group,) if self.within is None else (self.group, self.within)
+        """The group column, that of the subgroups, and those adjusted for."""
+        inside = () if self.within is None else (self.within,)
+        return (self.group, *inside, *(self.adjust or ()))
 
     @property
     def public_labels(self) -> tuple[str, ...]:
@@ -141,6 +153,7 @@ class Compare(Test):
             bounds=self.bounds,
             within=self.within,
             levels_within=self.levels_within,
+            adjust=self.adjust,
         )
 
     @classmethod

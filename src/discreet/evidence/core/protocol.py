@@ -57,6 +57,8 @@ class Comparison:
         A column of disjoint subgroups to compare inside of, protected as the group is.
     levels_within : tuple
         Its values to look at.
+    adjust : mapping from column to bounds or levels, or None
+        Covariates in which the groups are to be made alike, protected as the group is.
     """
 
     group: str
@@ -68,6 +70,7 @@ class Comparison:
     complete: bool = False
     within: str | None = None
     levels_within: Levels = ()
+    adjust: Mapping[str, Levels] | None = None
 
 
 def is_needed(field: Field[Any]) -> bool:
