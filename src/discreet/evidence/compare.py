@@ -63,13 +63,18 @@ class Compare(Test):
     it depends on both together, no test on those present can tell. Estimates are differences of means
     (bounds; of means without what lies far out), differences of rates (answers), and differences of mean rank
     scores in their own standard deviations (numbers without bounds). Subgroups cost little: a person is in
-    one of them, so that ten have as little noise each as one alone of that size. Proofs:
-    docs/proofs/subgroups.md,
-    docs/proofs/all-privacy.md, docs/proofs/all-fdr.md; for the scores of "aware" docs/proofs/compare.md.
+    one of them, so that ten have as little noise each as one alone of that size. With `adjust` the null
+    hypothesis is that entries and groups are independent given the covariates, in which either the log odds
+    of the group or the mean of the column is linear; estimates are differences among people whom both groups
+    have alike (matching weights), and p-values are approximate. Proofs: docs/proofs/balance.md,
+    docs/proofs/subgroups.md, docs/proofs/all-privacy.md, docs/proofs/all-fdr.md; for the scores of "aware"
+    docs/proofs/compare.md.
 
     References
     ----------
     F. Wilcoxon (1945), Individual comparisons by ranking methods, Biometrics Bulletin 1, 80-83.
+    L. Li and T. Greene (2013), A weighting analogue to pair matching in propensity score analysis,
+    International Journal of Biostatistics 9, 215-234: matching weights.
     S. Biswas, Y. Dong, G. Kamath and J. Ullman (2020), CoinPress: practical private mean and covariance
     estimation, NeurIPS 33: learning where data lies before measuring it.
 

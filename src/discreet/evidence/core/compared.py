@@ -80,7 +80,7 @@ def compared(
     """
     if people.covariates is not None:
         raise InputError(
-            "an adjusted comparison has no scores: hand it to `discover`, which tells it with noise"
+            'an adjusted comparison has no scores: call `discover` without a method, or with "all"'
         )
     protected = people.protect == "everything"
     first, second = _sizes(people, sizes, protected=protected)

@@ -145,6 +145,8 @@ class Test:
             parts.append(f"{_short(group)} {' / '.join(map(_short, levels))}".strip())
         words = {**_WORDS, **self.words}
         parts += [f"{word} {_short(own[key])}" for key, word in words.items() if own.get(key) is not None]
+        if own.get("adjust") is not None:
+            parts.append(f"adjusted for {' and '.join(map(_short, own['adjust']))}")
         if "alternative" in own:
             looks = own["alternative"]
             parts.append(looks if looks == "two-sided" else f"one-sided ({looks})")

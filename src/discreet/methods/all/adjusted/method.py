@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from discreet.report.release import Release
 
 APPROXIMATE = (
-    "given the covariates, which enter the logarithm of the odds of the groups linearly or the columns "
-    "linearly, a column that does not differ is independent of the group, and nearly so of the other columns"
+    "given the covariates, a column that does not differ is independent of the group, and nearly so of the "
+    "other columns; and the log odds of the group, or the mean of the column, are linear in the covariates"
 )
 _MOST = 2.0**38  # no sum is moved by more, times the square root of the columns
 
