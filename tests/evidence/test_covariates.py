@@ -59,8 +59,8 @@ def test_a_real_difference_is_estimated(protect):
     """With a large budget the estimate is the difference given the covariates, within its error."""
     told = adjusted(confounded(20_000, 3, 5, effect=0.5), protect, epsilon=20.0)
     assert np.all(told.p < 1e-6)
-    assert np.all(np.abs(told.found.estimate - 0.5) < 6 * told.found.error)
-    assert np.all(told.found.error < 0.1)
+    assert np.all(np.abs(told.results.estimate - 0.5) < 6 * told.results.error)
+    assert np.all(told.results.error < 0.1)
     assert set(told.effects[0].split(",")[:1]) == {"adjusted difference of means"}
 
 
@@ -100,7 +100,7 @@ def test_missing_entries_and_bad_columns():
     for protect in ("everything", "columns"):
         told = adjusted(table, protect, epsilon=5.0)
         assert np.all((told.p > 1e-4) & (told.p <= 1)), told.p
-        assert np.isfinite(told.found.estimate).all()
+        assert np.isfinite(told.results.estimate).all()
 
 
 def test_covariates_that_tell_the_groups_apart():

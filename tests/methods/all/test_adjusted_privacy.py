@@ -114,12 +114,12 @@ def covariates_not_shortened(patch):
 
 def moments_charged_as_one_row(patch):
     """Charge second moments by the length of a row, not of its products."""
-    real = balance.told
+    real = balance.with_noise
 
     def faulty(total, moved, rho, unit=1.0):
         return real(total, math.sqrt(moved) if np.size(total) > 8 else moved, rho, unit)
 
-    patch.setattr(balance, "told", faulty)
+    patch.setattr(balance, "with_noise", faulty)
 
 
 def exact_size_of_the_balance(patch):

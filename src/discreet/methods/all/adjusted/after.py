@@ -8,10 +8,9 @@ import numpy as np
 from scipy.special import stdtr
 
 from discreet.alternative import toward
-from discreet.methods.all.after import Results
-from discreet.methods.all.missing import shrunk
+from discreet.methods.all.after import Results, units
+from discreet.methods.all.learn import shrunk
 from discreet.methods.all.reading import FINE
-from discreet.methods.all.units import units
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

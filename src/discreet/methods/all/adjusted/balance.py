@@ -15,7 +15,7 @@ import numpy as np
 
 from discreet.errors import InputError
 from discreet.methods.all.learn import learners
-from discreet.methods.all.noisy import told
+from discreet.methods.all.noisy import with_noise
 from discreet.methods.all.reading import Columns
 from discreet.methods.all.where import learn_where
 
@@ -148,7 +148,7 @@ def learn_balance(covariates: Covariates, group: NDArray[np.int8], people: float
     excess, deviation = np.zeros(p + 1), 0.0
     for part in _ROUNDS:
         each = (share * counted(u @ balance.coefficients, group))[:, None] * u
-        noisy = told(np.trunc(_FINE * each).sum(axis=0), _FINE * reach * _UP, part * rho, 1 / _FINE)
+        noisy = with_noise(np.trunc(_FINE * each).sum(axis=0), _FINE * reach * _UP, part * rho, 1 / _FINE)
         excess, deviation = noisy.sums, float(noisy.deviation)
         step = np.linalg.solve(people * _expected_slopes(balance.coefficients), excess)
         step *= min(1.0, _FARTHEST / max(float(np.linalg.norm(step)), 1e-12))
@@ -192,7 +192,7 @@ def _moments(
     for part in np.array_split(u, max(1, u.size // 2**18)):
         total += np.trunc(part[:, rows] * part[:, columns] * (weight * _FINE)).sum(axis=0)
     moved = math.sqrt(2) * _FINE * first.reach**2 + 2 * math.sqrt(rows.size)
-    noisy = told(total, moved * _UP, rho, 1 / _FINE)
+    noisy = with_noise(total, moved * _UP, rho, 1 / _FINE)
     table = np.zeros((u.shape[1], u.shape[1]))
     table[rows, columns] = noisy.sums / weight / people
     table = table + np.triu(table, 1).T

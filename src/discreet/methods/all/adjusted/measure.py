@@ -10,13 +10,12 @@ import numpy as np
 
 from discreet.methods.all.adding import whole_numbers
 from discreet.methods.all.adjusted.balance import HALF, STEPS, Balance, learn_balance, public_balance
+from discreet.methods.all.clipping import best_balls, learn_norms, scaled_rows, usual_norms
 from discreet.methods.all.geometry import boxes_of
-from discreet.methods.all.learn import Groups, Means, learn_groups, learn_means, learners
-from discreet.methods.all.missing import missing_norm
-from discreet.methods.all.noisy import told
-from discreet.methods.all.norms import Norms, best_balls, learn_norms
+from discreet.methods.all.learn import learn_groups, learn_means, learners, missing_norm
+from discreet.methods.all.noisy import with_noise
 from discreet.methods.all.reading import FINE, Columns, Rows, Scaling
-from discreet.methods.all.scales import scaled_rows, usual_norms
+from discreet.methods.all.record import Groups, Means, Norms
 from discreet.methods.all.tiles import tiles
 from discreet.methods.all.where import learn_where
 
@@ -195,12 +194,12 @@ def measure_adjusted(people: People, known: Learned, budget: Parts) -> Measured:
     reach = reach_of(known, largest, protected=people.protect == "everything")
     weight, square = 1 / STEPS, 0.25 / _SQUARED
     return Measured(
-        told(contrast, reach.contrast, budget.contrast + known.left, weight / FINE),
-        told(sums, reach.sums, budget.sums, weight / FINE),
-        told(squares, reach.squares, budget.squares, square / FINE**2),
-        told(missing, reach.missing * norm, budget.missing, weight / _LACKS),
-        told(sizes[:1], float(HALF), budget.weights / 2, weight),
-        told(sizes[1:], float(_SQUARED), budget.weights / 2, square),
+        with_noise(contrast, reach.contrast, budget.contrast + known.left, weight / FINE),
+        with_noise(sums, reach.sums, budget.sums, weight / FINE),
+        with_noise(squares, reach.squares, budget.squares, square / FINE**2),
+        with_noise(missing, reach.missing * norm, budget.missing, weight / _LACKS),
+        with_noise(sizes[:1], float(HALF), budget.weights / 2, weight),
+        with_noise(sizes[1:], float(_SQUARED), budget.weights / 2, square),
     )
 
 

@@ -10,11 +10,10 @@ from discreet.classical.adaptive_bh import adaptive_bh
 from discreet.errors import InputError
 from discreet.methods.all.adjusted.after import results
 from discreet.methods.all.adjusted.measure import learn, measure_adjusted, parts_of
+from discreet.methods.all.after import units
 from discreet.methods.all.method import Tested
 from discreet.methods.all.noisy import check_noise
-from discreet.methods.all.released import released
-from discreet.methods.all.units import units
-from discreet.methods.common import gaussian_budget, gaussian_events
+from discreet.methods.common import gaussian_budget, gaussian_events, released
 from discreet.methods.method import Ready
 from discreet.report.estimates import strongest_first
 from discreet.report.fdr import FdrPromise
