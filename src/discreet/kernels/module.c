@@ -172,67 +172,95 @@ static PyObject *sums(PyObject *Py_UNUSED(module), PyObject *arguments)
     return good ? Py_NewRef(Py_None) : refuse();
 }
 
-PyDoc_STRVAR(whole_doc, "whole(values, itemsize, columns, rule, end, whole): make rows of entries whole numbers.");
+/* Set who is looked at, or return 0 where sizes do not fit: entries are [columns][people]. */
+static int set_entries(const Py_buffer *values, int kind, Py_ssize_t columns, Py_ssize_t first, Py_ssize_t last,
+                       entries *from)
+{
+    const Py_ssize_t width = product(columns, kind == 2 || kind == 4 || kind == 8 ? kind : -1);
+    const Py_ssize_t people = width > 0 ? values->len / width : -1;
+    if (people < 0 || product(people, width) != values->len || first < 0 || first > last || last > people)
+        return 0;
+    *from = (entries){values->buf, kind, (size_t)people, (size_t)first, (size_t)last, NULL};
+    return 1;
+}
+
+/* Set the rules of columns, if there are that many and none makes an entry larger than MOST. */
+static int set_rules(const Py_buffer *rules, Py_ssize_t columns, entries *from)
+{
+    if (from->kind == 2)
+        return 1;
+    if (product(columns, sizeof(column_rule)) != rules->len)
+        return 0;
+    from->rules = rules->buf;
+    for (Py_ssize_t j = 0; j < columns; j++) {
+        const column_rule *rule = from->rules + j;
+        if (!(rule->low >= -MOST && rule->low <= MOST && rule->high >= -MOST && rule->high <= MOST &&
+              rule->missing >= -MOST && rule->missing <= MOST))
+            return 0;
+    }
+    return 1;
+}
+
+PyDoc_STRVAR(whole_doc, "whole(values, kind, columns, rules, first, last, whole): make entries whole numbers.");
 
 static PyObject *whole(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    Py_buffer values, rule, out;
-    Py_ssize_t itemsize, columns;
-    double end;
-    if (!PyArg_ParseTuple(arguments, "y*nny*dw*", &values, &itemsize, &columns, &rule, &end, &out))
+    Py_buffer values, rules, out;
+    int kind;
+    Py_ssize_t columns, first, last;
+    if (!PyArg_ParseTuple(arguments, "y*iny*nnw*", &values, &kind, &columns, &rules, &first, &last, &out))
         return NULL;
-    const Py_ssize_t width = product(columns, itemsize == 4 || itemsize == 8 ? itemsize : -1);
-    const Py_ssize_t rows = width > 0 ? values.len / width : -1, entries = product(rows, columns);
-    const int good = rows >= 0 && product(rows, width) == values.len && product(64, columns) == rule.len &&
-                     product(2, entries) == out.len && end >= 0 && end < 16384;
+    entries from;
+    const int good = kind != 2 && set_entries(&values, kind, columns, first, last, &from) &&
+                     set_rules(&rules, columns, &from) && out.len == values.len / kind * 2;
     if (good) {
-        const table_of_numbers table = {values.buf, (size_t)rows, (size_t)columns, itemsize == 8};
         Py_BEGIN_ALLOW_THREADS
-        make_whole(&table, rule.buf, end, out.buf);
+        make_whole(&from, (size_t)columns, out.buf);
         Py_END_ALLOW_THREADS
     }
     PyBuffer_Release(&values);
-    PyBuffer_Release(&rule);
+    PyBuffer_Release(&rules);
     PyBuffer_Release(&out);
     return good ? Py_NewRef(Py_None) : refuse();
 }
 
-PyDoc_STRVAR(add_doc, "add(rows, group, answer, balls, clips, unit, sums, squares, kept): clip rows, add them up.");
+PyDoc_STRVAR(add_doc, "add(values, kind, rules, first, last, group, signs, balls, clips, unit, sums, squares, kept): "
+                      "make rows whole, clip them, add them up.");
 
 static PyObject *add(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    Py_buffer rows, group, answer, balls, sums, squares, kept;
-    int clips;
+    Py_buffer values, rules, group, signs, balls, sums, squares, kept;
+    int kind, clips;
+    Py_ssize_t first, last;
     double unit;
-    if (!PyArg_ParseTuple(arguments, "y*y*y*y*pdw*w*w*", &rows, &group, &answer, &balls, &clips, &unit, &sums, &squares,
-                          &kept))
+    if (!PyArg_ParseTuple(arguments, "y*iy*nny*y*y*pdw*w*w*", &values, &kind, &rules, &first, &last, &group, &signs,
+                          &balls, &clips, &unit, &sums, &squares, &kept))
         return NULL;
-    const Py_ssize_t columns = answer.len / 8, entries = product(group.len, columns);
-    int good = columns > 0 && answer.len == 8 * columns && product(2, entries) == rows.len && balls.len == 64 &&
-               product(16, columns) == sums.len && squares.len == answer.len && kept.len == 16;
-    double *part = good ? malloc((size_t)columns * sizeof(double)) : NULL;
-    if (good && part == NULL) {
-        PyErr_NoMemory();
-    } else if (good) {
-        const members people = {group.buf, (size_t)group.len, (size_t)columns};
-        const clipping how = {answer.buf, balls.buf, clips, unit};
+    const Py_ssize_t columns = signs.len;
+    entries from;
+    const int good = columns > 0 && set_entries(&values, kind, columns, first, last, &from) &&
+                     set_rules(&rules, columns, &from) && (size_t)group.len == from.people && balls.len == 64 &&
+                     unit >= 0 && unit < MOST && product(16, columns) == sums.len && product(8, columns) == squares.len &&
+                     kept.len == 16;
+    void *memory = good ? malloc(strip_memory((size_t)columns)) : NULL;
+    const int enough = memory != NULL;
+    if (enough) {
+        const clipping how = {(size_t)columns, signs.buf, balls.buf, clips, unit};
         totals into = {sums.buf, squares.buf, kept.buf};
         Py_BEGIN_ALLOW_THREADS
-        add_rows(rows.buf, &people, &how, part, &into);
+        add_rows(&from, group.buf, &how, memory, &into);
         Py_END_ALLOW_THREADS
     }
-    const int memory = part != NULL;
-    free(part);
-    PyBuffer_Release(&rows);
+    free(memory);
+    PyBuffer_Release(&values);
+    PyBuffer_Release(&rules);
     PyBuffer_Release(&group);
-    PyBuffer_Release(&answer);
+    PyBuffer_Release(&signs);
     PyBuffer_Release(&balls);
     PyBuffer_Release(&sums);
     PyBuffer_Release(&squares);
     PyBuffer_Release(&kept);
-    if (good && !memory)
-        return NULL;
-    return good ? Py_NewRef(Py_None) : refuse();
+    return !good ? refuse() : enough ? Py_NewRef(Py_None) : PyErr_NoMemory();
 }
 
 int widest = 2;

@@ -17,7 +17,7 @@ from discreet.methods.all.norms import Norms, best_balls, learn_norms
 from discreet.methods.all.reading import FINE, PARTS, Columns, Rows, Scaling
 from discreet.methods.all.record import Noisy
 from discreet.methods.all.scales import scaled_rows, usual_norms
-from discreet.methods.all.tiles import contrast, tiles
+from discreet.methods.all.tiles import contrast
 from discreet.methods.all.where import learn_where
 
 if TYPE_CHECKING:
@@ -166,8 +166,7 @@ def learn(people: People, budget: Shares, groups: Groups | None = None) -> Learn
     )
     moved = reach_of(boxes, balls, pull_of(shares, positive), protected=protected, seen=people.seen).sums
     total = Totals.blank(len(people))
-    for tile in tiles(*whole.shape):
-        total.add(whole[tile], group[tile], balls, positive)
+    total.add(whole, group, balls, positive)
     found = told(total.rows[0], moved, budget.recentre, 1 / FINE)
     weight = _weights(rows, norms, balls)
     centred = found.sums - rows.shift / FINE * weight * groups.people * part
@@ -256,9 +255,8 @@ def measure(people: People, known: Learned, budget: Shares) -> Measured:
     positive, shares = known.rows.positive, known.shares
     boxes = boxes_of(people, known.rows)
     reach = reach_of(boxes, known.balls, pull_of(shares, positive), protected=protected, seen=people.seen)
-    total = Totals.blank(len(people))
-    for part in tiles(people.rows, len(people)):
-        total.add(_whole(people, known, part), people.group[part], known.balls, positive)
+    constants = (known.scaling, known.columns, known.rows, known.balls)
+    total = Totals.of(people.values, people.group, *constants)
     weighed = PARTS * FINE * max(float(protected), math.sqrt(people.seen) * max(share, 1 - share))
     unit = 1 / (PARTS * FINE)
     sums = told(total.rows[0], reach.sums, budget.sums, 1 / FINE)
@@ -292,18 +290,10 @@ def measure_again(people: People, known: Learned, rows: NDArray[np.int16], rho: 
         boxes, known.balls, pull_of(known.shares, positive), protected=protected, seen=people.seen
     )
     total = Totals.blank(len(people))
-    for part in tiles(*rows.shape):
-        total.add(rows[part], people.group[part], known.balls, positive)
+    total.add(rows, people.group, known.balls, positive)
     return told(contrast(total.rows, known.shares), PARTS * reach.contrast, rho, 1 / (PARTS * FINE))
 
 
 def whole_rows(people: People, known: Learned) -> NDArray[np.int16]:
     """Return everyone's rows as whole numbers, before clipping; shape (n, m). Private."""
-    rows = np.empty((people.rows, len(people)), dtype=np.int16)
-    for part in tiles(*rows.shape):
-        rows[part] = _whole(people, known, part)
-    return rows
-
-
-def _whole(people: People, known: Learned, part: slice) -> NDArray[np.int16]:
-    return whole_numbers(people.values[part], known.scaling, known.columns, known.rows)
+    return whole_numbers(people.values, known.scaling, known.columns, known.rows)
