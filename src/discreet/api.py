@@ -249,7 +249,7 @@ def release(
     --------
     >>> import discreet
     >>> scores = {"diet": 12.0, "sleep": 11.0, "luck": 0.3, "age": 0.8}
-    >>> evidence = discreet.Evidence.from_z(scores, sup=0.005, adjacency="replace")
+    >>> evidence = discreet.Evidence.from_z(scores, sensitivity=0.005, adjacency="replace")
     >>> release = discreet.release(evidence, q=0.1, epsilon=1, delta=1e-6)
     >>> sorted(release.discoveries)
     ['diet', 'sleep']
@@ -374,12 +374,12 @@ def _made(
     """Settle all that is public, then pay and draw; the record says what was asked."""
     asked, why = METHODS[asked.method].settle(asked, evidence)
     if isinstance(evidence, People):
-        people, neighbours = evidence.rows, "replace"
+        people, adjacency = evidence.rows, "replace"
     else:
-        people, neighbours = evidence.certificate.people, evidence.certificate.adjacency
+        people, adjacency = evidence.certificate.people, evidence.certificate.adjacency
     _warn(asked, people)
     ready, asked_for = METHODS[asked.method].ready(asked, evidence), {**(question or {}), **_reason(why)}
-    if people is not None and neighbours == "replace":  # who neighbours say is as many
+    if people is not None and adjacency == "replace":  # who neighbours say is as many
         asked_for |= tells({"people": people}, purse)
 
     def complete(drawn: Release) -> Release:
@@ -389,7 +389,7 @@ def _made(
         record = {**asked_for, **drawn.parameters, **({"labels": labels} if labels else {})}
         return replace(drawn, parameters=record, frame=_frame(source.data))
 
-    return complete(ready.draw()) if purse is None else purse.spend(ready, neighbours, complete)
+    return complete(ready.draw()) if purse is None else purse.spend(ready, adjacency, complete)
 
 
 def _reason(why: str) -> dict[str, str]:

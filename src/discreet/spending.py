@@ -48,15 +48,15 @@ class Spending:
             return None
         return stored(self.ledger, self.dataset, self.release_id)
 
-    def early(self, asked: Parameters, neighbours: str) -> None:
+    def early(self, asked: Parameters, adjacency: str) -> None:
         """Refuse, before any data is read, what the budget clearly cannot pay; what is charged is paid."""
         if self.ledger.entry(self.dataset, self.release_id, self.request) is not None:
             return
         if METHODS[asked.method].gaussian:
             rho = gaussian_budget(asked.epsilon, asked.delta) * (1 - 2.0**-40)
-            self.ledger.affords(self.dataset, gaussian_events([rho]), neighbours)
+            self.ledger.affords(self.dataset, gaussian_events([rho]), adjacency)
 
-    def spend(self, ready: Ready, neighbours: str, complete: Callable[[Release], Release]) -> Release:
+    def spend(self, ready: Ready, adjacency: str, complete: Callable[[Release], Release]) -> Release:
         """Reserve the cost on disk, draw the release, store it; what was interrupted before is completed.
 
         `complete` adds what was asked to what was drawn, before it is stored.
@@ -76,7 +76,7 @@ class Spending:
                 raise
             return made[0].to_json()
 
-        paid = self.ledger.pay(self.dataset, ready.events, neighbours, self.request, draw, self.release_id)
+        paid = self.ledger.pay(self.dataset, ready.events, adjacency, self.request, draw, self.release_id)
         if not paid.kept:
             warnings.warn(
                 "the disk has no room for this result in the ledger: save it elsewhere now, for it is paid "
@@ -124,7 +124,7 @@ def stored(ledger: Ledger | str | PathLike[str], dataset: str, release_id: str |
     >>> from discreet.privacy.ledger import Ledger
     >>> ledger = Ledger(pathlib.Path(tempfile.mkdtemp()) / "budget.ledger")
     >>> _ = ledger.create("cohort", epsilon=1.0, delta=1e-6)
-    >>> evidence = discreet.Evidence.from_z([12.0, 0.3], sup=0.01, adjacency="replace")
+    >>> evidence = discreet.Evidence.from_z([12.0, 0.3], sensitivity=0.01, adjacency="replace")
     >>> asked = {"q": 0.1, "epsilon": 1, "delta": 1e-6, "ledger": ledger, "dataset": "cohort"}
     >>> found = discreet.release(evidence, **asked)
     >>> discreet.stored(ledger, "cohort") == found

@@ -23,7 +23,7 @@ from discreet.typing import MethodName
 
 ASK = {"q": 0.1, "epsilon": 1.0, "delta": 1e-6}
 GIVEN = {"guarantee": "proved", "dependence": "positive", "k": 1, "cutoffs": "plain", "expect": 0.2}
-EVIDENCE = discreet.Evidence.from_z([12.0, 0.3], sup=0.01, adjacency="replace", alternative="greater")
+EVIDENCE = discreet.Evidence.from_z([12.0, 0.3], sensitivity=0.01, adjacency="replace", alternative="greater")
 TABLE = np.random.default_rng(1).random((60, 3))
 TWO = np.column_stack([np.arange(60) % 2, TABLE])
 

@@ -146,7 +146,7 @@ def _dry_run(path):
 
 
 def _release(path):
-    evidence = discreet.Evidence.from_z({SECRET: 12.0, "luck": 0.3}, sup=0.01, adjacency="replace")
+    evidence = discreet.Evidence.from_z({SECRET: 12.0, "luck": 0.3}, sensitivity=0.01, adjacency="replace")
     path.write_text(discreet.release(evidence, **BUDGET, values=True).to_json(indent=1))
 
 

@@ -204,7 +204,7 @@ def test_one_release_may_take_everything(method):
     rng = np.random.default_rng(1)
     if method == "mirror":
         evidence = discreet.Evidence.from_z(
-            rng.normal(size=200), sup=0.01, adjacency="replace", alternative="greater"
+            rng.normal(size=200), sensitivity=0.01, adjacency="replace", alternative="greater"
         )
     else:
         evidence = discreet.Evidence.from_p(rng.uniform(size=200), eta=0.01, nu=1e-5)

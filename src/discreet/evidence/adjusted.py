@@ -194,7 +194,7 @@ class Adjusted(Test):
             steps(toward(raw, self.alternative)),
             alternative=self.alternative,
             top=steps.top,
-            sup=steps.move(known.influence, known.grow),
+            sensitivity=steps.move(known.influence, known.grow),
             proof="docs/proofs/adjusted.md",
             basis="checked",
             public="" if self.protect == "everything" else f"{MEMBERSHIP} and stratum",

@@ -144,7 +144,7 @@ class Genotypic(CaseControl):
             steps(raw),
             alternative="two-sided",
             top=steps.top,
-            sup=steps.move(step, shrink),
+            sensitivity=steps.move(step, shrink),
             proof="docs/proofs/association.md",
             basis=basis_of(self.tail, "checked"),
             public=design.public,

@@ -201,7 +201,7 @@ class Transmissions:
             steps(toward(self.excess, test.alternative) / np.sqrt(below)),
             alternative=test.alternative,
             top=steps.top,
-            sup=steps.move(MOVES / float(np.sqrt(least))),
+            sensitivity=steps.move(MOVES / float(np.sqrt(least))),
             proof="docs/proofs/tdt.md",
             public=_PUBLIC,
             effect=effect(_EFFECT, self.excess / below, MOVES / least),

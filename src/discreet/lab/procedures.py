@@ -33,7 +33,9 @@ def evidence_of(study: Study, method: str) -> Evidence:
     """
     declared = study.declared
     if method == "mirror":
-        return Evidence.from_z(-ndtri(study.p), sup=declared.eta, adjacency="replace", alternative="greater")
+        return Evidence.from_z(
+            -ndtri(study.p), sensitivity=declared.eta, adjacency="replace", alternative="greater"
+        )
     return Evidence.from_p(study.p, eta=declared.eta, nu=declared.nu)
 
 

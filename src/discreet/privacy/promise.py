@@ -21,7 +21,7 @@ DECLARED = "A person is protected only if they change no more than that, as decl
 
 @dataclass(frozen=True, slots=True)
 class Privacy:
-    """(epsilon, delta)-differential privacy for `neighbours`, earned by `events`. Holds nothing private.
+    """(epsilon, delta)-differential privacy under `adjacency`, earned by `events`. Holds nothing private.
 
     P(S) <= e^epsilon P'(S) + delta for every outcome set S and every two neighbouring inputs.
 
@@ -33,7 +33,7 @@ class Privacy:
         In [0, 1).
     events : tuple of events
         What was spent, for `account`.
-    neighbours : str
+    adjacency : str
         "replace", "add-remove", or words that say which two inputs are neighbours.
     public : str
         What neighbours share, in words, and is therefore not protected: who is in which group, say.
@@ -60,7 +60,7 @@ class Privacy:
     epsilon: float
     delta: float
     events: tuple[Event, ...]
-    neighbours: str
+    adjacency: str
     public: str = ""
     assumption: str = ""
 
@@ -70,10 +70,10 @@ class Privacy:
         check.delta(self.delta)
 
     def __str__(self) -> str:
-        words = NEIGHBOURS.get(self.neighbours, self.neighbours)
+        words = NEIGHBOURS.get(self.adjacency, self.adjacency)
         head = f"({self.epsilon:.6g}, {self.delta:.3g})-differential privacy; neighbours: {words}."
         # Neighbours in words are inputs, not people: how far one person moves them is the caller's claim.
-        stands = self.assumption or ("" if self.neighbours in NEIGHBOURS else DECLARED)
+        stands = self.assumption or ("" if self.adjacency in NEIGHBOURS else DECLARED)
         shared = f"Not protected: {self.public}." if self.public else ""
         return "\n".join([head, *filter(None, (stands, shared)), self._meaning(), *self._list()])
 

@@ -40,7 +40,7 @@ def fdr_statement(fdr: FdrPromise) -> list[Element]:
 def privacy_statement(privacy: Privacy) -> list[Element]:
     """Return the claim about privacy, what is neighbouring, and what was spent."""
     numbers = f"ε = {privacy.epsilon!r} and δ = {privacy.delta!r}"
-    near = NEIGHBOURS.get(privacy.neighbours, privacy.neighbours)
+    near = NEIGHBOURS.get(privacy.adjacency, privacy.adjacency)
     spent = [tag("li", str(event)) for event in privacy.events]
     parts = [
         tag("p", "P( M(x) ∈ S ) ≤ e", tag("sup", "ε"), " P( M(y) ∈ S ) + δ", class_="formula"),

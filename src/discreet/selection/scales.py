@@ -46,7 +46,7 @@ def gumbel_plan(k: int, epsilon: float, delta: float, width: float, values: bool
 
     u = smallest_scale(events_at, epsilon=epsilon, delta=delta, start=math.sqrt(k) / epsilon)
     plan = Plan(rounded_up(width * u), events_at(u), value_rho=1 / (8 * u * u))
-    # Where this holds the Gaussian's sigma, 2 u sup, exceeds the Laplace noise's deviation too.
+    # Where this holds the Gaussian's sigma, 2 u sensitivity, exceeds the Laplace noise's deviation too.
     return pure if pure.scale <= plan.scale else plan
 
 
@@ -61,28 +61,28 @@ def joint_plan(k: int, epsilon: float, width: float, values: bool) -> Plan:
 
 
 @lru_cache(maxsize=1024)
-def peel_plan(k: int, epsilon: float, delta: float, width: float, sup: float, values: bool) -> Plan:
-    """Plan k rounds of Report Noisy Min: each costs width/scale for the index, sup/scale for the value."""
+def peel_plan(k: int, epsilon: float, delta: float, width: float, sensitivity: float, values: bool) -> Plan:
+    """Plan k rounds of Report Noisy Min: width/scale each for the index, sensitivity/scale for the value."""
 
     def events_at(scale: float) -> tuple[Event, ...]:
         index = Pure(ratio_up(width, scale), k)
-        return (index, Pure(ratio_up(sup, scale), k)) if values else (index,)
+        return (index, Pure(ratio_up(sensitivity, scale), k)) if values else (index,)
 
-    basic = rounded_up(k * (width + (sup if values else 0.0)) / epsilon)
+    basic = rounded_up(k * (width + (sensitivity if values else 0.0)) / epsilon)
     scale = basic
     if delta > 0:
         scale = min(basic, smallest_scale(events_at, epsilon=epsilon, delta=delta, start=basic))
-    return Plan(scale, events_at(scale), value_epsilon=ratio_up(sup, scale) if values else None)
+    return Plan(scale, events_at(scale), value_epsilon=ratio_up(sensitivity, scale) if values else None)
 
 
 @lru_cache(maxsize=1024)
 def oneshot_plan(
-    k: int, epsilon: float, delta: float, width: float, sup: float, values: bool, m: int
+    k: int, epsilon: float, delta: float, width: float, sensitivity: float, values: bool, m: int
 ) -> Plan:
     """Plan Algorithm 5 at the smaller of two proved scales; with values, half of the budget goes to them.
 
     Pure: k*width/epsilon, and then the order is private too. Qiao, Su and Zhang (ICML 2021):
-    8 sup sqrt(k log(m/delta))/epsilon for epsilon <= 0.2 and delta <= 0.05, as a set without order.
+    8 sensitivity sqrt(k log(m/delta))/epsilon for epsilon <= 0.2 and delta <= 0.05, as a set without order.
     """
     share = 0.5 if values else 1.0
     eps, dlt = epsilon * share, delta * share
@@ -90,17 +90,17 @@ def oneshot_plan(
     plan = Plan(pure, (Pure(ratio_up(width, pure), k),))
     if dlt > 0:
         used_eps, used_delta = min(eps, 0.2), min(dlt, 0.05)
-        root = rounded_up(8 * sup * math.sqrt(k * math.log(m / used_delta)) / used_eps)
+        root = rounded_up(8 * sensitivity * math.sqrt(k * math.log(m / used_delta)) / used_eps)
         if root < pure:
             plan = Plan(root, (Approximate(used_eps, used_delta),), ordered=False)
     if not values:
         return plan
 
     def events_at(scale: float) -> tuple[Event, ...]:
-        return (Pure(ratio_up(sup, scale), k),)
+        return (Pure(ratio_up(sensitivity, scale), k),)
 
-    scale = smallest_scale(events_at, epsilon=eps, delta=dlt, start=k * sup / eps)
-    share = ratio_up(sup, scale)
+    scale = smallest_scale(events_at, epsilon=eps, delta=dlt, start=k * sensitivity / eps)
+    share = ratio_up(sensitivity, scale)
     return Plan(plan.scale, (*plan.events, *events_at(scale)), plan.ordered, value_epsilon=share)
 
 

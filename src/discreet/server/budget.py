@@ -142,7 +142,7 @@ def _refuse_excess(state: State, name: str, cost: Gaussian) -> None:
 def _excess(state: State, name: str, cost: Gaussian) -> str:
     """Return the ledger's refusal of a cost, or nothing if it is admitted: a function of the state alone."""
     try:
-        refuse_excess(name, state, (cost,), state.neighbours)
+        refuse_excess(name, state, (cost,), state.adjacency)
     except BudgetError as refusal:
         return str(refusal)
     return ""

@@ -75,7 +75,7 @@ class Record:
             answer = self.rng.permutation(len(evidence))[:count]
         else:
             answer = self.before.steps[len(self.steps)].answer
-        terms = (certificate.sup, certificate.spread, rho, float(count))
+        terms = (certificate.sensitivity, certificate.spread, rho, float(count))
         self.steps.append(Chosen("select", evidence.score, terms, answer))
         return answer
 

@@ -104,15 +104,15 @@ def compared(
         moves = 1 + protected + (not rates)
         counts = (pairs.first, pairs.second, 2 * pairs.excess)
         effects.append(difference_effect(name, *counts, min(first, second), moves=moves))
-    sup = max(kind.move for kind in kinds)
+    sensitivity = max(kind.move for kind in kinds)
     evidence = conclude(
         people.names,
         np.concatenate(scores),
         alternative=people.alternative,
         top=max(kind.steps.top for kind in kinds),
-        sup=sup,
+        sensitivity=sensitivity,
         # A column alone moves in one subgroup only, where people cannot change theirs.
-        spread=sup if people.columns == people.touched == 1 else None,
+        spread=sensitivity if people.columns == people.touched == 1 else None,
         proof="docs/proofs/compare.md" if people.subgroup is None else "docs/proofs/subgroups.md",
         basis="checked",
         public=people.public,

@@ -97,7 +97,7 @@ class _Touch(Test):
         pass
 
     def finish(self) -> Evidence:
-        return Evidence.from_z([0.0], sup=1.0, adjacency="replace")
+        return Evidence.from_z([0.0], sensitivity=1.0, adjacency="replace")
 
 
 def _module(name: str) -> Any:

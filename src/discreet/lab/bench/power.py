@@ -76,7 +76,7 @@ def study(seed: int, points: Sequence[Point] = POINTS) -> Study:
 
 def _mirror(z: NDArray[np.float64], point: Point, method: str) -> NDArray[np.int64]:
     """Run the mirror, for which eta is the sensitivity of z, as in the published setting."""
-    evidence = Evidence.from_z(z, sup=point.eta, adjacency="replace", alternative="greater")
+    evidence = Evidence.from_z(z, sensitivity=point.eta, adjacency="replace", alternative="greater")
     k = None if method == "mirror" else K
     return release(evidence, q=Q, epsilon=point.epsilon, delta=point.delta, method="mirror", k=k).indices
 

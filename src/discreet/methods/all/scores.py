@@ -45,15 +45,15 @@ def ready_scores(evidence: Evidence, asked: Parameters) -> Ready:
     """Tell every score with Gaussian noise, then decide by BH; docs/proofs/all-fdr.md.
 
     Guarantee: Gaussian(mu) with the largest mu inside (epsilon, delta), for one person moves all scores
-    together by at most the certificate's norm, sqrt(m) sup unless it says less.
+    together by at most the certificate's norm, sqrt(m) sensitivity unless it says less.
     """
     rho = gaussian_budget(asked.epsilon, asked.delta)
     events, fdr = gaussian_events([rho]), _promise(asked, evidence.null)
     certificate, m = evidence.certificate, len(evidence)
     step = 2.0 ** max(
-        math.frexp(certificate.sup)[1] - 1 - _FINE, math.frexp(evidence.null.ceiling)[1] - _WIDE
+        math.frexp(certificate.sensitivity)[1] - 1 - _FINE, math.frexp(evidence.null.ceiling)[1] - _WIDE
     )
-    each = math.sqrt(m) * math.ceil(certificate.sup / step)
+    each = math.sqrt(m) * math.ceil(certificate.sensitivity / step)
     moved = each if certificate.norm is None else min(each, certificate.norm / step + math.sqrt(m))
     deviation = moved / math.sqrt(2 * rho)
     check_noise(deviation, deviation)

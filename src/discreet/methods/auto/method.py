@@ -172,8 +172,8 @@ def route(asked: Parameters, data: People | Evidence | Sharded) -> tuple[Paramet
         certificate = data.certificate
         # A logarithm of a p-value moves about four times as far as the z score behind it.
         unit = 0.25 if data.null.law == "exponential" else 1.0
-        pull = certificate.sup * unit
-        norm = (certificate.norm or certificate.sup * math.sqrt(m)) * unit
+        pull = certificate.sensitivity * unit
+        norm = (certificate.norm or certificate.sensitivity * math.sqrt(m)) * unit
     among = _takers(asked, offered)
     setting = Setting(m, signals, pull, norm, rho, asked.q, isinstance(data, People))
     name, why = choose(setting, tuple(among))

@@ -94,5 +94,5 @@ def select_largest(evidence: Evidence, count: int, rho: float) -> NDArray[np.int
     Guarantee: Gaussian(sqrt(2 rho)), as `count` rounds of the exponential mechanism (docs/proofs/rounds.md).
     """
     certificate = evidence.certificate
-    unit = min(certificate.spread, 2 * certificate.sup) / math.sqrt(8 * rho) * (1 + 2.0**-40)
+    unit = min(certificate.spread, 2 * certificate.sensitivity) / math.sqrt(8 * rho) * (1 + 2.0**-40)
     return largest(evidence.score, unit * math.sqrt(float(effective(count))), count, GUMBEL)

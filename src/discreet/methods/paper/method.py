@@ -40,7 +40,7 @@ def ready_paper(evidence: Evidence, asked: Parameters) -> Ready:
     share = 1 / len(sizes)
     budget = (asked.epsilon * share, asked.delta * share)
     plans = [_plan(method, size, budget, certificate, m) for size in sizes]
-    noises = [laplace_noise(certificate.sup, float(plan.value_epsilon or math.inf)) for plan in plans]
+    noises = [laplace_noise(certificate.sensitivity, float(plan.value_epsilon or math.inf)) for plan in plans]
     scales = [noise.scale for noise in noises]
     lines = [
         cutoffs.cutoffs(evidence.null, m, size, asked.q, scale, str(asked.cutoffs), _MISS, plan.scale)
@@ -58,7 +58,7 @@ def ready_paper(evidence: Evidence, asked: Parameters) -> Ready:
             chosen = top_k(
                 evidence.score,
                 size,
-                sensitivity=certificate.sup,
+                sensitivity=certificate.sensitivity,
                 spread=certificate.spread,
                 epsilon=budget[0],
                 delta=budget[1],
@@ -82,7 +82,7 @@ def ready_paper(evidence: Evidence, asked: Parameters) -> Ready:
 
 def _plan(method: str, size: int, budget: tuple[float, float], certificate: Certificate, m: int) -> Plan:
     """Return the plan that `top_k` will follow, before it does."""
-    public = (size, *budget, certificate.spread, certificate.sup, True)
+    public = (size, *budget, certificate.spread, certificate.sensitivity, True)
     return peel_plan(*public) if method == "peel" else oneshot_plan(*public, m)
 
 

@@ -21,15 +21,15 @@ class DataSet:
     """One data set: its total, the exact sums over its charges, and how many of them have a result."""
 
     filter: Filter
-    neighbours: str
+    adjacency: str
     sums: Sums = field(default_factory=Sums)
     settled: int = 0
 
     @classmethod
     def create(cls, body: dict[str, Any]) -> DataSet:
         """Return a data set as the row that creates it says."""
-        neighbours = check.choice(body["neighbours"], "neighbours", tuple(NEIGHBOURS))
-        return cls(Filter(body["epsilon"], body["delta"], body["aside"]), neighbours)
+        adjacency = check.choice(body["neighbours"], "adjacency", tuple(NEIGHBOURS))
+        return cls(Filter(body["epsilon"], body["delta"], body["aside"]), adjacency)
 
     def charged(self, events: tuple[Event, ...]) -> DataSet:
         """Return the data set after one more charge."""
@@ -47,7 +47,7 @@ class DataSet:
             "epsilon": rule.epsilon,
             "delta": rule.delta,
             "aside": rule.aside,
-            "neighbours": self.neighbours,
+            "neighbours": self.adjacency,
         }
 
     @property
@@ -68,7 +68,7 @@ class DataSet:
             name,
             rule.epsilon,
             rule.delta,
-            self.neighbours,
+            self.adjacency,
             rule.aside,
             rule.spent(sums),
             rule.left(sums),

@@ -69,7 +69,7 @@ class Ledger:
         return f"Ledger({str(self.path)!r})"
 
     def create(
-        self, name: str, *, epsilon: float, delta: float, neighbours: str = "replace", aside: float = 0.0
+        self, name: str, *, epsilon: float, delta: float, adjacency: str = "replace", aside: float = 0.0
     ) -> Budget:
         """Add a data set with its total, for good; make the file if it is not there.
 
@@ -79,13 +79,13 @@ class Ledger:
             Printable, at most 200 characters, not yet in the ledger.
         epsilon, delta : float
             The total: all releases together will be (epsilon, delta)-DP.
-        neighbours : {"replace", "add-remove"}
-            Whom the promise is about; releases about other neighbours are refused.
+        adjacency : {"replace", "add-remove"}
+            Which two tables are neighbours: whom the promise is about. Releases about others are refused.
         aside : float, optional
             The part of delta kept for approximate events (method "oneshot"); the rest is for all others.
         """
         check_name(name, "name")
-        total = {"epsilon": epsilon, "delta": delta, "aside": aside, "neighbours": neighbours}
+        total = {"epsilon": epsilon, "delta": delta, "aside": aside, "neighbours": adjacency}
         made = DataSet.create(total)
         with self._writing(create=True) as book:
             if name in book.names():
@@ -132,9 +132,9 @@ class Ledger:
         with self._reading() as book:
             return book.head.hash
 
-    def affords(self, name: str, events: Sequence[Event], neighbours: str) -> None:
+    def affords(self, name: str, events: Sequence[Event], adjacency: str) -> None:
         """Raise `BudgetError`, with what is left, if these events would exceed the total; write nothing."""
-        payment.refuse_excess(name, self._dataset(name), payment.checked(events), neighbours)
+        payment.refuse_excess(name, self._dataset(name), payment.checked(events), adjacency)
 
     def entry(self, name: str, release_id: str | None, request: Mapping[str, Any]) -> Entry | None:
         """Return the charge that such a release would not have to make again, or None.
@@ -180,7 +180,7 @@ class Ledger:
         self,
         name: str,
         events: Sequence[Event],
-        neighbours: str,
+        adjacency: str,
         request: Mapping[str, Any],
         draw: Callable[[Charge, DataSet], str],
         release_id: str | None = None,
@@ -197,7 +197,7 @@ class Ledger:
             The data set.
         events : sequence of events
             The cost, from public parameters alone.
-        neighbours : {"replace", "add-remove"}
+        adjacency : {"replace", "add-remove"}
             Whom the events are about.
         request : mapping
             Everything public about what is asked, as plain JSON values.
@@ -207,19 +207,19 @@ class Ledger:
             A name for the release, once and for all; invented when absent.
         """
         with file.opened(self.path) as ledger:
-            return payment.pay(ledger, name, events, neighbours, request, draw, release_id)
+            return payment.pay(ledger, name, events, adjacency, request, draw, release_id)
 
     def charge(
         self,
         name: str,
         events: Sequence[Event],
-        neighbours: str,
+        adjacency: str,
         request: Mapping[str, Any],
         release_id: str | None = None,
     ) -> Charge:
         """Take the first step of `pay` alone: write the cost of a release to disk, or refuse."""
         with self._writing() as book:
-            return payment.charge(book, name, events, neighbours, request, release_id)
+            return payment.charge(book, name, events, adjacency, request, release_id)
 
     def settle(self, charge: Charge, result: str) -> str:
         """Take the last step of `pay` alone: store the result, once and for all; return the hash after it."""

@@ -43,7 +43,7 @@ def pay(
     ledger: file.Open,
     name: str,
     events: Sequence[Event],
-    neighbours: str,
+    adjacency: str,
     request: Mapping[str, Any],
     draw: Callable[[Charge, DataSet], str],
     release_id: str | None,
@@ -58,7 +58,7 @@ def pay(
         if entry is not None and is_settled(entry, request):
             return Paid(book.result(name, entry.release_id), entry.settled, fresh=False)
         if entry is None:
-            reserved = charge(book, name, events, neighbours, request, release_id)
+            reserved = charge(book, name, events, adjacency, request, release_id)
         else:
             reserved = _again(book, name, entry, checked(events))
         state = book.dataset(name)
@@ -76,7 +76,7 @@ def charge(
     book: Book,
     name: str,
     events: Sequence[Event],
-    neighbours: str,
+    adjacency: str,
     request: Mapping[str, Any],
     release_id: str | None,
 ) -> Charge:
@@ -95,7 +95,7 @@ def charge(
     dataset = book.dataset(name)
     if book.entry(name, chosen) is not None:
         raise InputError(f"release_id {chosen!r} was already charged; choose a new one")
-    refuse_excess(name, dataset, events, neighbours)
+    refuse_excess(name, dataset, events, adjacency)
     row = book.append("charge", name, content, dataset.charged(events))
     book.note(name, entry_of(row, content))
     return Charge(name, chosen, row.position, row.hash)
@@ -170,13 +170,13 @@ def is_settled(entry: Entry, request: Mapping[str, Any]) -> bool:
     return entry.state == "released"
 
 
-def refuse_excess(name: str, dataset: DataSet, events: Sequence[Event], neighbours: str) -> None:
+def refuse_excess(name: str, dataset: DataSet, events: Sequence[Event], adjacency: str) -> None:
     """Refuse events that the total does not allow, or that are about other neighbours."""
-    if check.choice(neighbours, "neighbours", tuple(NEIGHBOURS)) != dataset.neighbours:
+    if check.choice(adjacency, "adjacency", tuple(NEIGHBOURS)) != dataset.adjacency:
         raise BudgetError(
-            f"the budget of {name!r} is about neighbours {dataset.neighbours!r}, this release about "
-            f"{neighbours!r}: costs for different neighbours do not add up to one promise. Use a test for "
-            f"{dataset.neighbours!r}"
+            f"the budget of {name!r} is about adjacency {dataset.adjacency!r}, this release about "
+            f"{adjacency!r}: costs for different neighbours do not add up to one promise. Use a test for "
+            f"{dataset.adjacency!r}"
         )
     if dataset.filter.admits(dataset.sums.plus(events)):
         return

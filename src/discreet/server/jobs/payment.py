@@ -73,7 +73,7 @@ class Payment(Ledger):
         self,
         name: str,
         events: Sequence[Event],
-        neighbours: str,
+        adjacency: str,
         request: Mapping[str, Any],
         draw: Callable[[Charge, State], str],
         release_id: str | None = None,
@@ -83,7 +83,7 @@ class Payment(Ledger):
         found = checked(events)
         standing = State.read(json.loads(self.claim.standing))
         cost = budget.from_text(self.claim.cost)
-        _refuse_more(found, cost.mu, neighbours, standing.neighbours)
+        _refuse_more(found, cost.mu, adjacency, standing.adjacency)
         charge, draws = self._reserve(name, found, request)
         # What is left is told as it was when the question was accepted: the time of the draw tells nothing.
         result = draw(charge, standing)
@@ -150,10 +150,10 @@ class Payment(Ledger):
         return row
 
 
-def _refuse_more(events: tuple[Event, ...], mu: float, neighbours: str, ours: str) -> None:
+def _refuse_more(events: tuple[Event, ...], mu: float, adjacency: str, ours: str) -> None:
     """Refuse a release that costs more than was held, or that is about other neighbours; all of it public."""
     slips = any(isinstance(event, Approximate) and event.delta for event in events)
     if slips or has_zcdp(events) or squared_mu(events) > mu * mu:
         raise BudgetError("this release costs more than was set aside for it; nothing was spent")
-    if neighbours != ours:
-        raise BudgetError(f"the budget is about neighbours {ours!r}, this release about {neighbours!r}")
+    if adjacency != ours:
+        raise BudgetError(f"the budget is about adjacency {ours!r}, this release about {adjacency!r}")
