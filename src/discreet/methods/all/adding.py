@@ -48,12 +48,13 @@ def whole_numbers(values: Entries, scaling: Scaling, columns: Columns, rows: Row
 
 def _whole_in_numpy(table: Entries, rules: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the entries of some people, column by column, as whole numbers."""
-    answer, centre, factor, offset, low, high, missing = (column[:, None] for column in rules.T)
+    each: list[NDArray[np.float64]] = [column[:, None] for column in rules.T]
+    answer, centre, factor, offset, low, high, missing = each
     x = table.astype(np.float64)
     steps = (x - centre) * factor + offset
     above = np.where(steps > low, steps, low)
     number = np.trunc(np.where(above < high, above, high))
-    given = np.where(x >= 0.5, high, low)  # noqa: PLR2004  yes is 1, no is 0
+    given = np.where(x >= 0.5, high, low)
     return np.where(np.isnan(x), missing, np.where(answer != 0, given, number))
 
 

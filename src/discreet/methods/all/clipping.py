@@ -15,10 +15,10 @@ _LITTLE = 2.0**-20  # more than rounding adds to a product of single-precision f
 def clipped(
     rows: NDArray[np.float64], room: float, radius: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return rows of whole numbers clipped, and what that leaves of the length of each; shape (n, m) and (n,).
+    """Return rows of whole numbers clipped, (n, m), and the share of each one's length that is left, (n,).
 
-    Each entry v of a row is multiplied by sqrt(room / (|row|^2 - v^2)) where that is below 1, then rows longer
-    than `radius` are shrunk to it. Weights are of single precision and results are rounded toward zero.
+    Each entry v of a row is multiplied by sqrt(room / (|row|^2 - v^2)) where that is below 1, then rows
+    longer than `radius` are shrunk to it. Weights are of single precision; results are rounded toward zero.
 
     Guarantee: no row is longer than `radius` afterwards. Lengths are sums of whole numbers, hence exact; the
     last factor is smaller than it need be by a share of 2**-20, and rounding adds less than 2**-22 to it.

@@ -136,8 +136,8 @@ class Rows:
     def rules(self, scaling: Scaling, columns: Columns) -> NDArray[np.float64]:
         """Return how the entries of each column become whole numbers, as the kernel asks for; shape (m, 7).
 
-        Whether it is an answer; the centre, factor and offset of numbers, (x - centre) * factor + offset; what
-        no and yes are, or the least and the largest number; what a missing entry is.
+        Whether it is an answer; the centre, factor and offset of numbers, (x - centre) * factor + offset;
+        what no and yes are, or the least and the largest number; what a missing entry is.
         """
         m = self.scale.size
         number = np.zeros(m, dtype=np.bool_)
