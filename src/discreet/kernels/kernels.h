@@ -94,6 +94,30 @@ typedef struct {
 /* Make entries whole numbers; whole[columns][people]. */
 void make_whole(const entries *from, size_t columns, int16_t *whole);
 
+/* Squared lengths of the rows of some columns, whole numbers: lengths[people]. */
+void add_lengths(const int16_t *rows, size_t columns, size_t people, int64_t *lengths);
+
+/* What is asked of the entries of a column: how many are of each size, pairs of octaves; the sum of their places in a
+   window, -512 to 512, and how many there are; the sum of their distances from its centre, 0 to 1024; how many are in
+   each part of it. */
+enum { LOOK_SIZES, LOOK_MEANS, LOOK_DISTANCES, LOOK_PLACES };
+
+/* Which of the columns that are listed, from the first up to the last, with a window for each. */
+typedef struct {
+    int what;
+    size_t first, last;
+    const double *centre, *window;
+} lens;
+
+/* Look at columns; out[listed][look_width(what)]. */
+void look_at(const entries *from, const int64_t *columns, const lens *through, int64_t *out);
+size_t look_width(int what);
+
+/* Sum, over both groups and over the second, who has no entry in each of the columns listed, sums[2][count]: a person
+   counts `unit`, and less where the vector of missing entries is longer than `norm`. */
+void sum_lacking(const entries *from, const int64_t *columns, size_t count, const int8_t *group, double norm,
+                 double unit, int64_t *sums);
+
 /* Which columns have entries of both signs; the balls of each group: room and radius of entries that are never
    negative, then of the others; whether anything is clipped; what a person's weight is counted in. */
 typedef struct {

@@ -263,6 +263,94 @@ static PyObject *add(PyObject *Py_UNUSED(module), PyObject *arguments)
     return !good ? refuse() : enough ? Py_NewRef(Py_None) : PyErr_NoMemory();
 }
 
+PyDoc_STRVAR(lengths_doc, "lengths(rows, columns, lengths): sum the squares of each person's whole numbers.");
+
+static PyObject *lengths_of(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    Py_buffer rows, out;
+    Py_ssize_t columns;
+    if (!PyArg_ParseTuple(arguments, "y*nw*", &rows, &columns, &out))
+        return NULL;
+    const Py_ssize_t people = out.len / 8;
+    const int good = columns > 0 && out.len == 8 * people && product(2 * columns, people) == rows.len;
+    if (good) {
+        Py_BEGIN_ALLOW_THREADS
+        add_lengths(rows.buf, (size_t)columns, (size_t)people, out.buf);
+        Py_END_ALLOW_THREADS
+    }
+    PyBuffer_Release(&rows);
+    PyBuffer_Release(&out);
+    return good ? Py_NewRef(Py_None) : refuse();
+}
+
+/* Whether all columns of a list are there. */
+static int are_columns(const Py_buffer *places, Py_ssize_t columns)
+{
+    const int64_t *at = places->buf;
+    for (Py_ssize_t k = 0; k < places->len / 8; k++)
+        if (at[k] < 0 || at[k] >= columns)
+            return 0;
+    return places->len % 8 == 0;
+}
+
+PyDoc_STRVAR(look_doc, "look(values, kind, columns, places, what, centre, window, first, last, out): look at columns.");
+
+static PyObject *look(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    Py_buffer values, places, centre, window, out;
+    int kind, what;
+    Py_ssize_t columns, first, last;
+    if (!PyArg_ParseTuple(arguments, "y*iny*iy*y*nnw*", &values, &kind, &columns, &places, &what, &centre, &window,
+                          &first, &last, &out))
+        return NULL;
+    const Py_ssize_t count = places.len / 8;
+    entries from;
+    const int good = kind != 2 && set_entries(&values, kind, columns, 0, 0, &from) && are_columns(&places, columns) &&
+                     what >= LOOK_SIZES && what <= LOOK_PLACES && centre.len == places.len &&
+                     window.len == places.len && first >= 0 && first <= last && last <= count &&
+                     out.len == product(8 * (Py_ssize_t)look_width(what), count);
+    if (good) {
+        const lens through = {what, (size_t)first, (size_t)last, centre.buf, window.buf};
+        Py_BEGIN_ALLOW_THREADS
+        look_at(&from, places.buf, &through, out.buf);
+        Py_END_ALLOW_THREADS
+    }
+    PyBuffer_Release(&values);
+    PyBuffer_Release(&places);
+    PyBuffer_Release(&centre);
+    PyBuffer_Release(&window);
+    PyBuffer_Release(&out);
+    return good ? Py_NewRef(Py_None) : refuse();
+}
+
+PyDoc_STRVAR(lacking_doc, "lacking(values, kind, columns, places, first, last, group, norm, unit, sums): sum who has "
+                          "no entry.");
+
+static PyObject *lacking(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    Py_buffer values, places, group, sums;
+    int kind;
+    Py_ssize_t columns, first, last;
+    double norm, unit;
+    if (!PyArg_ParseTuple(arguments, "y*iny*nny*ddw*", &values, &kind, &columns, &places, &first, &last, &group, &norm,
+                          &unit, &sums))
+        return NULL;
+    entries from;
+    const int good = kind != 2 && set_entries(&values, kind, columns, first, last, &from) &&
+                     are_columns(&places, columns) && (size_t)group.len == from.people && norm > 0 && unit >= 0 &&
+                     unit <= MOST && sums.len == product(2, places.len);
+    if (good) {
+        Py_BEGIN_ALLOW_THREADS
+        sum_lacking(&from, places.buf, (size_t)places.len / 8, group.buf, norm, unit, sums.buf);
+        Py_END_ALLOW_THREADS
+    }
+    PyBuffer_Release(&values);
+    PyBuffer_Release(&places);
+    PyBuffer_Release(&group);
+    PyBuffer_Release(&sums);
+    return good ? Py_NewRef(Py_None) : refuse();
+}
+
 int widest = 2;
 
 PyDoc_STRVAR(limit_doc, "limit(level): use copies for processors up to this one; return the one in use. For tests.");
@@ -284,6 +372,9 @@ static PyMethodDef functions[] = {
     {"sums", sums, METH_VARARGS, sums_doc},
     {"whole", whole, METH_VARARGS, whole_doc},
     {"add", add, METH_VARARGS, add_doc},
+    {"lengths", lengths_of, METH_VARARGS, lengths_doc},
+    {"look", look, METH_VARARGS, look_doc},
+    {"lacking", lacking, METH_VARARGS, lacking_doc},
     {NULL, NULL, 0, NULL},
 };
 

@@ -210,7 +210,25 @@ INLINE void make_whole_body(const entries *from, size_t columns, int16_t *whole)
         whole_column(from, j, from->first, from->last - from->first, whole + j * from->people + from->first);
 }
 
+INLINE void add_lengths_body(const int16_t *rows, size_t columns, size_t people, int64_t *out)
+{
+    lengths of;
+    for (size_t first = 0; first < people; first += TALLEST) {
+        const size_t size = people - first < TALLEST ? people - first : TALLEST;
+        memset(&of, 0, sizeof of);
+        for (size_t j = 0; j < columns; j++)
+            add_squares(&of, rows + j * people + first, size);
+        flush(&of, size);
+        memcpy(out + first, of.all, size * sizeof *out);
+    }
+}
+
 #ifdef SEVERAL_PROCESSORS
+WITH_AVX2 static void add_lengths_avx2(const int16_t *rows, size_t columns, size_t people, int64_t *out)
+{
+    add_lengths_body(rows, columns, people, out);
+}
+
 WITH_AVX2 static void make_whole_avx2(const entries *from, size_t columns, int16_t *whole)
 {
     make_whole_body(from, columns, whole);
@@ -233,6 +251,17 @@ WITH_AVX512 static void add_rows_avx512(const entries *from, const int8_t *group
     add_rows_body(from, group, how, memory, into);
 }
 #endif
+
+void add_lengths(const int16_t *rows, size_t columns, size_t people, int64_t *out)
+{
+#ifdef SEVERAL_PROCESSORS
+    if (HAS_AVX2) {
+        add_lengths_avx2(rows, columns, people, out);
+        return;
+    }
+#endif
+    add_lengths_body(rows, columns, people, out);
+}
 
 void make_whole(const entries *from, size_t columns, int16_t *whole)
 {

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 WINDOW = 500_000  # base pairs
 
 
-class Variant(Protocol):
+class LocatedVariant(Protocol):
     """The public face of a variant: where it is and which allele was counted."""
 
     @property
@@ -95,7 +95,7 @@ class Located:
     """
 
     release: Release
-    variants: tuple[Variant, ...]
+    variants: tuple[LocatedVariant, ...]
     window: int
     ends: Mapping[str, int]
 

@@ -143,7 +143,7 @@ def top_k(
     return replace(chosen, values=noise.added_to(better[indices], largest=largest), value_scale=noise.scale)
 
 
-def _value_noise(sensitivity: float, plan: plans.Plan) -> ValueNoise | None:
+def _value_noise(sensitivity: float, plan: plans.NoisePlan) -> ValueNoise | None:
     if plan.value_epsilon is not None:
         return laplace_noise(sensitivity, plan.value_epsilon)
     if plan.value_rho is not None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from discreet.evidence.core.people import People, Question
-from discreet.methods.all import noisy, norms
+from discreet.methods.all import clipping, noisy
 from discreet.methods.all.method import ready_all
 from discreet.methods.parameters import Parameters
 
@@ -48,5 +48,5 @@ def test_columns_that_differ_hardly_move_one_that_does_not(rng, columns, correla
 
 def test_clipping_that_does_not_pay_for_its_bias_is_caught(rng, monkeypatch):
     """Wrong twin: the radius that would be best if columns were independent, or nearly."""
-    monkeypatch.setattr(norms, "_BIAS", 0.04**2)
+    monkeypatch.setattr(clipping, "_BIAS", 0.04**2)
     assert abs(moved(rng, *SETTINGS[1], runs=1)) > 4.0

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.kernels import compiled
-from discreet.methods.all.clipping import clipped
+from discreet.methods.all.ball import clipped
 from discreet.methods.all.reading import FINE
 from discreet.methods.all.tiles import by_column, shared, tiles
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.methods.all.clipping import clipped
+from discreet.methods.all.ball import clipped
 from discreet.methods.all.reading import FINE
 
 if TYPE_CHECKING:

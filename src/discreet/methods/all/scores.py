@@ -11,7 +11,7 @@ from scipy.special import log_ndtr, ndtr, owens_t
 
 from discreet.classical.adaptive_bh import adaptive_bh
 from discreet.classical.step_up import step_up_positions
-from discreet.methods.all.noisy import check_noise, told
+from discreet.methods.all.noisy import check_noise, with_noise
 from discreet.methods.common import (
     INDEPENDENT,
     doubts,
@@ -62,7 +62,7 @@ def ready_scores(evidence: Evidence, asked: Parameters) -> Ready:
 
     def draw() -> Release:
         exact = evidence.score if signed is None else signed
-        noisy = told(np.floor(exact / step), moved, rho, step)
+        noisy = with_noise(np.floor(exact / step), moved, rho, step)
         if signed is None:
             p = noisy_tail(noisy.sums, float(noisy.deviation), evidence.null)
         else:

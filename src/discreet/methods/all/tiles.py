@@ -34,15 +34,34 @@ def shared(rows: int, columns: int, work: Callable[[int, int], _Result]) -> list
     """
     threads = max(1, min(processors(), rows * columns // _SHARED))
     ends = [rows * part // threads for part in range(threads + 1)]
+
+    def quiet(first: int, last: int) -> _Result:
+        with np.errstate(all="ignore"):  # a warning would speak of the data; each thread has its own state
+            return work(first, last)
+
     if threads == 1:
-        return [work(0, rows)]
+        return [quiet(0, rows)]
     with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(work, ends[:-1], ends[1:]))
+        return list(pool.map(quiet, ends[:-1], ends[1:]))
 
 
 def by_column(values: NDArray[Any]) -> NDArray[Any]:
     """Return a table with the entries of a column side by side, shape (columns, n); often without a copy."""
     return np.ascontiguousarray(values.T)
+
+
+def some_rows(values: NDArray[Any], chosen: NDArray[np.bool_]) -> NDArray[Any]:
+    """Return the rows of some people, the entries of a column side by side; shape (chosen, columns)."""
+    places = np.flatnonzero(chosen)
+    some = np.empty((values.shape[1], places.size), dtype=values.dtype)
+    columns = values.T
+
+    def work(first: int, last: int) -> None:
+        for column in range(first, last):
+            np.take(columns[column], places, out=some[column], mode="clip")
+
+    shared(values.shape[1], places.size, work)
+    return some.T
 
 
 def add(total: NDArray[np.int64], whole: NDArray[np.float64], group: NDArray[np.int8]) -> None:

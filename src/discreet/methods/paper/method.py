@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from discreet.evidence.core.null import Null
     from discreet.methods.parameters import Parameters
     from discreet.report.release import Release
-    from discreet.selection.scales import Plan
+    from discreet.selection.scales import NoisePlan
     from discreet.typing import TopK
 
 _MISS = 0.01
@@ -80,7 +80,7 @@ def ready_paper(evidence: Evidence, asked: Parameters) -> Ready:
     return Ready(events, fdr, draw)
 
 
-def _plan(method: str, size: int, budget: tuple[float, float], certificate: Certificate, m: int) -> Plan:
+def _plan(method: str, size: int, budget: tuple[float, float], certificate: Certificate, m: int) -> NoisePlan:
     """Return the plan that `top_k` will follow, before it does."""
     public = (size, *budget, certificate.spread, certificate.sensitivity, True)
     return peel_plan(*public) if method == "peel" else oneshot_plan(*public, m)

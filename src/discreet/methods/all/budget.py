@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from discreet.evidence.core.people import People
 
-Later = tuple[tuple[float, float], ...]
+Stages = tuple[tuple[float, float], ...]
 """Before each later stage columns with z scores below the first number are dropped; then its share."""
-_FEW: Later = ((0.3, 0.12), (0.6, 0.12), (0.9, 0.12), (1.2, 0.12), (1.5, 0.12))
-_MANY: Later = ((0.3, 0.2), (0.6, 0.15), (0.9, 0.15))
+_FEW: Stages = ((0.3, 0.12), (0.6, 0.12), (0.9, 0.12), (1.2, 0.12), (1.5, 0.12))
+_MANY: Stages = ((0.3, 0.2), (0.6, 0.15), (0.9, 0.15))
 _DENSE = 0.25  # from this share of real hypotheses on, fewer columns are dropped
 _FEWEST = 5  # of fewer columns none is dropped: little would be gained
 _LEAST, _MOST = 0.002, 0.12  # of the budget, for what variances are made of
@@ -21,7 +21,7 @@ _QUIET = 0.1  # where noise adds this little to the variance of a contrast, one 
 
 
 @dataclass(frozen=True, slots=True)
-class Shares:
+class Budget:
     """What each step may spend, as parts of the whole; a part that is not needed is 0.
 
     `groups`: who is in which group. `where`: where numbers lie. `centre`: the mean of every column. `norms`:
@@ -42,20 +42,20 @@ class Shares:
     contrast: float
     stages: float
 
-    def of(self, rho: float) -> Shares:
+    def of(self, rho: float) -> Budget:
         """Return the budget of each step."""
-        return Shares(*(getattr(self, field.name) * rho for field in fields(self)))
+        return Budget(*(getattr(self, field.name) * rho for field in fields(self)))
 
-    def without_groups(self) -> Shares:
+    def without_groups(self) -> Budget:
         """Return the budget where the sizes of the groups are known already."""
         return replace(self, groups=0.0, contrast=self.contrast + self.groups)
 
-    def and_also(self, left: float) -> Shares:
+    def and_also(self, left: float) -> Budget:
         """Return the budget of what is measured, with what learning has left of its own."""
         first = self.contrast / (self.contrast + self.stages)
         return replace(self, contrast=self.contrast + first * left, stages=self.stages + (1 - first) * left)
 
-    def sharpened(self, noise: float, squares: float, sums: float, means: tuple[float, float]) -> Shares:
+    def sharpened(self, noise: float, squares: float, sums: float, means: tuple[float, float]) -> Budget:
         """Return the budget with as much for squares and for sums as pays.
 
         Parameters
@@ -89,7 +89,7 @@ class Shares:
         """The sum of all parts."""
         return math.fsum(getattr(self, field.name) for field in fields(self))
 
-    def of_a_sample(self, times: float) -> Shares:
+    def of_a_sample(self, times: float) -> Budget:
         """Return the budget with which people who each stand for so many see what all of them would.
 
         Sums of n people that are compared with their number need noise in proportion to n, contrasts noise in
@@ -103,17 +103,17 @@ class Shares:
             "stages",
         )  # what `where` leaves goes to contrasts
         powers = {field.name: 1 if field.name in near_zero else 2 for field in fields(self)}
-        return Shares(*(getattr(self, name) * times**power for name, power in powers.items()))
+        return Budget(*(getattr(self, name) * times**power for name, power in powers.items()))
 
 
-def schedule(signals: int, m: int) -> Later:
+def schedule(signals: int, m: int) -> Stages:
     """Return the later stages, where so many of `m` hypotheses are expected to be real."""
     if m < _FEWEST:
         return ()
     return _MANY if signals >= _DENSE * m else _FEW
 
 
-def shares(people: People, rho: float, later: Later, m: int | None = None) -> Shares:
+def planned(people: People, rho: float, later: Stages, m: int | None = None) -> Budget:
     """Return the shares for these questions and this number of people; `m` of the hypotheses are measured.
 
     Each step gets what it needs to be right within a few people of a hundred, or a tenth of a deviation, and
@@ -136,7 +136,7 @@ def shares(people: People, rho: float, later: Later, m: int | None = None) -> Sh
     rest *= 1 - 2.0**-45
     contrast = rest if noise < _QUIET else rest * (1 - sum(share for _, share in later))
     learning = (groups, where, centre, norms, recentre)
-    return Shares(*learning, squares, recentre, missing, weights, contrast, rest - contrast)
+    return Budget(*learning, squares, recentre, missing, weights, contrast, rest - contrast)
 
 
 def group_share(people: People, rho: float) -> float:
