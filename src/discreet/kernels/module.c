@@ -362,7 +362,17 @@ static PyObject *limit(PyObject *Py_UNUSED(module), PyObject *arguments)
     return PyLong_FromLong(HAS_VECTOR_POPCOUNT ? 2 : HAS_AVX2 ? 1 : 0);
 }
 
+#define VERSION 2 /* of what Python sees; kernels/__init__.py expects the same */
+
+PyDoc_STRVAR(version_doc, "version(): the number of what is in here, which changes with its functions.");
+
+static PyObject *version(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(nothing))
+{
+    return PyLong_FromLong(VERSION);
+}
+
 static PyMethodDef functions[] = {
+    {"version", version, METH_NOARGS, version_doc},
     {"count", count, METH_VARARGS, count_doc},
 #ifndef _WIN32
     {"count_file", count_file, METH_VARARGS, count_file_doc},
