@@ -45,7 +45,7 @@ from .measure import measure as measure
 from .planner import Plan as Plan
 from .planner import plan as plan
 from .privacy.account import account as account
-from .privacy.promise import Privacy as Privacy
+from .privacy.events import Privacy as Privacy
 from .report.budget import BudgetLine as BudgetLine
 from .report.estimates import Told as Told
 from .report.fdr import FdrPromise as FdrPromise

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from discreet.methods.method import Ready
     from discreet.methods.parameters import Parameters
     from discreet.privacy.ledger import Charge, Ledger, Paid
-    from discreet.privacy.ledger.dataset import DataSet
+    from discreet.privacy.ledger.state import DataSet
 
 Purse: TypeAlias = "Ledger | str | PathLike[str] | None"
 
