@@ -42,7 +42,7 @@ def sums_of(values, group, scaling, columns, rows, balls):
         whole = adding.whole_numbers(values, scaling, columns, rows)
         held = adding.Totals.blank(values.shape[1])
         held.add(whole, group, balls, rows.positive)
-        passing = adding.Totals.of(values, group, scaling, columns, rows, balls)
+        passing = adding.Totals.of(values, group, scaling, columns, (rows, rows), balls)
     found = [whole]
     for total in (held, passing):
         found += [total.rows, total.weights, total.squares]
@@ -69,6 +69,31 @@ def test_rows_are_the_same_bits_as_in_numpy(level, kind, monkeypatch):
         assert all(np.array_equal(found[0][at], found[0][at + 3]) for at in (1, 2, 3))
 
 
+@pytest.mark.parametrize("level", [0, 1, 2])
+def test_each_group_has_its_own_rows(level, monkeypatch):
+    """Rows around two centres: as NumPy has it, and as if both groups were added up by themselves."""
+    compiled.limit(level)
+    for seed in range(20):
+        rng = np.random.default_rng([seed, level])
+        values, group, scaling, columns, rows, balls = invented(rng, 200, 9, np.float32)
+        sides = rows.moved_by(rng.normal(0, 1, 9)), rows.moved_by(rng.normal(0, 1, 9) * (rng.random(9) < 0.5))
+        given = (values, group, scaling, columns, sides, balls)
+        fast = adding.Totals.of(*given)
+        with monkeypatch.context() as patch:
+            patch.setattr(adding, "compiled", None)
+            slow = adding.Totals.of(*given)
+        apart = adding.Totals.blank(9)
+        for side in (0, 1):
+            member = group == side
+            part = (values[member], group[member], scaling, columns, (sides[side],) * 2, balls)
+            apart.merge(adding.Totals.of(*part))
+        for other in (slow, apart):
+            assert np.array_equal(fast.rows, other.rows)
+            assert np.array_equal(fast.squares, other.squares)
+            assert np.array_equal(fast.weights, other.weights)
+    compiled.limit(2)
+
+
 def test_the_number_of_threads_changes_nothing(monkeypatch):
     """Everyone at once, or shared among three threads, or more strips than one: the same sums."""
     rng = np.random.default_rng(1)
@@ -89,7 +114,7 @@ def test_one_row_reaches_nobody_else(level):
         values, group, scaling, columns, rows, balls = invented(rng, 2, 40, np.float64)
         group = np.abs(group)
         both, first, second = (
-            adding.Totals.of(values[part], group[part], scaling, columns, rows, balls)
+            adding.Totals.of(values[part], group[part], scaling, columns, (rows, rows), balls)
             for part in (slice(2), slice(1), slice(1, 2))
         )
         assert np.array_equal(both.rows, first.rows + second.rows)
@@ -107,7 +132,7 @@ def test_sums_of_the_largest_entries_do_not_overflow():
     scaling = Scaling(np.zeros(1), np.full(1, 0.5), np.full(1, 0.3))
     balls = Balls(Ball(math.inf, 1.0), Ball(math.inf, 1.0))
     group = np.ones(n, dtype=np.int8)
-    total = adding.Totals.of(np.full((n, 1), 1e9), group, scaling, columns, rows, balls)
+    total = adding.Totals.of(np.full((n, 1), 1e9), group, scaling, columns, (rows, rows), balls)
     most = int(end * FINE)
     assert total.rows.tolist() == [[n * most], [n * most]]
     assert total.squares.tolist() == [n * most * most]
@@ -138,4 +163,4 @@ def test_sizes_that_do_not_fit_are_refused():
         (table, group, signs, balls, 3),
     ):
         with pytest.raises(ValueError, match="sizes"):
-            compiled.add(values, 8, rules, 0, last, member, sign, ball, True, 1.0, *out)
+            compiled.add(values, 8, np.stack([rules, rules]), 0, last, member, sign, ball, True, 1.0, *out)

@@ -83,12 +83,12 @@ typedef struct {
 } column_rule;
 
 /* Everyone's entries, column by column, as floats (kind 4), doubles (8), or whole numbers that follow no rule (2); and
-   who of the people is looked at, from the first up to the last. */
+   who of the people is looked at, from the first up to the last. `others` are the rules for the second group. */
 typedef struct {
     const void *at;
     int kind;
     size_t people, first, last;
-    const column_rule *rules;
+    const column_rule *rules, *others;
 } entries;
 
 /* Make entries whole numbers; whole[columns][people]. */

@@ -180,19 +180,20 @@ static int set_entries(const Py_buffer *values, int kind, Py_ssize_t columns, Py
     const Py_ssize_t people = width > 0 ? values->len / width : -1;
     if (people < 0 || product(people, width) != values->len || first < 0 || first > last || last > people)
         return 0;
-    *from = (entries){values->buf, kind, (size_t)people, (size_t)first, (size_t)last, NULL};
+    *from = (entries){values->buf, kind, (size_t)people, (size_t)first, (size_t)last, NULL, NULL};
     return 1;
 }
 
-/* Set the rules of columns, if there are that many and none makes an entry larger than MOST. */
-static int set_rules(const Py_buffer *rules, Py_ssize_t columns, entries *from)
+/* Set the rules of columns for each group, if there are that many and none makes an entry larger than MOST. */
+static int set_rules(const Py_buffer *rules, Py_ssize_t groups, Py_ssize_t columns, entries *from)
 {
     if (from->kind == 2)
         return 1;
-    if (product(columns, sizeof(column_rule)) != rules->len)
+    if (product(groups * (Py_ssize_t)sizeof(column_rule), columns) != rules->len)
         return 0;
     from->rules = rules->buf;
-    for (Py_ssize_t j = 0; j < columns; j++) {
+    from->others = groups > 1 ? from->rules + columns : from->rules;
+    for (Py_ssize_t j = 0; j < groups * columns; j++) {
         const column_rule *rule = from->rules + j;
         if (!(rule->low >= -MOST && rule->low <= MOST && rule->high >= -MOST && rule->high <= MOST &&
               rule->missing >= -MOST && rule->missing <= MOST))
@@ -212,7 +213,7 @@ static PyObject *whole(PyObject *Py_UNUSED(module), PyObject *arguments)
         return NULL;
     entries from;
     const int good = kind != 2 && set_entries(&values, kind, columns, first, last, &from) &&
-                     set_rules(&rules, columns, &from) && out.len == values.len / kind * 2;
+                     set_rules(&rules, 1, columns, &from) && out.len == values.len / kind * 2;
     if (good) {
         Py_BEGIN_ALLOW_THREADS
         make_whole(&from, (size_t)columns, out.buf);
@@ -239,7 +240,7 @@ static PyObject *add(PyObject *Py_UNUSED(module), PyObject *arguments)
     const Py_ssize_t columns = signs.len;
     entries from;
     const int good = columns > 0 && set_entries(&values, kind, columns, first, last, &from) &&
-                     set_rules(&rules, columns, &from) && (size_t)group.len == from.people && balls.len == 64 &&
+                     set_rules(&rules, 2, columns, &from) && (size_t)group.len == from.people && balls.len == 64 &&
                      unit >= 0 && unit < MOST && product(16, columns) == sums.len && product(8, columns) == squares.len &&
                      kept.len == 16;
     void *memory = good ? malloc(strip_memory((size_t)columns)) : NULL;

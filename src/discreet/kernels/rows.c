@@ -70,15 +70,29 @@ size_t strip_memory(size_t columns)
 WHOLE(float)
 WHOLE(double)
 
-INLINE void whole_column(const entries *from, size_t column, size_t first, size_t size, int16_t *out)
+INLINE void whole_column(const entries *from, const column_rule *rules, size_t column, size_t first, size_t size,
+                         int16_t *out)
 {
     const size_t place = column * from->people + first;
     if (from->kind == 4)
-        whole_float((const float *)from->at + place, size, from->rules + column, out);
+        whole_float((const float *)from->at + place, size, rules + column, out);
     else if (from->kind == 8)
-        whole_double((const double *)from->at + place, size, from->rules + column, out);
+        whole_double((const double *)from->at + place, size, rules + column, out);
     else
         memcpy(out, (const int16_t *)from->at + place, size * sizeof(int16_t));
+}
+
+/* The same by the rule of each person's group; rules are public, so it may take longer where they differ. */
+INLINE void whole_by_group(const entries *from, size_t column, size_t first, size_t size, const int32_t *second,
+                           int16_t *out)
+{
+    whole_column(from, from->rules, column, first, size, out);
+    if (from->kind != 2 && memcmp(from->rules + column, from->others + column, sizeof(column_rule)) != 0) {
+        int16_t other[TALLEST];
+        whole_column(from, from->others, column, first, size, other);
+        for (size_t i = 0; i < size; i++)
+            out[i] = second[i] ? other[i] : out[i];
+    }
 }
 
 INLINE void flush(lengths *of, size_t size)
@@ -182,7 +196,7 @@ INLINE void add_rows_body(const entries *from, const int8_t *group, const clippi
         }
         for (size_t j = 0; j < how->columns; j++) {
             int16_t *row = tile + j * height;
-            whole_column(from, j, first, size, row);
+            whole_by_group(from, j, first, size, s->second, row);
             memset(row + size, 0, (whole - size) * sizeof *row);
             if (how->clips)
                 add_squares(&s->before[how->signs[j] != 0], row, size);
@@ -207,7 +221,8 @@ INLINE void add_rows_body(const entries *from, const int8_t *group, const clippi
 INLINE void make_whole_body(const entries *from, size_t columns, int16_t *whole)
 {
     for (size_t j = 0; j < columns; j++)
-        whole_column(from, j, from->first, from->last - from->first, whole + j * from->people + from->first);
+        whole_column(from, from->rules, j, from->first, from->last - from->first,
+                     whole + j * from->people + from->first);
 }
 
 INLINE void add_lengths_body(const int16_t *rows, size_t columns, size_t people, int64_t *out)

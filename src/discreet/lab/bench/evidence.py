@@ -162,6 +162,10 @@ def _all_ratio(result: Result, clock: str) -> float:
     return getattr(result.costs[_ALL], clock) / getattr(result.costs[_OURS], clock)
 
 
+def _bytes_an_entry(result: Result) -> float:
+    return result.all_megabytes * 2**20 / (result.people * result.columns)
+
+
 def in_words(result: Result) -> str:
     """Return the ratios, and whether each target is met."""
     ours = result.costs[_OURS]
@@ -179,8 +183,8 @@ def in_words(result: Result) -> str:
                 f"file opened once. If counting cost nothing, reading alone would be {most[0]:.0f} times "
                 f"faster than scipy's loop and {most[1]:.0f} times faster than statsmodels'. Peak memory "
                 f"{result.megabytes:,.0f} MB; on half the people {result.half_megabytes:,.0f} MB. "
-                f"Telling all holds every entry, at most {LARGEST:,} of a file: {result.all_megabytes:,.0f} MB, "
-                f"{result.all_megabytes * 2**20 / (result.people * result.columns):.1f} bytes an entry."
+                f"Telling all holds every entry, at most {LARGEST:,} of a file: "
+                f"{result.all_megabytes:,.0f} MB, {_bytes_an_entry(result):.1f} bytes an entry."
             ),
             verdict(_all_ratio(result, "wall") <= _WITHIN, f"all within {_WITHIN:g} of measure on the clock"),
             verdict(

@@ -79,17 +79,18 @@ class Totals:
         group: NDArray[np.int8],
         scaling: Scaling,
         columns: Columns,
-        rows: Rows,
+        sides: tuple[Rows, Rows],
         balls: Balls,
     ) -> Totals:
-        """Make everyone's entries whole, clip the rows and add them up, without holding them."""
-        return _added(values, rows.rules(scaling, columns), group, balls, rows.positive)
+        """Make everyone's entries whole as their group's rows say, clip them and add them up."""
+        rules = np.stack([rows.rules(scaling, columns) for rows in sides])
+        return _added(values, rules, group, balls, sides[0].positive)
 
     def add(
         self, whole: NDArray[np.int16], group: NDArray[np.int8], balls: Balls, positive: NDArray[np.bool_]
     ) -> None:
         """Clip the rows of some people and add them."""
-        self.merge(_added(whole, np.zeros((0, 7)), group, balls, positive))
+        self.merge(_added(whole, np.zeros((2, 0, 7)), group, balls, positive))
 
     def merge(self, other: Totals) -> None:
         """Add the sums over other people."""
@@ -108,7 +109,7 @@ def _added(
     balls: Balls,
     positive: NDArray[np.bool_],
 ) -> Totals:
-    """Return the sums over everyone of entries, made whole by rules if there are any."""
+    """Return the sums over everyone of entries, made whole by the rules of their group if there are any."""
     n, m = values.shape
     in_c = compiled is not None and values.size and values.dtype.itemsize in (2, 4, 8)
     add = _in_c if in_c else _in_numpy
@@ -155,7 +156,10 @@ def _in_numpy(
     for part in tiles(last - first, len(table)):
         some = slice(first + part.start, min(first + part.stop, last))
         entries, member = table[:, some], group[some]
-        rows = (_whole_in_numpy(entries, rules) if len(rules) else entries).T.astype(np.float64)
+        if rules.size:
+            first_side, second_side = (_whole_in_numpy(entries, each) for each in rules)
+            entries = np.where(member == 1, second_side, first_side)
+        rows = entries.T.astype(np.float64)
         kept = np.ones(len(rows))
         for side in (0, 1):
             people = np.flatnonzero((member == 1) == (side == 1))

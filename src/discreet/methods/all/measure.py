@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.alternative import toward
-from discreet.methods.all.adding import Totals, whole_numbers
+from discreet.methods.all.adding import Totals
 from discreet.methods.all.after import results
+from discreet.methods.all.clipping import can_be_apart, clear_difference
 from discreet.methods.all.geometry import Ball, boxes_of, pull_of, reach_of
 from discreet.methods.all.noisy import check_noise, with_noise
 from discreet.methods.all.reading import FINE, PARTS, Columns
@@ -48,11 +49,7 @@ def settled(people: People, known: Learned, budget: Budget) -> Budget:
     exact = known.groups.deviation == 0 and math.isinf(known.balls.positive.radius)
     if exact or not rows.positive.any():
         budget = replace(budget, weights=0.0).and_also(budget.weights)
-    protected = people.protect == "everything"
-    boxes = boxes_of(people, rows)
-    reach = reach_of(
-        boxes, known.balls, pull_of(known.shares, rows.positive), protected=protected, seen=people.seen
-    )
+    reach = _reach(people, known)
     rho = 2 * (budget.squares + budget.sums + budget.contrast + budget.stages)
     size, middle = np.minimum(rows.scale, rows.most), rows.middle / FINE
     hidden = size * np.minimum(known.means.doubt / known.means.present, 0.5)
@@ -84,17 +81,15 @@ def measure(people: People, known: Learned, budget: Budget) -> Measured:
 
     Guarantee: the composition of Gaussian events, of the parts contrast, sums, squares and weights.
     """
-    share, protected = known.share, people.protect == "everything"
-    positive, shares = known.rows.positive, known.shares
-    boxes = boxes_of(people, known.rows)
-    reach = reach_of(boxes, known.balls, pull_of(shares, positive), protected=protected, seen=people.seen)
-    constants = (known.scaling, known.columns, known.rows, known.balls)
-    total = Totals.of(people.values, people.group, *constants)
+    share, shares, protected = known.share, known.shares, people.protect == "everything"
+    reach = _reach(people, known)
+    total = _totals(people, known)
     weighed = PARTS * FINE * max(float(protected), math.sqrt(people.seen) * max(share, 1 - share))
     unit = 1 / (PARTS * FINE)
     sums = with_noise(total.rows[0], reach.sums, budget.sums, 1 / FINE)
+    contrasts = with_noise(contrast(total.rows, shares), PARTS * reach.contrast, budget.contrast, unit)
     return Measured(
-        with_noise(contrast(total.rows, shares), PARTS * reach.contrast, budget.contrast, unit),
+        replace(contrasts, sums=contrasts.sums + known.weight * known.contrast_of_centres()[0]),
         sums if math.isinf(known.centred) else _sharper(sums, known),
         with_noise(total.squares, reach.squares, budget.squares, 1 / FINE**2),
         with_noise(contrast(total.weights, share), weighed, budget.weights, unit)
@@ -141,21 +136,29 @@ def staged(
     outcome = results(people.alternative, known, first, contrast.sums, contrast.variance)
     if rho == 0:
         return contrast, outcome
-    rows = whole_rows(people, known)
     whole = sum(share for _, share in later)
     for least, share in later:
         left = contrast.left & (toward(outcome.z, people.alternative) >= least)
         contrast = replace(contrast, left=left)
         if not left.any():
             break
-        asked = people.asked(left)
-        kept = _known(asked, known, left)
-        again = measure_again(asked, kept, rows[:, left], rho * share / whole)
+        asked = people.only(left)
+        around = replace(known, apart=_apart(known, contrast))
+        kept = _known(asked, around, left)
+        again = measure_again(asked, kept, rho * share / whole)
+        lacking = around.contrast_of_centres()[0][left] if kept.apart.any() else 0.0
         # All stages in the units of the first, whose clipping left other weights.
         unit = known.weight[left] / kept.weight
-        contrast = contrast.combined_with(again.sums * unit, (again.deviation * unit) ** 2)
+        sums = (again.sums + kept.weight * lacking) * unit
+        contrast = contrast.combined_with(sums, (again.deviation * unit) ** 2)
         outcome = results(people.alternative, known, first, contrast.sums, contrast.variance)
     return contrast, outcome
+
+
+def _apart(known: Learned, contrast: Contrast) -> NDArray[np.float64]:
+    """Return how far apart the groups are, as far as that is clear from all stages so far."""
+    size = known.shares * (1 - known.shares) * known.means.present * known.weight
+    return clear_difference(contrast.sums, np.sqrt(contrast.variance), size, known.rows.positive)
 
 
 def _known(asked: People, known: Learned, left: NDArray[np.bool_]) -> Learned:
@@ -178,8 +181,10 @@ def _known(asked: People, known: Learned, left: NDArray[np.bool_]) -> Learned:
     norms = tuple(
         replace(norm, norm=norm.norm * math.sqrt(part)) for norm, part in zip(known.norms, share, strict=True)
     )
+    apart = known.apart[left] if can_be_apart(boxes[1], balls.signed) else np.zeros(len(asked))
     return replace(
         known,
+        apart=apart,
         shares=known.shares[left],
         columns=Columns.of(asked),
         scaling=scaling,
@@ -196,21 +201,31 @@ def _smaller(ball: Ball, share: float, box: Box) -> Ball:
     return Ball(radius if radius < box.radius else math.inf, box.entry)
 
 
-def measure_again(people: People, known: Learned, rows: NDArray[np.int16], rho: float) -> Noisy:
+def measure_again(people: People, known: Learned, rho: float) -> Noisy:
     """Tell the contrast of rows of fewer columns, for which it costs less noise.
 
     Guarantee: Gaussian(sqrt(2 rho)).
     """
-    boxes, positive = boxes_of(people, known.rows), known.rows.positive
-    protected = people.protect == "everything"
-    reach = reach_of(
-        boxes, known.balls, pull_of(known.shares, positive), protected=protected, seen=people.seen
-    )
-    total = Totals.blank(len(people))
-    total.add(rows, people.group, known.balls, positive)
-    return with_noise(contrast(total.rows, known.shares), PARTS * reach.contrast, rho, 1 / (PARTS * FINE))
+    total = _totals(people, known)
+    moved = PARTS * _reach(people, known).contrast
+    return with_noise(contrast(total.rows, known.shares), moved, rho, 1 / (PARTS * FINE))
 
 
-def whole_rows(people: People, known: Learned) -> NDArray[np.int16]:
-    """Return everyone's rows as whole numbers, before clipping; shape (n, m). Private."""
-    return whole_numbers(people.values, known.scaling, known.columns, known.rows)
+def _reach(people: People, known: Learned) -> Reach:
+    """Return how far one person can move the sums of these rows.
+
+    Around two centres an entry is no larger than the largest of all, and a row no longer than its ball, which
+    is then what bounds it: `can_be_apart`.
+    """
+    boxes = boxes_of(people, known.rows)
+    if known.apart.any():
+        signed = replace(boxes[1], entry=max(boxes[1].entry, known.rows.most * FINE), squares=math.inf)
+        boxes = boxes[0], signed
+    pull = pull_of(known.shares, known.rows.positive)
+    return reach_of(boxes, known.balls, pull, protected=people.protect == "everything", seen=people.seen)
+
+
+def _totals(people: People, known: Learned) -> Totals:
+    """Return the sums of people's rows around their group's centre. Private."""
+    sides = known.sides if known.apart.any() else (known.rows, known.rows)
+    return Totals.of(people.values, people.group, known.scaling, known.columns, sides, known.balls)

@@ -44,7 +44,7 @@ _BEYOND = 1.4  # a scale larger than this, in windows, says that numbers lie bey
 _CLOSE = 2.5  # where the scale is this much smaller than the window, another look is taken
 _NEAREST = 1 / 32  # of the window: no scale is taken to be smaller
 _SMALL, _LARGE = 1e-290, 1e307  # no scale is taken to be smaller, or larger: windows are finite, and not 0
-_FARTHEST = 1.7e308  # nor is a centre further out: with an infinite one, sums would not be numbers
+FARTHEST = 1.7e308  # nor is a centre further out: with an infinite one, sums would not be numbers
 # Errors aimed at, as shares of all people: of sizes; of means and distances at the first look, and then.
 _ERRORS = (0.08, 0.06, 0.03)
 _COARSE = 2.2  # times these: with larger errors bounds are kept, or all columns are looked at as one
@@ -192,7 +192,7 @@ def _means(look: _Look, some: Places, rho: float) -> Floats:
     look.present[some] = np.clip(noisy.sums[1] / PRESENT, 1.0, max(len(look.values), 1.0))
     mean = np.clip(noisy.sums[0] / (FINE / 2) / look.present[some], -1.0, 1.0)
     centre = look.centre[some] + mean * look.window[some]
-    look.centre[some] = np.clip(centre, -_FARTHEST, _FARTHEST)
+    look.centre[some] = np.clip(centre, -FARTHEST, FARTHEST)
     return np.minimum(noisy.deviation / (FINE / 2) / look.present[some], 1.0) * look.window[some]
 
 
@@ -213,7 +213,7 @@ def _narrow(look: _Look, some: Places, window: Floats, rho: float) -> None:
         crowd = ~seen & (most - 2 * math.sqrt(width) * noisy.deviation > _CROWD * look.present[some])
         middle = centre + ((2 * first + width) / PARTS_OF_WINDOW - 1) * window
         at = some[crowd]
-        look.centre[at] = np.clip(middle, -_FARTHEST, _FARTHEST)[crowd]
+        look.centre[at] = np.clip(middle, -FARTHEST, FARTHEST)[crowd]
         look.window[at] = np.clip((width + 2) / PARTS_OF_WINDOW * window, _SMALL, _LARGE)[crowd]
         seen |= crowd
 
