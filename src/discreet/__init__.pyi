@@ -15,6 +15,7 @@ from .data.tables.table import Table as Table
 from .errors import DiscreetError as DiscreetError
 from .evidence.adjusted import Adjusted as Adjusted
 from .evidence.allelic import Allelic as Allelic
+from .evidence.carriers import Carriers as Carriers
 from .evidence.compare import Compare as Compare
 from .evidence.contingency import Contingency as Contingency
 from .evidence.core.certificate import Certificate as Certificate
