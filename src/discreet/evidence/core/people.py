@@ -143,7 +143,7 @@ class People:
 
     def only(self, left: NDArray[np.bool_]) -> People:
         """Return the same people with some of the hypotheses, shape (m,)."""
-        return replace(self.asked(left), values=self.values[:, left])
+        return replace(self.asked(left), values=self.values.T[left].T)  # column by column in memory
 
     def asked(self, left: NDArray[np.bool_]) -> People:
         """Return the same people asked some of the questions, without entries."""
