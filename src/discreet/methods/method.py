@@ -89,6 +89,8 @@ class Method:
         if asked.k is not None:
             check.whole(asked.k, "k", 1, len(data))
         if isinstance(data, People):
+            if data.covariates is not None and self.name != "all":
+                raise InputError(f'adjust works by method "all" alone, not "{self.name}": leave method out')
             if self.of_people:
                 return _loaded(self.of_people)(data, asked)
             from discreet.evidence.core.compared import compared  # loaded where it is needed alone

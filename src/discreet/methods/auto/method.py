@@ -160,7 +160,7 @@ def route(asked: Parameters, data: People | Evidence | Sharded) -> tuple[Paramet
     m, rho = len(data), gaussian_budget(asked.epsilon, asked.delta)
     signals = expected(asked.expect, m)
     if isinstance(data, People):
-        offered = (ALL, FOCUS, AWARE)
+        offered = (ALL, FOCUS, AWARE) if data.covariates is None else (ALL,)
         share = (
             float(np.count_nonzero(data.group == 1)) / max(data.rows, 1) if data.protect == "columns" else 0.5
         )
