@@ -96,6 +96,13 @@ def is_genotypes(data: Any) -> bool:
     return isinstance(data, (Plink, Genotypes))
 
 
+def is_table(data: Any) -> bool:
+    """Say whether p-values come as a table, rather than as a vector or a mapping."""
+    if isinstance(data, str) or hasattr(data, "suffix") or len(getattr(data, "shape", ())) == 2:
+        return True
+    return getattr(getattr(data, "dtype", None), "names", None) is not None
+
+
 class Tables:
     """An array, a data frame of any make, or a path to a table. Its head is read once, as are its rows."""
 
