@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from discreet.cli.notes import asked_table, exact_levels, notes
 from discreet.data.plink.plink import Plink
-from discreet.evidence.core.registry import described, plain
+from discreet.evidence.core.registry import plain
 
 if TYPE_CHECKING:
     from discreet.cli.plan_file import Job
@@ -21,13 +21,29 @@ def preview(job: Job, people: int | None, hypotheses: int | None) -> str:
         read = {name: value for name, value in dataclasses.asdict(job.data).items() if value is not None}
     else:
         read = {"path": job.data.data, **job.data.public()}
+        if job.data.dictionary is not None:
+            read["dictionary"] = "given"
     data = {"data": f"{read.pop('path')} (no row is read)", **read}
-    rows = {**data, "test": described(job.test), **job.other, **asked}
-    lines = [*(f"{name:12} {plain(value)}" for name, value in rows.items()), "", *_cost(job)]
+    rows = {**data, "question": job.test.in_words(), **job.other, **asked}
+    lines = [*(f"{name:12} {_in_words(value)}" for name, value in rows.items()), "", *_cost(job)]
     lines += [*(notes(job) or exact_levels(job)), ""]
     table = asked_table(job)
     hypotheses = len(table.names) if hypotheses is None and table is not None else hypotheses
     return "\n".join([*lines, *_power(job, people, hypotheses, table)])
+
+
+def _in_words(value: object) -> str:
+    """Return a public value as a line of text, columns with their levels as they are typed."""
+    match plain(value):
+        case dict() as pairs:
+            named = cast("dict[str, Any]", pairs).items()
+            return "; ".join(name if of is None else f"{name} = {_in_words(of)}" for name, of in named)
+        case list() as entries:
+            return ", ".join(map(str, cast("list[Any]", entries)))
+        case bool() as yes:
+            return "yes" if yes else "no"
+        case other:
+            return str(other)
 
 
 def _cost(job: Job) -> list[str]:

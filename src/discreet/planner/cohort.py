@@ -96,7 +96,7 @@ class Cohort:
         bounded = sum(not column.answers and column.bounded for column in self.columns)
         asked = sum(column.answers for column in self.columns)
         law = SHAPES[self.shape]
-        placed = f" around {self.centre:g} standard deviations" if self.shape in PLACED else ""
+        placed = f" and {self.centre:g} standard deviations from 0" if self.shape in PLACED else ""
         frequent = "equally frequent" if self.rate is None else f"the first given by {self.rate:.3g}"
         width = f"{self._deviation:.3g} of the width of the bounds wide"
         words = [

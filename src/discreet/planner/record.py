@@ -221,7 +221,7 @@ class Plan:
             f"effects of {sizes} ({self.unit}). {self.assumed} Nothing was read and nothing was spent."
         )
         lines = [what, f"With {self.n:,} people you would find {privately}{openly}."]
-        if self.if_skewed is not None:
+        if self.if_skewed is not None and round(self.if_skewed) != round(main.found):
             lines.append(
                 "How the numbers are spread was not said. If they are skewed, as incomes are, the same "
                 f"differences are found more easily: about {self.if_skewed:.0f} of them with privacy."
