@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from discreet.cli.notes import asked_table, exact_levels, notes
 from discreet.data.plink.plink import Plink
-from discreet.evidence.core.registry import plain
+from discreet.evidence.core.registry import described, plain
 
 if TYPE_CHECKING:
     from discreet.cli.plan_file import Job
@@ -24,7 +24,8 @@ def preview(job: Job, people: int | None, hypotheses: int | None) -> str:
         if job.data.dictionary is not None:
             read["dictionary"] = "given"
     data = {"data": f"{read.pop('path')} (no row is read)", **read}
-    rows = {**data, "question": job.test.in_words(), **job.other, **asked}
+    test = {"test": described(job.test)["name"], "question": job.test.in_words()}
+    rows = {**data, **test, **job.other, **asked}
     lines = [*(f"{name:12} {_in_words(value)}" for name, value in rows.items()), "", *_cost(job)]
     lines += [*(notes(job) or exact_levels(job)), ""]
     table = asked_table(job)
