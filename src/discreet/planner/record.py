@@ -223,8 +223,8 @@ class Plan:
         lines = [what, f"With {self.n:,} people you would find {privately}{openly}."]
         if self.if_skewed is not None and round(self.if_skewed) != round(main.found):
             lines.append(
-                "How the numbers are spread was not said. If they are skewed, as incomes are, the same "
-                f"differences are found more easily: about {self.if_skewed:.0f} of them with privacy."
+                "How the numbers are spread was not said. If they are skewed and begin at 0, as incomes do, "
+                f"about {self.if_skewed:.0f} of the same differences would be found with privacy."
             )
         if main.noise is not None and main.noise_effect is not None:
             lines.append(
