@@ -79,7 +79,8 @@ class Table:
             if getattr(self, name) is not None and not self._ends(endings):
                 raise InputError(f"{name} is for {kind}: leave it out")
         if self.separator is not None:
-            if str(self.separator) in {"\t", "\\t"}:
+            typed: Any = self.separator
+            if isinstance(typed, str) and typed in {"\t", "\\t"}:
                 object.__setattr__(self, "separator", "tab")
             check.choice(self.separator, "separator", get_args(Separator))
         if self.decimal is not None:
