@@ -35,16 +35,15 @@ def preview(job: Job, people: int | None, hypotheses: int | None) -> str:
 
 def _in_words(value: object) -> str:
     """Return a public value as a line of text, columns with their levels as they are typed."""
-    match plain(value):
-        case dict() as pairs:
-            named = cast("dict[str, Any]", pairs).items()
-            return "; ".join(name if of is None else f"{name} = {_in_words(of)}" for name, of in named)
-        case list() as entries:
-            return ", ".join(map(str, cast("list[Any]", entries)))
-        case bool() as yes:
-            return "yes" if yes else "no"
-        case other:
-            return str(other)
+    held = plain(value)
+    if isinstance(held, dict):
+        named = cast("dict[str, Any]", held).items()
+        return "; ".join(name if of is None else f"{name} = {_in_words(of)}" for name, of in named)
+    if isinstance(held, list):
+        return ", ".join(map(str, cast("list[Any]", held)))
+    if isinstance(held, bool):
+        return "yes" if held else "no"
+    return str(held)
 
 
 def _cost(job: Job) -> list[str]:

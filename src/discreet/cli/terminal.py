@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
 
 from discreet.cli.app import say
 from discreet.cli.drawn import drawn
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from discreet.report.genome import Located
     from discreet.report.release import Release
 
@@ -45,7 +44,8 @@ def _table(release: Release) -> str:
     numbers = {name: x for name, x in columns(release).items() if name not in _NAMES}
     if not numbers:
         return ""
-    labels: Mapping[str, object] = release.parameters.get("labels") or {}
+    said: Any = release.parameters.get("labels")
+    labels: Mapping[str, Any] = cast("Any", said) if isinstance(said, Mapping) else {}
     table = Table("", "discovery", *(named.get(name, name) for name in numbers))
     for rank, (name, *row) in enumerate(zip(release.discoveries, *numbers.values(), strict=True), 1):
         if rank > _SHOWN:
