@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from discreet.methods.all.record import Learned
 
 _MOST = 2**29  # no sum is moved by more than this, times the square root of the columns
-_STAGES = 5  # later ones; none spends less than one in so many parts
+_STAGES = 8  # later ones; none spends less than one in so many parts
 
 
 def check_budget(budget: Budget, columns: int) -> None:
