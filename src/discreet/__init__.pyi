@@ -9,12 +9,13 @@ from .classical.step_down import step_down as step_down
 from .classical.step_up import benjamini_yekutieli as benjamini_yekutieli
 from .classical.step_up import step_up as step_up
 from .data.plink.plink import Plink as Plink
-from .data.tables.described import Table as Table
 from .data.tables.dictionary import Dictionary as Dictionary
 from .data.tables.person import Person as Person
+from .data.tables.table import Table as Table
 from .errors import DiscreetError as DiscreetError
 from .evidence.adjusted import Adjusted as Adjusted
 from .evidence.allelic import Allelic as Allelic
+from .evidence.carriers import Carriers as Carriers
 from .evidence.compare import Compare as Compare
 from .evidence.contingency import Contingency as Contingency
 from .evidence.core.certificate import Certificate as Certificate
@@ -45,7 +46,7 @@ from .measure import measure as measure
 from .planner import Plan as Plan
 from .planner import plan as plan
 from .privacy.account import account as account
-from .privacy.promise import Privacy as Privacy
+from .privacy.events import Privacy as Privacy
 from .report.budget import BudgetLine as BudgetLine
 from .report.estimates import Told as Told
 from .report.fdr import FdrPromise as FdrPromise

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.block import Block
-    from discreet.data.tables.table import TableReading
+    from discreet.data.tables.reading import TableReading
     from discreet.evidence.core.protocol import Test
 
 _LARGEST = 2**28  # entries of a file

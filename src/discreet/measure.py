@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 
 from discreet import check
-from discreet.data.source import open_source
+from discreet.data.source import is_table, open_source
 from discreet.errors import InputError
 from discreet.evidence.core.compared import compared
 from discreet.evidence.core.evidence import Evidence
@@ -250,10 +250,3 @@ def _everyone(
     for accumulator in rest:
         first.merge(accumulator)
     return first, sum(rows)
-
-
-def is_table(data: Any) -> bool:
-    """Say whether p-values come as a table, rather than as a vector or a mapping."""
-    if isinstance(data, str) or hasattr(data, "suffix") or len(getattr(data, "shape", ())) == 2:
-        return True
-    return getattr(getattr(data, "dtype", None), "names", None) is not None

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import discreet
-from discreet.data.tables.table import open_table
+from discreet.data.tables.reading import open_table
 
 VISITS = pd.DataFrame(
     {

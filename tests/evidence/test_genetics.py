@@ -284,17 +284,18 @@ def test_the_influences_on_the_proof_page():
 @pytest.mark.parametrize(
     ("people", "cases", "alleles", "public"),
     [
-        (2_000, 0.5, 0.5, 0.5),
-        (10_000, 0.29, 0.5, 0.05),
-        (20_000, 0.12, 0.5, 0.05),
-        (50_000, 0.1, 0.13, 0.05),
-        (120_000, 0.1, 0.05, 0.05),
+        (10_000, 0.5, 0.2, 0.2),
+        (100_000, 0.5, 0.2, 0.15),
+        (200_000, 0.5, 0.2, 0.07),
+        (500_000, 0.2, 0.2, 0.05),
+        (1_000_000, 0.1, 0.17, 0.05),
+        (3_000_000, 0.1, 0.05, 0.05),
     ],
 )
 def test_the_floors_in_the_guide(people, cases, alleles, public):
     """docs/how-to/gwas.md states the floors taken unasked, in this table."""
     n = np.array([float(people)])
-    variance = variance_floor(people, 0.1 * 0.9)
+    variance = variance_floor(people, 0.1 * 0.9, 0.25)
     private = private_design(n, variance, "")
     known = public_design(n, n / 2, n / 2, np.zeros(1), np.ones(1), "")
     test = discreet.Allelic()

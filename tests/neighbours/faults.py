@@ -11,7 +11,7 @@ import numpy as np
 from discreet import kernels
 from discreet.block import Block
 from discreet.data.plink import fam
-from discreet.data.tables import source, table
+from discreet.data.tables import reading, source
 from discreet.data.tables.source import Column
 from discreet.engine.work import Declared
 from discreet.errors import InputError
@@ -50,13 +50,13 @@ def precision_by_missing(patch: Any) -> None:
 
 def reduced_if_anybody_has_two_rows(patch: Any) -> None:
     """Skip `reduce` when nobody has two rows."""
-    real = table.one_row_each
+    real = reading.one_row_each
 
     def faulty(values: Any, labels: Any, people: Any, how: Any) -> Any:
         several = len(set(people.tolist())) < len(people)
         return real(values, labels, people, how if several else None)
 
-    patch.setattr(table, "one_row_each", faulty)
+    patch.setattr(reading, "one_row_each", faulty)
 
 
 def quotes_swallow_lines(patch: Any) -> None:
@@ -81,7 +81,7 @@ def quotes_swallow_lines(patch: Any) -> None:
                 for name in wanted
             }
 
-    patch.setattr(table, "open_file", Swallowing)
+    patch.setattr(reading, "open_file", Swallowing)
 
 
 def coding_by_what_is_there(patch: Any) -> None:
@@ -97,7 +97,7 @@ def coding_by_what_is_there(patch: Any) -> None:
 
 def incomplete_rows_dropped(patch: Any) -> None:
     """Leave out whoever misses a value."""
-    real = table.TableReading.blocks
+    real = reading.TableReading.blocks
 
     def faulty(self: Any) -> Iterator[Block]:
         for block in real(self):
@@ -107,7 +107,7 @@ def incomplete_rows_dropped(patch: Any) -> None:
             people = None if block.people is None else block.people[whole]
             yield Block(block.values[whole], labels, people, block.first)
 
-    patch.setattr(table.TableReading, "blocks", faulty)
+    patch.setattr(reading.TableReading, "blocks", faulty)
 
 
 def long_entries_refused_and_quoted(patch: Any) -> None:

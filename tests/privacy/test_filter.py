@@ -14,8 +14,7 @@ from discreet.errors import InputError
 from discreet.privacy.account import account
 from discreet.privacy.calibrate import bounded_range_step
 from discreet.privacy.events import ZCDP, Approximate, BoundedRange, Gaussian, Pure
-from discreet.privacy.filter import Filter
-from discreet.privacy.sums import Sums
+from discreet.privacy.filter import Filter, Sums
 
 STEP = 0.5
 EPSILON = 4.0

@@ -129,7 +129,7 @@ def verify(
 
 
 def _budget_row(each: Budget) -> list[str]:
-    from discreet.privacy.promise import down
+    from discreet.privacy.events import down
 
     numbers = [f"{each.epsilon:.6g}", f"{each.delta:.3g}", f"{each.spent:.4g}", down(each.left)]
     return [each.name, *numbers, str(each.releases), each.adjacency]

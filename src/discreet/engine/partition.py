@@ -13,8 +13,8 @@ from discreet.block import Names
 from discreet.data.source import Genotypes, OnCluster, open_source
 from discreet.data.tables.choose import choose
 from discreet.data.tables.parquet import ParquetSource
+from discreet.data.tables.reading import open_table
 from discreet.data.tables.source import Column
-from discreet.data.tables.table import open_table
 from discreet.engine.cluster import shared, task
 from discreet.engine.work import array_blocks, counted, frame_blocks, scanned, table_blocks
 from discreet.errors import InputError

@@ -21,8 +21,8 @@ from discreet.methods.aware.method import public_constants
 from discreet.methods.aware.shortfall import rule_for
 from discreet.methods.common import gaussian_budget
 from discreet.privacy.account import account
+from discreet.privacy.curves import effective
 from discreet.privacy.events import Gaussian
-from discreet.privacy.rounds import effective
 from discreet.selection.values import lattice_for
 
 if TYPE_CHECKING:

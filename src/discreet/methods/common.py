@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from discreet.block import Names
 from discreet.privacy.calibrate import smallest_scale
-from discreet.privacy.events import Gaussian
-from discreet.privacy.promise import Privacy
+from discreet.privacy.events import Gaussian, Privacy
 from discreet.report.release import Release
 
 if TYPE_CHECKING:

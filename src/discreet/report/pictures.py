@@ -12,7 +12,7 @@ from discreet.report.words import percent, right_guess, short
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
-    from discreet.privacy.promise import Privacy
+    from discreet.privacy.events import Privacy
     from discreet.report.bands import Bands
     from discreet.report.budget import BudgetLine
     from discreet.report.release import Release

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.classical.rejections import Rejections
-    from discreet.privacy.promise import Privacy
+    from discreet.privacy.events import Privacy
     from discreet.report.budget import BudgetLine
     from discreet.report.estimates import Told
     from discreet.report.fdr import FdrPromise

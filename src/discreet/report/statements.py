@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from discreet.privacy.promise import NEIGHBOURS
+from discreet.privacy.events import NEIGHBOURS
 from discreet.report.asked import circumstances, question, said
 from discreet.report.markup import shown, tag
 from discreet.report.words import cost, order, percent, right_guess
@@ -13,7 +13,7 @@ from discreet.report.words import cost, order, percent, right_guess
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
-    from discreet.privacy.promise import Privacy
+    from discreet.privacy.events import Privacy
     from discreet.report.fdr import FdrPromise
     from discreet.report.release import Release
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.privacy.promise import DECLARED, NEIGHBOURS
+from discreet.privacy.events import DECLARED, NEIGHBOURS
 from discreet.report.estimates import places
 from discreet.report.intervals import miss_rates
 from discreet.report.markup import shown
 from discreet.report.needed import needed
 
 if TYPE_CHECKING:
-    from discreet.privacy.promise import Privacy
+    from discreet.privacy.events import Privacy
     from discreet.report.fdr import FdrPromise
     from discreet.report.release import Release
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, get_args
 
 from discreet import check
 from discreet.noise.laws import LAPLACE
-from discreet.privacy.events import Pure
-from discreet.privacy.promise import Privacy
+from discreet.privacy.events import Privacy, Pure
 from discreet.selection.contest.contest import check_scale, largest
 from discreet.selection.joint.joint import joint
 from discreet.selection.scales import ratio_up, rounded_up

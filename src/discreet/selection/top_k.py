@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet import check
 from discreet.noise.laws import GUMBEL, LAPLACE
-from discreet.privacy.promise import Privacy
+from discreet.privacy.events import Privacy
 from discreet.selection import scales as plans
 from discreet.selection.contest.contest import largest as noisy_largest
 from discreet.selection.joint.joint import check_joint, joint

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.errors import InputError
-from discreet.noise.gaussian import rounded_gaussian
-from discreet.noise.laplace import SCALES, discrete_laplace
+from discreet.noise.samplers import SCALES, discrete_laplace, rounded_gaussian
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -185,7 +185,18 @@ def _less(patch: Any, module: Any, which: Any, share: float) -> None:
     patch.setattr(module, "with_noise", faulty)
 
 
+def two_centres_without_a_ball(patch: Any) -> None:
+    """Take rows around two centres though nothing clips them, and charge them as rows around one."""
+
+    def faulty(contrast: Any, _: Any, size: Any, positive: Any) -> Any:
+        return np.where(positive, 0.0, np.clip(contrast / np.maximum(size, 1e-9), -3.0, 3.0))
+
+    everywhere(patch, clipping.clear_difference, faulty)
+    everywhere(patch, clipping.can_be_apart, lambda *_: True)
+
+
 FAULTS = (
+    two_centres_without_a_ball,
     entries_clipped_but_not_rows,
     squares_charged_as_sums,
     ball_of_one_radius,

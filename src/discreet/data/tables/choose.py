@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
+
 from discreet import check
-from discreet.data.tables.identifiers import is_identifier
-from discreet.data.tables.source import unique
-from discreet.errors import InputError, no_column
+from discreet.data.tables.source import declared_levels, is_identifier, unique
+from discreet.errors import InputError, no_column, perhaps
+from discreet.labels import codes
 
 if TYPE_CHECKING:
     from discreet.data.tables.source import Column
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 _TYPES = {bool: "bool", int: "int", float: "float"}
 NUMBERS = ("bool", "int", "float", "object")  # objects are read one by one, and must be numbers
 _PANDAS_ROWS = "__index_level_0__"
+_SHOWN = 10  # levels in a message
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,3 +197,44 @@ def _declared(name: str, column: Column) -> Chosen:
     places = [column.yes] if len(levels) == 2 else range(len(levels))
     names = [name if levels == (0, 1) else f"{name}={levels[place]}" for place in places]
     return Chosen(column, levels, tuple(names), tuple(places), closed=True)
+
+
+def asked_levels(test: Any, columns: Any) -> dict[str, tuple[Any, ...]]:
+    """Return the levels that a test and a choice of columns name, by column."""
+    found: dict[str, tuple[Any, ...]] = {}
+    for column, levels in (("group", "levels"), ("stratum", "strata"), ("within", "levels_within")):
+        name = getattr(test, column, None)
+        if isinstance(name, str):
+            found[name] = tuple(getattr(test, levels, ()))
+    if isinstance(columns, Mapping):
+        for name, levels in check.items(cast("Mapping[Any, Any]", columns), "columns"):
+            if isinstance(name, str) and isinstance(levels, (list, tuple)):
+                found[name] = tuple(cast("Sequence[Any]", levels))
+        return found
+    entries: Any = [columns] if isinstance(columns, str) else columns
+    for entry in cast("Sequence[Any]", entries) if isinstance(entries, (list, tuple)) else ():
+        if isinstance(entry, str) and "=" in entry:
+            name, levels = with_levels(entry)
+            found[name] = tuple(levels)
+    return found
+
+
+def check_levels(columns: Sequence[Column], asked: Mapping[str, Sequence[Any]]) -> None:
+    """Refuse a level that the type of its column does not have; near misses are named."""
+    for column in columns:
+        known = declared_levels(column)
+        if known is None or column.name not in asked:
+            continue
+        own = np.empty(len(known), dtype=object)
+        own[:] = known
+        present = set(codes(own, asked[column.name]).tolist())
+        for place, level in enumerate(asked[column.name]):
+            if place not in present:
+                words = [str(one) for one in known]
+                more = ", ..." if len(words) > _SHOWN else ""
+                answers = [f" ({answer})" if answer else "" for answer in column.answers] or [""] * len(words)
+                listed = [f"{word!r}{answer}" for word, answer in zip(words, answers, strict=True)]
+                raise InputError(
+                    f"column {column.name!r} has no level {level!r}{perhaps(str(level), words)}; its type "
+                    f"has {', '.join(listed[:_SHOWN])}{more}"
+                )

@@ -66,7 +66,12 @@ def results(
     mean, doubt = sums / present, measured.sums.deviation / present
     excess, excess_variance = known.uneven, known.uneven_variance
     contrast = contrasts - shift * weights.excess - mean * excess
-    extra = mean**2 * excess_variance + doubt**2 * (excess**2 + excess_variance) + shift**2 * weights.variance
+    lever = known.contrast_of_centres()[1] * weight
+    extra = (
+        (mean**2 + lever**2) * excess_variance
+        + doubt**2 * (excess**2 + excess_variance)
+        + shift**2 * weights.variance
+    )
     squares, unsure = _squares(measured, known, present, mean, doubt)
     sampling = balance * squares
     variance = sampling + noise + extra

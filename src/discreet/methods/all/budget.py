@@ -20,6 +20,7 @@ _FIRST, _LATER = 0.4, 8  # the share of the first stage, and how many others div
 _EASIEST, _HARDEST = 0.3, 2.5  # z scores asked for before the first of these, and before the last at most
 _FEWEST = 5  # of fewer columns none is dropped: little would be gained
 _LEAST, _MOST = 0.002, 0.12  # of the budget, for what variances are made of
+_APART = 0.015  # of the budget: differences that would bias others are large, and show in this
 _QUIET = 0.1  # where noise adds this little to the variance of a contrast, one stage will do
 
 
@@ -28,8 +29,9 @@ class Budget:
     """What each step may spend, as parts of the whole; a part that is not needed is 0.
 
     `groups`: who is in which group. `where`: where numbers lie. `centre`: the mean of every column. `norms`:
-    how long people's rows are. `recentre`: the mean again, now that rows can be clipped. The rest: `contrast`
-    of the groups, `squares` for its variance, `sums`, `missing` and `weights` to correct it; `stages`: the
+    how long people's rows are. `recentre`: the mean again, now that rows can be clipped. `apart`: a first
+    look at how far the groups differ, so that each is clipped around its own centre. The rest: `contrast` of
+    the groups, `squares` for its variance, `sums`, `missing` and `weights` to correct it; `stages`: the
     contrast of fewer columns again.
     """
 
@@ -38,6 +40,7 @@ class Budget:
     centre: float
     norms: float
     recentre: float
+    apart: float
     squares: float
     sums: float
     missing: float
@@ -98,7 +101,7 @@ class Budget:
         Sums of n people that are compared with their number need noise in proportion to n, contrasts noise in
         proportion to its root.
         """
-        near_zero = ("missing", "weights", "contrast", "stages")
+        near_zero = ("apart", "missing", "weights", "contrast", "stages")
         powers = {field.name: 1 if field.name in near_zero else 2 for field in fields(self)}
         return Budget(*(getattr(self, name) * times**power for name, power in powers.items()))
 
@@ -134,17 +137,19 @@ def planned(people: People, rho: float, later: Stages, m: int | None = None) -> 
     where = where_share(round(part * sum(numbers)), round(part * numbers.count(False)), rho, n)
     centre = enough(m, 0.03, 0.005, 0.03)
     norms = enough(2, 0.01, 0.002, 0.01)
-    recentre = enough(4 * m, 0.05, 0.003, 0.01)
+    recentre = enough(4 * m, 0.02, 0.003, 0.015)
+    sums = enough(4 * m, 0.05, 0.003, 0.01)
+    apart = _APART
     missing = 0.005
     weights = 0.01 if any(answers for answers, _ in kinds) else 0.0
     # About the noise of one stage: columns of deviation 1, rows as long as their number, equal groups.
     noise = 4 * m / (2 * rho * max(n, 1))
     squares = _LEAST
-    rest = 1 - (groups + where + centre + norms + 2 * recentre + missing + weights + squares)
+    rest = 1 - (groups + where + centre + norms + recentre + sums + apart + missing + weights + squares)
     rest *= 1 - 2.0**-45
     contrast = rest if noise < _QUIET else rest * (1 - sum(share for _, share in later))
-    learning = (groups, where, centre, norms, recentre)
-    return Budget(*learning, squares, recentre, missing, weights, contrast, rest - contrast)
+    learning = (groups, where, centre, norms, recentre, apart)
+    return Budget(*learning, squares, sums, missing, weights, contrast, rest - contrast)
 
 
 def group_share(people: People, rho: float) -> float:

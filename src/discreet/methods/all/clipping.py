@@ -39,9 +39,11 @@ _SEEN = 0.75  # of the people must stand out of the noise, or their rows are tak
 _OWN = 0.7  # of the largest entry is the least radius for numbers: few are clipped for their own sake
 _SMALLEST = 0.3  # radii are tried from this share of the usual norm on
 # Clipping weighs a column by the others. Where these differ between the groups and a column that does not
-# goes with them, its contrast is moved by about (1 - mean weight) * correlation * difference, in deviations:
-# allowed for as much as this, squared (docs/proofs/all-p-values.md).
-_BIAS = 0.4**2
+# goes with them, its contrast is moved by about (1 - mean weight) * correlation * difference, in deviations.
+# Clear differences are taken out; for the others as much as this is allowed, squared
+# (docs/proofs/all-p-values.md).
+_BIAS = 0.2**2
+_CLEAR = 2.5  # deviations of its noise, from which on a difference is clear
 _LEAST = 0.94  # answers keep this weight: what clipping does to their means must be small
 
 
@@ -200,6 +202,30 @@ def best_balls(
         )
 
     return Balls(*min(product(tried[0], tried[1]), key=cost), sizes)
+
+
+def can_be_apart(box: Box, ball: Ball) -> bool:
+    """Say whether rows of numbers may be taken around another centre in each group at no cost in noise.
+
+    They may where clipping alone bounds them: a row is then no longer than the radius, whatever its centre.
+    """
+    return 2 * ball.radius <= box.shrunk and ball.radius <= box.radius
+
+
+def clear_difference(
+    contrast: NDArray[np.float64],
+    deviation: NDArray[np.float64] | float,
+    size: NDArray[np.float64],
+    positive: NDArray[np.bool_],
+) -> NDArray[np.float64]:
+    """Return how far apart the groups are in each column, where that is clear from a contrast; 0 elsewhere.
+
+    A contrast is `size` times the difference, but for its noise. Differences are shrunk a little, as those
+    that seem clear are rather too large.
+    """
+    z = contrast / deviation
+    clear = (np.abs(z) > _CLEAR) & ~positive
+    return np.where(clear, (1 - 1 / np.maximum(z * z, 1.0)) * contrast / np.maximum(size, 1e-9), 0.0)
 
 
 def _tried(norms: Norms, box: Box, least: float) -> list[Ball]:

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from discreet.methods.all.adding import Totals, whole_numbers
-from discreet.methods.all.clipping import best_balls, learn_norms, scaled_rows, usual_norms
+from discreet.methods.all.clipping import (
+    best_balls,
+    can_be_apart,
+    clear_difference,
+    learn_norms,
+    scaled_rows,
+    usual_norms,
+)
 from discreet.methods.all.geometry import Ball, Balls, boxes_of, pull_of, reach_of
 from discreet.methods.all.learn import (
     learn_groups,
@@ -22,19 +30,44 @@ from discreet.methods.all.learn import (
 )
 from discreet.methods.all.noisy import with_noise
 from discreet.methods.all.reading import FINE, PARTS, Columns
-from discreet.methods.all.record import Groups, Learned, Means, mean_weights
-from discreet.methods.all.tiles import tiles
-from discreet.methods.all.where import learn_where
+from discreet.methods.all.record import Learned, Means, mean_weights
+from discreet.methods.all.tiles import contrast, tiles
+from discreet.methods.all.where import FARTHEST, learn_where
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evidence.core.people import People
     from discreet.methods.all.budget import Budget
-    from discreet.methods.all.geometry import Box
+    from discreet.methods.all.geometry import Box, Reach
+    from discreet.methods.all.reading import Rows, Scaling
+    from discreet.methods.all.record import Groups, Missing, Norms
 
 _OFF = 0.3  # how far off the mean of a column the centre of its numbers may be, in deviations
 _MISSING = 0.1  # of the budget, at most, for who is missing
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class _Start:
+    """What is learned first: group sizes, where numbers lie, means, who has no entry. Public but the sample.
+
+    `values` and `group` are those of the people who teach the constants, `part` their share of all; `rho` is
+    what is left for contrasts, `left` how much of that was meant for learning.
+    """
+
+    groups: Groups
+    share: float
+    shares: NDArray[np.float64]
+    sizes: tuple[float, float]
+    missing: Missing
+    columns: Columns
+    scaling: Scaling
+    means: Means
+    values: NDArray[Any]
+    group: NDArray[np.int8]
+    part: float
+    rho: float
+    left: float
 
 
 def learn(people: People, budget: Budget, groups: Groups | None = None) -> Learned:
@@ -42,6 +75,57 @@ def learn(people: People, budget: Budget, groups: Groups | None = None) -> Learn
 
     Guarantee: Gaussian(sqrt(2 rho)), rho being the parts spent (docs/proofs/all-privacy.md).
     """
+    start = _start(people, budget, groups)
+    groups, shares, columns, means, part = start.groups, start.shares, start.columns, start.means, start.part
+    protected = people.protect == "everything"
+    unsure = _unsure(groups, start.share, budget.weights, protected=protected)
+    rows = scaled_rows(people, means, start.scaling, columns, groups.people, shares, start.rho, unsure)
+    boxes = boxes_of(people, rows)
+    whole = whole_numbers(start.values, start.scaling, columns, rows)
+    norms = _norms(whole, rows, boxes, start, budget.norms)
+    doubt = max(start.share, 1 - start.share, float(protected)) / math.sqrt(2 * max(budget.weights, 1e-12))
+    best = partial(
+        best_balls,
+        boxes=boxes,
+        shares=shares,
+        positive=rows.positive,
+        people=groups.people,
+        rho=start.rho,
+        offset=float(np.sum(rows.shift**2)),
+        doubt=doubt,
+        protected=protected,
+        sizes=start.sizes,
+    )
+    balls, left = best(norms), start.left
+    total = Totals.blank(len(people))
+    for tile in tiles(*whole.shape):
+        total.add(whole[tile], start.group[tile], balls, rows.positive)
+    reach = reach_of(boxes, balls, pull_of(shares, rows.positive), protected=protected, seen=people.seen)
+    noisy = with_noise(total.rows[0], reach.sums, budget.recentre, 1 / FINE)
+    weight, apart = mean_weights(rows, norms, balls), np.zeros(len(people))
+    if can_be_apart(boxes[1], balls.signed):
+        apart = _differences(total, reach, start, weight, rows.positive, budget.apart)
+        # Around two centres rows are shorter.
+        shorter = FINE**2 * float(np.sum(shares * (1 - shares) * apart**2))
+        norms = norms[0], norms[1].shorter_by(shorter)
+    else:
+        left += budget.apart
+    centred = noisy.sums - rows.shift / FINE * weight * groups.people * part
+    there = means.present * part * weight
+    # Centres move as far as they are more likely to be wrong than what was told of them.
+    wrong = np.where(rows.answers, means.doubt / means.present * rows.scale, _OFF) ** 2
+    trust = wrong / (wrong + (noisy.deviation / there) ** 2)
+    scaling, rows = _around_centres(start.scaling, rows.moved_by(trust * centred / there), columns)
+    boxes = boxes_of(people, rows)
+    balls = _fitted(best(norms), boxes)
+    apart = apart if can_be_apart(boxes[1], balls.signed) else np.zeros(len(people))
+    sure = float(noisy.deviation) ** 2 if part == 1 else math.inf
+    constants = (groups, start.share, shares, start.missing, columns, scaling, means, rows, norms, balls)
+    return Learned(*constants, (1 - trust) * centred, sure, apart, left)
+
+
+def _start(people: People, budget: Budget, groups: Groups | None) -> _Start:
+    """Learn all that does not depend on how rows are scaled and clipped."""
     groups = learn_groups(people.group, budget.groups) if groups is None else groups
     share = round(groups.share * PARTS) / PARTS
     columns = Columns.of(people)
@@ -64,50 +148,52 @@ def learn(people: People, budget: Budget, groups: Groups | None = None) -> Learn
     rho = budget.contrast + budget.stages + left
     wanted = missing_share(norm, groups, means, share, rho)
     more = max(min(wanted, _MISSING) * rho - budget.missing, 0.0)
-    rho, left = rho - more, left - more
     missing = learn_missing(people, columns, groups, means, share, norm, budget.missing + more)
     shares, sizes = shares_present(people, columns, groups, means, share, missing)
-    protected = people.protect == "everything"
-    unsure = _unsure(groups, share, budget.weights, protected=protected)
-    rows = scaled_rows(people, means, where.scaling, columns, groups.people, shares, rho, unsure)
-    boxes = boxes_of(people, rows)
-    whole = whole_numbers(values, where.scaling, columns, rows)
-    positive, group = rows.positive, people.group[sample]
-    usual = usual_norms(rows, where.scaling)
-    inside, many = group >= 0, groups.people * part
-    norms = (
-        learn_norms(whole[:, positive], boxes[0], usual[0], budget.norms / 2, inside, many),
-        learn_norms(
-            whole[:, ~positive],
-            boxes[1],
-            usual[1],
-            budget.norms / 2,
-            inside,
-            many,
-            np.array(sizes)[(group == 1).astype(np.intp)],
-        ),
+    public = (groups, share, shares, sizes, missing, columns, where.scaling, means)
+    return _Start(*public, values, people.group[sample], part, rho - more, left - more)
+
+
+def _norms(
+    whole: NDArray[np.int16], rows: Rows, boxes: tuple[Box, Box], start: _Start, rho: float
+) -> tuple[Norms, Norms]:
+    """Return how long both parts of people's rows are."""
+    usual, positive, group = usual_norms(rows, start.scaling), rows.positive, start.group
+    own = np.array(start.sizes)[(group == 1).astype(np.intp)]
+    learned = partial(learn_norms, rho=rho / 2, inside=group >= 0, people=start.groups.people * start.part)
+    return (
+        learned(whole[:, positive], boxes[0], usual[0]),
+        learned(whole[:, ~positive], boxes[1], usual[1], sizes=own),
     )
-    doubt = max(share, 1 - share, float(protected)) / math.sqrt(2 * max(budget.weights, 1e-12))
-    offset = float(np.sum(rows.shift**2))
-    balls = best_balls(
-        norms, boxes, shares, positive, groups.people, rho, offset, doubt, protected=protected, sizes=sizes
-    )
-    moved = reach_of(boxes, balls, pull_of(shares, positive), protected=protected, seen=people.seen).sums
-    total = Totals.blank(len(people))
-    for tile in tiles(*whole.shape):
-        total.add(whole[tile], group[tile], balls, positive)
-    noisy = with_noise(total.rows[0], moved, budget.recentre, 1 / FINE)
-    weight = mean_weights(rows, norms, balls)
-    centred = noisy.sums - rows.shift / FINE * weight * groups.people * part
-    there = means.present * part * weight
-    # Centres move as far as they are more likely to be wrong than what was told of them.
-    wrong = np.where(rows.answers, means.doubt / means.present * rows.scale, _OFF) ** 2
-    trust = wrong / (wrong + (noisy.deviation / there) ** 2)
-    rows = rows.moved_by(trust * centred / there)
-    balls = _fitted(balls, boxes_of(people, rows))
-    sure = float(noisy.deviation) ** 2 if part == 1 else math.inf
-    constants = (groups, share, shares, missing, columns, where.scaling, means, rows, norms, balls)
-    return Learned(*constants, (1 - trust) * centred, sure, left)
+
+
+def _differences(
+    total: Totals,
+    reach: Reach,
+    start: _Start,
+    weight: NDArray[np.float64],
+    positive: NDArray[np.bool_],
+    rho: float,
+) -> NDArray[np.float64]:
+    """Return how far apart the groups are in each column, where a first look makes that clear."""
+    shares, part = start.shares, max(start.part, 1e-9)
+    unit = 1 / (PARTS * FINE * part)
+    look = with_noise(contrast(total.rows, shares), PARTS * reach.contrast, rho, unit)
+    size = shares * (1 - shares) * start.means.present * weight
+    return clear_difference(look.sums, look.deviation, size, positive)
+
+
+def _around_centres(scaling: Scaling, rows: Rows, columns: Columns) -> tuple[Scaling, Rows]:
+    """Move the ranges of numbers without bounds to where their centres now are.
+
+    What lies far out is drawn in as far on both sides then: where the groups have the same centre but not the
+    same spread, they keep the same mean.
+    """
+    free = columns.free
+    centre, middle = scaling.centre.copy(), rows.centre.copy()
+    moved = centre[free] + (middle[free] - 0.5) * 2 * scaling.reach[free]
+    centre[free], middle[free] = np.clip(moved, -FARTHEST, FARTHEST), 0.5
+    return replace(scaling, centre=centre), replace(rows, centre=middle)
 
 
 def _merged(first: Means, second: Means, sought: NDArray[np.bool_]) -> Means:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from discreet.alternative import toward
 from discreet.methods.all.adding import Totals, whole_numbers
 from discreet.methods.all.after import results
+from discreet.methods.all.clipping import can_be_apart, clear_difference
 from discreet.methods.all.geometry import Ball, boxes_of, pull_of, reach_of
 from discreet.methods.all.noisy import check_noise, with_noise
 from discreet.methods.all.reading import FINE, PARTS, Columns
@@ -48,11 +49,7 @@ def settled(people: People, known: Learned, budget: Budget) -> Budget:
     exact = known.groups.deviation == 0 and math.isinf(known.balls.positive.radius)
     if exact or not rows.positive.any():
         budget = replace(budget, weights=0.0).and_also(budget.weights)
-    protected = people.protect == "everything"
-    boxes = boxes_of(people, rows)
-    reach = reach_of(
-        boxes, known.balls, pull_of(known.shares, rows.positive), protected=protected, seen=people.seen
-    )
+    reach = _reach(people, known)
     rho = 2 * (budget.squares + budget.sums + budget.contrast + budget.stages)
     size, middle = np.minimum(rows.scale, rows.most), rows.middle / FINE
     hidden = size * np.minimum(known.means.doubt / known.means.present, 0.5)
@@ -86,16 +83,17 @@ def measure(people: People, known: Learned, budget: Budget) -> Measured:
     """
     share, protected = known.share, people.protect == "everything"
     positive, shares = known.rows.positive, known.shares
-    boxes = boxes_of(people, known.rows)
-    reach = reach_of(boxes, known.balls, pull_of(shares, positive), protected=protected, seen=people.seen)
+    reach = _reach(people, known)
     total = Totals.blank(len(people))
     for part in tiles(people.rows, len(people)):
-        total.add(_whole(people, known, part), people.group[part], known.balls, positive)
+        whole = _whole(people.values[part], people.group[part], known)
+        total.add(whole, people.group[part], known.balls, positive)
     weighed = PARTS * FINE * max(float(protected), math.sqrt(people.seen) * max(share, 1 - share))
     unit = 1 / (PARTS * FINE)
     sums = with_noise(total.rows[0], reach.sums, budget.sums, 1 / FINE)
+    contrasts = with_noise(contrast(total.rows, shares), PARTS * reach.contrast, budget.contrast, unit)
     return Measured(
-        with_noise(contrast(total.rows, shares), PARTS * reach.contrast, budget.contrast, unit),
+        replace(contrasts, sums=contrasts.sums + known.weight * known.contrast_of_centres()[0]),
         sums if math.isinf(known.centred) else _sharper(sums, known),
         with_noise(total.squares, reach.squares, budget.squares, 1 / FINE**2),
         with_noise(contrast(total.weights, share), weighed, budget.weights, unit)
@@ -142,21 +140,29 @@ def staged(
     outcome = results(people.alternative, known, first, contrast.sums, contrast.variance)
     if rho == 0:
         return contrast, outcome
-    rows = whole_rows(people, known)
     whole = sum(share for _, share in later)
     for least, share in later:
         left = contrast.left & (toward(outcome.z, people.alternative) >= least)
         contrast = replace(contrast, left=left)
         if not left.any():
             break
-        asked = people.asked(left)
-        kept = _known(asked, known, left)
-        again = measure_again(asked, kept, rows[:, left], rho * share / whole)
+        asked = people.only(left)
+        around = replace(known, apart=_apart(known, contrast))
+        kept = _known(asked, around, left)
+        again = measure_again(asked, kept, rho * share / whole)
+        lacking = around.contrast_of_centres()[0][left] if kept.apart.any() else 0.0
         # All stages in the units of the first, whose clipping left other weights.
         unit = known.weight[left] / kept.weight
-        contrast = contrast.combined_with(again.sums * unit, (again.deviation * unit) ** 2)
+        sums = (again.sums + kept.weight * lacking) * unit
+        contrast = contrast.combined_with(sums, (again.deviation * unit) ** 2)
         outcome = results(people.alternative, known, first, contrast.sums, contrast.variance)
     return contrast, outcome
+
+
+def _apart(known: Learned, contrast: Contrast) -> NDArray[np.float64]:
+    """Return how far apart the groups are, as far as that is clear from all stages so far."""
+    size = known.shares * (1 - known.shares) * known.means.present * known.weight
+    return clear_difference(contrast.sums, np.sqrt(contrast.variance), size, known.rows.positive)
 
 
 def _known(asked: People, known: Learned, left: NDArray[np.bool_]) -> Learned:
@@ -179,8 +185,10 @@ def _known(asked: People, known: Learned, left: NDArray[np.bool_]) -> Learned:
     norms = tuple(
         replace(norm, norm=norm.norm * math.sqrt(part)) for norm, part in zip(known.norms, share, strict=True)
     )
+    apart = known.apart[left] if can_be_apart(boxes[1], balls.signed) else np.zeros(len(asked))
     return replace(
         known,
+        apart=apart,
         shares=known.shares[left],
         columns=Columns.of(asked),
         scaling=scaling,
@@ -197,29 +205,39 @@ def _smaller(ball: Ball, share: float, box: Box) -> Ball:
     return Ball(radius if radius < box.radius else math.inf, box.entry)
 
 
-def measure_again(people: People, known: Learned, rows: NDArray[np.int16], rho: float) -> Noisy:
+def measure_again(people: People, known: Learned, rho: float) -> Noisy:
     """Tell the contrast of rows of fewer columns, for which it costs less noise.
 
     Guarantee: Gaussian(sqrt(2 rho)).
     """
-    boxes, positive = boxes_of(people, known.rows), known.rows.positive
-    protected = people.protect == "everything"
-    reach = reach_of(
-        boxes, known.balls, pull_of(known.shares, positive), protected=protected, seen=people.seen
-    )
     total = Totals.blank(len(people))
-    for part in tiles(*rows.shape):
-        total.add(rows[part], people.group[part], known.balls, positive)
-    return with_noise(contrast(total.rows, known.shares), PARTS * reach.contrast, rho, 1 / (PARTS * FINE))
+    for part in tiles(people.rows, len(people)):
+        whole = _whole(people.values[part], people.group[part], known)
+        total.add(whole, people.group[part], known.balls, known.rows.positive)
+    moved = PARTS * _reach(people, known).contrast
+    return with_noise(contrast(total.rows, known.shares), moved, rho, 1 / (PARTS * FINE))
 
 
-def whole_rows(people: People, known: Learned) -> NDArray[np.int16]:
-    """Return everyone's rows as whole numbers, before clipping; shape (n, m). Private."""
-    rows = np.empty((people.rows, len(people)), dtype=np.int16)
-    for part in tiles(*rows.shape):
-        rows[part] = _whole(people, known, part)
-    return rows
+def _reach(people: People, known: Learned) -> Reach:
+    """Return how far one person can move the sums of these rows.
+
+    Around two centres an entry is no larger than the largest of all, and a row no longer than its ball, which
+    is then what bounds it: `can_be_apart`.
+    """
+    boxes = boxes_of(people, known.rows)
+    if known.apart.any():
+        signed = replace(boxes[1], entry=max(boxes[1].entry, known.rows.most * FINE), squares=math.inf)
+        boxes = boxes[0], signed
+    pull = pull_of(known.shares, known.rows.positive)
+    return reach_of(boxes, known.balls, pull, protected=people.protect == "everything", seen=people.seen)
 
 
-def _whole(people: People, known: Learned, part: slice) -> NDArray[np.int16]:
-    return whole_numbers(people.values[part], known.scaling, known.columns, known.rows)
+def _whole(values: NDArray[Any], group: NDArray[np.int8], known: Learned) -> NDArray[np.int16]:
+    """Return people's rows as whole numbers around their group's centre, before clipping. Private."""
+    if not known.apart.any():
+        return whole_numbers(values, known.scaling, known.columns, known.rows)
+    whole = np.empty(values.shape, dtype=np.int16)
+    for side, rows in enumerate(known.sides):
+        members = (group == 1) == (side == 1)
+        whole[members] = whole_numbers(values[members], known.scaling, known.columns, rows)
+    return whole

@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.errors import InputError
 from discreet.methods.all.record import Noisy
-from discreet.noise.gaussian import SIGMAS, rounded_gaussian
+from discreet.noise.samplers import SIGMAS, rounded_gaussian
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

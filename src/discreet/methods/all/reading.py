@@ -137,6 +137,12 @@ class Rows:
         """Return the rows around other centres: those that are now at `mean`, in deviations."""
         return replace(self, centre=np.clip(self.centre + mean / self.scale, 0.0, 1.0))
 
+    def offset_from(self, other: Rows) -> NDArray[np.float64]:
+        """Return how much less entries are here than in rows around other centres, in deviations."""
+        numbers = (self.centre - other.centre) * self.scale
+        answers = np.where(self.centred, self.middle - other.middle, 0.0) / FINE
+        return np.where(self.answers, answers, numbers)
+
     def only(self, left: NDArray[np.bool_]) -> Rows:
         """Return the rows of some columns."""
         parts = (self.answers[left], self.turned[left], self.centred[left])

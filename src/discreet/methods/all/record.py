@@ -5,7 +5,7 @@ Nothing here draws noise or sees data.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -113,6 +113,10 @@ class Norms:
         """Return about the mean weight that clipping leaves to an entry, never 0."""
         return max(float(self.share @ ball.weight(self.norm)), 1e-6)
 
+    def shorter_by(self, squared: float) -> Norms:
+        """Return the norms of rows that are shorter by this on average, squared; at least half as long."""
+        return replace(self, norm=np.sqrt(np.maximum(self.norm**2 - squared, self.norm**2 / 4)))
+
     def energy(self, ball: Ball) -> float:
         """Return the mean of squared norms after clipping."""
         return float(self.share @ (ball.weight(self.norm) * self.norm) ** 2)
@@ -126,7 +130,9 @@ class Learned:
     in each column of numbers, as far as they differ: exactly these are subtracted from each label y.
     `means.present` is about how many people have an entry. `rest` is how far sums are from 0, or from their
     shift, now that centres were moved, and `centred` the variance of that, infinite if it is not known.
-    `left` is the part of the budget that was not needed.
+    `apart` is how far the groups differ in each column, second less first, in the units of rows, as far as
+    that is clear and the column is clipped with its group's own centre (0 elsewhere). `left` is the part of
+    the budget that was not needed.
     """
 
     groups: Groups
@@ -141,7 +147,25 @@ class Learned:
     balls: Balls
     rest: NDArray[np.float64]
     centred: float
+    apart: NDArray[np.float64]
     left: float
+
+    @property
+    def sides(self) -> tuple[Rows, Rows]:
+        """The rows of each group: around its own centre where the groups are known to be apart."""
+        second = self.shares * self.apart
+        return self.rows.moved_by(-second), self.rows.moved_by(self.apart - second)
+
+    def contrast_of_centres(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return sum (y - f) over those present of how far their group's centre is from that of `rows`.
+
+        What the contrast of rows around two centres lacks, before clipping; and how much one more person in
+        the second group rather than the first would change it.
+        """
+        first, second = (side.offset_from(self.rows) for side in self.sides)
+        f, present = self.shares, self.means.present
+        lever = (1 - f) * second + f * first
+        return f * (1 - f) * present * (second - first) + self.uneven * lever, lever
 
     @property
     def off(self) -> float:

@@ -44,7 +44,7 @@ _BEYOND = 1.4  # a scale larger than this, in windows, says that numbers lie bey
 _CLOSE = 2.5  # where the scale is this much smaller than the window, another look is taken
 _NEAREST = 1 / 32  # of the window: no scale is taken to be smaller
 _SMALL, _LARGE = 1e-290, 1e307  # no scale is taken to be smaller, or larger: windows are finite, and not 0
-_FARTHEST = 1.7e308  # nor is a centre further out: with an infinite one, sums would not be numbers
+FARTHEST = 1.7e308  # nor is a centre further out: with an infinite one, sums would not be numbers
 # Errors aimed at, as shares of all people: of sizes; of places in a window; of means and of distances.
 _ERRORS = (0.06, 0.06, 0.04)
 _COSTS = tuple(2 / error**2 for error in _ERRORS)
@@ -247,7 +247,7 @@ def _means(look: _Look, some: Places, rho: float) -> Floats:
     look.present[some] = np.clip(noisy.sums[1] / PRESENT, 1.0, max(len(look.values), 1.0))
     mean = np.clip(noisy.sums[0] / (FINE / 2) / look.present[some], -1.0, 1.0)
     centre = look.centre[some] + mean * look.window[some]
-    look.centre[some] = np.clip(centre, -_FARTHEST, _FARTHEST)
+    look.centre[some] = np.clip(centre, -FARTHEST, FARTHEST)
     return np.minimum(noisy.deviation / (FINE / 2) / look.present[some], 1.0) * look.window[some]
 
 
@@ -275,7 +275,7 @@ def _narrow(look: _Look, some: Places, rho: float) -> None:
     first = np.stack([run.argmax(axis=0) for run in runs])[shortest, np.arange(some.size)]
     wide = width[shortest]
     middle = centre + ((2 * first + wide) / _PLACES - 1) * window
-    look.centre[some] = np.clip(middle, -_FARTHEST, _FARTHEST)
+    look.centre[some] = np.clip(middle, -FARTHEST, FARTHEST)
     look.window[some] = np.clip(_MARGIN * (wide + 1) / _PLACES * window, _SMALL, _LARGE)
 
 

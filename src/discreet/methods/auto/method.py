@@ -22,7 +22,7 @@ from discreet.methods.aware import AWARE
 from discreet.methods.common import expected, gaussian_budget
 from discreet.methods.focus import FOCUS
 from discreet.methods.focus.method import SELECTION
-from discreet.privacy.rounds import effective
+from discreet.privacy.curves import effective
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

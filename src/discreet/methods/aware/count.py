@@ -15,7 +15,7 @@ import numpy as np
 
 from discreet.errors import InputError
 from discreet.methods.aware.shortfall import rule_for
-from discreet.noise.gaussian import SIGMAS, rounded_gaussian
+from discreet.noise.samplers import SIGMAS, rounded_gaussian
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

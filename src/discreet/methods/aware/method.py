@@ -25,7 +25,7 @@ from discreet.methods.common import (
 from discreet.methods.method import Ready
 from discreet.methods.values import VALUES_SHARE, value_plan
 from discreet.noise.laws import GUMBEL
-from discreet.privacy.rounds import effective
+from discreet.privacy.curves import effective
 from discreet.report.fdr import FdrPromise
 from discreet.selection.contest.contest import best, check_scale, contenders, ranked
 

@@ -19,7 +19,7 @@ from discreet.methods.all.method import APPROXIMATE, Tested, measured
 from discreet.methods.common import expected, gaussian_budget, gaussian_events, released
 from discreet.methods.method import Ready
 from discreet.noise.laws import GUMBEL
-from discreet.privacy.rounds import effective
+from discreet.privacy.curves import effective
 from discreet.report.estimates import strongest_first
 from discreet.report.fdr import FdrPromise
 from discreet.selection.contest.contest import largest

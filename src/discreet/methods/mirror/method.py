@@ -15,7 +15,7 @@ from discreet.methods.common import gaussian_budget, gaussian_events, promised, 
 from discreet.methods.method import Ready
 from discreet.methods.mirror.rule import mirror_prefix
 from discreet.noise.laws import GUMBEL
-from discreet.privacy.rounds import effective
+from discreet.privacy.curves import effective
 from discreet.report.fdr import FdrPromise
 from discreet.report.values import Values
 from discreet.selection.contest.contest import check_scale, largest

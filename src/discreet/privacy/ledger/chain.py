@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING, Any
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Iterator, Sequence
 
 
+COLUMNS = "position, kind, dataset, time, body, hash"
 CUT = "rows after row {} are missing, or the head record was changed"
 
 
@@ -91,3 +93,29 @@ def _holds(row: Row, previous: str) -> bool:
     except InputError:
         # A column that holds no text.
         return False
+
+
+def head_of(db: sqlite3.Connection) -> Head | None:
+    """Return the head record, if there is one."""
+    found = db.execute("SELECT seed, position, hash FROM head").fetchone()
+    return None if found is None else Head(*found)
+
+
+def rows_of(db: sqlite3.Connection, start: int = -(2**63), count: int = -1) -> list[Row]:
+    """Return the rows of the chain in order, or `count` of them from `start` on."""
+    rows = db.execute(
+        f"SELECT {COLUMNS} FROM chain WHERE position >= ? ORDER BY position LIMIT ?",  # noqa: S608 (constant)
+        (start, count),
+    )
+    return [Row(*row) for row in rows]
+
+
+def hash_before(db: sqlite3.Connection, position: int, head: Head) -> str:
+    """Return the hash that the row at `position` must have sealed."""
+    found = db.execute("SELECT hash FROM chain WHERE position = ?", (position - 1,)).fetchone()
+    return head.seed if position == 1 else str(found and found[0])
+
+
+def follows(db: sqlite3.Connection, row: Row, head: Head) -> bool:
+    """Tell whether a row seals itself and the row before it."""
+    return not any(breaks([row], hash_before(db, row.position, head), row.position))

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from discreet import check
 from discreet.errors import InputError, LedgerError
-from discreet.privacy.ledger import file, inspect, payment, place
+from discreet.privacy.ledger import chain, file, payment
 from discreet.privacy.ledger.book import Book, upgrade
-from discreet.privacy.ledger.dataset import DataSet
 from discreet.privacy.ledger.payment import check_name
 from discreet.privacy.ledger.records import Budget, Charge, Entry, Paid, Verdict
-from discreet.privacy.ledger.replay import replay
+from discreet.privacy.ledger.state import DataSet, replay
+from discreet.privacy.ledger.verify import verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
@@ -63,7 +63,7 @@ class Ledger:
     __slots__ = ("path",)
 
     def __init__(self, path: str | PathLike[str]) -> None:
-        self.path = place.absolute(check.path(path, "the path of a ledger"))
+        self.path = file.absolute(check.path(path, "the path of a ledger"))
 
     def __repr__(self) -> str:
         return f"Ledger({str(self.path)!r})"
@@ -106,7 +106,7 @@ class Ledger:
         """Return every charge of a data set, oldest first."""
         with self._reading() as book:
             book.dataset(name)
-            rows = [row for row in inspect.rows_of(book.db) if row.dataset == name]
+            rows = [row for row in chain.rows_of(book.db) if row.dataset == name]
         return tuple(replay(rows)[name].entries.values())
 
     def more(self, name: str) -> int | None:
@@ -123,9 +123,9 @@ class Ledger:
             sums.append(sums[-1].plus(last))
         return bisect_left(sums, True, lo=1, key=lambda after: not dataset.filter.admits(after)) - 1
 
-    def tells(self, circumstances: Mapping[str, Any]) -> Mapping[str, Any]:
+    def may_record(self, facts: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return what a record may say of where and when a release was made: all of it, for its owner."""
-        return circumstances
+        return facts
 
     def head(self) -> str:
         """Return the hash of the last row; kept elsewhere, it lets `verify` notice a rewritten ledger."""
@@ -207,7 +207,16 @@ class Ledger:
             A name for the release, once and for all; invented when absent.
         """
         with file.opened(self.path) as ledger:
-            return payment.pay(ledger, name, events, adjacency, request, draw, release_id)
+            reserved = payment.reserve(ledger, name, events, adjacency, request, release_id)
+            if isinstance(reserved, Paid):
+                return reserved
+            charge, state = reserved
+            # The lock is kept: while this process lives, nobody takes the reservation for an interrupted one.
+            with payment.held_back() as pressed:
+                paid = payment.store(ledger, charge, draw(charge, state))
+        if pressed:
+            raise KeyboardInterrupt(f"the release was finished first, and is stored as {charge.release_id}")
+        return paid
 
     def charge(
         self,
@@ -262,7 +271,7 @@ class Ledger:
             check.text(head, "head")
         try:
             with file.opened(self.path) as ledger, ledger.transaction("DEFERRED") as db:
-                return inspect.verdict(db, head)
+                return verdict(db, head)
         except LedgerError as error:
             cause = error.__cause__
             if isinstance(cause, sqlite3.DatabaseError) and file.is_damage(cause):

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import getpass
 import json
+import signal
 import sqlite3
+import threading
 import uuid
 from collections.abc import Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -17,19 +20,19 @@ from discreet import check
 from discreet.alternative import in_todays_words
 from discreet.errors import BudgetError, InputError, LedgerError
 from discreet.privacy import events as event_kinds
+from discreet.privacy.events import NEIGHBOURS
+from discreet.privacy.filter import has_zcdp
 from discreet.privacy.ledger import chain, file
 from discreet.privacy.ledger.book import Book, upgrade
-from discreet.privacy.ledger.interrupt import held_back
 from discreet.privacy.ledger.records import Charge, Entry, Paid
-from discreet.privacy.ledger.replay import entry_of
-from discreet.privacy.promise import NEIGHBOURS
-from discreet.privacy.sums import has_zcdp
+from discreet.privacy.ledger.state import entry_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Generator, Sequence
+    from types import FrameType
 
     from discreet.privacy.events import Event
-    from discreet.privacy.ledger.dataset import DataSet
+    from discreet.privacy.ledger.state import DataSet
 
 MOST_DRAWS = 8
 """Draws that one charge pays for, all but the last one interrupted, and so not shown to anybody."""
@@ -39,16 +42,18 @@ _LONGEST = 200
 _ROOM = 2**15  # bytes: several times what a row, its state and its index can take
 
 
-def pay(
+def reserve(
     ledger: file.Open,
     name: str,
     events: Sequence[Event],
     adjacency: str,
     request: Mapping[str, Any],
-    draw: Callable[[Charge, DataSet], str],
     release_id: str | None,
-) -> Paid:
-    """Reserve, draw, store; see `Ledger.pay`."""
+) -> Paid | tuple[Charge, DataSet]:
+    """Write the cost of a release to disk and keep the lock; or return its result, if it has one.
+
+    A release that was interrupted keeps the charge it has.
+    """
     with ledger.transaction("IMMEDIATE", keep=True) as db:
         book_of(db).dataset(name)
         db.execute("INSERT OR IGNORE INTO room VALUES (1, randomblob(?)), (2, randomblob(?))", (_ROOM, _ROOM))
@@ -61,15 +66,9 @@ def pay(
             reserved = charge(book, name, events, adjacency, request, release_id)
         else:
             reserved = _again(book, name, entry, checked(events))
-        state = book.dataset(name)
         # Both parts are written anew, so that the journal has more room than giving up one of them takes.
         db.execute("UPDATE room SET space = randomblob(?)", (_ROOM,))
-    # The lock is kept: while this process lives, nobody takes the reservation for an interrupted one.
-    with held_back() as pressed:
-        paid = _store(ledger, reserved, draw(reserved, state))
-    if pressed:
-        raise KeyboardInterrupt(f"the release was finished first, and is stored as {reserved.release_id}")
-    return paid
+        return reserved, book.dataset(name)
 
 
 def charge(
@@ -132,6 +131,17 @@ def settle(book: Book, reserved: Charge, result: str, *, kept: bool = True) -> s
     if kept:
         book.db.execute("INSERT INTO result VALUES (?, ?)", (row.position, result))
     return row.hash
+
+
+def store(ledger: file.Open, reserved: Charge, result: str) -> Paid:
+    """Store the result; where it does not fit, its hash alone, for which there is room."""
+    try:
+        with ledger.transaction("IMMEDIATE") as db:
+            return Paid(result, settle(book_of(db), reserved, result), fresh=True)
+    except sqlite3.Error:
+        # The charge is on disk, so the result may be shown; but then it must never be drawn again.
+        with ledger.transaction("IMMEDIATE") as db:
+            return Paid(result, settle(book_of(db), reserved, result, kept=False), fresh=True, kept=False)
 
 
 def give_up(book: Book, name: str, release_id: str, result: str) -> str:
@@ -252,12 +262,25 @@ def _again(book: Book, name: str, entry: Entry, events: tuple[Event, ...]) -> Ch
     return Charge(name, entry.release_id, entry.position, entry.hash)
 
 
-def _store(ledger: file.Open, reserved: Charge, result: str) -> Paid:
-    """Store the result; where it does not fit, its hash alone, for which there is room."""
+@contextmanager
+def held_back() -> Generator[list[int]]:
+    """Hold Ctrl-C back while a release is drawn and stored; a second one passes.
+
+    Yields a list that is empty until it is pressed. Without a handler of Python's, nothing is held.
+    """
+    held: list[int] = []
+    handler = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(handler):
+        yield held
+        return
+
+    def hold(number: int, frame: FrameType | None) -> None:
+        if held:
+            handler(number, frame)
+        held.append(number)
+
+    signal.signal(signal.SIGINT, hold)
     try:
-        with ledger.transaction("IMMEDIATE") as db:
-            return Paid(result, settle(book_of(db), reserved, result), fresh=True)
-    except sqlite3.Error:
-        # The charge is on disk, so the result may be shown; but then it must never be drawn again.
-        with ledger.transaction("IMMEDIATE") as db:
-            return Paid(result, settle(book_of(db), reserved, result, kept=False), fresh=True, kept=False)
+        yield held
+    finally:
+        signal.signal(signal.SIGINT, handler)

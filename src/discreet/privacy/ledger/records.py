@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from discreet.privacy.promise import NEIGHBOURS, down
+from discreet.privacy.events import NEIGHBOURS, down
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

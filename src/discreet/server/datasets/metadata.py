@@ -10,7 +10,7 @@ from discreet import check
 from discreet.errors import InputError, perhaps
 from discreet.evidence.core.registry import own_names
 from discreet.methods.registry import METHODS as KNOWN
-from discreet.privacy.promise import NEIGHBOURS
+from discreet.privacy.events import NEIGHBOURS
 from discreet.server import toml
 from discreet.typing import Reduction
 

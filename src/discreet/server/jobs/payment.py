@@ -17,10 +17,10 @@ from discreet.errors import BudgetError, LedgerError
 from discreet.privacy import events as event_kinds
 from discreet.privacy.account import squared_mu
 from discreet.privacy.events import Approximate
+from discreet.privacy.filter import has_zcdp
 from discreet.privacy.ledger import Charge, Ledger, Paid, chain
-from discreet.privacy.ledger.dataset import DataSet as State
 from discreet.privacy.ledger.payment import MOST_DRAWS, checked
-from discreet.privacy.sums import has_zcdp
+from discreet.privacy.ledger.state import DataSet as State
 from discreet.server import audit, budget, records
 from discreet.server.jobs.grid import grid_of
 from discreet.server.jobs.queue import mine
@@ -60,9 +60,9 @@ class Payment(Ledger):
         del name, release_id, request
         return self.claim
 
-    def tells(self, circumstances: Mapping[str, Any]) -> Mapping[str, Any]:
+    def may_record(self, facts: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return nothing: an analyst is not told where the data lie, how many rows they have, or when."""
-        del circumstances
+        del facts
         return {}
 
     def stored(self, name: str, release_id: str, request: Mapping[str, Any]) -> str | None:

@@ -6,7 +6,7 @@ import json
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from discreet.data.tables.table import table_source
+from discreet.data.tables.reading import table_source
 from discreet.errors import InputError
 
 if TYPE_CHECKING:

@@ -1,20 +1,17 @@
-"""Which file a path names, and CSV or TSV (also gzip) larger than memory, read in blocks with pyarrow."""
+"""CSV and TSV files (also gzip), which may be larger than memory, read in blocks with pyarrow."""
 
 from __future__ import annotations
 
 import csv
-import os
 import shlex
 from codecs import BOM_UTF8
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from discreet.data.tables import arrow_data, labelled, sheet
 from discreet.data.tables.choose import declare
 from discreet.data.tables.csv_text import MISSING, Header, blocks_of_lines, first_text, numbers_of, without
-from discreet.data.tables.described import SEPARATORS
-from discreet.data.tables.parquet import ParquetSource
 from discreet.data.tables.source import Column, arrow, unique
+from discreet.data.tables.table import SEPARATORS
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
@@ -24,37 +21,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.data.tables.csv_text import Lines
-    from discreet.data.tables.described import Table
-    from discreet.data.tables.source import TableSource
+    from discreet.data.tables.table import Table
 
 _BLOCK = 2**23  # bytes of CSV parsed at a time
 _SHOWN, _OFFERED = 5, 8  # names in a message: of columns that are not numbers, and of those that are
-
-
-def open_file(path: Path, table: Table) -> TableSource:
-    """Return the source a path names, by its ending, read as the table is described."""
-    if not os.path.exists(path):  # noqa: PTH110 - a name too long for a file is no file
-        raise InputError(f"{path}: no such file or folder")
-    if path.is_dir():
-        parts = tuple(sorted(path.rglob("*.parquet")))
-        if not parts:
-            raise InputError(f"{path}: the folder holds no .parquet file")
-        return ParquetSource(parts)
-    name = path.name.lower()
-    if name.endswith((".parquet", ".pq")):
-        return ParquetSource((path,))
-    if name.endswith((".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")):
-        return _open_csv(path, table)
-    if name.endswith(sheet.ENDINGS):
-        return sheet.open_sheet(path, table.sheet)
-    if name.endswith(tuple(labelled.ENDINGS)):
-        return labelled.open_labelled(path)
-    if name.endswith(arrow_data.ENDINGS):
-        return arrow_data.ArrowFileSource(path)
-    raise InputError(
-        f"{path}: the name must end in .parquet, .csv, .tsv or .txt (also .gz), .xlsx, .sav, .dta, "
-        ".sas7bdat, .xpt, .arrow or .feather, or be a folder of .parquet files"
-    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -129,7 +99,7 @@ class CsvSource:
         return table
 
 
-def _open_csv(path: Path, table: Table) -> CsvSource:
+def open_csv(path: Path, table: Table) -> CsvSource:
     """Return the source of a CSV file, its header read."""
     separator = table.between
     if separator is None:
