@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from discreet import check
 from discreet.data.source import open_source
-from discreet.documented import documented
+from discreet.docstrings import documented
 from discreet.errors import InputError
 from discreet.evidence.core.evidence import Evidence
 from discreet.evidence.core.people import People

@@ -155,12 +155,12 @@ def _assumption(source: Source, test: Test, person: Any) -> str:
     return " ".join([*words, "Each row was taken to be one person."] if by_row else words)
 
 
-def _assuming(taken: str, evidence: Evidence | Sharded) -> Evidence | Sharded:
+def _assuming(assumption: str, evidence: Evidence | Sharded) -> Evidence | Sharded:
     """Return the evidence with one more sentence on what its certificate stands on."""
-    if not taken:
+    if not assumption:
         return evidence
     certificate = evidence.certificate
-    words = " ".join(filter(None, (certificate.assumption, taken)))
+    words = " ".join(filter(None, (certificate.assumption, assumption)))
     return replace(evidence, certificate=replace(certificate, assumption=words))
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from discreet.api import discover
-from discreet.documented import documented
+from discreet.docstrings import documented
 from discreet.errors import InputError, missing_extra
 from discreet.evidence.core.arguments import alternative_of, pair
 from discreet.evidence.correlation import Correlation

@@ -12,12 +12,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet.methods.all.looks import (
+    PARTS_OF_WINDOW,
+    SIZES,
+    SMALLEST,
+    count_places,
+    count_sizes,
+    sum_distances,
+    sum_places,
+)
 from discreet.methods.all.noisy import with_noise
-from discreet.methods.all.reading import Scaling
+from discreet.methods.all.reading import FINE, Scaling
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
     from discreet.methods.all.reading import Columns
@@ -26,20 +33,15 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Places = NDArray[np.intp]
 
-FINE = 2**10
-"""Whole numbers to one, for sums of shares."""
 PRESENT = math.isqrt(3 * FINE * FINE // 4)
 """What being present counts beside a share in +-1/2: together they move by one at most."""
-_TILE = 2**19  # entries looked at together
 _LOOKS = 8  # at one column, at most
-_SMALLEST, _SIZES = -30, 102  # sizes are told apart from 2**-30 on, by octaves
 _USUAL = (2.0**-8, 2.0**18)
 _INNER = 4  # octaves below the end of an interval that begins at zero; the others hold little
 _SURELY = 1.5  # deviations of noise that are taken off the number of people in an interval
 _NEARLY = 0.6  # of the most that any interval holds
 _MARGIN = 1.5  # times as wide as the interval is the window
 _AROUND, _SURE = 1.5, 2.5  # the next window: so many scales, and deviations of the noise in its centre
-_PLACES = 16  # parts of a window
 _BEYOND = 1.4  # a scale larger than this, in windows, says that numbers lie beyond
 _CLOSE = 2.5  # where the scale is this much smaller than the window, another look is taken
 _NEAREST = 1 / 32  # of the window: no scale is taken to be smaller
@@ -83,12 +85,6 @@ class _Look:
     present: Floats
     doubt: Floats
     pooled: bool = False
-
-    def tiles(self, some: Places) -> Iterator[Floats]:
-        """Give some columns of everyone, a few people at a time."""
-        height = max(1, _TILE // max(1, some.size))
-        for top in range(0, len(self.values), height):
-            yield self.values[top : top + height][:, self.at[some]].astype(np.float64)
 
     def told(self, total: NDArray[Any], moved: float, rho: float) -> Noisy:
         """Tell sums over columns, shape (.., columns), of which one person moves each by `moved`.
@@ -183,14 +179,7 @@ def _sizes(look: _Look, some: Places, rho: float) -> None:
     A histogram moves by sqrt(2) a column. Its bins are octaves of positive and of negative numbers, and zero.
     Of all runs of bins the shortest is taken that surely holds nearly as many as any other.
     """
-    bins = 2 * _SIZES + 1
-    counts = np.zeros((bins, some.size), dtype=np.int64)
-    first = bins * np.arange(some.size)
-    for x in look.tiles(some):
-        octave = np.clip(np.frexp(np.clip(x, -(2.0**80), 2.0**80))[1] - _SMALLEST, 0, _SIZES - 1)
-        place = np.where(np.isnan(x), 0, _SIZES + np.sign(x) * (1 + octave)).astype(np.int64) + first
-        known = np.bincount(place[~np.isnan(x)], minlength=counts.size)
-        counts += known.reshape(some.size, -1).T
+    counts = count_sizes(look.values, look.at[some])
     noisy = look.told(counts, math.sqrt(2), rho)
     low, high, score = _crowds(noisy.sums, float(noisy.deviation))
     enough = score >= _NEARLY * score.max(axis=0)
@@ -207,8 +196,8 @@ def _crowds(sums: Floats, deviation: float) -> tuple[Floats, Floats, Floats]:
     these last ones the bins near zero, which hold few, are left out, for the noise of many would hide them.
     Unusual sizes must stand out more.
     """
-    ends = np.exp2(_SMALLEST + np.arange(float(_SIZES)))
-    negative, zero, positive = sums[:_SIZES][::-1], sums[_SIZES], sums[_SIZES + 1 :]
+    ends = np.exp2(SMALLEST + np.arange(float(SIZES)))
+    negative, zero, positive = sums[:SIZES][::-1], sums[SIZES], sums[SIZES + 1 :]
     strange = 2 * deviation * ((ends < _USUAL[0]) | (ends > _USUAL[1]))[:, None]
 
     def run(side: Floats, width: int) -> Floats:
@@ -236,13 +225,8 @@ def _means(look: _Look, some: Places, rho: float) -> Floats:
     Returns the deviations of the noise in these centres. A share in +-1/2 beside its presence, of weight
     sqrt(3)/2, moves by at most 1.
     """
-    totals = np.zeros((2, some.size))
-    for x in look.tiles(some):
-        known = ~np.isnan(x)
-        inside = np.clip((x - look.centre[some]) / look.window[some], -1.0, 1.0)
-        totals[0] += np.trunc(np.where(known, inside, 0.0) * (FINE / 2)).sum(axis=0)
-        totals[1] += np.count_nonzero(known, axis=0) * PRESENT
-    noisy = look.told(totals, FINE, rho)
+    total, present = sum_places(look.values, look.at[some], look.centre[some], look.window[some])
+    noisy = look.told(np.stack([total, present * PRESENT]), FINE, rho)
     look.doubt[some] = noisy.deviation / PRESENT
     look.present[some] = np.clip(noisy.sums[1] / PRESENT, 1.0, max(len(look.values), 1.0))
     mean = np.clip(noisy.sums[0] / (FINE / 2) / look.present[some], -1.0, 1.0)
@@ -259,24 +243,18 @@ def _narrow(look: _Look, some: Places, rho: float) -> None:
     as many as any other.
     """
     centre, window = look.centre[some], look.window[some]
-    counts = np.zeros((_PLACES + 1, some.size), dtype=np.int64)
-    bins = (_PLACES + 1) * np.arange(some.size)
-    for x in look.tiles(some):
-        place = np.floor(((x - centre) / window + 1) * (_PLACES / 2))
-        inside = (place >= 0) & (place < _PLACES)
-        place = np.where(inside, place, _PLACES).astype(np.int64) + bins
-        counts += np.bincount(place.ravel(), minlength=counts.size).reshape(some.size, -1).T
-    noisy = look.told(counts[:-1], math.sqrt(2), rho)
+    counts = count_places(look.values, look.at[some], centre, window)
+    noisy = look.told(counts, math.sqrt(2), rho)
     total = np.concatenate([np.zeros((1, some.size)), np.cumsum(noisy.sums, axis=0)])
-    width = np.arange(1, _PLACES + 1)
+    width = np.arange(1, PARTS_OF_WINDOW + 1)
     runs = [total[wide:] - total[:-wide] for wide in width]
     least = np.stack([run.max(axis=0) for run in runs]) - _SURELY * np.sqrt(width)[:, None] * noisy.deviation
     shortest = np.argmax(least >= _NEARLY * least.max(axis=0), axis=0)
     first = np.stack([run.argmax(axis=0) for run in runs])[shortest, np.arange(some.size)]
     wide = width[shortest]
-    middle = centre + ((2 * first + wide) / _PLACES - 1) * window
+    middle = centre + ((2 * first + wide) / PARTS_OF_WINDOW - 1) * window
     look.centre[some] = np.clip(middle, -FARTHEST, FARTHEST)
-    look.window[some] = np.clip(_MARGIN * (wide + 1) / _PLACES * window, _SMALL, _LARGE)
+    look.window[some] = np.clip(_MARGIN * (wide + 1) / PARTS_OF_WINDOW * window, _SMALL, _LARGE)
 
 
 def _distances(look: _Look, some: Places, rho: float) -> Floats:
@@ -284,10 +262,7 @@ def _distances(look: _Look, some: Places, rho: float) -> Floats:
 
     A distance in [0, 1] moves by at most 1.
     """
-    total = np.zeros(some.size)
-    for x in look.tiles(some):
-        distance = np.minimum(np.abs((x - look.centre[some]) / look.window[some]), 1.0)
-        total += np.trunc(np.where(np.isnan(x), 0.0, distance) * FINE).sum(axis=0)
+    total = sum_distances(look.values, look.at[some], look.centre[some], look.window[some])
     noisy = look.told(total, FINE, rho)
     mean = (noisy.sums + noisy.deviation / 2) / FINE / look.present[some]  # rather too large than too small
     return np.clip(2 * np.clip(mean, _NEAREST / 2, 1.0) * look.window[some], _SMALL, _LARGE)
