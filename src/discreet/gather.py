@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from discreet.data.source import Tables, open_source
+from discreet.data.source import Genotypes, Tables, open_source
 from discreet.errors import InputError
 from discreet.evidence.core.entries import Entries
 from discreet.evidence.core.groups import MEMBERSHIP, sizes
@@ -18,6 +18,8 @@ from discreet.evidence.core.protocol import Comparison
 from discreet.labels import codes
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from discreet.block import Block
@@ -25,43 +27,77 @@ if TYPE_CHECKING:
     from discreet.evidence.core.protocol import Test
 
 _LARGEST = 2**28  # entries of a file
+_PANEL = 500  # variants; discreet bench people --genetic
+_MOST_GENOTYPES = 2**26  # decoded at once; counting them where they lie takes no memory
 _ROWS = "Each row was taken to be one person."
 
 
 @np.errstate(all="ignore")  # a warning would speak of the data
-def gathered(data: Any, test: Test, *, person: Any, columns: Any) -> People | None:
+def gathered(data: Any, test: Test, *, person: Any, columns: Any, panel: bool = False) -> People | None:
     """Return everyone's entries and groups. Those in neither group have no entries.
 
-    None if the test is no comparison of two groups by rows, if the data are genotypes, and if a file has more
-    entries than are held at once and the test can do without: how many people and columns there are is
-    public, how many bytes they take is not.
+    None if the test is no comparison of two groups by rows, and if a file has more entries than are held at
+    once and the test can do without: how many people and columns there are is public, how many bytes they
+    take is not. None too, where a `panel` is asked for, of more genotypes than one has: few of very many are
+    real, and scores find those.
     """
     asked = test.comparison()
-    read = _read(data, test, person, columns, ask=asked is not None)
+    source = open_source(data)
+    most = _PANEL if panel and asked is not None and asked.genotypes else math.inf
+    if asked is not None and asked.genotypes and isinstance(source, Genotypes):
+        return _genotyped(source, test, asked, person, columns, most)
+    read = _read(source, test, person, columns, ask=asked is not None, most=most)
     if read is None or asked is None:
         return None
     table, blocks = read
     label = np.concatenate([codes(block.labels[asked.group], asked.levels) for block in blocks])
-    values = _values(blocks)
-    group = label.astype(np.int8)
-    # Where groups are protected, how long this takes must not tell that somebody is in neither.
-    if asked.protect == "everything" or np.any(group < 0):
-        values = np.where((group < 0)[:, None], np.nan, values)
-    people = People(
-        table.names,
-        _questions(table, asked),
-        asked.alternative,
-        asked.protect,
-        values,
-        group,
-        MEMBERSHIP if asked.protect == "columns" else "",
-        _ROWS if person is None else "",
-    )
+    people = _people(table.names, _questions(table, asked), asked, _values(blocks), label)
+    people = replace(people, assumption=_ROWS if person is None else "")
     if asked.within is not None:
         people = in_subgroups(people, asked, np.concatenate([block.labels[asked.within] for block in blocks]))
     if asked.protect == "columns":
         _refuse_empty(people, asked)
     return people
+
+
+def _genotyped(
+    source: Genotypes, test: Test, asked: Comparison, person: Any, columns: Any, most: float
+) -> People | None:
+    """Return everyone's genotypes as rows; None where there are more than are held at once, or asked for."""
+    source.check(test, columns)
+    cohort = source.read(test.labels, columns=columns, person=person)
+    names = cohort.names
+    if len(names) > most or cohort.rows * len(names) > _MOST_GENOTYPES:
+        return None
+    block = cohort.decoded(names.chosen)
+    questions = tuple(
+        Question(name, slice(place, place + 1), answers=False, bounds=_bounds(asked, name))
+        for place, name in enumerate(names)
+    )
+    label = codes(block.labels[asked.group], asked.levels)
+    people = _people(names, questions, asked, block.values, label)
+    if asked.protect == "columns":
+        _refuse_empty(people, asked)
+    return people
+
+
+def _people(
+    names: Sequence[str],
+    questions: tuple[Question, ...],
+    asked: Comparison,
+    values: NDArray[Any],
+    label: NDArray[Any],
+) -> People:
+    """Return people with these entries and groups; those in neither group have no entries."""
+    group = label.astype(np.int8)
+    if asked.genotypes:
+        alleles = np.rint(values)
+        values = np.where((alleles >= 0) & (alleles <= 2), alleles, np.nan)
+    # Where groups are protected, how long this takes must not tell that somebody is in neither.
+    if asked.protect == "everything" or np.any(group < 0):
+        values = np.where((group < 0)[:, None], np.nan, values)
+    public = MEMBERSHIP if asked.protect == "columns" else ""
+    return People(names, questions, asked.alternative, asked.protect, values, group, public)
 
 
 @np.errstate(all="ignore")
@@ -80,7 +116,7 @@ def entries_of(data: Any, test: Test, *, person: Any, columns: Any) -> Entries:
 
 
 def _read(
-    data: Any, test: Test, person: Any, columns: Any, *, ask: bool
+    data: Any, test: Test, person: Any, columns: Any, *, ask: bool, most: float = math.inf
 ) -> tuple[TableReading, list[Block]] | None:
     """Return a table and everyone in it; None where that is not asked for, or is more than a test needs."""
     source = open_source(data)
@@ -96,6 +132,8 @@ def _read(
         return None
     source.check(test, columns)
     table = source.read(test.labels, columns=columns, person=person)
+    if len(table.names) > most:
+        return None
     blocks = _blocks(table, _LARGEST if source.is_file and not test.needs_rows else math.inf)
     if blocks is None:
         return None
