@@ -109,22 +109,24 @@ def bench_scales(
 def bench_evidence(
     people: int = typer.Option(1_000_000, help="Rows of the simulated table."),
     columns: int = typer.Option(500, help="Its columns."),
+    quick: bool = typer.Option(False, help="A tenth of the people: a minute instead of several."),
 ) -> None:
-    """Compare measuring two groups from Parquet with polars' grouped means and a loop over columns."""
+    """Compare measuring two groups from Parquet, and telling all, with polars and with loops over columns."""
     from discreet.lab.bench import evidence
 
-    typer.echo(evidence.in_words(evidence.run(people, columns)))
+    typer.echo(evidence.in_words(evidence.run(people // 10 if quick else people, columns)))
 
 
 @bench.command("adjusted")
 def bench_adjusted(
     people: int = typer.Option(10_000, help="People."),
-    columns: int = typer.Option(2_000, help="Columns, half of them null."),
+    columns: int = typer.Option(100, help="Columns, half of them null."),
+    studies: int = typer.Option(20, help="Studies of each kind."),
 ) -> None:
-    """Print false alarms under confounding: adjusted with privacy, and by OLS without."""
+    """Print false alarms, FDR and power under confounding: adjusted with privacy, and by OLS without."""
     from discreet.lab.bench import adjusted
 
-    typer.echo(adjusted.in_words(adjusted.run(people, columns), people, columns))
+    typer.echo(adjusted.in_words(adjusted.run(people, columns, studies), people, columns, studies))
 
 
 @bench.command("power")

@@ -96,6 +96,13 @@ def is_genotypes(data: Any) -> bool:
     return isinstance(data, (Plink, Genotypes))
 
 
+def is_table(data: Any) -> bool:
+    """Say whether p-values come as a table, rather than as a vector or a mapping."""
+    if isinstance(data, str) or hasattr(data, "suffix") or len(getattr(data, "shape", ())) == 2:
+        return True
+    return getattr(getattr(data, "dtype", None), "names", None) is not None
+
+
 class Tables:
     """An array, a data frame of any make, or a path to a table. Its head is read once, as are its rows."""
 
@@ -166,8 +173,8 @@ class Tables:
         """Return what hypotheses are in words, as far as the dictionary says, inside subgroups as well."""
         dictionary: Any = getattr(self._opened, "dictionary", None)  # None of p-values, which are no table
         known: dict[str, str] = {} if dictionary is None else dictionary.labels
-        found = {name: known.get(name.partition(" | ")[0]) for name in names}
-        return {name: text for name, text in found.items() if text is not None}
+        texts = {name: known.get(name.partition(" | ")[0]) for name in names}
+        return {name: text for name, text in texts.items() if text is not None}
 
     def let_go(self) -> None:
         """Keep no rows in memory."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.alternative import toward
-from discreet.documented import documented
+from discreet.docstrings import documented
 from discreet.evidence.core import tails
 from discreet.evidence.core.association import allele_effect
 from discreet.evidence.core.capped_tails import NEAR_NORMAL, answers_tail, proved_answers_tail

@@ -184,9 +184,9 @@ def rounded_gaussian(sigma: float, count: int) -> NDArray[np.int64]:
         approximate = ((whole - float(shift)) ** 2 + (2.0 * whole + part) * part) / float(2 * variance)
         exact = _Exact(whole, bits, shift, variance)
         nearest = np.minimum(whole + (bits >> np.uint64(63)).astype(np.int64), LARGEST)
-        good = nearest[bernoulli_exp(approximate, exact)][:missing]
-        kept.append(good)
-        missing -= good.size
+        accepted = nearest[bernoulli_exp(approximate, exact)][:missing]
+        kept.append(accepted)
+        missing -= accepted.size
     sizes = np.concatenate(kept) if kept else np.zeros(0, dtype=np.int64)
     return np.where(fair(count), sizes, -sizes)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.methods.all import adding, clipping, geometry, learn, measure, noisy, reading, where
+from discreet.methods.all import adding, ball, clipping, geometry, learn, measure, noisy, reading, where
 
 
 def everywhere(patch: Any, real: Any, faulty: Any) -> None:
@@ -71,14 +71,12 @@ def clipped_before_centred(patch: Any) -> None:
 def entries_clipped_but_not_rows(patch: Any) -> None:
     """Weigh each entry by the others, and leave the row as long as it then is."""
 
-    def faulty(self: Any, rows: Any) -> Any:
-        if np.isinf(self.radius) or rows.shape[1] == 0:
-            return rows
+    def faulty(rows: Any, room: float, radius: float) -> Any:  # noqa: ARG001
         squared = rows * rows
-        others = np.maximum(squared.sum(axis=1)[:, None] - squared, self.room)
-        return np.trunc(rows * np.sqrt(self.room / others))
+        others = np.maximum(squared.sum(axis=1)[:, None] - squared, room)
+        return np.trunc(rows * np.sqrt(room / others)), np.ones(len(rows))
 
-    patch.setattr(geometry.Ball, "clip", faulty)
+    everywhere(patch, ball.clipped, faulty)
     patch.setattr(
         adding, "compiled", None
     )  # the kernel, compared with NumPy elsewhere, has a clip of its own

@@ -15,6 +15,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from discreet.methods.all.geometry import Ball, Balls, boxes_of, pull_of, reach_of
+from discreet.methods.all.looks import row_lengths
 from discreet.methods.all.noisy import with_noise
 from discreet.methods.all.reading import FINE, Rows
 from discreet.methods.all.record import Norms
@@ -137,8 +138,7 @@ def learn_norms(
     if box.columns == 0:
         return Norms(np.ones(1), np.ones(1))
     edges = box.radius * _RATIO ** -np.arange(float(_BINS))[::-1]  # the last is the longest that there can be
-    norm = np.concatenate([_lengths(part) for part in np.array_split(whole, max(1, whole.size // 2**22))])
-    norm = norm if sizes is None else norm / sizes
+    norm = row_lengths(whole) if sizes is None else row_lengths(whole) / sizes
     counts = np.bincount(np.searchsorted(edges[:-1], norm), inside, minlength=_BINS)
     noisy = with_noise(counts, math.sqrt(2), rho)
     kept = np.where(noisy.sums > 3 * noisy.deviation, noisy.sums, 0.0)
@@ -151,11 +151,6 @@ def learn_norms(
     longest = edges[np.flatnonzero(kept)[-1]]
     share, norm = np.append(kept, lost), np.append(edges[0], edges[1:] / math.sqrt(_RATIO))
     return Norms(share / share.sum(), np.append(norm, min(max(longest, 1.25 * usual), box.radius)))
-
-
-def _lengths(whole: NDArray[np.int16]) -> NDArray[np.float64]:
-    rows = whole.astype(np.float64)
-    return np.sqrt(np.einsum("ij,ij->i", rows, rows))
 
 
 def best_balls(

@@ -31,7 +31,7 @@ from discreet.methods.all.learn import (
 from discreet.methods.all.noisy import with_noise
 from discreet.methods.all.reading import FINE, PARTS, Columns
 from discreet.methods.all.record import Learned, Means, mean_weights
-from discreet.methods.all.tiles import contrast, tiles
+from discreet.methods.all.tiles import contrast, some_rows
 from discreet.methods.all.where import FARTHEST, learn_where
 
 if TYPE_CHECKING:
@@ -98,8 +98,7 @@ def learn(people: People, budget: Budget, groups: Groups | None = None) -> Learn
     )
     balls, left = best(norms), start.left
     total = Totals.blank(len(people))
-    for tile in tiles(*whole.shape):
-        total.add(whole[tile], start.group[tile], balls, rows.positive)
+    total.add(whole, start.group, balls, rows.positive)
     reach = reach_of(boxes, balls, pull_of(shares, rows.positive), protected=protected, seen=people.seen)
     noisy = with_noise(total.rows[0], reach.sums, budget.recentre, 1 / FINE)
     weight, apart = mean_weights(rows, norms, balls), np.zeros(len(people))
@@ -130,7 +129,7 @@ def _start(people: People, budget: Budget, groups: Groups | None) -> _Start:
     share = round(groups.share * PARTS) / PARTS
     columns = Columns.of(people)
     sample = learners(people.rows)
-    values = people.values[sample]
+    values = some_rows(people.values, sample)
     # Counts move as much by one who leaves as by one who is replaced: half for each of two subgroups.
     where = learn_where(
         values, columns, budget.where / people.seen, people.size * len(values) / max(people.rows, 1)

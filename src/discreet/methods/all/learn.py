@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.methods.all.looks import sum_lacking
 from discreet.methods.all.noisy import with_noise
 from discreet.methods.all.reading import FINE, PARTS
 from discreet.methods.all.record import Groups, Means, Missing
-from discreet.methods.all.tiles import add, contrast, tiles
+from discreet.methods.all.tiles import contrast
 from discreet.methods.all.where import PRESENT
 from discreet.noise import entropy
 
@@ -132,13 +133,8 @@ def learn_missing(
     Guarantee: Gaussian(sqrt(2 rho)).
     """
     protected, larger = people.protect == "everything", max(share, 1 - share)
-    first = [asked.places.start for asked in people.questions]
-    total = np.zeros((2, len(first)), dtype=np.int64)
-    for part in tiles(people.rows, len(first)):
-        group = people.group[part]
-        lacks = np.isnan(people.values[part][:, first]) & (group >= 0)[:, None]
-        many = np.sqrt(np.maximum(lacks.sum(axis=1), norm**2))
-        add(total, np.trunc(FINE * norm / many)[:, None] * lacks, group)
+    first = np.array([asked.places.start for asked in people.questions], dtype=np.intp)
+    total = sum_lacking(people.values, first, people.group, norm)
     moved = PARTS * FINE * norm * max(math.sqrt(2) * larger, float(protected))
     uneven = with_noise(contrast(total, share), moved, rho, 1 / (PARTS * FINE))
     usual = _usual(groups, means, share)

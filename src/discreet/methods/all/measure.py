@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet.alternative import toward
-from discreet.methods.all.adding import Totals, whole_numbers
+from discreet.methods.all.adding import Totals
 from discreet.methods.all.after import results
 from discreet.methods.all.clipping import can_be_apart, clear_difference
 from discreet.methods.all.geometry import Ball, boxes_of, pull_of, reach_of
 from discreet.methods.all.noisy import check_noise, with_noise
 from discreet.methods.all.reading import FINE, PARTS, Columns
 from discreet.methods.all.record import Means, Measured, Noisy
-from discreet.methods.all.tiles import contrast, tiles
+from discreet.methods.all.tiles import contrast
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -81,13 +81,9 @@ def measure(people: People, known: Learned, budget: Budget) -> Measured:
 
     Guarantee: the composition of Gaussian events, of the parts contrast, sums, squares and weights.
     """
-    share, protected = known.share, people.protect == "everything"
-    positive, shares = known.rows.positive, known.shares
+    share, shares, protected = known.share, known.shares, people.protect == "everything"
     reach = _reach(people, known)
-    total = Totals.blank(len(people))
-    for part in tiles(people.rows, len(people)):
-        whole = _whole(people.values[part], people.group[part], known)
-        total.add(whole, people.group[part], known.balls, positive)
+    total = _totals(people, known)
     weighed = PARTS * FINE * max(float(protected), math.sqrt(people.seen) * max(share, 1 - share))
     unit = 1 / (PARTS * FINE)
     sums = with_noise(total.rows[0], reach.sums, budget.sums, 1 / FINE)
@@ -210,10 +206,7 @@ def measure_again(people: People, known: Learned, rho: float) -> Noisy:
 
     Guarantee: Gaussian(sqrt(2 rho)).
     """
-    total = Totals.blank(len(people))
-    for part in tiles(people.rows, len(people)):
-        whole = _whole(people.values[part], people.group[part], known)
-        total.add(whole, people.group[part], known.balls, known.rows.positive)
+    total = _totals(people, known)
     moved = PARTS * _reach(people, known).contrast
     return with_noise(contrast(total.rows, known.shares), moved, rho, 1 / (PARTS * FINE))
 
@@ -232,12 +225,7 @@ def _reach(people: People, known: Learned) -> Reach:
     return reach_of(boxes, known.balls, pull, protected=people.protect == "everything", seen=people.seen)
 
 
-def _whole(values: NDArray[Any], group: NDArray[np.int8], known: Learned) -> NDArray[np.int16]:
-    """Return people's rows as whole numbers around their group's centre, before clipping. Private."""
-    if not known.apart.any():
-        return whole_numbers(values, known.scaling, known.columns, known.rows)
-    whole = np.empty(values.shape, dtype=np.int16)
-    for side, rows in enumerate(known.sides):
-        members = (group == 1) == (side == 1)
-        whole[members] = whole_numbers(values[members], known.scaling, known.columns, rows)
-    return whole
+def _totals(people: People, known: Learned) -> Totals:
+    """Return the sums of people's rows around their group's centre. Private."""
+    sides = known.sides if known.apart.any() else (known.rows, known.rows)
+    return Totals.of(people.values, people.group, known.scaling, known.columns, sides, known.balls)

@@ -123,9 +123,9 @@ class Ledger:
             sums.append(sums[-1].plus(last))
         return bisect_left(sums, True, lo=1, key=lambda after: not dataset.filter.admits(after)) - 1
 
-    def tells(self, circumstances: Mapping[str, Any]) -> Mapping[str, Any]:
+    def may_record(self, facts: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return what a record may say of where and when a release was made: all of it, for its owner."""
-        return circumstances
+        return facts
 
     def head(self) -> str:
         """Return the hash of the last row; kept elsewhere, it lets `verify` notice a rewritten ledger."""

@@ -60,9 +60,9 @@ class Payment(Ledger):
         del name, release_id, request
         return self.claim
 
-    def tells(self, circumstances: Mapping[str, Any]) -> Mapping[str, Any]:
+    def may_record(self, facts: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return nothing: an analyst is not told where the data lie, how many rows they have, or when."""
-        del circumstances
+        del facts
         return {}
 
     def stored(self, name: str, release_id: str, request: Mapping[str, Any]) -> str | None:
