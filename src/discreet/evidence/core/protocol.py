@@ -246,3 +246,11 @@ def _short(value: object) -> str:
         value = f"{getattr(value, '__module__', '')}:{getattr(value, '__qualname__', 'function')}"
     text = f"{value:g}" if isinstance(value, float) else str(value)
     return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
+
+
+def check_test(test: Any) -> None:
+    """Refuse the name of a test, or its class, in place of a test."""
+    if not isinstance(test, Test):
+        raise InputError(
+            "test must be an object such as TwoGroups(group=..., bounds=...), not a name or class"
+        )
