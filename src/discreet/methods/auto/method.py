@@ -177,7 +177,10 @@ def route(asked: Parameters, data: People | Evidence | Sharded) -> tuple[Paramet
     among = _takers(asked, offered)
     setting = Setting(m, signals, pull, norm, rho, asked.q, isinstance(data, People))
     name, why = choose(setting, tuple(among))
-    taken = {option: getattr(asked, option) for option in among[name].takes(asked.guarantee)}
+    chosen = among[name]
+    taken = {option: getattr(asked, option) for option in chosen.takes(asked.guarantee)}
+    if not isinstance(data, People):
+        taken |= dict.fromkeys(chosen.of_rows)
     if name == "focus":
         taken["k"] = min(2 * signals, m)
     untaken = dict.fromkeys(option for option in AUTO.options if option not in taken)
