@@ -13,6 +13,7 @@ import numpy as np
 from discreet.block import UNEVEN
 from discreet.data.source import Tables, open_source
 from discreet.errors import InputError
+from discreet.evidence.core.covariates import Covariates
 from discreet.evidence.core.entries import Entries
 from discreet.evidence.core.groups import MEMBERSHIP, sizes
 from discreet.evidence.core.people import People, Question
@@ -60,6 +61,8 @@ def gathered(data: Any, test: Test, *, person: Any, columns: Any) -> People | No
         MEMBERSHIP if asked.protect == "columns" else "",
         _ROWS if person is None else "",
     )
+    if asked.adjust is not None:
+        people = with_covariates(people, asked.adjust, blocks)
     if asked.within is not None:
         people = in_subgroups(people, asked, np.concatenate([block.labels[asked.within] for block in blocks]))
     if asked.protect == "columns":
@@ -167,6 +170,16 @@ def _blocks(table: TableReading, most: float) -> list[Block] | None:
     if not blocks:
         raise InputError("the data has no rows: there is nothing to test")
     return blocks
+
+
+def with_covariates(people: People, adjust: Mapping[str, Any], blocks: list[Block]) -> People:
+    """Return the people with their covariates; whoever lacks any of them is in neither group."""
+    labels = {name: np.concatenate([block.labels[name] for block in blocks]) for name in adjust}
+    covariates = Covariates.of(adjust, labels)
+    group = np.where(covariates.known, people.group, np.int8(-1))
+    values = np.where((group < 0)[:, None], np.nan, people.values)
+    public = f"{people.public} and has which covariates" if people.public else ""
+    return replace(people, group=group, values=values, covariates=covariates, public=public)
 
 
 def in_subgroups(people: People, asked: Comparison, label: NDArray[Any]) -> People:

@@ -120,12 +120,13 @@ def bench_evidence(
 @bench.command("adjusted")
 def bench_adjusted(
     people: int = typer.Option(10_000, help="People."),
-    columns: int = typer.Option(2_000, help="Columns, half of them null."),
+    columns: int = typer.Option(100, help="Columns, half of them null."),
+    studies: int = typer.Option(20, help="Studies of each kind."),
 ) -> None:
-    """Print false alarms under confounding: adjusted with privacy, and by OLS without."""
+    """Print false alarms, FDR and power under confounding: adjusted with privacy, and by OLS without."""
     from discreet.lab.bench import adjusted
 
-    typer.echo(adjusted.in_words(adjusted.run(people, columns), people, columns))
+    typer.echo(adjusted.in_words(adjusted.run(people, columns, studies), people, columns, studies))
 
 
 @bench.command("power")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from discreet.alternative import toward
-from discreet.documented import documented
+from discreet.docstrings import documented
 from discreet.evidence.core import tails
 from discreet.evidence.core.arguments import PROVABLE
 from discreet.evidence.core.association import allele_effect

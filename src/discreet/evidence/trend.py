@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from discreet.documented import documented
+from discreet.docstrings import documented
 from discreet.evidence.core.arguments import PROVABLE
 from discreet.evidence.core.case_control import CaseControl, conclude_counts, invented_counts
 from discreet.evidence.core.genetic import TEXTS

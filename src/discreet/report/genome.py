@@ -90,7 +90,7 @@ class Located:
     >>> from discreet.lab.cohort import Simulated
     >>> bed = Simulated(people=200, variants=30).write(pathlib.Path(tempfile.mkdtemp()) / "cohort.bed")
     >>> release = discreet.discover(bed, discreet.Allelic(), q=0.1, epsilon=1, delta=1e-6)
-    >>> discreet.located(release, bed).to_tsv().split()[0]
+    >>> discreet.locate(release, bed).to_tsv().split()[0]
     'chromosome'
     """
 

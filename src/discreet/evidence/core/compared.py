@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.alternative import toward
+from discreet.errors import InputError
 from discreet.evidence.core import groups
 from discreet.evidence.core.cap import caps
 from discreet.evidence.core.capped_tails import NEAR_NORMAL, answers_tail, ranks_tail
@@ -77,6 +78,10 @@ def compared(
     Evidence
         Its null law is checked, not proved: docs/proofs/compare.md.
     """
+    if people.covariates is not None:
+        raise InputError(
+            'an adjusted comparison has no scores: call `discover` without a method, or with "all"'
+        )
     protected = people.protect == "everything"
     first, second = _sizes(people, sizes, protected=protected)
     answers = np.zeros(people.columns, dtype=np.bool_)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from discreet import check
-from discreet.documented import Text
+from discreet.docstrings import Text
 from discreet.errors import InputError
 from discreet.evidence.core.arguments import TAILS, check_strata, only_replace, settle
 from discreet.evidence.core.association import EFFECT

@@ -57,6 +57,8 @@ class Comparison:
         A column of disjoint subgroups to compare inside of, protected as the group is.
     levels_within : tuple
         Its values to look at.
+    adjust : mapping from column to bounds or levels, or None
+        Covariates in which the groups are to be made alike, protected as the group is.
     """
 
     group: str
@@ -68,6 +70,7 @@ class Comparison:
     complete: bool = False
     within: str | None = None
     levels_within: Levels = ()
+    adjust: Mapping[str, Levels] | None = None
 
 
 def is_needed(field: Field[Any]) -> bool:
@@ -142,6 +145,8 @@ class Test:
             parts.append(f"{_short(group)} {' / '.join(map(_short, levels))}".strip())
         words = {**_WORDS, **self.words}
         parts += [f"{word} {_short(own[key])}" for key, word in words.items() if own.get(key) is not None]
+        if own.get("adjust") is not None:
+            parts.append(f"adjusted for {' and '.join(map(_short, own['adjust']))}")
         if "alternative" in own:
             looks = own["alternative"]
             parts.append(looks if looks == "two-sided" else f"one-sided ({looks})")
@@ -238,3 +243,11 @@ def _short(value: object) -> str:
         value = f"{getattr(value, '__module__', '')}:{getattr(value, '__qualname__', 'function')}"
     text = f"{value:g}" if isinstance(value, float) else str(value)
     return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
+
+
+def check_test(test: Any) -> None:
+    """Refuse the name of a test, or its class, in place of a test."""
+    if not isinstance(test, Test):
+        raise InputError(
+            "test must be an object such as TwoGroups(group=..., bounds=...), not a name or class"
+        )

@@ -36,6 +36,10 @@ def ready_all(people: People, asked: Parameters) -> Ready:
 
     Guarantee: one Gaussian event within (epsilon, delta); how it is divided may depend on what was told.
     """
+    if people.covariates is not None:
+        from discreet.methods.all.adjusted.method import ready_adjusted  # which imports this file
+
+        return ready_adjusted(people, asked)
     if asked.guarantee == "proved":
         return ready_proved(people, asked)
     rho = gaussian_budget(asked.epsilon, asked.delta)

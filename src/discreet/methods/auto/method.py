@@ -159,7 +159,7 @@ def route(asked: Parameters, data: People | Evidence | Sharded) -> tuple[Paramet
     m, rho = len(data), gaussian_budget(asked.epsilon, asked.delta)
     signals = expected(asked.expect, m)
     if isinstance(data, People):
-        offered = (ALL, FOCUS, AWARE)
+        offered = (ALL, FOCUS, AWARE) if data.covariates is None else (ALL,)
         share = (
             float(np.count_nonzero(data.group == 1)) / max(data.rows, 1) if data.protect == "columns" else 0.5
         )
@@ -176,7 +176,10 @@ def route(asked: Parameters, data: People | Evidence | Sharded) -> tuple[Paramet
     among = _takers(asked, offered)
     setting = Setting(m, signals, pull, norm, rho, asked.q, isinstance(data, People))
     name, why = choose(setting, tuple(among))
-    taken = {option: getattr(asked, option) for option in among[name].takes(asked.guarantee)}
+    chosen = among[name]
+    taken = {option: getattr(asked, option) for option in chosen.takes(asked.guarantee)}
+    if not isinstance(data, People):
+        taken |= dict.fromkeys(chosen.of_rows)
     if name == "focus":
         taken["k"] = min(2 * signals, m)
     untaken = dict.fromkeys(option for option in AUTO.options if option not in taken)
