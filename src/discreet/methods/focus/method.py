@@ -73,7 +73,7 @@ def ready_focus(people: People, asked: Parameters) -> Ready:
         p[chosen] = told.p_value
         places = strongest_first(told, np.searchsorted(chosen, step_up_positions(p, asked.q)))
         return released(
-            "selected, then measured afresh", people, asked, events, places, told, fdr, tested.values(places)
+            "selection and fresh measurement", people, asked, events, places, told, fdr, tested.values(places)
         )
 
     return Ready(events, fdr, draw)
