@@ -62,7 +62,7 @@ def results(alternative: Alternative, known: Learned, told: Measured) -> Results
     off_by = np.hypot(told.size.deviation / size, (1 / known.weight - 1) / 2)
     error = np.hypot(np.sqrt(variance) * unit, np.abs(estimate) * off_by)
     deviation = np.sqrt(sampling / size_squared) * worth
-    return Results(z, degrees, p, estimate, error, np.sqrt(noise) * unit, deviation)
+    return Results(z, degrees, p, estimate, error, np.sqrt(noise) * unit, deviation, contrast, variance)
 
 
 def _squares(known: Learned, told: Measured, size_squared: Floats, mean: Floats) -> tuple[Floats, Floats]:
