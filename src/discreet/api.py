@@ -152,7 +152,7 @@ def discover(
     record |= {"question": test.in_words(), **_compared(test), **circumstances(source.data, purse)}
     with notebook_bar("testing", None):
         if engine == "local" and METHODS[asked.method].asks_people:
-            people = gathered(source, test, person=person, columns=columns)
+            people = gathered(source, test, person=person, columns=columns, panel=asked.method == "auto")
             if people is not None:
                 asked, why = METHODS[asked.method].settle(asked, people)
                 record |= _reason(why)
