@@ -92,8 +92,10 @@ def read_words(plan: Mapping[str, Any], given: Mapping[str, Any]) -> tuple[dict[
             options[name] = everything.pop(name)
     for pairs in (plan.get("option", []), given.get("option", [])):
         options.update(_pairs(pairs))
-    if "name" not in options and (genotypes or "group" in options):
-        options["name"] = "carriers" if genotypes else "compare"
+    if "name" not in options and "group" in options and not genotypes:
+        options["name"] = "compare"
+    if "name" not in options and genotypes:
+        options["name"] = "carriers"
     if "name" not in options:
         raise InputError(
             "say which test: --test mean, for example, or [test] name in the plan file; to compare two "
