@@ -76,7 +76,7 @@ def is_bounds(levels: Levels) -> bool:
 
 
 def pairs_of(adjust: Any) -> list[tuple[Any, Any]]:
-    """Return columns with what is given of them, in a mapping or as text: ["age=17,90", "sex=female,male"]."""
+    """Return columns with what is given of each, in a mapping or as text: ["age=17,90", "sex=f,m"]."""
     if isinstance(adjust, Mapping):
         return check.items(cast("Mapping[Any, Any]", adjust), "adjust")
     if not isinstance(adjust, (list, tuple)):
