@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, overload
 
-from scipy.special import digamma
+import scipy
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,4 +33,4 @@ def under_line(p: NDArray[np.float64], j: int | NDArray[np.int64], q: float, m: 
 
 def harmonic(m: int) -> float:
     """Return 1 + 1/2 + ... + 1/m, the price of arbitrary dependence."""
-    return float(digamma(m + 1.0)) + _EULER
+    return float(scipy.special.digamma(m + 1.0)) + _EULER

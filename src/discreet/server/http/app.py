@@ -39,8 +39,12 @@ log = logging.getLogger("discreet.server")
 def build(config: Config) -> Starlette:
     """Return the server as an ASGI application; it starts its workers when it is started."""
     store = Store(config.url)
-    migrate.check(store)
-    heads.check(store, config)
+    try:
+        migrate.check(store)
+        heads.check(store, config)
+    except BaseException:
+        store.close()
+        raise
     rates = Rates(store)
 
     @contextlib.asynccontextmanager
