@@ -41,7 +41,7 @@ from .evidence.trend import Trend as Trend
 from .evidence.two_by_two import TwoByTwo as TwoByTwo
 from .evidence.two_groups import TwoGroups as TwoGroups
 from .evidence.vote import Vote as Vote
-from .located import located as located
+from .locate import locate as locate
 from .measure import measure as measure
 from .planner import Plan as Plan
 from .planner import plan as plan

@@ -13,11 +13,12 @@ from datetime import date, timedelta
 from decimal import Decimal
 from numbers import Integral, Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
 
 import numpy as np
 
 from discreet.errors import DiscreetError, InputError
+from discreet.typing import Engine
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -107,6 +108,12 @@ def choice(value: Any, name: str, options: tuple[str, ...]) -> str:
     return str(value)
 
 
+def engine(value: Any, scheduler: Any) -> None:
+    """Refuse an engine that does not exist, and a scheduler without one."""
+    if choice(value, "engine", get_args(Engine)) == "local" and scheduler is not None:
+        raise InputError('scheduler belongs to engine="dask": give that too')
+
+
 def text(value: Any, name: str) -> str:
     """Return `value` if it is text: the name of a column, for instance."""
     if not isinstance(value, str):
@@ -124,9 +131,9 @@ def made(value: Any, kind: type | tuple[type, ...], message: str) -> None:
 def path(value: Any, name: str) -> Path:
     """Return `value` as a path that an operating system can be asked about."""
     if isinstance(value, (str, os.PathLike)):
-        found = attempt(lambda: Path(cast("str", value)), f"{name} must be a path")
-        if b"\0" not in attempt(lambda: os.fsencode(found), f"{name} must be a path of whole characters"):
-            return found
+        file = attempt(lambda: Path(cast("str", value)), f"{name} must be a path")
+        if b"\0" not in attempt(lambda: os.fsencode(file), f"{name} must be a path of whole characters"):
+            return file
     raise InputError(f"{name} must be a path: text without null characters; got {kind_of(value)}")
 
 
@@ -139,24 +146,24 @@ def entries(value: Any, name: str) -> list[Any]:
 
 def words(value: Any, name: str) -> tuple[str, ...]:
     """Return what hypotheses are called, as text: whatever stands in an index can name one."""
-    found = entries(value, name)
-    return attempt(lambda: tuple(str(one) for one in found), f"{name} must be a list of text")
+    words = entries(value, name)
+    return attempt(lambda: tuple(str(word) for word in words), f"{name} must be a list of text")
 
 
 def levels(value: Any, name: str) -> tuple[Any, ...]:
     """Return public levels of a column in order: text, numbers, dates, True and False, all different."""
-    found = tuple(_level(one, name) for one in entries(value, name))
+    known = tuple(_level(entry, name) for entry in entries(value, name))
     # Numbers are compared as numbers: 1, 1.0 and True are one level.
-    if len({one if isinstance(one, _WORDS) else float(one) for one in found}) != len(found):
+    if len({entry if isinstance(entry, _WORDS) else float(entry) for entry in known}) != len(known):
         raise InputError(f"{name} must hold different values")
-    return found
+    return known
 
 
 def named(value: Any, name: str) -> tuple[list[Any] | None, Any]:
     """Return the names that come with numbers, if any, and the numbers: of a mapping, of a pandas Series."""
     if isinstance(value, Mapping):
         pairs = items(cast("Mapping[Any, Any]", value), name)
-        return [key for key, _ in pairs], [one for _, one in pairs]
+        return [key for key, _ in pairs], [entry for _, entry in pairs]
     if hasattr(value, "index") and hasattr(value, "to_numpy"):
         return entries(value.index, name), value
     return None, value
@@ -178,7 +185,7 @@ def floats(value: Any, name: str) -> NDArray[np.float64]:
     masked = np.ma.isMaskedArray(value)
     raw = array(np.ma.getdata(value) if masked else value, name)
     if raw.dtype.kind == "O":
-        each = [math.nan if one is None else _lenient(one, name) for one in raw.ravel().tolist()]
+        each = [math.nan if entry is None else _lenient(entry, name) for entry in raw.ravel().tolist()]
         raw = np.array(each, dtype=np.float64).reshape(raw.shape)
     elif raw.dtype.kind not in "biuf":
         raise InputError(f"{name} must hold numbers; got {raw.dtype.name}")

@@ -7,7 +7,7 @@ from pathlib import Path
 import grimp
 
 ROOT = Path(__file__).parents[2]
-NOT_DRAWN = {"__main__", "located", "version"}  # the program's start, a helper of the report, a constant
+NOT_DRAWN = {"__main__", "locate", "version"}  # the program's start, a helper of the report, a constant
 
 
 def drawn():

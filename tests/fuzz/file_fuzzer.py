@@ -110,7 +110,7 @@ def _table(path):
 
 
 def _genotypes(path):
-    discreet.located(discreet.discover(path, discreet.Allelic(), **BUDGET), path)
+    discreet.locate(discreet.discover(path, discreet.Allelic(), **BUDGET), path)
 
 
 def _pgen(path):

@@ -225,8 +225,8 @@ def _releases(made):
         yield Target(f"Release.decide {procedure}", telling.decide, right)
     genome = discreet.discover(str(made.bed), discreet.Allelic(), **BUDGET)
     right = {"release": genome, "data": str(made.bed), "window": 1000}
-    yield Target("located", discreet.located, right)
-    placed = discreet.located(**right)
+    yield Target("locate", discreet.locate, right)
+    placed = discreet.locate(**right)
     yield Target("Located.save", placed.save, {"folder": made.folder})
     rng = np.random.default_rng(3)
     x, y = rng.random((60, 3)), np.arange(60) % 2

@@ -173,8 +173,8 @@ class Tables:
         """Return what hypotheses are in words, as far as the dictionary says, inside subgroups as well."""
         dictionary: Any = getattr(self._opened, "dictionary", None)  # None of p-values, which are no table
         known: dict[str, str] = {} if dictionary is None else dictionary.labels
-        found = {name: known.get(name.partition(" | ")[0]) for name in names}
-        return {name: text for name, text in found.items() if text is not None}
+        texts = {name: known.get(name.partition(" | ")[0]) for name in names}
+        return {name: text for name, text in texts.items() if text is not None}
 
     def let_go(self) -> None:
         """Keep no rows in memory."""

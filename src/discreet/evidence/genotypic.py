@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.documented import documented
+from discreet.docstrings import documented
 from discreet.evidence.core import tails
 from discreet.evidence.core.association import SLOPE, allele_effect, padded
 from discreet.evidence.core.case_control import CaseControl, allele_tails_of, moments_of

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from discreet.documented import documented
+from discreet.docstrings import documented
 from discreet.errors import InputError
 from discreet.evidence.core import tails
 from discreet.evidence.core.allele_tails import AlleleTails

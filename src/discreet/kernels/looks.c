@@ -9,8 +9,9 @@
 #include "kernels.h"
 
 #define PART 4096 /* entries whose whole numbers, 2^14 at most, are added up in 32 bits */
-#define SIZES 51 /* pairs of octaves from 2^-30 on, and one for zeros and missing entries */
-#define PLACES 32 /* parts of a window, and one for what is outside */
+#define SIZES 102 /* octaves from 2^-30 on, of negative numbers and of positive ones; zero is between them */
+#define ABSENT (2 * SIZES + 1)
+#define PLACES 16 /* parts of a window, and one for what is outside */
 #define TALLEST 1024
 #define STRIP ((size_t)1 << 19) /* bytes looked at twice */
 
@@ -18,9 +19,10 @@ INLINE int32_t size_of(double x)
 {
     int64_t bits;
     memcpy(&bits, &x, sizeof bits);
-    const int32_t octave = (int32_t)((bits >> 52) & 0x7ff) - 1022, pair = (octave + 30) >> 1;
-    const int32_t low = pair > 0 ? pair : 0, place = low < SIZES ? low : SIZES - 1;
-    return x == x && x != 0 ? place : SIZES;
+    const int32_t octave = (int32_t)((bits >> 52) & 0x7ff) - 1022 + 30;
+    const int32_t low = octave > 0 ? octave : 0, place = low < SIZES ? low : SIZES - 1;
+    const int32_t other = x == x ? SIZES : ABSENT;
+    return x > 0 ? SIZES + 1 + place : x < 0 ? SIZES - 1 - place : other;
 }
 
 INLINE int32_t place_of(double x, double centre, double window)
@@ -85,7 +87,7 @@ LOOK(double)
 
 size_t look_width(int what)
 {
-    return what == LOOK_SIZES ? SIZES + 1 : what == LOOK_PLACES ? PLACES + 1 : what == LOOK_MEANS ? 2 : 1;
+    return what == LOOK_SIZES ? ABSENT + 1 : what == LOOK_PLACES ? PLACES + 1 : what == LOOK_MEANS ? 2 : 1;
 }
 
 INLINE void look_at_body(const entries *from, const int64_t *columns, const lens *through, int64_t *out)

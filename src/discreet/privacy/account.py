@@ -169,25 +169,27 @@ class _Spent:
         """Return every bound that applies, as a function from epsilon to delta, with a search tolerance."""
         rho, smooth_rho = self.rho, self.smooth_rho
         pure = self.as_pure
-        found: list[tuple[Callable[[float], float], float]] = []
-        found.append((lambda epsilon: curves.zcdp_delta(epsilon, rho), _TOLERANCE))
+        bounds: list[tuple[Callable[[float], float], float]] = []
+        bounds.append((lambda epsilon: curves.zcdp_delta(epsilon, rho), _TOLERANCE))
         if self.zcdp:
-            found.append((_shifted(lambda epsilon: curves.zcdp_delta(epsilon, smooth_rho), pure), _TOLERANCE))
+            bounds.append(
+                (_shifted(lambda epsilon: curves.zcdp_delta(epsilon, smooth_rho), pure), _TOLERANCE)
+            )
         elif self.gaussian:
-            found.append(_gaussian(self.gaussian_square, pure))
+            bounds.append(_gaussian(self.gaussian_square, pure))
         if not self.zcdp and self.ranged:
-            found.append(_gaussian(self.gaussian_square + curves.squared(self.ranged.items()), self.pure))
+            bounds.append(_gaussian(self.gaussian_square + curves.squared(self.ranged.items()), self.pure))
         if not self.zcdp and self.pure:
-            found.append(_gaussian(self.square, Counter()))
+            bounds.append(_gaussian(self.square, Counter()))
         if pure and not self.zcdp and not self.gaussian:
             groups = sorted(pure.items())
             if len(groups) <= 2 and math.prod(count + 1 for _, count in groups) <= curves.MOST_TERMS:
-                found.append((lambda epsilon: curves.pure_delta(epsilon, groups), _TOLERANCE))
+                bounds.append((lambda epsilon: curves.pure_delta(epsilon, groups), _TOLERANCE))
             if len(self.ranged) == 1 and not self.pure:
                 ((e, rounds),) = self.ranged.items()
                 if rounds <= MOST_ROUNDS:
-                    found.append((lambda epsilon: composed_delta(epsilon, e, rounds), _RECURSION_TOLERANCE))
-        return found
+                    bounds.append((lambda epsilon: composed_delta(epsilon, e, rounds), _RECURSION_TOLERANCE))
+        return bounds
 
     def epsilon(self, delta: float) -> float:
         """Return the smallest epsilon any bound certifies at `delta`."""

@@ -145,9 +145,9 @@ def squared(rounds: Iterable[tuple[float, int]]) -> float:
 
     They count all as large as the largest, or each by itself, whichever is less.
     """
-    some = [(e, count) for e, count in rounds if e > 0]
-    if not some:
+    costly = [(e, count) for e, count in rounds if e > 0]
+    if not costly:
         return 0.0
-    apart = math.fsum(e * e / 4 * count for e, count in some) * float(effective(1))
-    widest, total = max(e for e, _ in some), sum(count for _, count in some)
+    apart = math.fsum(e * e / 4 * count for e, count in costly) * float(effective(1))
+    widest, total = max(e for e, _ in costly), sum(count for _, count in costly)
     return min(apart, widest * widest / 4 * float(effective(total))) if total < _MOST_ROUNDS else apart

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _TYPES = {bool: "bool", int: "int", float: "float"}
 NUMBERS = ("bool", "int", "float", "object")  # objects are read one by one, and must be numbers
+_YES_OF = {frozenset({yes, no}): yes for yes, no in (("yes", "no"), ("true", "false"), ("1", "0"))}
 _PANDAS_ROWS = "__index_level_0__"
 _SHOWN = 10  # levels in a message
 
@@ -44,8 +45,9 @@ def choose(columns: Sequence[Column], wanted: Any, reserved: Sequence[str]) -> t
 
     `wanted` is None (every number or yes/no column, and answers with levels that the table declares), a type
     (bool, int, float), a mapping from name to levels (None: numbers, or as the table declares), or names,
-    patterns with * or ?, and "name=level,level". Of two levels and more given here, those not declared go to
-    "other", silently. `reserved` are the group, stratum and person columns: never tested.
+    patterns with * or ?, and "name=level,level". Yes and no (true and false, 1 and 0) make one hypothesis;
+    of other levels given here, two and more, those not declared go to "other", silently. `reserved` are the
+    group, stratum and person columns: never tested.
     """
     free = offered(columns, reserved)
     picked: list[tuple[Column, tuple[Any, ...] | None]]
@@ -54,7 +56,7 @@ def choose(columns: Sequence[Column], wanted: Any, reserved: Sequence[str]) -> t
     elif isinstance(wanted, type):
         if wanted not in _TYPES:
             raise InputError("columns as a type must be bool, int or float")
-        if not all(one.declared for one in free):
+        if not all(column.declared for column in free):
             raise InputError(
                 "columns as a type: in pandas one missing value can change a column's; name the columns, or "
                 "give a pattern"
@@ -65,9 +67,9 @@ def choose(columns: Sequence[Column], wanted: Any, reserved: Sequence[str]) -> t
         picked = _by_name(columns, wanted, reserved)
     if not picked:
         raise InputError("columns selects nothing to test: numbers, yes/no, or text with declared levels")
-    chosen = [_with_levels(one, levels) for one, levels in picked]
-    final = iter(unique(name for one in chosen for name in one.names))
-    return tuple(replace(one, names=tuple(next(final) for _ in one.names)) for one in chosen)
+    chosen = [_with_levels(column, levels) for column, levels in picked]
+    final = iter(unique(name for choice in chosen for name in choice.names))
+    return tuple(replace(choice, names=tuple(next(final) for _ in choice.names)) for choice in chosen)
 
 
 def is_testable(column: Column) -> bool:
@@ -101,7 +103,7 @@ def names_people(column: Column) -> bool:
 def _by_name(
     columns: Sequence[Column], wanted: Any, reserved: Sequence[str]
 ) -> list[tuple[Column, tuple[Any, ...] | None]]:
-    known = {one.name: one for one in columns}
+    known = {column.name: column for column in columns}
     pairs: list[tuple[str, Any]]
     if isinstance(wanted, Mapping):
         given = check.items(cast("Mapping[Any, Any]", wanted), "columns")
@@ -114,7 +116,7 @@ def _by_name(
         apart = {entry if entry in known else with_levels(entry, known)[0] for entry in entries}
         # A pattern stands for the columns that are not named beside it.
         free = [column for column in free if column.name not in apart]
-        pairs = [pair for one in entries for pair in _meant(one, known, free)]
+        pairs = [pair for entry in entries for pair in _meant(entry, known, free)]
     else:
         raise InputError("columns must be names, a pattern, a type, or a mapping from name to levels")
     picked: list[tuple[Column, tuple[Any, ...] | None]] = []
@@ -144,13 +146,13 @@ def _meant(entry: str, known: Mapping[str, Column], free: Sequence[Column]) -> l
     name, levels = with_levels(entry, known)
     if name in known:
         return [(name, levels)]
-    found = [one for one in free if fnmatchcase(one.name, entry)]
-    numbers = [one.name for one in found if is_testable(one)]
-    if found and not numbers:
+    matching = [column for column in free if fnmatchcase(column.name, entry)]
+    numbers = [column.name for column in matching if is_testable(column)]
+    if matching and not numbers:
         raise InputError(
-            f"columns: {entry!r} matches only text (columns: {len(found)}); {declare(found[0].name)}"
+            f"columns: {entry!r} matches only text (columns: {len(matching)}); {declare(matching[0].name)}"
         )
-    return [(one, None) for one in numbers or [entry]]
+    return [(name, None) for name in numbers or [entry]]
 
 
 def with_levels(entry: str, known: Container[str] = ()) -> tuple[str, list[str]]:
@@ -179,14 +181,29 @@ def declare(name: str) -> str:
     )
 
 
+def hypotheses_of(levels: Sequence[Any]) -> tuple[int, bool]:
+    """Return how many hypotheses the levels make that are given for a column, and if "other" is the last."""
+    # Of one level, "other" would be the same question asked backwards, and of yes and no, no would be.
+    other = len(levels) > 1 and _place_of_yes(levels) is None
+    return (len(levels) + 1 if other else 1), other
+
+
+def _place_of_yes(levels: Sequence[Any]) -> int | None:
+    """Return where yes is among yes and no (true and false, 1 and 0); None of other levels."""
+    words = [str(level).strip().casefold() for level in levels]
+    return words.index(_YES_OF[frozenset(words)]) if frozenset(words) in _YES_OF else None
+
+
 def _with_levels(column: Column, levels: tuple[Any, ...] | None) -> Chosen:
     name = column.name or "column"
     if levels is None:
         return Chosen(column, None, (name,)) if column.levels is None else _declared(name, column)
     if not levels:
         raise InputError(f"columns: the levels of {name!r} must be at least one")
-    # Of one level alone, "other" would be the same question asked backwards.
-    more = () if len(levels) == 1 else ("other",)
+    yes = _place_of_yes(levels)
+    if yes is not None:
+        return _declared(name, replace(column, levels=levels, yes=yes))
+    more = ("other",) if hypotheses_of(levels)[1] else ()
     places = (*range(len(levels)), -1)[: len(levels) + len(more)]
     return Chosen(column, levels, tuple(f"{name}={level}" for level in (*levels, *more)), places)
 
@@ -195,28 +212,29 @@ def _declared(name: str, column: Column) -> Chosen:
     """Return a column with all the levels there are; of two, one tells all."""
     levels = column.levels or ()
     places = [column.yes] if len(levels) == 2 else range(len(levels))
-    names = [name if levels == (0, 1) else f"{name}={levels[place]}" for place in places]
+    plain = tuple(map(str, levels)) in {("0", "1"), ("False", "True")}  # a yes/no column by its own name
+    names = [name if plain else f"{name}={levels[place]}" for place in places]
     return Chosen(column, levels, tuple(names), tuple(places), closed=True)
 
 
 def asked_levels(test: Any, columns: Any) -> dict[str, tuple[Any, ...]]:
     """Return the levels that a test and a choice of columns name, by column."""
-    found: dict[str, tuple[Any, ...]] = {}
+    levels_of: dict[str, tuple[Any, ...]] = {}
     for column, levels in (("group", "levels"), ("stratum", "strata"), ("within", "levels_within")):
         name = getattr(test, column, None)
         if isinstance(name, str):
-            found[name] = tuple(getattr(test, levels, ()))
+            levels_of[name] = tuple(getattr(test, levels, ()))
     if isinstance(columns, Mapping):
         for name, levels in check.items(cast("Mapping[Any, Any]", columns), "columns"):
             if isinstance(name, str) and isinstance(levels, (list, tuple)):
-                found[name] = tuple(cast("Sequence[Any]", levels))
-        return found
+                levels_of[name] = tuple(cast("Sequence[Any]", levels))
+        return levels_of
     entries: Any = [columns] if isinstance(columns, str) else columns
     for entry in cast("Sequence[Any]", entries) if isinstance(entries, (list, tuple)) else ():
         if isinstance(entry, str) and "=" in entry:
             name, levels = with_levels(entry)
-            found[name] = tuple(levels)
-    return found
+            levels_of[name] = tuple(levels)
+    return levels_of
 
 
 def check_levels(columns: Sequence[Column], asked: Mapping[str, Sequence[Any]]) -> None:
@@ -230,7 +248,7 @@ def check_levels(columns: Sequence[Column], asked: Mapping[str, Sequence[Any]]) 
         present = set(codes(own, asked[column.name]).tolist())
         for place, level in enumerate(asked[column.name]):
             if place not in present:
-                words = [str(one) for one in known]
+                words = [str(own_level) for own_level in known]
                 more = ", ..." if len(words) > _SHOWN else ""
                 answers = [f" ({answer})" if answer else "" for answer in column.answers] or [""] * len(words)
                 listed = [f"{word!r}{answer}" for word, answer in zip(words, answers, strict=True)]

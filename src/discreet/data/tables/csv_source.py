@@ -61,12 +61,12 @@ class CsvSource:
                 name: _objects(table[name]) if name in self.text else self._numbers(table[name], name)
                 for name in wanted
             }
-            bad = [name for name, values in batch.items() if values is None]
-            if bad:
-                good = [name for name in wanted if name not in (*bad, *self.text)]
-                entries = without(table[bad[0]], self.missing.get(bad[0], ()))
+            not_numbers = [name for name, values in batch.items() if values is None]
+            if not_numbers:
+                numbers = [name for name in wanted if name not in (*not_numbers, *self.text)]
+                entries = without(table[not_numbers[0]], self.missing.get(not_numbers[0], ()))
                 line = lines.first + first_text(entries, self.decimal)
-                raise _not_numbers(self, line, bad, good)
+                raise _not_numbers(self, line, not_numbers, numbers)
             yield {name: values for name, values in batch.items() if values is not None}
 
     def _numbers(self, entries: Any, name: str) -> NDArray[Any] | None:
@@ -144,14 +144,14 @@ def _objects(column: Any) -> NDArray[Any]:
     return column.to_numpy(zero_copy_only=False)
 
 
-def _not_numbers(source: CsvSource, line: int, bad: Sequence[str], good: Sequence[str]) -> InputError:
+def _not_numbers(source: CsvSource, line: int, text: Sequence[str], numbers: Sequence[str]) -> InputError:
     """Return the error that names columns that are not numbers, a line of the first, and what to do."""
-    name, *more = bad
+    name, *more = text
     also = f", nor in {', '.join(map(repr, more[:_SHOWN]))}" if more else ""
     also += f" and {len(more) - _SHOWN:,} more" if len(more) > _SHOWN else ""
-    options = " ".join(f"--columns {shlex.quote(one)}" for one in good)
-    choice = f"; or test the others: {options}, in Python columns={list(good)!r}"
-    choice = choice if 0 < len(good) <= _OFFERED else "; or name the columns to test"
+    options = " ".join(f"--columns {shlex.quote(number)}" for number in numbers)
+    choice = f"; or test the others: {options}, in Python columns={list(numbers)!r}"
+    choice = choice if 0 < len(numbers) <= _OFFERED else "; or name the columns to test"
     comma = "; or are there decimal commas? then --decimal ,"
     return InputError(
         f"{source.path}: column {name!r}, line {line:,}: not a number{also}. CSV declares no types: what is "

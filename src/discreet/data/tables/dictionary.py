@@ -181,8 +181,10 @@ class Dictionary:
         str
             Hexadecimal.
         """
-        said = [[str(getattr(variable, name)) for name in Variable.__slots__] for variable in self.variables]
-        return sha256(json.dumps(said).encode()).hexdigest()
+        contents = [
+            [str(getattr(variable, name)) for name in Variable.__slots__] for variable in self.variables
+        ]
+        return sha256(json.dumps(contents).encode()).hexdigest()
 
 
 def as_dictionary(given: Any) -> Dictionary:
@@ -194,10 +196,10 @@ def as_dictionary(given: Any) -> Dictionary:
     raise InputError(f"dictionary must be a path or discreet.Dictionary; got {check.kind_of(given)}")
 
 
-def variables_of(said: Iterable[Mapping[str, Any]], where: str) -> Dictionary:
+def variables_of(records: Iterable[Mapping[str, Any]], where: str) -> Dictionary:
     """Return a dictionary of variables that are given by their fields; a wrong one is named by its place."""
     variables: list[Variable] = []
-    for place, fields in enumerate(said, 1):
+    for place, fields in enumerate(records, 1):
         try:
             variables.append(Variable(**fields))
         except InputError as refusal:

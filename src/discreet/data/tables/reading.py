@@ -49,7 +49,7 @@ class TableReading:
     @property
     def names(self) -> tuple[str, ...]:
         """The hypotheses: one for each number column, one for each declared level."""
-        return tuple(name for one in self.chosen for name in one.names)
+        return tuple(name for choice in self.chosen for name in choice.names)
 
     @property
     def genotyped(self) -> None:
@@ -100,7 +100,7 @@ class TableReading:
         return self._rows(source, first)
 
     def _rows(self, source: TableSource, first: int = 0) -> Iterator[Block]:
-        wanted = [one.column.name for one in self.chosen] + list(self.labels)
+        wanted = [choice.column.name for choice in self.chosen] + list(self.labels)
         if self.person is not None:
             wanted.append(self.person.column)
         for batch in source.batches(list(dict.fromkeys(wanted))):
@@ -122,7 +122,9 @@ class Columns(Sequence["NDArray[Any]"]):
     parts: list[NDArray[Any]] = field(default_factory=list["NDArray[Any]"])
 
     def __post_init__(self) -> None:
-        self.places = [(at, part) for at, one in enumerate(self.chosen) for part in range(len(one.names))]
+        self.places = [
+            (at, part) for at, choice in enumerate(self.chosen) for part in range(len(choice.names))
+        ]
 
     @overload
     def __getitem__(self, index: int) -> NDArray[Any]: ...
@@ -133,8 +135,8 @@ class Columns(Sequence["NDArray[Any]"]):
             return [self[at] for at in range(len(self))[index]]
         at, part = self.places[index]
         if at != self.last:
-            one = self.chosen[at]
-            self.last, self.parts = at, list(_columns(self.batch[one.column.name], one))
+            choice = self.chosen[at]
+            self.last, self.parts = at, list(_columns(self.batch[choice.column.name], choice))
         return self.parts[part]
 
     def __len__(self) -> int:
@@ -152,7 +154,7 @@ def table_of(
     source: Any, *, columns: Any, labels: Sequence[str], person: str | Person | None
 ) -> TableReading:
     """Return the columns asked for, those beside them, and who rows belong to."""
-    known = [one.name for one in source.columns]
+    known = [column.name for column in source.columns]
     check.made(
         person, (str, Person, type(None)), "person must be a column's name or Person(column, reduce=...)"
     )
@@ -162,7 +164,7 @@ def table_of(
         if name not in known:
             raise no_column("the table", name, known)
     chosen = choose(source.columns, columns, reserved)
-    text = [one.column.name for one in chosen if one.levels is not None]
+    text = [choice.column.name for choice in chosen if choice.levels is not None]
     if hasattr(source, "reading"):  # it declares no types: who asks says what is text
         source = source.reading(frozenset([*text, *reserved]))
     return TableReading(source, chosen, tuple(labels), who)
@@ -171,10 +173,10 @@ def table_of(
 def table_source(data: Any) -> TableSource:
     """Return an array, a data frame of any make, or a file as columns; of a file, its head is read."""
     table = as_table(data)
-    source, said = _opened(table), table.dictionary
+    source, dictionary = _opened(table), table.dictionary
     own = getattr(source, "dictionary", None)
-    if isinstance(said, Dictionary):
-        return DocumentedSource(source, said if own is None else said.over(own))
+    if isinstance(dictionary, Dictionary):
+        return DocumentedSource(source, dictionary if own is None else dictionary.over(own))
     return source if own is None else DocumentedSource(source, own)
 
 
@@ -219,14 +221,14 @@ def _open_file(path: Path, table: Table) -> TableSource:
     )
 
 
-def _columns(array: NDArray[Any], one: Chosen) -> Iterator[NDArray[Any]]:
+def _columns(array: NDArray[Any], choice: Chosen) -> Iterator[NDArray[Any]]:
     """Yield a number column, or indicators of its levels and perhaps of "other"; missing stays missing."""
-    if one.levels is None:
-        yield numbers_in(array, one.column.name) if array.dtype == object else array
+    if choice.levels is None:
+        yield numbers_in(array, choice.column.name) if array.dtype == object else array
         return
     missing = np.array([is_missing(entry) for entry in array.tolist()], dtype=bool)
-    place = np.where(missing, len(one.levels), codes(array, one.levels))
-    if one.closed:
+    place = np.where(missing, len(choice.levels), codes(array, choice.levels))
+    if choice.closed:
         missing |= place < 0
-    for position in one.places:
+    for position in choice.places:
         yield np.where(missing, np.nan, place == position)

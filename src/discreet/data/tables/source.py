@@ -95,14 +95,14 @@ def enum_levels(field: Any) -> tuple[str, ...] | None:
     if _POLARS_ENUM not in metadata:
         return None
     written = metadata[_POLARS_ENUM]
-    found: list[str] = []
+    levels: list[str] = []
     while written:
         size, _, rest = written.partition(b";")
         if not size.isdigit() or int(size) > len(rest):
             return None
-        found.append(rest[: int(size)].decode(errors="replace"))
+        levels.append(rest[: int(size)].decode(errors="replace"))
         written = rest[int(size) :]
-    return tuple(found)
+    return tuple(levels)
 
 
 class TableSource(Protocol):

@@ -110,17 +110,17 @@ class Table:
         dict
             By option; of a dictionary a hash.
         """
-        said = {name: getattr(self, name) for name in ("separator", "decimal", "sheet")}
-        said["dictionary"] = self.dictionary.digest() if isinstance(self.dictionary, Dictionary) else None
-        return {name: value for name, value in said.items() if value is not None}
+        options = {name: getattr(self, name) for name in ("separator", "decimal", "sheet")}
+        options["dictionary"] = self.dictionary.digest() if isinstance(self.dictionary, Dictionary) else None
+        return {name: value for name, value in options.items() if value is not None}
 
     def _ends(self, endings: tuple[str, ...]) -> bool:
         return isinstance(self.data, (str, Path)) and str(self.data).lower().endswith(endings)
 
     def __repr__(self) -> str:
         options = {name: getattr(self, name) for name in ("separator", "decimal", "sheet")}
-        said = "".join(f", {name}={value!r}" for name, value in options.items() if value is not None)
-        return f"Table({str(self.data) if isinstance(self.data, (str, Path)) else 'private'}{said})"
+        shown = "".join(f", {name}={value!r}" for name, value in options.items() if value is not None)
+        return f"Table({str(self.data) if isinstance(self.data, (str, Path)) else 'private'}{shown})"
 
 
 def as_table(data: Any) -> Table:

@@ -68,10 +68,10 @@ def faults(rows: Sequence[Row], head: Head | None) -> Iterator[str]:
     if head is None:
         yield "the head record is missing"
         return
-    found = list(breaks(rows, head.seed, 1))
-    yield from found
+    broken = list(breaks(rows, head.seed, 1))
+    yield from broken
     last = rows[-1].hash if rows else head.seed
-    if not found and (head.position, head.hash) != (len(rows), last):
+    if not broken and (head.position, head.hash) != (len(rows), last):
         yield CUT.format(len(rows))
 
 
@@ -97,8 +97,8 @@ def _holds(row: Row, previous: str) -> bool:
 
 def head_of(db: sqlite3.Connection) -> Head | None:
     """Return the head record, if there is one."""
-    found = db.execute("SELECT seed, position, hash FROM head").fetchone()
-    return None if found is None else Head(*found)
+    head = db.execute("SELECT seed, position, hash FROM head").fetchone()
+    return None if head is None else Head(*head)
 
 
 def rows_of(db: sqlite3.Connection, start: int = -(2**63), count: int = -1) -> list[Row]:
@@ -112,8 +112,8 @@ def rows_of(db: sqlite3.Connection, start: int = -(2**63), count: int = -1) -> l
 
 def hash_before(db: sqlite3.Connection, position: int, head: Head) -> str:
     """Return the hash that the row at `position` must have sealed."""
-    found = db.execute("SELECT hash FROM chain WHERE position = ?", (position - 1,)).fetchone()
-    return head.seed if position == 1 else str(found and found[0])
+    before = db.execute("SELECT hash FROM chain WHERE position = ?", (position - 1,)).fetchone()
+    return head.seed if position == 1 else str(before and before[0])
 
 
 def follows(db: sqlite3.Connection, row: Row, head: Head) -> bool:

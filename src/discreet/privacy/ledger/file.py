@@ -167,9 +167,9 @@ def foreign(db: sqlite3.Connection) -> list[str]:
 
     A trigger, for instance, could undo every charge behind the chain's back.
     """
-    found = {sql for (sql,) in db.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")}
+    statements = {sql for (sql,) in db.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")}
     ours = _FIRST if version(db) == 1 else (*_FIRST, *SECOND)
-    if found == {statement for statement in ours if statement.startswith("CREATE")}:
+    if statements == {statement for statement in ours if statement.startswith("CREATE")}:
         return []
     return ["it holds tables or triggers that this library does not write"]
 
@@ -222,12 +222,12 @@ def _is_empty(db: sqlite3.Connection) -> bool:
 def _check_marks(path: Path, db: sqlite3.Connection) -> None:
     if _mark(db, "application_id") != APPLICATION:
         raise LedgerError(f"{path} is not a ledger; give the path of a file made by `discreet budget create`")
-    found = version(db)
-    if found > VERSION:
+    layout = version(db)
+    if layout > VERSION:
         raise LedgerError(f"the ledger {path} was written by a newer version of discreet; upgrade discreet")
-    if found < 1:
+    if layout < 1:
         raise LedgerError(
-            f"the ledger {path} has layout {found}, older than this version of discreet reads (1); "
+            f"the ledger {path} has layout {layout}, older than this version of discreet reads (1); "
             "use the version that wrote it"
         )
 
@@ -275,10 +275,10 @@ def check_one_name(path: Path) -> None:
 
 def absolute(path: str | os.PathLike[str]) -> Path:
     """Return the path from the root, so that a change of folder does not change the ledger."""
-    found = Path(path).absolute()
-    if "\0" in str(found):  # SQLite would end the name there, and take another file
+    absolute_path = Path(path).absolute()
+    if "\0" in str(absolute_path):  # SQLite would end the name there, and take another file
         raise InputError("the path of a ledger cannot hold a null character")
-    return found
+    return absolute_path
 
 
 def _is_mounted(path: Path) -> bool:

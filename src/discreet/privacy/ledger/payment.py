@@ -207,18 +207,18 @@ def refuse_excess(name: str, dataset: DataSet, events: Sequence[Event], adjacenc
 
 def checked(events: Sequence[Event]) -> tuple[Event, ...]:
     """Return the events of one release; none at all is a mistake, not a release for free."""
-    found: tuple[Any, ...] = tuple(check.entries(events, "events"))
-    if not found or not all(isinstance(event, event_kinds.Event) for event in found):
+    listed: tuple[Any, ...] = tuple(check.entries(events, "events"))
+    if not listed or not all(isinstance(event, event_kinds.Event) for event in listed):
         raise InputError("events must hold privacy events, at least one")
-    return found
+    return listed
 
 
 def plain(request: Mapping[str, Any]) -> dict[str, Any]:
     """Return a request that JSON can hold."""
     message = "request must be a mapping of public parameters that JSON can hold"
-    found = check.attempt(lambda: dict(request), message)
-    check.attempt(lambda: chain.canonical(found), message)
-    return found
+    parameters = check.attempt(lambda: dict(request), message)
+    check.attempt(lambda: chain.canonical(parameters), message)
+    return parameters
 
 
 def check_name(value: Any, name: str) -> None:
@@ -239,15 +239,15 @@ def _differs(name: str, asked: Mapping[str, Any], before: Mapping[str, Any]) -> 
 
     A file that is gone has no columns any more, and earlier versions said nothing about the data.
     """
-    one, other = asked.get(name), before.get(name)
-    if name == "test" and isinstance(other, Mapping):  # earlier versions wrote `sides`
-        other = in_todays_words(cast("Mapping[str, Any]", other))
-    if name in _OPTIONS and one is None:  # of no effect; earlier versions wrote its default down
+    now, then = asked.get(name), before.get(name)
+    if name == "test" and isinstance(then, Mapping):  # earlier versions wrote `sides`
+        then = in_todays_words(cast("Mapping[str, Any]", then))
+    if name in _OPTIONS and now is None:  # of no effect; earlier versions wrote its default down
         return False
     if name == "data":
-        both = sorted({*(one or ())} & {*(other or ())})
-        one, other = ([(each or {})[key] for key in both] for each in (one, other))
-    return chain.canonical(one) != chain.canonical(other)
+        both = sorted({*(now or ())} & {*(then or ())})
+        now, then = ([(request or {})[key] for key in both] for request in (now, then))
+    return chain.canonical(now) != chain.canonical(then)
 
 
 def _again(book: Book, name: str, entry: Entry, events: tuple[Event, ...]) -> Charge:

@@ -92,16 +92,16 @@ class History:
 
 def replay(rows: Iterable[chain.Row]) -> dict[str, History]:
     """Return the data sets that the rows tell of; refuse rows that no ledger writes."""
-    found: dict[str, History] = {}
+    histories: dict[str, History] = {}
     for row in rows:
         try:
             body: dict[str, Any] = json.loads(row.body)
-            _apply(row, body, found)
-            if "state" in body and body["state"] != chain.sha256(found[row.dataset].state.text):
+            _apply(row, body, histories)
+            if "state" in body and body["state"] != chain.sha256(histories[row.dataset].state.text):
                 raise InputError("another state than its rows add up to")
         except (DiscreetError, KeyError, TypeError, ValueError, AttributeError):
             raise LedgerError(f"row {row.position} of the ledger is not one this library writes") from None
-    return found
+    return histories
 
 
 def entry_of(row: chain.Row, body: dict[str, Any]) -> Entry:
@@ -119,12 +119,12 @@ def digest_of(row: chain.Row) -> str | None:
     return str(body["sha256"]) if body.get("kept", True) else None
 
 
-def _apply(row: chain.Row, body: dict[str, Any], found: dict[str, History]) -> None:
+def _apply(row: chain.Row, body: dict[str, Any], histories: dict[str, History]) -> None:
     if row.kind == "create":
-        if found.setdefault(row.dataset, made := History(DataSet.create(body))) is not made:
+        if histories.setdefault(row.dataset, made := History(DataSet.create(body))) is not made:
             raise InputError("created twice")
         return
-    history = found[row.dataset]
+    history = histories[row.dataset]
     if row.kind == "upgrade":
         return
     release_id = str(body["release_id"])
