@@ -96,7 +96,7 @@ class Adjusted(Test):
     """
 
     name = "adjusted"
-    question = "Differences between two groups"
+    question = "Differences of ranks between two groups"
     proof = "adjusted"
     effect = "P(larger) - P(smaller) within strata"
     groups = 2
