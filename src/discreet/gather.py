@@ -19,8 +19,8 @@ from discreet.evidence.core.entries import Entries
 from discreet.evidence.core.groups import MEMBERSHIP, sizes
 from discreet.evidence.core.people import People, Question
 from discreet.evidence.core.protocol import Comparison
+from discreet.kernels import processors
 from discreet.labels import codes
-from discreet.machine import processors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,7 +10,7 @@ from discreet.errors import InputError
 from discreet.evidence.core.covariates import Covariates
 from discreet.gather import gathered
 from discreet.methods.all.adjusted.balance import public_balance
-from discreet.methods.all.adjusted.measure import parts_of
+from discreet.methods.all.adjusted.measure import parts_of, public_weights
 from discreet.methods.all.adjusted.method import measured
 from discreet.methods.common import gaussian_budget
 
@@ -35,7 +35,7 @@ def adjusted(table, protect, *, epsilon=1.0, adjust=ADJUST):
     test = discreet.Compare(group="g", adjust=adjust, protect=protect)
     people = gathered(table, test, person=None, columns="x*")
     rho = gaussian_budget(epsilon, 1e-6)
-    return measured(people, parts_of(people, rho).of(rho))
+    return measured(people, parts_of(people, rho).of(rho), public_weights(people))
 
 
 @pytest.mark.slow
@@ -96,9 +96,9 @@ def test_missing_entries_and_bad_columns():
     table = confounded(4000, 4, 8)
     rng = np.random.default_rng(9)
     table["x1"] = table["x1"].mask(rng.random(4000) < np.where(table["g"] == 1, 0.5, 0.1))
-    table["x2"], table["x3"], table["area"] = 1.0, np.nan, "a"
+    table["x2"], table["x3"], table["flat"] = 1.0, np.nan, 3.0
     for protect in ("everything", "columns"):
-        told = adjusted(table, protect, epsilon=5.0)
+        told = adjusted(table, protect, epsilon=5.0, adjust={**ADJUST, "flat": (0, 9)})
         assert np.all((told.p > 1e-4) & (told.p <= 1)), told.p
         assert np.isfinite(told.results.estimate).all()
 

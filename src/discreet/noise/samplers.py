@@ -174,7 +174,7 @@ def rounded_gaussian(sigma: float, count: int) -> NDArray[np.int64]:
     kept: list[NDArray[np.int64]] = []
     missing = count
     while missing:
-        size = missing + missing // 2 + 16
+        size = min(missing + missing // 2 + 16, _CHUNK)
         whole, bits = geometric(Fraction(t), size), entropy.words(size, np.uint64)
         part = bits * 2.0**-64
         approximate = ((whole - float(shift)) ** 2 + (2.0 * whole + part) * part) / float(2 * variance)
