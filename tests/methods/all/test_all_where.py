@@ -42,7 +42,7 @@ def well_located(rng):
 
 
 def test_numbers_are_found_wherever_they_lie(rng, monkeypatch):
-    """Nine columns in ten, at epsilon 1; seeded. Wrong twin: windows that do not move to where numbers are."""
+    """Nine columns in ten, at epsilon 1; seeded. Wrong twin: windows that do not move to the numbers."""
     assert np.mean([well_located(rng) for _ in range(3)]) > 0.9
     monkeypatch.setattr(where, "_sizes", lambda *_: None)
     monkeypatch.setattr(where, "_narrow", lambda *_: None)
