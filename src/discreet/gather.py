@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 LARGEST = 2**29
 """Entries of a file that are held at once, at most: 2 GB of single precision, 4 GB of double."""
-_PANEL = 500  # variants; discreet bench people --genetic
+_PANEL = 500  # variants; discreet bench people --panels
 _MOST_GENOTYPES = 2**26  # decoded at once; counting them where they lie takes no memory
 _ROWS = "Each row was taken to be one person."
 

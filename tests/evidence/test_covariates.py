@@ -123,6 +123,16 @@ def test_bad_adjust_is_refused():
         discreet.Compare(group="g", adjust={"age": (18, 90)}, within="sex", levels_within=["male"])
 
 
+def test_adjust_as_it_is_given_to_a_command():
+    """Two numbers after a name are bounds, all else are levels; what has no name is refused."""
+    test = discreet.Compare(group="g", adjust=["age=18,90", "sex=female,male", "area=1,2,3"])
+    assert test.adjust == {"age": (18.0, 90.0), "sex": ("female", "male"), "area": ("1", "2", "3")}
+    assert discreet.Adjusted(group="g", adjust=["area=a,b"]).adjust == {"area": ("a", "b")}
+    for wrong in (["age"], ["=1,2"], [3], []):
+        with pytest.raises(InputError):
+            discreet.Compare(group="g", adjust=wrong)
+
+
 def test_only_the_method_all_adjusts():
     """Other methods and "proved" are refused before anything is spent; the report names the covariates."""
     table = confounded(500, 2, 1)
@@ -130,6 +140,8 @@ def test_only_the_method_all_adjusts():
     for options in ({"method": "aware"}, {"method": "focus"}, {"guarantee": "proved"}):
         with pytest.raises(InputError):
             discreet.discover(table, test, q=0.1, epsilon=1, delta=1e-6, columns="x*", **options)
+    with pytest.raises(InputError, match="how alike the groups are"):
+        discreet.plan(1000, 5, test=test)
     with pytest.raises(InputError, match="no scores"):
         discreet.measure(table, test, columns="x*")
     release = discreet.discover(table, test, q=0.1, epsilon=1, delta=1e-6, columns="x*")

@@ -200,6 +200,13 @@ def test_the_command_line_tests_a_bed_file(bed, tmp_path):
     assert "Where on the genome" in (out / "report.html").read_text()
 
 
+def test_genotypes_need_no_test_to_be_named(bed, tmp_path):
+    """Without --test, cases are compared with controls by who carries an allele."""
+    done = CliRunner().invoke(app, ["discover", str(bed), "--out", str(tmp_path / "out"), "--threads", "1"])
+    assert done.exit_code == 0, done.output
+    assert "Carriers of an allele" in (tmp_path / "out" / "report.html").read_text()
+
+
 def test_options_for_plink_files_need_a_plink_file(tmp_path):
     """--pheno with a table is a mistake, named."""
     options = ["--test", "two-groups", "--group", "g", "--bounds", "0", "1", "--pheno", "x"]

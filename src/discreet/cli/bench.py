@@ -213,6 +213,7 @@ def bench_people(
     raw: bool = typer.Option(False, help="Instead: from raw data, columns of every kind; takes hours."),
     few: bool = typer.Option(False, help="Instead: from raw data, one to thirty hypotheses."),
     genetic: bool = typer.Option(False, help="Instead: cases and controls, by allele frequency."),
+    panels: bool = typer.Option(False, help="Instead: few variants, by rows and by scores."),
     quick: bool = typer.Option(False, help="For --raw and --genetic: few settings, roughly."),
     epsilon: list[float] = typer.Option([1.0], help="For --raw, --few and --genetic: budgets."),
     hypotheses: list[int] = typer.Option([30, 100, 500, 5_000], help="For --raw: numbers of columns."),
@@ -234,6 +235,13 @@ def bench_people(
         with progress("settings", len(cells)) as tick:
             results = from_raw.run(cells, tick, 100 if quick else signals, contender, at)
         typer.echo(from_raw.in_words(results, at))
+        return
+    if panels:
+        from discreet.lab.bench import panels as by_rows
+
+        with progress("settings", len(by_rows.SETTINGS) * len(by_rows.PEOPLE)) as tick:
+            powers = by_rows.run(repetitions, tick)
+        typer.echo(by_rows.in_words(powers, repetitions))
         return
     if genetic:
         from discreet.lab.bench import genotypes

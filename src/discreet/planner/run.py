@@ -179,6 +179,11 @@ def plan(
     (10, 'calibrated')
     """
     tables = sensitivity is None and (test is None or isinstance(test, Compare))
+    if isinstance(test, Compare) and test.adjust is not None:
+        raise InputError(
+            "how many people an adjusted comparison takes depends on how alike the groups are: plan without "
+            "adjust, and see `discreet bench adjusted` for what strong confounding costs"
+        )
     n = check.whole(n, "n", 20, _MOST_PEOPLE if tables else 10**9)
     asked_columns = columns_of(columns, m, test, tables=tables)
     if asked_columns:
