@@ -57,6 +57,11 @@ def together(parts: Sequence[Drawn]) -> Drawn:
 
 
 def in_scales(scores: NDArray[np.float64], scale: float) -> NDArray[np.float64]:
-    """Return scores in units of the noise scale, NaN at the bottom, clipped to +-RANGE."""
-    with np.errstate(all="ignore"):
-        return np.fmax(np.clip(scores / scale, -RANGE, RANGE), -RANGE)
+    """Return scores in units of the noise scale, NaN at the bottom, clipped to +-RANGE.
+
+    Callers silence floating-point warnings, which would tell of the scores.
+    """
+    level = scores / scale
+    level.clip(-RANGE, RANGE, out=level)
+    np.copyto(level, -RANGE, where=np.isnan(level))
+    return level
