@@ -88,7 +88,7 @@ def bench_synthetic(
         if folder is not None:
             typer.echo(f"skipped: {synthetic.SURVEY} is not in {folder}")
         with progress("settings", 2) as tick:
-            typer.echo(report.from_synthetic(studies, tick))
+            typer.echo(report.from_synthetic(studies, tick)[0])
         return
     with progress("settings", 3) as tick:
         typer.echo(report.from_survey(folder, studies, tick))

@@ -155,8 +155,8 @@ def in_words(rows: Sequence[Row]) -> str:
         for r in rows
     ]
     lines = [
-        "Time over that of np.argpartition on the same scores (not private), same run; - : skipped, too slow.",
-        "The floor, gumbel, oneshot and numpy take turns, and the smallest time of each counts; the others' are",
+        "Time over that of np.argpartition on the same scores (not private), same run; -: skipped, too slow.",
+        "The floor, gumbel, oneshot and numpy take turns, and the smallest time of each counts; others' are",
         "medians. joint is the default where delta = 0 and k is at most 64.",
         "",
         table(header, body),

@@ -34,7 +34,9 @@ def coarse(scores: NDArray[np.float64], scale: float, k: int, law: Law) -> Drawn
     ranked.partition(scores.size - k)
     line = ranked[scores.size - k] - _MARGIN
     # Who is a width below the line is out, but for extreme words, which the unsigned difference puts on top.
-    (near,) = ((lowest >= line - _WIDTH) | (words - _EXTREME >= _WORDS - 2 * _EXTREME)).nonzero()
+    near: NDArray[np.int64] = (
+        (lowest >= line - _WIDTH) | (words - _EXTREME >= _WORDS - 2 * _EXTREME)
+    ).nonzero()[0]
     near = near[level.take(near) + most.take(words.take(near)) >= line]
     return Drawn(near, scores.take(near), words.take(near), entropy.words(near.size, np.uint64))
 

@@ -1,0 +1,55 @@
+"""MST and AIM as OpenDP has them, where its extra `mbi` is installed (it asks for a polars of its own)."""
+
+from __future__ import annotations
+
+import math
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.lab.bench.contest.synthetic import DELTA, EPSILON, budget
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from discreet.lab.bench.contest.synthetic import Synthesizer
+
+SLOW = ("OpenDP MST, BH", "OpenDP AIM, BH")
+STUDIES = 10
+"""How many tables the slow ones are run on."""
+
+
+def synthesizers() -> dict[str, Synthesizer]:
+    """Return what is installed; each makes synthetic people from people, the group first."""
+    if any(find_spec(name) is None for name in ("opendp", "mbi", "polars")):
+        return {}
+    mbi: Any = import_module("opendp.extras.mbi")
+
+    def workload(columns: list[str]) -> Any:
+        return mbi.AIM(queries=[mbi.Count(by=(columns[0], column)) for column in columns[1:]])
+
+    return {
+        "OpenDP MST": lambda people, _: _synthesize(people, lambda _: mbi.MST()),
+        "OpenDP AIM": lambda people, _: _synthesize(people, workload),
+    }
+
+
+def _synthesize(people: NDArray[np.int64], algorithm: Callable[[list[str]], Any]) -> NDArray[np.int64]:
+    dp: Any = import_module("opendp.prelude")
+    polars: Any = import_module("polars")
+    dp.enable_features("contrib")
+    columns = [f"c{j}" for j in range(people.shape[1])]
+    context = dp.Context.compositor(
+        data=polars.DataFrame(people, schema=columns).lazy(),
+        privacy_unit=dp.unit_of(contributions=1),
+        # Rounded: of other numbers its own shares may add up to more, by a rounding, and it refuses.
+        privacy_loss=dp.loss_of(rho=math.floor(256 * budget(EPSILON, DELTA)) / 256),
+        split_evenly_over=1,
+    )
+    keys = {column: [0, 1] for column in columns}
+    table = context.query().contingency_table(keys=keys, algorithm=algorithm(columns)).release()
+    return table.synthesize().select(columns).to_numpy().astype(np.int64)
