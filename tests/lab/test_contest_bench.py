@@ -225,7 +225,7 @@ def test_tables_are_printed(monkeypatch):
     monkeypatch.setattr(offline, "POINTS", offline.POINTS[1:2])
     monkeypatch.setattr(offline, "CONTENDERS", {"DP-AdaPT": offline.dp_adapt, "ours, mirror": offline.mirror})
     monkeypatch.setattr(knockoffs, "SETTINGS", ())
-    words = report.run(2, lambda _: None)
+    words = "\n".join(report.run(2, lambda _: None))
     for part in (
         "joint permute-and-flip",
         "Test of Tests",

@@ -64,15 +64,15 @@ def bench_promises(
 
 @bench.command("contest")
 def bench_contest(
-    studies: int = typer.Option(400, min=2, help="Simulated studies behind a figure; packages take 10."),
+    studies: int = typer.Option(400, min=2, help="Simulated studies behind a figure; slow rivals take few."),
 ) -> None:
     """Compare with published rivals in their own settings, with what they published beside it."""
     from discreet.lab.bench.contest import report
     from discreet.progress import progress
 
     with progress("settings", report.STEPS) as tick:
-        words = report.run(studies, tick)
-    typer.echo(words)
+        for words in report.run(studies, tick):
+            typer.echo(words)
 
 
 @bench.command("synthetic")

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 SLOW = ("diffprivlib", "OpenDP")
 """Contenders that are run in fewer studies."""
+STUDIES = 6
+"""How many."""
 
 
 def choosers() -> dict[str, Chooser]:
