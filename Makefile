@@ -38,7 +38,7 @@ unit: .venv/dev
 
 test-matrix: .venv/dev # an hour: every supported Python, with the oldest and the newest dependencies
 	$(PIP) uv
-	$(PY) tests/matrix.py -n 2
+	$(PY) tests/matrix.py -- -n 2
 
 dist: .venv/run # sdist and wheel, checked, then installed and tried in an environment of their own
 	$(PIP) "build>=1.2" "twine>=6"

@@ -22,10 +22,23 @@ TOTAL = 1e-6
 
 
 class Ledger:
-    """How many assertions and how many twins the running test has made."""
+    """What the running test has done: how many assertions and twins it made, and what is claimed of twins.
+
+    `escapes` adds up the twins' chances to escape; `truths` holds, for each twin about a mean, the mean that
+    is declared true, the mean of the sample and its squared error.
+    """
 
     spent = 0
     twins = 0
+    escapes = 0.0
+    truths = ()
+
+    @classmethod
+    def reset(cls):
+        """Begin the account of the next test."""
+        cls.spent = cls.twins = 0
+        cls.escapes = 0.0
+        cls.truths = ()
 
 
 def declared(marker):
@@ -84,6 +97,10 @@ def must_fail(assertion, sample, wrong, truth, **options):
             f"this twin escapes with chance {chance:.1e}: draw more, or claim something wilder"
         )
     Ledger.twins += 1
+    Ledger.escapes += chance
+    if assertion in (assert_mean_at_most, assert_mean_is):
+        values = np.asarray(sample, dtype=float)
+        Ledger.truths += ((truth, values.mean(), values.var() / values.size),)
     if assertion is assert_mean_at_most:
         scale = options.get("scale", 1.0)
         assertion(scale - np.asarray(sample, dtype=float), scale - truth, scale)

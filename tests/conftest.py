@@ -70,7 +70,7 @@ def pytest_terminal_summary(terminalreporter):
 
 @pytest.fixture(autouse=True)
 def _keep_to_the_budget(request):
-    Ledger.spent = Ledger.twins = 0
+    Ledger.reset()
     yield
     marker = request.node.get_closest_marker("statistical")
     assertions, twins = declared(marker)

@@ -8,10 +8,10 @@ table = printed.read_text().partition("Every rival")[2].splitlines()[4:]
 rows = [re.split(r"\s{2,}", line.strip()) for line in table if line.count("  ") > 2]
 
 
-def figure(cell):
-    """Return a mean and its standard error."""
+def figure(cell: str) -> list[float]:
+    """Return a mean and its standard error; nothing of -."""
     numbers = [float(number) for number in re.findall(r"\d*\.\d+", cell)]
-    return (numbers + [0.0])[:2] if numbers else None
+    return [*numbers, 0.0][:2] if numbers else []
 
 
 shown = [(row[0], row[1], figure(row[2]), figure(row[3]), figure(row[4])) for row in rows if len(row) >= 5]

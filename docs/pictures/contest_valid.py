@@ -6,16 +6,16 @@ import matplotlib.pyplot as plt
 text = (Path(__file__).parents[1] / "printed" / "bench-contest.txt").read_text()
 
 
-def rows(title):
+def rows(title: str) -> list[list[str]]:
     """Return the cells of the table under a title."""
     lines = text.partition(title)[2].splitlines()[4:]
     end = next(number for number, line in enumerate(lines) if not line.strip())
     return [re.split(r"\s{2,}", line.strip()) for line in lines[:end]]
 
 
-def share(cell):
+def share(cell: str) -> float:
     """Return the mean of a cell."""
-    return float(cell.split()[0])
+    return float(cell.split(maxsplit=1)[0])
 
 
 single = [(f"{row[2]}, {row[0]}", share(row[3])) for row in rows("DPrivStats, pure")]
@@ -24,7 +24,7 @@ fig, (left, middle, right) = plt.subplots(1, 3, figsize=(8, 2.8))
 panels = (
     (left, single, 0.05, "type I error at .05"),
     (middle, [row[:2] for row in many], 0.1, "FDR at q = .1"),
-    (right, [(name, share(cell)) for name, _, cell in many if cell != "-"], 0.95, "coverage of 95% intervals"),
+    (right, [(name, share(cell)) for name, _, cell in many if cell != "-"], 0.95, "coverage of 95%"),
 )
 for axes, bars, line, title in panels:
     names, values = zip(*bars[::-1], strict=True)

@@ -8,7 +8,7 @@ share = []
 for _ in range(60):
     z = rng.standard_normal(1_000)
     z[:50] += 5  # these are real
-    evidence = discreet.Evidence.from_z(z, sup=0.01, adjacency="replace", alternative="greater")
+    evidence = discreet.Evidence.from_z(z, sensitivity=0.01, adjacency="replace", alternative="greater")
     found = discreet.release(evidence, q=0.1, epsilon=1, delta=1e-6)
     share.append(np.mean(found.indices >= 50) if len(found) else 0)
 

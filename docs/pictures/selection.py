@@ -2,11 +2,11 @@ import matplotlib.pyplot as plt
 
 from discreet.selection.scales import gumbel_plan, oneshot_plan, peel_plan
 
-epsilon, delta, sup, spread, m = 1.0, 1e-6, 1.0, 2.0, 100_000
+epsilon, delta, sensitivity, spread, m = 1.0, 1e-6, 1.0, 2.0, 100_000
 ks = [1, 3, 10, 30, 100, 300, 1_000]
 scales = {
-    "one-shot": [oneshot_plan(k, epsilon, delta, spread, sup, False, m).scale for k in ks],
-    "peeling": [peel_plan(k, epsilon, delta, spread, sup, False).scale for k in ks],
+    "one-shot": [oneshot_plan(k, epsilon, delta, spread, sensitivity, False, m).scale for k in ks],
+    "peeling": [peel_plan(k, epsilon, delta, spread, sensitivity, False).scale for k in ks],
     "Gumbel": [gumbel_plan(k, epsilon, delta, spread, False).scale for k in ks],
 }
 fig, axes = plt.subplots()

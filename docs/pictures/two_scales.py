@@ -15,7 +15,7 @@ for influence in influences:
         z = rng.standard_normal(2_000)
         z[:50] += rng.uniform(3, 12, 50)
         both = (
-            discreet.Evidence.from_z(z, sup=influence, adjacency="replace", alternative="greater"),
+            discreet.Evidence.from_z(z, sensitivity=influence, adjacency="replace", alternative="greater"),
             discreet.Evidence.from_p(ndtr(-z), eta=eta, nu=nu, adjacency="replace"),
         )
         released = [discreet.release(one, q=q, epsilon=epsilon, delta=delta) for one in both]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
-from typing import TYPE_CHECKING, get_args
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any, get_args
 
 from discreet import check
 from discreet.data.source import open_source
-from discreet.documented import documented
+from discreet.docstrings import documented
 from discreet.errors import InputError
 from discreet.evidence.core.evidence import Evidence
 from discreet.evidence.core.people import People
@@ -19,8 +19,7 @@ from discreet.methods.options import TEXTS
 from discreet.methods.parameters import Parameters
 from discreet.methods.registry import METHODS
 from discreet.progress import notebook_bar
-from discreet.request import about, about_evidence, circumstances, tells
-from discreet.spending import spending
+from discreet.spending import about_data, about_evidence, circumstances, recorded, spending
 from discreet.typing import Frame
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from discreet.evidence.core.protocol import Test
     from discreet.evidence.core.sharded import Sharded
     from discreet.report.release import Release
-    from discreet.spending import Purse, Spending
+    from discreet.spending import LedgerLike, Spending
     from discreet.typing import (
         ArrayLike,
         Columns,
@@ -66,7 +65,7 @@ def discover(
     columns: Columns | None = None,
     engine: Engine = "local",
     scheduler: SchedulerLike = None,
-    ledger: Purse = None,
+    ledger: LedgerLike | None = None,
     dataset: str | None = None,
     release_id: str | None = None,
 ) -> Release:
@@ -132,18 +131,7 @@ def discover(
     """
     check_engine(engine, scheduler)
     check_test(test)
-    asked = Parameters(
-        q=q,
-        epsilon=epsilon,
-        delta=delta,
-        method=method,
-        guarantee=guarantee,
-        dependence=dependence,
-        k=k,
-        cutoffs=cutoffs,
-        expect=expect,
-        values=values,
-    )
+    asked = _parameters(locals())
     if release_id is not None and not all(map(is_recognisable, (test, columns, person))):
         raise InputError(
             "release_id needs a test and columns that can be written down, to know them again: name the "
@@ -151,30 +139,30 @@ def discover(
         )
     source = open_source(data)
     test = source.completed(test)
-    of = {"test": described(test), "columns": plain(columns), "person": plain(person)}
-    asked_of = {name: value for name, value in of.items() if value is not None}
-    purse = spending(ledger, dataset, release_id, {**asked_of, **asked.to_dict()})
+    question = {"test": described(test), "columns": plain(columns), "person": plain(person)}
+    record = {name: value for name, value in question.items() if value is not None}
+    purse = spending(ledger, dataset, release_id, {**record, **asked.to_dict()})
     if purse is not None:
-        purse = replace(purse, request={**purse.request, "data": about(source, test)})
-        purse.early(asked, getattr(test, "adjacency", "replace"))
+        purse = replace(purse, request={**purse.request, "data": about_data(source, test)})
+        purse.refuse_early(asked, getattr(test, "adjacency", "replace"))
         stored = purse.stored()
         if stored is not None:
             return stored
-    asked_of |= {"question": test.in_words(), **_compared(test), **circumstances(source.data, purse)}
+    record |= {"question": test.in_words(), **_compared(test), **circumstances(source.data, purse)}
     with notebook_bar("testing", None):
         if engine == "local" and METHODS[asked.method].asks_people:
             people = gathered(source, test, person=person, columns=columns)
             if people is not None:
                 asked, why = METHODS[asked.method].settle(asked, people)
-                asked_of |= _reason(why)
+                record |= _reason(why)
                 if METHODS[asked.method].asks_people or test.needs_rows:
                     source.let_go()
-                    return _made(people, asked, purse, asked_of, source)
+                    return _released(people, asked, purse, record, source)
         # Scores may stay on a cluster where a method needs no more than their blocks can give.
         gather = asked.values or not METHODS[asked.method].of_shards
         where = {"engine": engine, "scheduler": scheduler}
         with measuring(source, test, person=person, columns=columns, **where, gather=gather) as evidence:
-            return _made(evidence, asked, purse, asked_of, source)
+            return _released(evidence, asked, purse, record, source)
 
 
 @documented(TEXTS)
@@ -191,7 +179,7 @@ def release(
     cutoffs: Cutoffs | None = None,
     expect: float | None = None,
     values: bool = False,
-    ledger: Purse = None,
+    ledger: LedgerLike | None = None,
     dataset: str | None = None,
     release_id: str | None = None,
 ) -> Release:
@@ -249,23 +237,12 @@ def release(
     --------
     >>> import discreet
     >>> scores = {"diet": 12.0, "sleep": 11.0, "luck": 0.3, "age": 0.8}
-    >>> evidence = discreet.Evidence.from_z(scores, sup=0.005, adjacency="replace")
+    >>> evidence = discreet.Evidence.from_z(scores, sensitivity=0.005, adjacency="replace")
     >>> release = discreet.release(evidence, q=0.1, epsilon=1, delta=1e-6)
     >>> sorted(release.discoveries)
     ['diet', 'sleep']
     """
-    asked = Parameters(
-        q=q,
-        epsilon=epsilon,
-        delta=delta,
-        method=method,
-        guarantee=guarantee,
-        dependence=dependence,
-        k=k,
-        cutoffs=cutoffs,
-        expect=expect,
-        values=values,
-    )
+    asked = _parameters(locals())
     check.made(
         evidence,
         Evidence,
@@ -274,7 +251,7 @@ def release(
     known = {} if ledger is None else about_evidence(evidence)
     purse = spending(ledger, dataset, release_id, {**known, **asked.to_dict()})
     stored = None if purse is None else purse.stored()
-    return _made(evidence, asked, purse, circumstances(None, purse)) if stored is None else stored
+    return _released(evidence, asked, purse, circumstances(None, purse)) if stored is None else stored
 
 
 @documented(TEXTS)
@@ -293,7 +270,7 @@ def private_bh(
     cutoffs: Cutoffs | None = None,
     expect: float | None = None,
     values: bool = False,
-    ledger: Purse = None,
+    ledger: LedgerLike | None = None,
     dataset: str | None = None,
     release_id: str | None = None,
 ) -> Release:
@@ -346,50 +323,41 @@ def private_bh(
     >>> sorted(release.discoveries)
     ['diet', 'height']
     """
-    return release(
-        Evidence.from_p(p, eta=eta, nu=nu),
-        q=q,
-        epsilon=epsilon,
-        delta=delta,
-        method=method,
-        guarantee=guarantee,
-        dependence=dependence,
-        k=k,
-        cutoffs=cutoffs,
-        expect=expect,
-        values=values,
-        ledger=ledger,
-        dataset=dataset,
-        release_id=release_id,
-    )
+    options = {name: value for name, value in locals().items() if name not in {"p", "eta", "nu"}}
+    return release(Evidence.from_p(p, eta=eta, nu=nu), **options)
 
 
-def _made(
-    evidence: Evidence | Sharded | People,
+def _parameters(given: Mapping[str, Any]) -> Parameters:
+    """Return the options of a release, checked, out of all arguments of a public function."""
+    return Parameters(**{option.name: given[option.name] for option in fields(Parameters)})
+
+
+def _released(
+    data: Evidence | Sharded | People,
     asked: Parameters,
     purse: Spending | None,
-    question: Mapping[str, object] | None = None,
+    record: Mapping[str, object],
     source: Source | None = None,
 ) -> Release:
-    """Settle all that is public, then pay and draw; the record says what was asked."""
-    asked, why = METHODS[asked.method].settle(asked, evidence)
-    if isinstance(evidence, People):
-        people, neighbours = evidence.rows, "replace"
+    """Settle all that is public, then pay and draw; `record` is what the release says of how it was asked."""
+    asked, why = METHODS[asked.method].settle(asked, data)
+    if isinstance(data, People):
+        people, adjacency = data.rows, "replace"
     else:
-        people, neighbours = evidence.certificate.people, evidence.certificate.adjacency
+        people, adjacency = data.certificate.people, data.certificate.adjacency
     _warn(asked, people)
-    ready, asked_for = METHODS[asked.method].ready(asked, evidence), {**(question or {}), **_reason(why)}
-    if people is not None and neighbours == "replace":  # who neighbours say is as many
-        asked_for |= tells({"people": people}, purse)
+    ready, facts = METHODS[asked.method].ready(asked, data), {**record, **_reason(why)}
+    if people is not None and adjacency == "replace":  # neighbours are as many, so the number is public
+        facts |= recorded({"people": people}, purse)
 
     def complete(drawn: Release) -> Release:
         if source is None:
-            return replace(drawn, parameters={**asked_for, **drawn.parameters})
+            return replace(drawn, parameters={**facts, **drawn.parameters})
         labels = source.labels(drawn.discoveries if drawn.told is None else drawn.told.hypotheses)
-        record = {**asked_for, **drawn.parameters, **({"labels": labels} if labels else {})}
-        return replace(drawn, parameters=record, frame=_frame(source.data))
+        parameters = {**facts, **drawn.parameters, **({"labels": labels} if labels else {})}
+        return replace(drawn, parameters=parameters, frame=_frame(source.data))
 
-    return complete(ready.draw()) if purse is None else purse.spend(ready, neighbours, complete)
+    return complete(ready.draw()) if purse is None else purse.spend(ready, adjacency, complete)
 
 
 def _reason(why: str) -> dict[str, str]:

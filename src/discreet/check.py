@@ -124,9 +124,9 @@ def made(value: Any, kind: type | tuple[type, ...], message: str) -> None:
 def path(value: Any, name: str) -> Path:
     """Return `value` as a path that an operating system can be asked about."""
     if isinstance(value, (str, os.PathLike)):
-        found = attempt(lambda: Path(cast("str", value)), f"{name} must be a path")
-        if b"\0" not in attempt(lambda: os.fsencode(found), f"{name} must be a path of whole characters"):
-            return found
+        file = attempt(lambda: Path(cast("str", value)), f"{name} must be a path")
+        if b"\0" not in attempt(lambda: os.fsencode(file), f"{name} must be a path of whole characters"):
+            return file
     raise InputError(f"{name} must be a path: text without null characters; got {kind_of(value)}")
 
 
@@ -139,24 +139,24 @@ def entries(value: Any, name: str) -> list[Any]:
 
 def words(value: Any, name: str) -> tuple[str, ...]:
     """Return what hypotheses are called, as text: whatever stands in an index can name one."""
-    found = entries(value, name)
-    return attempt(lambda: tuple(str(one) for one in found), f"{name} must be a list of text")
+    words = entries(value, name)
+    return attempt(lambda: tuple(str(word) for word in words), f"{name} must be a list of text")
 
 
 def levels(value: Any, name: str) -> tuple[Any, ...]:
     """Return public levels of a column in order: text, numbers, dates, True and False, all different."""
-    found = tuple(_level(one, name) for one in entries(value, name))
+    known = tuple(_level(entry, name) for entry in entries(value, name))
     # Numbers are compared as numbers: 1, 1.0 and True are one level.
-    if len({one if isinstance(one, _WORDS) else float(one) for one in found}) != len(found):
+    if len({entry if isinstance(entry, _WORDS) else float(entry) for entry in known}) != len(known):
         raise InputError(f"{name} must hold different values")
-    return found
+    return known
 
 
 def named(value: Any, name: str) -> tuple[list[Any] | None, Any]:
     """Return the names that come with numbers, if any, and the numbers: of a mapping, of a pandas Series."""
     if isinstance(value, Mapping):
         pairs = items(cast("Mapping[Any, Any]", value), name)
-        return [key for key, _ in pairs], [one for _, one in pairs]
+        return [key for key, _ in pairs], [entry for _, entry in pairs]
     if hasattr(value, "index") and hasattr(value, "to_numpy"):
         return entries(value.index, name), value
     return None, value
@@ -178,7 +178,7 @@ def floats(value: Any, name: str) -> NDArray[np.float64]:
     masked = np.ma.isMaskedArray(value)
     raw = array(np.ma.getdata(value) if masked else value, name)
     if raw.dtype.kind == "O":
-        each = [math.nan if one is None else _lenient(one, name) for one in raw.ravel().tolist()]
+        each = [math.nan if entry is None else _lenient(entry, name) for entry in raw.ravel().tolist()]
         raw = np.array(each, dtype=np.float64).reshape(raw.shape)
     elif raw.dtype.kind not in "biuf":
         raise InputError(f"{name} must hold numbers; got {raw.dtype.name}")

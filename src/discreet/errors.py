@@ -72,9 +72,12 @@ def perhaps(name: str, known: Iterable[str]) -> str:
 
     name = name[:_LONGEST]
     lower: dict[str, str] = {}
-    for one in known:
-        lower.setdefault(one.lower(), one)
+    for candidate in known:
+        lower.setdefault(candidate.lower(), candidate)
     if len(lower) > _MOST_NAMES:  # a hint is not worth seconds
         return ""
-    near = get_close_matches(name.lower(), lower, n=1) or [one for one in lower if name.lower() in one][:1]
+    near = (
+        get_close_matches(name.lower(), lower, n=1)
+        or [candidate for candidate in lower if name.lower() in candidate][:1]
+    )
     return f"; did you mean {lower[near[0]]!r}?" if near else ""

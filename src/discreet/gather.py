@@ -4,27 +4,32 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from discreet.block import UNEVEN
 from discreet.data.source import Tables, open_source
 from discreet.errors import InputError
+from discreet.evidence.core.covariates import Covariates
 from discreet.evidence.core.entries import Entries
 from discreet.evidence.core.groups import MEMBERSHIP, sizes
 from discreet.evidence.core.people import People, Question
 from discreet.evidence.core.protocol import Comparison
 from discreet.labels import codes
+from discreet.machine import processors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.block import Block
-    from discreet.data.tables.table import TableReading
+    from discreet.data.tables.reading import TableReading
     from discreet.evidence.core.protocol import Test
 
-_LARGEST = 2**28  # entries of a file
+LARGEST = 2**29
+"""Entries of a file that are held at once, at most: 2 GB of single precision, 4 GB of double."""
 _ROWS = "Each row was taken to be one person."
 
 
@@ -42,11 +47,10 @@ def gathered(data: Any, test: Test, *, person: Any, columns: Any) -> People | No
         return None
     table, blocks = read
     label = np.concatenate([codes(block.labels[asked.group], asked.levels) for block in blocks])
-    values = _values(blocks)
     group = label.astype(np.int8)
     # Where groups are protected, how long this takes must not tell that somebody is in neither.
-    if asked.protect == "everything" or np.any(group < 0):
-        values = np.where((group < 0)[:, None], np.nan, values)
+    nobody = asked.protect == "everything" or bool(np.any(group < 0))
+    values = _values(blocks, np.where(group < 0, np.float32(np.nan), np.float32(0)) if nobody else None)
     people = People(
         table.names,
         _questions(table, asked),
@@ -57,6 +61,8 @@ def gathered(data: Any, test: Test, *, person: Any, columns: Any) -> People | No
         MEMBERSHIP if asked.protect == "columns" else "",
         _ROWS if person is None else "",
     )
+    if asked.adjust is not None:
+        people = with_covariates(people, asked.adjust, blocks)
     if asked.within is not None:
         people = in_subgroups(people, asked, np.concatenate([block.labels[asked.within] for block in blocks]))
     if asked.protect == "columns":
@@ -96,7 +102,7 @@ def _read(
         return None
     source.check(test, columns)
     table = source.read(test.labels, columns=columns, person=person)
-    blocks = _blocks(table, _LARGEST if source.is_file and not test.needs_rows else math.inf)
+    blocks = _blocks(table, LARGEST if source.is_file and not test.needs_rows else math.inf)
     if blocks is None:
         return None
     if not test.needs_rows:
@@ -104,9 +110,52 @@ def _read(
     return table, blocks
 
 
-def _values(blocks: list[Block]) -> NDArray[Any]:
-    parts = [block.values for block in blocks]
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+def _values(blocks: list[Block], added: NDArray[np.float32] | None = None) -> NDArray[Any]:
+    """Return all entries, each block read into its place, so that nobody's are held twice; shape (n, m).
+
+    `added` is 0 for each person, or NaN for one who is to have no entries.
+    """
+    if len(blocks) == 1 and isinstance(blocks[0].columns, np.ndarray):
+        return blocks[0].columns if added is None else blocks[0].columns + added[:, None]
+    kind = (blocks[0].columns if isinstance(blocks[0].columns, np.ndarray) else blocks[0].columns[0]).dtype
+    try:
+        return _filled(blocks, kind, added)
+    except _OtherTypeError:
+        return _filled(blocks, np.dtype(np.float64), added)
+
+
+class _OtherTypeError(Exception):
+    """A column is of another type than the first one."""
+
+
+def _filled(
+    blocks: list[Block], kind: np.dtype[np.floating[Any]], added: NDArray[np.float32] | None
+) -> NDArray[Any]:
+    """Return all entries in one type, column by column in memory, as files have them."""
+    ends = np.cumsum([0, *(block.rows for block in blocks)]).tolist()
+    table = np.empty((_width(blocks[0]), ends[-1]), dtype=kind)
+
+    def read(block: Block, first: int, last: int) -> None:
+        columns = block.columns.T if isinstance(block.columns, np.ndarray) else block.columns
+        with np.errstate(all="ignore"):  # a warning would speak of the data; each thread has its own state
+            for place, column in enumerate(columns):
+                if column.shape != (last - first,):
+                    raise InputError(UNEVEN)
+                if kind not in (column.dtype, np.float64):
+                    raise _OtherTypeError
+                if added is None:
+                    table[place, first:last] = column
+                else:
+                    np.add(column, added[first:last], out=table[place, first:last])
+
+    with ThreadPoolExecutor(min(processors(), len(blocks))) as pool:
+        for _ in pool.map(read, blocks, ends[:-1], ends[1:]):
+            pass
+    return table.T
+
+
+def _width(block: Block) -> int:
+    return block.columns.shape[1] if isinstance(block.columns, np.ndarray) else len(block.columns)
 
 
 def _blocks(table: TableReading, most: float) -> list[Block] | None:
@@ -121,6 +170,16 @@ def _blocks(table: TableReading, most: float) -> list[Block] | None:
     if not blocks:
         raise InputError("the data has no rows: there is nothing to test")
     return blocks
+
+
+def with_covariates(people: People, adjust: Mapping[str, Any], blocks: list[Block]) -> People:
+    """Return the people with their covariates; whoever lacks any of them is in neither group."""
+    labels = {name: np.concatenate([block.labels[name] for block in blocks]) for name in adjust}
+    covariates = Covariates.of(adjust, labels)
+    group = np.where(covariates.known, people.group, np.int8(-1))
+    values = np.where((group < 0)[:, None], np.nan, people.values)
+    public = f"{people.public} and has which covariates" if people.public else ""
+    return replace(people, group=group, values=values, covariates=covariates, public=public)
 
 
 def in_subgroups(people: People, asked: Comparison, label: NDArray[Any]) -> People:

@@ -37,9 +37,9 @@ def codes(label: NDArray[Any], levels: Sequence[Any]) -> NDArray[np.intp]:
     by_number = {value: at for at, value in enumerate(wanted) if not alike and not np.isnan(value)}
     by_text = {_text(level): at for at, level in enumerate(levels) if alike or np.isnan(wanted[at])}
     if label.dtype.kind in "biuf" and not alike:
-        found, place = numbers(label), np.full(label.shape, -1, dtype=np.intp)
+        values, place = numbers(label), np.full(label.shape, -1, dtype=np.intp)
         for value, at in by_number.items():
-            place[found == value] = at
+            place[values == value] = at
         return place
 
     seen: dict[str, int] = {}
@@ -73,12 +73,12 @@ def numbers(label: NDArray[Any]) -> NDArray[np.float64]:
 
 def as_read(label: NDArray[Any]) -> NDArray[Any]:
     """Return some people's labels as numbers if each of theirs reads as one or is missing, else as text."""
-    found = numbers(label)
+    values = numbers(label)
     if label.dtype.kind in "biuf":
-        return found
+        return values
     texts = [spelled(entry) for entry in label.tolist()]
     missing = np.array([text in ("", "nan") for text in texts], dtype=np.bool_)
-    return found if np.all(~np.isnan(found) | missing) else np.array(texts, dtype=object)
+    return values if np.all(~np.isnan(values) | missing) else np.array(texts, dtype=object)
 
 
 def plain(entry: Any) -> Any:
@@ -108,8 +108,8 @@ def spelled(entry: Any) -> str:
 
 def _text(entry: Any) -> str:
     """Return an entry spelled; a whole number or a yes/no as the float it is in a column of its kind."""
-    found = _number(entry) if isinstance(entry, _WHOLE) else np.nan
-    return spelled(entry if np.isnan(found) else found)
+    number = _number(entry) if isinstance(entry, _WHOLE) else np.nan
+    return spelled(entry if np.isnan(number) else number)
 
 
 def _number(entry: Any) -> float:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 
 from discreet import check
-from discreet.data.source import open_source
+from discreet.data.source import is_table, open_source
 from discreet.errors import InputError
 from discreet.evidence.core.compared import compared
 from discreet.evidence.core.evidence import Evidence
@@ -155,12 +155,12 @@ def _assumption(source: Source, test: Test, person: Any) -> str:
     return " ".join([*words, "Each row was taken to be one person."] if by_row else words)
 
 
-def _assuming(taken: str, evidence: Evidence | Sharded) -> Evidence | Sharded:
+def _assuming(assumption: str, evidence: Evidence | Sharded) -> Evidence | Sharded:
     """Return the evidence with one more sentence on what its certificate stands on."""
-    if not taken:
+    if not assumption:
         return evidence
     certificate = evidence.certificate
-    words = " ".join(filter(None, (certificate.assumption, taken)))
+    words = " ".join(filter(None, (certificate.assumption, assumption)))
     return replace(evidence, certificate=replace(certificate, assumption=words))
 
 
@@ -250,10 +250,3 @@ def _everyone(
     for accumulator in rest:
         first.merge(accumulator)
     return first, sum(rows)
-
-
-def is_table(data: Any) -> bool:
-    """Say whether p-values come as a table, rather than as a vector or a mapping."""
-    if isinstance(data, str) or hasattr(data, "suffix") or len(getattr(data, "shape", ())) == 2:
-        return True
-    return getattr(getattr(data, "dtype", None), "names", None) is not None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from discreet.api import discover
-from discreet.documented import documented
+from discreet.docstrings import documented
 from discreet.errors import InputError, missing_extra
 from discreet.evidence.core.arguments import alternative_of, pair
 from discreet.evidence.correlation import Correlation
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from discreet.alternative import Alternative
     from discreet.evidence.core.protocol import Test
-    from discreet.spending import Purse
+    from discreet.spending import LedgerLike
     from discreet.typing import ArrayLike, Bounds, Dependence, Guarantee, MethodName
 
 _TARGET = "y"
@@ -130,7 +130,7 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
         dependence: Dependence | None = None,
         expect: float | None = None,
         k: int | None = None,
-        ledger: Purse = None,
+        ledger: LedgerLike | None = None,
         dataset: str | None = None,
         release_id: str | None = None,
     ) -> None:

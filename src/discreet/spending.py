@@ -1,12 +1,21 @@
-"""A release against a ledger: its cost reserved first, its result stored before anybody sees it."""
+"""A release against a ledger: its cost reserved first, its result stored before anybody sees it.
+
+A release id stands for one question to one table: what was asked and which data it was asked of, in public
+words, is stored with the charge. What is public of a source it says itself (`Source.public`): files by name,
+column names, variants.
+"""
 
 from __future__ import annotations
 
 import json
 import warnings
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from discreet.data.source import hashed, is_table
 from discreet.errors import InputError
 from discreet.methods.common import gaussian_budget, gaussian_events
 from discreet.methods.registry import METHODS
@@ -18,13 +27,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from os import PathLike
 
+    from discreet.data.source import Source
+    from discreet.evidence.core.evidence import Evidence
+    from discreet.evidence.core.protocol import Test
     from discreet.methods.method import Ready
     from discreet.methods.parameters import Parameters
     from discreet.privacy.ledger import Charge, Ledger, Paid
-    from discreet.privacy.ledger.dataset import DataSet
+    from discreet.privacy.ledger.state import DataSet
 
-Purse: TypeAlias = "Ledger | str | PathLike[str] | None"
-
+LedgerLike: TypeAlias = "Ledger | str | PathLike[str]"
+"""A ledger, or the path of its file."""
 
 _INTERRUPTED = (
     "Nothing was released. The charge of release {} stands; asked again, the same is completed for nothing."
@@ -48,15 +60,15 @@ class Spending:
             return None
         return stored(self.ledger, self.dataset, self.release_id)
 
-    def early(self, asked: Parameters, neighbours: str) -> None:
+    def refuse_early(self, asked: Parameters, adjacency: str) -> None:
         """Refuse, before any data is read, what the budget clearly cannot pay; what is charged is paid."""
         if self.ledger.entry(self.dataset, self.release_id, self.request) is not None:
             return
         if METHODS[asked.method].gaussian:
             rho = gaussian_budget(asked.epsilon, asked.delta) * (1 - 2.0**-40)
-            self.ledger.affords(self.dataset, gaussian_events([rho]), neighbours)
+            self.ledger.affords(self.dataset, gaussian_events([rho]), adjacency)
 
-    def spend(self, ready: Ready, neighbours: str, complete: Callable[[Release], Release]) -> Release:
+    def spend(self, ready: Ready, adjacency: str, complete: Callable[[Release], Release]) -> Release:
         """Reserve the cost on disk, draw the release, store it; what was interrupted before is completed.
 
         `complete` adds what was asked to what was drawn, before it is stored.
@@ -76,17 +88,17 @@ class Spending:
                 raise
             return made[0].to_json()
 
-        paid = self.ledger.pay(self.dataset, ready.events, neighbours, self.request, draw, self.release_id)
+        paid = self.ledger.pay(self.dataset, ready.events, adjacency, self.request, draw, self.release_id)
         if not paid.kept:
             warnings.warn(
                 "the disk has no room for this result in the ledger: save it elsewhere now, for it is paid "
                 "for and cannot be had again",
                 stacklevel=5,
             )
-        return _carrying(made[0] if paid.fresh else Release.from_json(paid.result), paid)
+        return _with_head(made[0] if paid.fresh else Release.from_json(paid.result), paid)
 
 
-def stored(ledger: Ledger | str | PathLike[str], dataset: str, release_id: str | None = None) -> Release:
+def stored(ledger: LedgerLike, dataset: str, release_id: str | None = None) -> Release:
     """Return a release that a ledger holds, once more; nothing is spent.
 
     Parameters
@@ -124,7 +136,7 @@ def stored(ledger: Ledger | str | PathLike[str], dataset: str, release_id: str |
     >>> from discreet.privacy.ledger import Ledger
     >>> ledger = Ledger(pathlib.Path(tempfile.mkdtemp()) / "budget.ledger")
     >>> _ = ledger.create("cohort", epsilon=1.0, delta=1e-6)
-    >>> evidence = discreet.Evidence.from_z([12.0, 0.3], sup=0.01, adjacency="replace")
+    >>> evidence = discreet.Evidence.from_z([12.0, 0.3], sensitivity=0.01, adjacency="replace")
     >>> asked = {"q": 0.1, "epsilon": 1, "delta": 1e-6, "ledger": ledger, "dataset": "cohort"}
     >>> found = discreet.release(evidence, **asked)
     >>> discreet.stored(ledger, "cohort") == found
@@ -137,7 +149,7 @@ def stored(ledger: Ledger | str | PathLike[str], dataset: str, release_id: str |
     for name in reversed(made) if release_id is None else [release_id]:
         paid = book.result(dataset, name)
         if json.loads(paid.result).get("format") == FORMAT:
-            return _carrying(Release.from_json(paid.result), paid)
+            return _with_head(Release.from_json(paid.result), paid)
         if release_id is not None:
             raise InputError(
                 f"{release_id!r} is the answer to a single test: ask discreet.test the same again, with this "
@@ -146,14 +158,14 @@ def stored(ledger: Ledger | str | PathLike[str], dataset: str, release_id: str |
     raise InputError(f"no release of {dataset!r} has a result yet")
 
 
-def _carrying(release: Release, paid: Paid) -> Release:
+def _with_head(release: Release, paid: Paid) -> Release:
     """Return the release with the hash that seals its stored text, which therefore cannot hold it."""
     line = release.budget
     return release if line is None else replace(release, budget=replace(line, head=paid.hash))
 
 
 def spending(
-    ledger: Purse, dataset: str | None, release_id: str | None, request: Mapping[str, Any]
+    ledger: LedgerLike | None, dataset: str | None, release_id: str | None, request: Mapping[str, Any]
 ) -> Spending | None:
     """Return what to charge, or None without a ledger."""
     if ledger is None:
@@ -172,3 +184,37 @@ def spending(
             check_name(value, name)
     book = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
     return Spending(book, dataset, release_id, request)
+
+
+def about_data(source: Source, test: Test) -> dict[str, Any]:
+    """Return what is public about data that is given to `discover`; no more than its head is read."""
+    if "p-values" in test.sources and not is_table(source.data):
+        return {"kind": "p-values", "names": hashed(test.of(source.data).names)}
+    return source.public()
+
+
+def circumstances(data: Any, purse: Spending | None) -> dict[str, Any]:
+    """Return the public name of the data, if it is a file, and the day: settled before any data is read."""
+    path = getattr(data, "path", data)
+    name = Path(path).name if isinstance(path, (str, Path)) else None
+    facts = {"data": name, "date": datetime.now(UTC).date().isoformat()}
+    return recorded({key: value for key, value in facts.items() if value}, purse)
+
+
+def recorded(facts: dict[str, Any], purse: Spending | None) -> dict[str, Any]:
+    """Return what the record of a release may say of how it was made: a custodian may keep facts back."""
+    return facts if purse is None else {**purse.ledger.may_record(facts)}
+
+
+def about_evidence(evidence: Evidence) -> dict[str, str]:
+    """Return what is public about evidence, so that no other evidence is taken for it."""
+    names = sha256()
+    for name in evidence.names:
+        names.update(repr(name).encode())
+    effect = "" if evidence.effect is None else evidence.effect.name
+    return {
+        "evidence": str(evidence),
+        "null": str(evidence.null),
+        "names": names.hexdigest(),
+        "effect": effect,
+    }

@@ -23,7 +23,7 @@ from discreet.typing import MethodName
 
 ASK = {"q": 0.1, "epsilon": 1.0, "delta": 1e-6}
 GIVEN = {"guarantee": "proved", "dependence": "positive", "k": 1, "cutoffs": "plain", "expect": 0.2}
-EVIDENCE = discreet.Evidence.from_z([12.0, 0.3], sup=0.01, adjacency="replace", alternative="greater")
+EVIDENCE = discreet.Evidence.from_z([12.0, 0.3], sensitivity=0.01, adjacency="replace", alternative="greater")
 TABLE = np.random.default_rng(1).random((60, 3))
 TWO = np.column_stack([np.arange(60) % 2, TABLE])
 
@@ -43,7 +43,7 @@ def test_every_option_works_or_is_refused(method, option):
     if option != "cutoffs":
         rest = {name: value for name, value in asked.items() if name != "q"}
         calls.append(lambda: PrivateSelectFdr(bounds=(0, 1), **rest).fit(TABLE, np.arange(60) % 2))
-    if method == "focus":
+    if method == "focus" or option in METHODS[method].of_rows:
         calls = [lambda: discreet.discover(TWO, discreet.Compare(group="0"), **asked)]
     for call in calls if method != "mirror" else calls[:1]:
         if option in METHODS[method].takes():
@@ -53,6 +53,22 @@ def test_every_option_works_or_is_refused(method, option):
                 discreet.DiscreetError, match=f"{option} would do nothing here: it belongs to"
             ):
                 call()
+
+
+@pytest.mark.parametrize("guarantee", ["approximate", "proved"])
+def test_telling_all_scores_takes_no_expectation(guarantee):
+    """Scores are told at once, as are rows where that is proved: nothing is divided by what is expected."""
+    asked = {**ASK, "method": "all", "guarantee": guarantee, "expect": 0.2}
+    calls = [
+        lambda: discreet.release(EVIDENCE, **asked),
+        lambda: discreet.discover(TABLE, discreet.Sign(), **asked),
+    ]
+    if guarantee == "proved":
+        calls.append(lambda: discreet.discover(TWO, discreet.Compare(group="0"), **asked))
+    for call in calls:
+        with pytest.raises(discreet.DiscreetError, match="expect would do nothing here"):
+            call()
+    discreet.release(EVIDENCE, **{**asked, "method": "auto"})
 
 
 def test_calibrated_takes_no_dependence():

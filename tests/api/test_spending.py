@@ -64,7 +64,7 @@ def test_the_same_request_returns_the_stored_release(ledger, people):
 
 def test_an_empty_stored_release_is_still_a_release(ledger):
     """A release without discoveries is not drawn a second time."""
-    evidence = discreet.Evidence.from_z(np.zeros(20), sup=1.0, adjacency="replace")
+    evidence = discreet.Evidence.from_z(np.zeros(20), sensitivity=1.0, adjacency="replace")
     asked = {"ledger": ledger, "dataset": "people", "release_id": "none", **ASK}
     first = discreet.release(evidence, **{**asked, "q": 0.01})
     assert len(first) == 0
@@ -131,7 +131,7 @@ def test_a_draw_that_is_interrupted_is_charged_and_completed(ledger, people, mon
 def test_other_neighbours_are_refused(ledger, people):
     """A promise about replacing people cannot be spent on one about adding them."""
     test = discreet.Proportion(null=0.5, adjacency="add-remove", least=1000)
-    with pytest.raises(BudgetError, match="neighbours"):
+    with pytest.raises(BudgetError, match="adjacency"):
         discreet.discover(people, test, ledger=ledger, dataset="people", **ASK)
 
 

@@ -51,7 +51,7 @@ def test_values_are_the_effects_with_the_stated_noise():
 
 @pytest.mark.slow
 def test_the_noise_is_the_smallest_that_the_charge_allows():
-    """R values at rho/R each: sigma = width sup sqrt(R/(2 rho)), sup = 1/(.8 n_min)."""
+    """R values at rho/R each: sigma = width sensitivity sqrt(R/(2 rho)), sensitivity = 1/(.8 n_min)."""
     table, _ = cohort()
     r = discreet.discover(table, TEST, q=0.1, method="aware", values=True, **BUDGET)
     least = 4 * (2 / (0.8 * PEOPLE)) * math.sqrt(len(r)) / r.privacy.events[-1].mu
@@ -64,7 +64,7 @@ def test_the_noise_is_the_smallest_that_the_charge_allows():
 def test_events_with_values_fit_the_budget(method):
     """The accountant, told of every event, finds no more than was asked for."""
     z = np.concatenate([np.full(20, 30.0), np.zeros(180)])
-    evidence = discreet.Evidence.from_z(z, sup=1e-3, adjacency="replace", alternative="greater")
+    evidence = discreet.Evidence.from_z(z, sensitivity=1e-3, adjacency="replace", alternative="greater")
     most = {} if method == "aware" else {"k": 20}
     r = discreet.release(evidence, q=0.1, method=method, **most, values=True, **BUDGET)
     assert account(r.privacy.events, delta=BUDGET["delta"]) <= BUDGET["epsilon"]
@@ -78,7 +78,7 @@ def test_events_with_values_fit_the_budget(method):
 @pytest.mark.slow
 def test_values_cost_aware_a_fifth_of_its_budget():
     """The search and the selection get the rest."""
-    evidence = discreet.Evidence.from_z(np.zeros(50), sup=0.01, adjacency="replace")
+    evidence = discreet.Evidence.from_z(np.zeros(50), sensitivity=0.01, adjacency="replace")
     with_values = discreet.release(evidence, q=0.1, method="aware", values=True, **BUDGET).privacy.events
     without = discreet.release(evidence, q=0.1, method="aware", **BUDGET).privacy.events
     whole = sum(event.mu**2 for event in without)
@@ -88,7 +88,7 @@ def test_values_cost_aware_a_fifth_of_its_budget():
 
 def test_no_discoveries_means_no_values():
     """Nothing found: two empty arrays, the same charge."""
-    evidence = discreet.Evidence.from_z(np.zeros(50), sup=1.0, adjacency="replace")
+    evidence = discreet.Evidence.from_z(np.zeros(50), sensitivity=1.0, adjacency="replace")
     r = discreet.release(evidence, q=0.01, values=True, **BUDGET)
     assert len(r) == r.values.noisy.size == r.values.noise.size == 0
 
@@ -103,6 +103,6 @@ def test_p_values_release_their_logarithm():
 
 def test_doubling_charges_every_round_it_may_need():
     """The events of a release without k are those of all rounds, whatever was found."""
-    evidence = discreet.Evidence.from_z(np.zeros(100), sup=0.01, adjacency="replace")
+    evidence = discreet.Evidence.from_z(np.zeros(100), sensitivity=0.01, adjacency="replace")
     r = discreet.release(evidence, q=0.1, method="peel", **BUDGET)
     assert len(r.privacy.events) == 2 * len([16, 32, 64, 100])

@@ -40,9 +40,9 @@ def test_create_makes_ledger_and_data_set(tmp_path):
     path = tmp_path / "new.ledger"
     words = run("create", "cohort", "--epsilon", 1, "--delta", "1e-6", "--ledger", path)
     assert "cohort: Epsilon 0 of 1 at delta = 1e-06 is spent, by 0 releases." in words
-    more = ("--neighbours", "add-remove", "--aside", "1e-7", "--json")
+    more = ("--adjacency", "add-remove", "--aside", "1e-7", "--json")
     made = json.loads(run("create", "b", "--epsilon", 2, "--delta", "1e-6", "--ledger", path, *more))
-    assert (made["epsilon"], made["aside"], made["neighbours"], made["spent"]) == (2.0, 1e-7, "add-remove", 0)
+    assert (made["epsilon"], made["aside"], made["adjacency"], made["spent"]) == (2.0, 1e-7, "add-remove", 0)
     assert Ledger(path).budgets() == ("cohort", "b")
 
 
@@ -77,7 +77,7 @@ def test_what_is_left_is_said_in_releases_like_the_last_one(path):
 
 def test_history(path):
     """Who asked what, when, at what cost and what was found; as JSON with request, events and hash."""
-    evidence = discreet.Evidence.from_z({"diet": 12.0, "luck": 0.3}, sup=0.005, adjacency="replace")
+    evidence = discreet.Evidence.from_z({"diet": 12.0, "luck": 0.3}, sensitivity=0.005, adjacency="replace")
     budget = {"ledger": path, "dataset": "cohort", "release_id": "second"}
     discreet.release(evidence, q=0.1, epsilon=0.2, delta=1e-6, **budget)
     lines = run("history", "cohort", "--ledger", path).splitlines()

@@ -103,5 +103,5 @@ def test_variants_are_listed_once(tmp_path, monkeypatch):
     monkeypatch.setattr(discreet.Plink, "variants", lambda plink: read.append(plink) or real(plink))
     source = open_source(bed)
     release = discreet.discover(source, discreet.Allelic(), ledger=ledger, dataset="people", **ASKED)
-    discreet.located(release, source)
+    discreet.locate(release, source)
     assert len(read) == 1

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import discreet
-from discreet.data.tables.table import open_table
+from discreet.data.tables.reading import open_table
 
 VISITS = pd.DataFrame(
     {
@@ -80,12 +80,12 @@ def test_the_certificate_holds_per_person_and_not_per_row():
     low.loc[low["id"] == 7, "x"], high.loc[high["id"] == 7, "x"] = 0.0, 1.0
     before, after = discreet.measure(low, test, person=person), discreet.measure(high, test, person=person)
     moved = abs(after.score[0] - before.score[0])
-    assert 0 < moved <= before.certificate.sup * (1 + 1e-9)
+    assert 0 < moved <= before.certificate.sensitivity * (1 + 1e-9)
     naive = (
         discreet.measure(high, test, columns=["x"]).score[0]
         - discreet.measure(low, test, columns=["x"]).score[0]
     )
-    assert naive > before.certificate.sup  # the wrong twin: rows counted as people break it
+    assert naive > before.certificate.sensitivity  # the wrong twin: rows counted as people break it
 
 
 def test_votes_follow_the_person():
@@ -171,7 +171,7 @@ def test_one_odd_identifier_moves_nobody_else_to_another_block(kind, tmp_path):
         folder.mkdir()
         with_and_without.append(discreet.measure(as_kind(one, kind, folder), vote, person="who"))
     one, two = with_and_without
-    assert np.abs(one.score - two.score).max() <= one.certificate.sup
+    assert np.abs(one.score - two.score).max() <= one.certificate.sensitivity
 
 
 def positive(values):

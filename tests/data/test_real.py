@@ -39,7 +39,7 @@ def test_bounds_differ_between_the_columns_of_a_survey():
     assert evidence.score[0] > 10
     assert evidence.score[1] > 10
     assert evidence.score[2] == 0
-    assert evidence.certificate.sup < 0.1
+    assert evidence.certificate.sensitivity < 0.1
 
 
 @pytest.mark.slow

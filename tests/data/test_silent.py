@@ -107,7 +107,7 @@ def in_two_forms(table, name, entry, kind, folder):
 @pytest.mark.parametrize("levels", [(1, 2), ("1", "2"), (1.0, "2.0")])
 @pytest.mark.parametrize("entry", ["unknown", 1.5, None])
 def test_one_odd_phenotype_does_not_change_what_all_others_are_taken_for(kind, levels, entry, tmp_path):
-    """A column of numbers becomes one of text by a single entry; one person moves a score by sup at most."""
+    """A column of numbers becomes one of text by a single entry; a score moves by the sensitivity at most."""
     rng = np.random.default_rng(2)
     dose = rng.binomial(2, 0.4, N)
     table = pd.DataFrame({"rs": dose, "phenotype": 1.0 + (rng.random(N) < 0.2 + 0.3 * dose)})
@@ -116,7 +116,7 @@ def test_one_odd_phenotype_does_not_change_what_all_others_are_taken_for(kind, l
         discreet.measure(data, test) for data in in_two_forms(table, "phenotype", entry, kind, tmp_path)
     )
     assert one.score[0] > 0
-    assert np.abs(one.score - two.score).max() <= one.certificate.sup
+    assert np.abs(one.score - two.score).max() <= one.certificate.sensitivity
 
 
 @pytest.mark.parametrize("kind", ["pandas", "csv"])
@@ -142,7 +142,7 @@ def test_phenotypes_that_look_like_dates_or_codes_are_read_one_by_one(kind, leve
         discreet.measure(data, test) for data in in_two_forms(table, "phenotype", entry, kind, tmp_path)
     )
     assert one.score[0] > 0
-    assert np.abs(one.score - two.score).max() <= one.certificate.sup
+    assert np.abs(one.score - two.score).max() <= one.certificate.sensitivity
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_a_whole_number_of_thousands_of_digits_is_just_no_level():
     ],
 )
 def test_one_odd_entry_does_not_change_which_level_all_others_have(kind, entries, levels, tmp_path):
-    """Columns of declared levels: one person moves a score by sup at most, and levels are found at all."""
+    """Columns of declared levels: a score moves by the sensitivity at most, and levels are found at all."""
     table = pd.DataFrame({"c": (entries * N)[:N]})
     test, columns = discreet.Proportion(null=0.1), {"c": levels}
     one, two = (
@@ -187,7 +187,7 @@ def test_one_odd_entry_does_not_change_which_level_all_others_have(kind, entries
         for data in in_two_forms(table, "c", "odd", kind, tmp_path)
     )
     assert one.score[0] > 0
-    assert np.abs(one.score - two.score).max() <= one.certificate.sup
+    assert np.abs(one.score - two.score).max() <= one.certificate.sensitivity
 
 
 def test_a_missing_entry_does_not_change_how_all_others_are_rounded():
@@ -198,7 +198,7 @@ def test_a_missing_entry_does_not_change_how_all_others_are_rounded():
     test = discreet.Mean(bounds=(0, 30), null=14 - 0.1)
     one, two = discreet.measure(table, test), discreet.measure(missing, test)
     assert 0 < one.score[0] < one.null.ceiling
-    assert np.abs(one.score - two.score).max() <= one.certificate.sup * 0.1
+    assert np.abs(one.score - two.score).max() <= one.certificate.sensitivity * 0.1
 
 
 @pytest.mark.parametrize("kind", ["pandas", "csv"])
@@ -216,7 +216,7 @@ def test_one_odd_entry_does_not_change_how_other_blocks_read_theirs(kind, tmp_pa
         for data in in_two_forms(table, "arm", "unknown", kind, tmp_path)
     )
     assert one.score[0] > two.score[0] > 0
-    assert np.abs(one.score - two.score).max() <= one.certificate.sup
+    assert np.abs(one.score - two.score).max() <= one.certificate.sensitivity
 
 
 @pytest.mark.parametrize("kind", ["arrow", "polars", "parquet"])

@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import discreet
-from discreet.data.tables import files, parquet, source
-from discreet.data.tables.table import open_table
+from discreet.data.tables import csv_source, parquet, source
+from discreet.data.tables.reading import open_table
 
 N = 5000
 
@@ -81,7 +81,7 @@ def written(frame, folder, kind):
 def test_files_of_every_kind_agree(frame, expected, tmp_path, monkeypatch, kind):
     """CSV, gzip, Parquet and a folder of Parquet, read in many small blocks, give the same evidence."""
     monkeypatch.setattr(source, "CELLS", 2048)
-    monkeypatch.setattr(files, "_BLOCK", 5000)
+    monkeypatch.setattr(csv_source, "_BLOCK", 5000)
     monkeypatch.setattr(parquet, "_ROWS", 2000)
     monkeypatch.setattr(parquet, "_MOST", 100 if kind == "huge" else 5000)
     path = written(frame, tmp_path, kind)
@@ -342,7 +342,7 @@ def corrupt(folder, kind):
 )
 def test_broken_files_are_refused_by_name_and_without_values(tmp_path, monkeypatch, kind):
     """Damaged, truncated, empty and wrongly typed files raise one clear error, with no value in it."""
-    monkeypatch.setattr(files, "_BLOCK", 4096)
+    monkeypatch.setattr(csv_source, "_BLOCK", 4096)
     path = corrupt(tmp_path, kind)
     with pytest.raises(discreet.DiscreetError) as refusal:
         discreet.measure(path, discreet.TwoGroups(group="treated", bounds=(0, 1)))

@@ -66,7 +66,7 @@ def same(one, other):
     if other.effect is not None:
         assert np.array_equal(one.effect.share, other.effect.share)
         assert np.array_equal(one.effect.unit, other.effect.unit)
-        assert (one.effect.name, one.effect.sup) == (other.effect.name, other.effect.sup)
+        assert (one.effect.name, one.effect.sensitivity) == (other.effect.name, other.effect.sensitivity)
 
 
 def on(client):

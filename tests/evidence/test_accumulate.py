@@ -147,7 +147,7 @@ def test_float32_columns_give_nearly_the_same_scores():
     values = np.random.default_rng(2).random((500, 4))
     test = discreet.Mean(bounds=BOUNDS, null=0.45, alternative="greater")
     single, double = evidence_of(test, values.astype(np.float32)), evidence_of(test, values)
-    assert np.max(np.abs(single.score - double.score)) <= double.certificate.sup / 8
+    assert np.max(np.abs(single.score - double.score)) <= double.certificate.sensitivity / 8
 
 
 def test_float32_far_from_zero_keeps_its_precision():

@@ -97,7 +97,7 @@ def assert_same(one, other):
     assert np.allclose(one.score, other.score, rtol=0, atol=1e-9)
     assert one.null.law == other.null.law
     assert one.null.ceiling == pytest.approx(other.null.ceiling, rel=1e-9)
-    assert one.certificate.sup == pytest.approx(other.certificate.sup, rel=1e-9)
+    assert one.certificate.sensitivity == pytest.approx(other.certificate.sensitivity, rel=1e-9)
     assert one.certificate.spread == pytest.approx(other.certificate.spread, rel=1e-9)
 
 
@@ -138,14 +138,14 @@ def test_two_sided_is_the_stronger_of_both(name):
     assert test.alternative == "two-sided"
     both, greater, less = (evidence_of(looking(test, one), values, LABELS) for one in ALTERNATIVES)
     assert np.array_equal(both.score, np.maximum(greater.score, less.score))
-    assert both.certificate.sup == max(greater.certificate.sup, less.certificate.sup)
+    assert both.certificate.sensitivity == max(greater.certificate.sensitivity, less.certificate.sensitivity)
     assert (both.null.law, greater.null.law, less.null.law) == ("folded normal", "normal", "normal")
 
 
 def test_declared_scores_look_where_they_are_told():
     """Less negates z scores, with their signs for the mirror; two-sided ones have no signs."""
     z = np.array([-9.0, -1.0, 0.0, 4.0])
-    promise = {"sup": 0.1, "adjacency": "replace", "ceiling": 8.0}
+    promise = {"sensitivity": 0.1, "adjacency": "replace", "ceiling": 8.0}
     both, greater, less = (discreet.Evidence.from_z(z, alternative=one, **promise) for one in ALTERNATIVES)
     assert both.score.tolist() == [8, 1, 0, 4]
     assert greater.score.tolist() == [0, 0, 0, 4]
@@ -160,7 +160,9 @@ def test_the_mirror_finds_what_is_less():
     """Of strong scores on both sides it reports those on the side asked for."""
     z = np.concatenate([np.full(30, -12.0), np.full(3, 12.0)])
     for alternative, sign in (("less", 1), ("greater", -1)):
-        evidence = discreet.Evidence.from_z(sign * z, sup=1e-4, adjacency="replace", alternative=alternative)
+        evidence = discreet.Evidence.from_z(
+            sign * z, sensitivity=1e-4, adjacency="replace", alternative=alternative
+        )
         found = discreet.release(evidence, q=0.2, epsilon=1, delta=1e-6, method="mirror", k=33)
         assert set(found.indices.tolist()) == set(range(30))
 
@@ -170,7 +172,7 @@ def test_other_words_are_refused(wrong):
     """By tests, declared scores, the sensitivity of p-values and the planner alike."""
     for ask in (
         lambda: discreet.Sign(alternative=wrong),
-        lambda: discreet.Evidence.from_z([1.0], sup=1, adjacency="replace", alternative=wrong),
+        lambda: discreet.Evidence.from_z([1.0], sensitivity=1, adjacency="replace", alternative=wrong),
         lambda: discreet.truncated_sensitivity(0.1, 1e-6, alternative=wrong),
     ):
         with pytest.raises(InputError, match="alternative must be one of 'two-sided', 'greater', 'less'"):

@@ -57,6 +57,8 @@ def test_numbers_of_the_callers_own_are_declared():
     """Nobody has proved anything about p-values that were handed over."""
     assert discreet.Evidence.from_p([0.1], eta=0.01, nu=1e-4).null.basis == "declared"
     assert (
-        discreet.Evidence.from_z([1.0], sup=0.1, adjacency="replace", alternative="greater").null.basis
+        discreet.Evidence.from_z(
+            [1.0], sensitivity=0.1, adjacency="replace", alternative="greater"
+        ).null.basis
         == "declared"
     )

@@ -193,7 +193,9 @@ LOOSE = {
 def covers(certificate, moves):
     """Say whether a certificate covers the largest moves of each person in turn."""
     # Columns move independently of one another: one can rise by the most while another falls by the most.
-    return bool(moves.max() <= certificate.sup * ROOM and 2 * moves.max() <= certificate.spread * ROOM)
+    return bool(
+        moves.max() <= certificate.sensitivity * ROOM and 2 * moves.max() <= certificate.spread * ROOM
+    )
 
 
 @pytest.mark.parametrize("name", [*CASES, *LOOSE])
@@ -210,7 +212,7 @@ def test_a_certificate_shrunk_by_a_tenth_is_refused(name):
     test, alphabet, n, labels = CASES[name]
     evidence = evidence_of(test, all_tables(alphabet, n), labels)
     true = evidence.certificate
-    shrunk = discreet.Certificate(0.9 * true.sup, 0.9 * true.spread, true.adjacency, "declared")
+    shrunk = discreet.Certificate(0.9 * true.sensitivity, 0.9 * true.spread, true.adjacency, "declared")
     assert not covers(shrunk, replace_moves(evidence.score, len(alphabet), n))
 
 
@@ -242,7 +244,7 @@ ADDING = {
 @pytest.mark.parametrize("name", ADDING)
 @pytest.mark.parametrize("least", [2, 5, 6, 7, 12])
 def test_nobody_joining_or_leaving_exceeds_the_certificate(name, least):
-    """Over all tables and all people who could join, sup and spread hold on both sides of `least`."""
+    """Over all tables and all people who could join, sensitivity and spread hold on both sides of `least`."""
     kind, arguments, alphabet = ADDING[name]
     n = 6
     test = kind(adjacency="add-remove", least=least, **arguments)
@@ -250,12 +252,12 @@ def test_nobody_joining_or_leaving_exceeds_the_certificate(name, least):
     large = evidence_of(test, all_tables(alphabet, n + 1))
     assert small.certificate == large.certificate  # it cannot depend on who is there
     rise, fall = add_moves(small.score, large.score, len(alphabet), n)
-    assert max(rise, fall) <= small.certificate.sup * ROOM
+    assert max(rise, fall) <= small.certificate.sensitivity * ROOM
     assert rise + fall <= small.certificate.spread * ROOM
 
 
 def test_adding_reaches_its_certificate():
-    """With `least` at the number of people, sup and spread are reached within 10%: shrunk, they fail."""
+    """With `least` at the number of people, sensitivity and spread are reached within 10%, not less."""
     n = 400
     test = discreet.Mean(
         bounds=(0, 1), null=0.2, adjacency="add-remove", least=n, tail="normal", alternative="greater"
@@ -264,7 +266,7 @@ def test_adding_reaches_its_certificate():
     before = evidence_of(test, values)
     rise = np.max(evidence_of(test, np.vstack([values, np.ones(n + 1)])).score - before.score)
     fall = np.max(before.score - evidence_of(test, np.vstack([values, np.zeros(n + 1)])).score)
-    assert 0.9 * before.certificate.sup < max(rise, fall) <= before.certificate.sup * ROOM
+    assert 0.9 * before.certificate.sensitivity < max(rise, fall) <= before.certificate.sensitivity * ROOM
     assert 0.9 * before.certificate.spread < rise + fall <= before.certificate.spread * ROOM
 
 
@@ -296,7 +298,7 @@ def test_a_person_and_their_partner_value_replaced_stay_within_the_certificate(n
     each = [evidence_of(test, tables, {"y": tables[:, column]}) for column in range(tables.shape[1])]
     cube = np.array([evidence.score for evidence in each]).reshape((letters,) * (2 * n))
     worst = max(float(np.max(np.ptp(cube, axis=(person, n + person)))) for person in range(n))
-    assert worst <= each[0].certificate.sup * ROOM
+    assert worst <= each[0].certificate.sensitivity * ROOM
 
 
 HIDDEN = {"g": [0, 1, -1], "s": [0, 1]}
@@ -334,7 +336,7 @@ def test_a_protected_label_replaced_stays_within_the_certificate(name):
         assert evidence.certificate.public == ""
         scores.append(evidence.score)
         effects.append(evidence.effect.share)
-    for moved, bound in ((scores, evidence.certificate.sup), (effects, evidence.effect.sup)):
+    for moved, bound in ((scores, evidence.certificate.sensitivity), (effects, evidence.effect.sensitivity)):
         cube = np.array(moved).reshape((len(states),) * n + (len(alphabet),) * n)
         worst = max(float(np.max(np.ptp(cube, axis=(person, n + person)))) for person in range(n))
         assert 0 < worst <= bound * ROOM
@@ -397,5 +399,5 @@ def test_vote_with_identifiers_counts_two_blocks_for_a_replacement():
     values = all_tables([0, 1], 6)
     one = evidence_of(discreet.Vote(test=means, blocks=4, adjacency="add-remove"), values, people=people)
     two = evidence_of(discreet.Vote(test=means, blocks=4), values, people=people)
-    assert one.certificate.sup < two.certificate.sup
-    assert two.certificate.sup <= 2 * one.certificate.sup * ROOM
+    assert one.certificate.sensitivity < two.certificate.sensitivity
+    assert two.certificate.sensitivity <= 2 * one.certificate.sensitivity * ROOM

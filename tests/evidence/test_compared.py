@@ -45,7 +45,7 @@ def moves(answers, protect, n, alphabet, *, effect=False):
         evidence = compared(people(tables, group, answers=answers, protect=protect))
         scores.append(evidence.effect.share if effect else evidence.score)
         bounds[frozenset([0]) if protect == "everything" else group] = (
-            evidence.effect.sup if effect else evidence.certificate.sup
+            evidence.effect.sensitivity if effect else evidence.certificate.sensitivity
         )
     cube = np.array(scores).reshape((len(labels),) * n + (len(alphabet),) * n)
     if protect == "everything":
@@ -92,9 +92,9 @@ def test_one_person_moves_nothing_beyond_the_certificate(seed, n, new, label, pr
         for table, who in ((values, group), (changed, moved))
     )
     assert before.certificate == after.certificate
-    assert before.effect.sup == after.effect.sup
-    assert np.max(np.abs(after.score - before.score)) <= before.certificate.sup * ROOM
-    assert np.max(np.abs(after.effect.share - before.effect.share)) <= before.effect.sup
+    assert before.effect.sensitivity == after.effect.sensitivity
+    assert np.max(np.abs(after.score - before.score)) <= before.certificate.sensitivity * ROOM
+    assert np.max(np.abs(after.effect.share - before.effect.share)) <= before.effect.sensitivity
 
 
 def counted(levels, n):
@@ -282,7 +282,7 @@ def test_numbers_and_answers_share_one_certificate():
     assert evidence.score[1] > evidence.score[0] > 3
     assert evidence.effect.share[0] == evidence.effect.share[1]
     halves = compared(both)  # of everyone: more than are in the groups
-    assert halves.certificate.sup < evidence.certificate.sup
+    assert halves.certificate.sensitivity < evidence.certificate.sensitivity
     assert halves.score[0] < evidence.score[0]
 
 
@@ -333,5 +333,5 @@ def test_the_score_of_ranks_is_z_less_half_a_step():
     ranks = values[:, 0].argsort().argsort() + 1
     z = (ranks[group == 1].sum() - 5_000 * 10_001 / 2) / np.sqrt(5_000**2 * 10_001 / 12)
     assert 4 < z < 5
-    assert z - evidence.certificate.sup < evidence.score[0] < z
+    assert z - evidence.certificate.sensitivity < evidence.score[0] < z
     assert p_values(evidence)[0] >= 2 * ndtr(-z)

@@ -23,8 +23,8 @@ LABELS = {"g": FIRST, "s": np.zeros(PEOPLE), "y": np.arange(PEOPLE, dtype=float)
 def moves(test, values, changed, labels, moved):
     """Return how far each effect moves, over its certificate."""
     before, after = evidence_of(test, values, labels), evidence_of(test, changed, moved)
-    assert after.effect.sup == before.effect.sup
-    return np.abs(after.effect.share - before.effect.share) / before.effect.sup
+    assert after.effect.sensitivity == before.effect.sensitivity
+    return np.abs(after.effect.share - before.effect.share) / before.effect.sensitivity
 
 
 @pytest.mark.slow

@@ -47,7 +47,7 @@ def test_no_neighbouring_table_exceeds_the_influence(protect):
         evidence = evidence_of(test, tables, {"g": group, "e": np.array([states[kind][1] for kind in kinds])})
         scores.append(evidence.score)
         effects.append(evidence.effect.share)
-    for moved, bound in ((scores, evidence.certificate.sup), (effects, evidence.effect.sup)):
+    for moved, bound in ((scores, evidence.certificate.sensitivity), (effects, evidence.effect.sensitivity)):
         cube = np.array(moved).reshape((len(states),) * n + (3,) * n)
         assert max(float(np.max(np.ptp(cube, axis=(i, n + i)))) for i in range(n)) <= bound * ROOM
 

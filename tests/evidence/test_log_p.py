@@ -39,28 +39,28 @@ def test_neighbours_are_judged_over_all_hypotheses():
 
 
 @pytest.mark.parametrize("looks", ["two-sided", "greater", "less"])
-@pytest.mark.parametrize(("sup", "nu"), [(0.02, 1e-6), (0.5, 1e-3), (2.0, 0.05), (6.0, 1e-4)])
-def test_truncated_sensitivity_is_the_largest_move_found(looks, sup, nu):
-    """Over all z, no move of `sup` changes -log max(p, nu) by more, and some pair comes within 1%."""
+@pytest.mark.parametrize(("sensitivity", "nu"), [(0.02, 1e-6), (0.5, 1e-3), (2.0, 0.05), (6.0, 1e-4)])
+def test_truncated_sensitivity_is_the_largest_move_found(looks, sensitivity, nu):
+    """Over all z, no move of `sensitivity` changes -log max(p, nu) by more, and some pair comes within 1%."""
     z = np.linspace(-10, 10, 40_001)
     p = {"greater": norm.sf, "less": norm.cdf, "two-sided": lambda z: 2 * norm.sf(np.abs(z))}[looks]
-    shifts = [sup, sup / 2, sup / 7]
+    shifts = [sensitivity, sensitivity / 2, sensitivity / 7]
     found = max(
         np.max(np.abs(np.log(np.maximum(p(z + s), nu)) - np.log(np.maximum(p(z), nu)))) for s in shifts
     )
-    eta = truncated_sensitivity(sup, nu, alternative=looks)
+    eta = truncated_sensitivity(sensitivity, nu, alternative=looks)
     assert 0.99 * eta < found <= eta * (1 + 1e-9)
     assert found > 0.9 * eta  # a certificate shrunk by a tenth would be refused
 
 
 def test_the_neighbour_predicate_needs_more():
-    """A z moving by sup makes p-values (eta, nu)-neighbours at neighbour_sensitivity, and not below it."""
-    sup, nu = 0.1, 1e-4
-    eta = neighbour_sensitivity(sup, nu)
+    """A moving z makes p-values (eta, nu)-neighbours at neighbour_sensitivity, and not below it."""
+    sensitivity, nu = 0.1, 1e-4
+    eta = neighbour_sensitivity(sensitivity, nu)
     z = np.linspace(-8, 8, 20_001)
-    assert discreet.are_neighbours(norm.sf(z), norm.sf(z + sup), eta * (1 + 1e-9), nu)
-    assert not discreet.are_neighbours(norm.sf(z), norm.sf(z + sup), 0.99 * eta, nu)
-    assert eta > truncated_sensitivity(sup, nu, alternative="greater")
+    assert discreet.are_neighbours(norm.sf(z), norm.sf(z + sensitivity), eta * (1 + 1e-9), nu)
+    assert not discreet.are_neighbours(norm.sf(z), norm.sf(z + sensitivity), 0.99 * eta, nu)
+    assert eta > truncated_sensitivity(sensitivity, nu, alternative="greater")
 
 
 def test_the_papers_approximation_is_near_and_is_not_a_bound():

@@ -54,7 +54,7 @@ ENTRIES = st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0, -np.inf, np.inf, 1e300, np.n
     partner=ENTRIES,
 )
 def test_one_person_replaced_by_anyone_stays_within_the_certificate(test, seed, n, rare, new, partner):
-    """Replace one person's whole row by anything at all: sup and spread hold over the columns together."""
+    """Replace one person's whole row by anything: sensitivity and spread hold over the columns together."""
     rng = np.random.default_rng(seed)
     labels = {"g": np.arange(n) % 4 == 0, "s": np.arange(n) // 3 % 3, "y": rng.random(n)}
     drift = labels["g"] * rng.random()  # so that scores are not all zero
@@ -66,7 +66,7 @@ def test_one_person_replaced_by_anyone_stays_within_the_certificate(test, seed, 
     after = evidence_of(test, changed, moved)
     d = after.score - before.score
     assert after.certificate == before.certificate
-    assert np.max(np.abs(d)) <= before.certificate.sup * ROOM
+    assert np.max(np.abs(d)) <= before.certificate.sensitivity * ROOM
     assert max(d.max(), 0) - min(d.min(), 0) <= before.certificate.spread * ROOM
 
 
@@ -75,7 +75,7 @@ def pair_moves(test, values, person, new, labels):
     before = evidence_of(test, values, labels)
     changed = values.copy()
     changed[person] = new
-    return np.abs(evidence_of(test, changed, labels).score - before.score) / before.certificate.sup
+    return np.abs(evidence_of(test, changed, labels).score - before.score) / before.certificate.sensitivity
 
 
 def close_pairs(test, *, people, share, rate):

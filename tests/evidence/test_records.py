@@ -19,9 +19,9 @@ SECRET = 3.14159265
 
 
 def test_a_certificate_needs_sup_and_spread_that_fit():
-    """The spread lies between sup and twice sup; adjacency and proof are named."""
+    """The spread lies between sensitivity and twice sensitivity; adjacency and proof are named."""
     good = Certificate(0.5, 0.75, "replace", "declared")
-    assert (good.sup, good.spread) == (0.5, 0.75)
+    assert (good.sensitivity, good.spread) == (0.5, 0.75)
     for arguments in (
         (0.0, 0.0, "replace", "declared"),
         (0.5, 0.4, "replace", "declared"),
@@ -93,9 +93,11 @@ def test_p_values_become_the_papers_scores():
 
 def test_z_scores_are_clipped_where_there_is_no_evidence():
     """One-sided at 0 and the ceiling; two-sided by absolute value."""
-    one = Evidence.from_z([-3.0, 2.0, 99.0], sup=0.1, adjacency="replace", ceiling=10, alternative="greater")
+    one = Evidence.from_z(
+        [-3.0, 2.0, 99.0], sensitivity=0.1, adjacency="replace", ceiling=10, alternative="greater"
+    )
     two = Evidence.from_z(
-        [-3.0, 2.0, 99.0], sup=0.1, adjacency="replace", ceiling=10, alternative="two-sided"
+        [-3.0, 2.0, 99.0], sensitivity=0.1, adjacency="replace", ceiling=10, alternative="two-sided"
     )
     assert np.array_equal(one.score, [0, 2, 10])
     assert np.array_equal(two.score, [3, 2, 10])
@@ -126,9 +128,9 @@ def test_spread_with_its_zeros_survives_clipping(z, d, low, high):
         lambda: Evidence.from_p([[0.1]], eta=1, nu=1e-3),
         lambda: Evidence.from_p(["a"], eta=1, nu=1e-3),
         lambda: Evidence.from_p([0.1], eta=1, nu=1e-3, names=["a", "b"]),
-        lambda: Evidence.from_z([np.nan], sup=1, adjacency="replace", alternative="greater"),
-        lambda: Evidence.from_z([1.0], sup=1, adjacency="replace", alternative="both"),
-        lambda: Evidence.from_z([1.0], sup=1, spread=3, adjacency="replace", alternative="greater"),
+        lambda: Evidence.from_z([np.nan], sensitivity=1, adjacency="replace", alternative="greater"),
+        lambda: Evidence.from_z([1.0], sensitivity=1, adjacency="replace", alternative="both"),
+        lambda: Evidence.from_z([1.0], sensitivity=1, spread=3, adjacency="replace", alternative="greater"),
         lambda: Evidence(("a",), np.array([np.nan]), Null("normal", 1), Certificate(1, 1, "replace", "x")),
         lambda: Evidence(("a",), np.array([2.0]), Null("normal", 1), Certificate(1, 1, "replace", "x")),
     ],
@@ -148,7 +150,7 @@ def test_nothing_printed_or_pickled_shows_a_score_or_a_count_of_people():
     accumulator.update(block := discreet.block.Block(values))
     ranked = discreet.SignedRank(alternative="greater").start(["a", "b"])
     ranked.update(block)
-    evidence = Evidence.from_z([SECRET, 1.0], sup=0.1, adjacency="replace", alternative="greater")
+    evidence = Evidence.from_z([SECRET, 1.0], sensitivity=0.1, adjacency="replace", alternative="greater")
     for thing in (evidence, accumulator, ranked, block, evidence_of(test, values)):
         for text in (repr(thing), str(thing), f"{thing}"):
             assert "3.14" not in text
@@ -161,7 +163,7 @@ def test_nothing_printed_or_pickled_shows_a_score_or_a_count_of_people():
 def test_scores_cannot_be_changed_behind_the_certificate():
     """The score array is a read-only copy."""
     z = np.array([1.0, 2.0])
-    evidence = Evidence.from_z(z, sup=0.1, adjacency="replace", alternative="greater")
+    evidence = Evidence.from_z(z, sensitivity=0.1, adjacency="replace", alternative="greater")
     z[0] = 9
     assert evidence.score[0] == 1.0
     with pytest.raises(ValueError, match="read-only"):

@@ -35,7 +35,7 @@ class Largest(Test):
 
     def _conclude(self, rows):
         score = (rows.values.max(axis=0) > self.height).astype(np.float64)
-        return conclude(rows.names, score, alternative="greater", top=8.0, sup=1.0, proof="declared")
+        return conclude(rows.names, score, alternative="greater", top=8.0, sensitivity=1.0, proof="declared")
 
 
 class NotATest:

@@ -136,12 +136,12 @@ def test_scores_pay_for_growth():
     """Beyond 5 a rise of influence + grow * t is one of the certificate; below it scores are t."""
     influence, grow = 0.2, 0.01
     t = np.linspace(0, 60, 4001)
-    score, sup = even(t, influence, grow)
+    score, sensitivity = even(t, influence, grow)
     higher, _ = even(t + influence + grow * t, influence, grow)
     assert np.array_equal(score[t <= 5], t[t <= 5])
-    assert np.max(higher - score) <= sup
-    assert np.max(higher - score) > 0.99 * sup
-    assert np.max(t + influence + grow * t - t) > 2 * sup  # without: growth is not paid for
+    assert np.max(higher - score) <= sensitivity
+    assert np.max(higher - score) > 0.99 * sensitivity
+    assert np.max(t + influence + grow * t - t) > 2 * sensitivity  # without: growth is not paid for
 
 
 def test_textbook_statistics_where_groups_are_large():
@@ -313,8 +313,8 @@ def test_one_person_moves_pairs_by_no_more_than_the_certificate(seed):
         other.loc[at, "x"], other.loc[at, "y"] = rng.choice([-9, 0.5, 9, NAN], 2)
         other.loc[at, "said"], other.loc[at, "g"] = rng.choice(["yes", "no", "?"]), rng.integers(4)
         second = discreet.measure(other, discreet.Pairs(), columns=columns)
-        assert np.max(np.abs(first.score - second.score)) <= first.certificate.sup * ROOM
-        assert np.max(np.abs(first.effect.share - second.effect.share)) <= first.effect.sup
+        assert np.max(np.abs(first.score - second.score)) <= first.certificate.sensitivity * ROOM
+        assert np.max(np.abs(first.effect.share - second.effect.share)) <= first.effect.sensitivity
 
 
 def test_the_cells_are_fine_enough():

@@ -36,13 +36,13 @@ def in_subgroups(values, group, subgroup, *, answers=False, protect="everything"
 
 
 def moves(people, other):
-    """Return sup, spread and norm of the moves between two tables, each over its bound."""
+    """Return sensitivity, spread and norm of the moves between two tables, each over its bound."""
     before, after = compared(people), compared(other)
     assert before.certificate == after.certificate
     certificate, moved = before.certificate, after.score - before.score
     spread = max(moved.max(), 0.0) - min(moved.min(), 0.0)
     sizes = np.abs(moved).max(), spread, np.linalg.norm(moved)
-    bounds = certificate.sup, certificate.spread, certificate.norm
+    bounds = certificate.sensitivity, certificate.spread, certificate.norm
     return np.array([size / bound for size, bound in zip(sizes, bounds, strict=True)])
 
 
@@ -69,7 +69,7 @@ def test_no_neighbouring_table_exceeds_the_certificate(answers):
         apart = scores[:, None] - scores
         spread = np.maximum(apart.max(axis=-1), 0) - np.minimum(apart.min(axis=-1), 0)
         sizes = np.abs(apart).max(), spread.max(), np.linalg.norm(apart, axis=-1).max()
-        worst = np.maximum(worst, np.array(sizes) / (bound.sup, bound.spread, bound.norm))
+        worst = np.maximum(worst, np.array(sizes) / (bound.sensitivity, bound.spread, bound.norm))
     assert worst.max() <= ROOM
 
 
@@ -117,15 +117,15 @@ def test_a_norm_of_one_subgroup_is_refused_where_people_may_move():
     to[at] = 1 - to[at]
     before, after = (compared(in_subgroups(values, group, where, answers=True)) for where in (subgroup, to))
     moved = np.abs(after.score - before.score)
-    assert (moved > 0.3 * before.certificate.sup).all()
+    assert (moved > 0.3 * before.certificate.sensitivity).all()
     assert np.linalg.norm(moved) <= before.certificate.norm * ROOM
     public = compared(in_subgroups(values, group, subgroup, answers=True, protect="columns"))
-    assert public.certificate.norm == pytest.approx(np.sqrt(2) * public.certificate.sup)
-    assert before.certificate.norm > 1.9 * before.certificate.sup
+    assert public.certificate.norm == pytest.approx(np.sqrt(2) * public.certificate.sensitivity)
+    assert before.certificate.norm > 1.9 * before.certificate.sensitivity
 
 
 def test_the_noise_of_ten_subgroups_is_that_of_one():
-    """Neither sup nor norm grows with the number of subgroups of a size; sqrt(m) sup would."""
+    """Neither sensitivity nor norm grows with the number of subgroups of a size; sqrt(m) of it would."""
     rng = np.random.default_rng(1)
     norms = []
     for count in (2, 10):
@@ -133,7 +133,7 @@ def test_the_noise_of_ten_subgroups_is_that_of_one():
         group, subgroup = np.arange(n) % 2, np.arange(n) // 2 % count
         table = in_subgroups(rng.random((n, 3)), group, subgroup, protect="columns", subgroups=count)
         evidence = compared(table)
-        norms.append((evidence.certificate.sup, evidence.certificate.norm))
+        norms.append((evidence.certificate.sensitivity, evidence.certificate.norm))
     assert norms[0] == pytest.approx(norms[1])
     assert norms[1][1] == pytest.approx(np.sqrt(3) * norms[1][0])
 

@@ -33,7 +33,7 @@ def test_no_family_exceeds_the_influence(alternative, floor):
     test = discreet.TDT(maf_floor=floor, alternative=alternative, tail="normal")
     evidence = evidence_of(test, counts)
     worst = largest_move(counts, evidence.score, MOVES)
-    assert 0.5 * evidence.certificate.sup < worst <= evidence.certificate.sup * ROOM
+    assert 0.5 * evidence.certificate.sensitivity < worst <= evidence.certificate.sensitivity * ROOM
     least = tdt.least_parents(11, floor)
     excess, both = counts @ KINDS @ (1, -1), counts @ KINDS @ (1, 1)
     z = excess / np.sqrt(np.maximum(both, least))
@@ -41,7 +41,7 @@ def test_no_family_exceeds_the_influence(alternative, floor):
     moved = largest_move(counts, z, MOVES) * np.sqrt(max(least, 2.0))
     assert 0.9 * tdt.MOVES < moved <= tdt.MOVES * ROOM
     share = largest_move(counts, evidence.effect.share, MOVES)
-    assert 0.9 * min(evidence.effect.sup, 2.0) < share <= evidence.effect.sup * ROOM
+    assert 0.9 * min(evidence.effect.sensitivity, 2.0) < share <= evidence.effect.sensitivity * ROOM
     assert "family" in evidence.certificate.public
 
 
@@ -100,7 +100,7 @@ def test_families_of_a_file(tmp_path):
     assert other.certificate == evidence.certificate  # the pedigree alone says how many families there are
     assert not np.array_equal(other.effect.share, evidence.effect.share)
     fam(bed, [line.replace("f0 kid dad mum", "f0 kid 0 mum") for line in lines])
-    assert discreet.measure(bed, discreet.TDT()).certificate.sup > evidence.certificate.sup
+    assert discreet.measure(bed, discreet.TDT()).certificate.sensitivity > evidence.certificate.sensitivity
 
 
 def files_with(path, genotypes, affected):
@@ -117,7 +117,7 @@ def files_with(path, genotypes, affected):
 
 
 def neighbours_move(tmp_path, tries):
-    """Return the largest move of scores over sup when everything about one family is replaced."""
+    """Return the largest move of scores over sensitivity when everything about one family is replaced."""
     rng = np.random.default_rng(3)
     test, worst = discreet.TDT(tail="normal"), 0.0
     for _ in range(tries):
@@ -130,7 +130,7 @@ def neighbours_move(tmp_path, tries):
             affected[place] = True
             evidence = discreet.measure(files_with(tmp_path / "n.bed", genotypes, affected), test)
             scores.append(evidence.score)
-        worst = max(worst, float(np.max(np.ptp(scores, axis=0))) / evidence.certificate.sup)
+        worst = max(worst, float(np.max(np.ptp(scores, axis=0))) / evidence.certificate.sensitivity)
     return worst
 
 

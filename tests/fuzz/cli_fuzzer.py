@@ -71,6 +71,8 @@ RIGHT = {
     "serve account": ["home", "ana"],
     "serve role": ["home", "ana", "auditor"],
     "serve token": ["home", "ana"],
+    "serve charges": ["home", "trial"],
+    "serve review": ["home"],
     "serve state": ["home", "trial", "paused"],
     "serve verify": ["home"],
     "serve doctor": ["home"],

@@ -107,7 +107,7 @@ def _procedures():
     yield Target(
         "truncated_sensitivity",
         discreet.truncated_sensitivity,
-        {"sup": 0.01, "nu": 1e-6, "alternative": "greater"},
+        {"sensitivity": 0.01, "nu": 1e-6, "alternative": "greater"},
     )
     events = [Pure(0.1), BoundedRange(0.1), ZCDP(0.01)]
     yield Target("account", discreet.account, {"events": events, "delta": 1e-6, "epsilon": None})
@@ -151,15 +151,21 @@ def _single():
 def _evidence(made):
     of = discreet.Evidence
     yield Target("Evidence.from_p", of.from_p, everything(of.from_p, p=P, eta=1e-4, nu=1e-10))
-    right = {"z": {"diet": 12.0, "luck": 0.3}, "sup": 0.01, "adjacency": "replace"}
+    right = {"z": {"diet": 12.0, "luck": 0.3}, "sensitivity": 0.01, "adjacency": "replace"}
     yield Target("Evidence.from_z", of.from_z, everything(of.from_z, **right))
-    held = of.from_z([12.0, 0.3], sup=0.01, adjacency="replace")
+    held = of.from_z([12.0, 0.3], sensitivity=0.01, adjacency="replace")
     fields = {one.name: getattr(held, one.name) for one in dataclasses.fields(held)}
     yield Target("Evidence", of, fields)
     yield Target("Null", discreet.Null, {"law": "normal", "ceiling": 8.0, "basis": "declared"})
     for name, right in (("survival", {"t": 1.0}), ("log_survival", {"t": 1.0}), ("cutoff", {"level": 0.1})):
         yield Target(f"Null.{name}", getattr(held.null, name), right)
-    certificate = {"sup": 0.1, "spread": 0.2, "adjacency": "replace", "proof": "declared", "public": ""}
+    certificate = {
+        "sensitivity": 0.1,
+        "spread": 0.2,
+        "adjacency": "replace",
+        "proof": "declared",
+        "public": "",
+    }
     certificate |= {"people": None, "assumption": ""}
     yield Target("Certificate", discreet.Certificate, certificate)
     yield Target("Person", discreet.Person, {"column": "who", "reduce": "mean"})
@@ -182,7 +188,7 @@ def _evidence(made):
 
 
 def _releases(made):
-    evidence = discreet.Evidence.from_z({"diet": 12.0, "luck": 0.3}, sup=0.01, adjacency="replace")
+    evidence = discreet.Evidence.from_z({"diet": 12.0, "luck": 0.3}, sensitivity=0.01, adjacency="replace")
     for method in ("aware", "peel", "oneshot", "mirror"):
         right = everything(discreet.release, evidence=evidence, **BUDGET, method=method)
         yield Target(f"release {method}", discreet.release, right)
@@ -219,8 +225,8 @@ def _releases(made):
         yield Target(f"Release.decide {procedure}", telling.decide, right)
     genome = discreet.discover(str(made.bed), discreet.Allelic(), **BUDGET)
     right = {"release": genome, "data": str(made.bed), "window": 1000}
-    yield Target("located", discreet.located, right)
-    placed = discreet.located(**right)
+    yield Target("locate", discreet.locate, right)
+    placed = discreet.locate(**right)
     yield Target("Located.save", placed.save, {"folder": made.folder})
     rng = np.random.default_rng(3)
     x, y = rng.random((60, 3)), np.arange(60) % 2
@@ -235,7 +241,7 @@ def _releases(made):
 def _ledger(made):
     book = Ledger(made.ledger)
     yield Target("Ledger", lambda path: Ledger(path).budgets(), {"path": str(made.ledger)})
-    right = {"name": "other", "epsilon": 1.0, "delta": 1e-6, "neighbours": "replace", "aside": 0.0}
+    right = {"name": "other", "epsilon": 1.0, "delta": 1e-6, "adjacency": "replace", "aside": 0.0}
 
     def create(**arguments):
         path = made.folder / "fresh.ledger"
@@ -245,7 +251,7 @@ def _ledger(made):
     yield Target("Ledger.create", create, right)
     for name in ("budget", "history"):
         yield Target(f"Ledger.{name}", getattr(book, name), {"name": "cohort"})
-    events = {"name": "cohort", "events": [Gaussian(1e-6)], "neighbours": "replace"}
+    events = {"name": "cohort", "events": [Gaussian(1e-6)], "adjacency": "replace"}
     yield Target("Ledger.affords", book.affords, events)
 
     def charge(**arguments):
@@ -263,7 +269,7 @@ def _ledger(made):
     yield Target("Ledger.stored", book.stored, right)
     paid = Ledger(made.folder / "paid.ledger")
     paid.create("cohort", epsilon=1.0, delta=1e-6)
-    evidence = discreet.Evidence.from_z([12.0, 0.3], sup=0.01, adjacency="replace")
+    evidence = discreet.Evidence.from_z([12.0, 0.3], sensitivity=0.01, adjacency="replace")
     discreet.release(evidence, **BUDGET, ledger=paid, dataset="cohort", release_id="one")
     right = {"ledger": str(paid.path), "dataset": "cohort", "release_id": "one"}
     yield Target("stored", discreet.stored, right)

@@ -36,6 +36,14 @@ def test_what_was_built_is_used():
     assert (kernels.compiled is not None) == (BUILT and not forced)
 
 
+@needs_kernels
+def test_a_build_of_other_sources_is_left_out(monkeypatch):
+    """Functions of another version would be called with other arguments: NumPy takes over."""
+    assert kernels.load() is kernels.compiled
+    monkeypatch.setattr(kernels, "VERSION", kernels.VERSION + 1)
+    assert kernels.load() is None
+
+
 @pytest.mark.slow
 def test_the_environment_chooses_numpy_and_the_evidence_stays_the_same(tmp_path):
     """A process told to use NumPy does, and comes to the same bits."""

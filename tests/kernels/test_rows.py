@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.kernels import compiled
-from discreet.methods.all import adding
+from discreet.methods.all import adding, tiles
 from discreet.methods.all.geometry import Ball, Balls
 from discreet.methods.all.reading import FINE, Columns, Rows, Scaling
 
@@ -36,42 +36,131 @@ def invented(rng, n, m, kind):
     return values, group, scaling, columns, rows, balls
 
 
-@pytest.mark.parametrize("level", [0, 1])
+def sums_of(values, group, scaling, columns, rows, balls):
+    """Return rows made whole, their sums, and the sums of entries that were never held as rows."""
+    with np.errstate(all="ignore"):
+        whole = adding.whole_numbers(values, scaling, columns, rows)
+        held = adding.Totals.blank(values.shape[1])
+        held.add(whole, group, balls, rows.positive)
+        passing = adding.Totals.of(values, group, scaling, columns, (rows, rows), balls)
+    found = [whole]
+    for total in (held, passing):
+        found += [total.rows, total.weights, total.squares]
+    return found
+
+
+@pytest.mark.parametrize("level", [0, 1, 2])
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 def test_rows_are_the_same_bits_as_in_numpy(level, kind, monkeypatch):
-    """Whole numbers, sums of both groups, squares and weights, whatever is clipped."""
+    """Whole numbers, sums of both groups, squares and weights, whatever is clipped, and in any layout."""
     for seed in range(40):
         rng = np.random.default_rng([seed, level])
-        values, group, scaling, columns, rows, balls = invented(rng, int(rng.integers(1, 50)), 1 + seed, kind)
+        n = int(rng.integers(1, 300))
+        values, *rest = invented(rng, n, 1 + seed, kind)
+        values = np.asfortranarray(values) if seed % 2 else values
         found = []
         for kernels in (compiled, None):
             monkeypatch.setattr(adding, "compiled", kernels)
             compiled.limit(level)
-            with np.errstate(all="ignore"):
-                whole = adding.whole_numbers(values, scaling, columns, rows)
-                total = adding.Totals.blank(1 + seed)
-                total.add(whole, group, balls, rows.positive)
-            found.append((whole, total.rows, total.weights, total.squares))
+            found.append(sums_of(values, *rest))
         compiled.limit(2)
         for first, second in zip(*found, strict=True):
             assert np.array_equal(first, second)
+        assert all(np.array_equal(found[0][at], found[0][at + 3]) for at in (1, 2, 3))
+
+
+@pytest.mark.parametrize("level", [0, 1, 2])
+def test_each_group_has_its_own_rows(level, monkeypatch):
+    """Rows around two centres: as NumPy has it, and as if both groups were added up by themselves."""
+    compiled.limit(level)
+    for seed in range(20):
+        rng = np.random.default_rng([seed, level])
+        values, group, scaling, columns, rows, balls = invented(rng, 200, 9, np.float32)
+        sides = rows.moved_by(rng.normal(0, 1, 9)), rows.moved_by(rng.normal(0, 1, 9) * (rng.random(9) < 0.5))
+        given = (values, group, scaling, columns, sides, balls)
+        fast = adding.Totals.of(*given)
+        with monkeypatch.context() as patch:
+            patch.setattr(adding, "compiled", None)
+            slow = adding.Totals.of(*given)
+        apart = adding.Totals.blank(9)
+        for side in (0, 1):
+            member = group == side
+            part = (values[member], group[member], scaling, columns, (sides[side],) * 2, balls)
+            apart.merge(adding.Totals.of(*part))
+        for other in (slow, apart):
+            assert np.array_equal(fast.rows, other.rows)
+            assert np.array_equal(fast.squares, other.squares)
+            assert np.array_equal(fast.weights, other.weights)
+    compiled.limit(2)
+
+
+def test_the_number_of_threads_changes_nothing(monkeypatch):
+    """Everyone at once, or shared among three threads, or more strips than one: the same sums."""
+    rng = np.random.default_rng(1)
+    given = invented(rng, 3000, 9, np.float32)
+    alone = sums_of(*given)
+    monkeypatch.setattr(tiles, "processors", lambda: 3)
+    monkeypatch.setattr(tiles, "_SHARED", 1)
+    for first, second in zip(alone, sums_of(*given), strict=True):
+        assert np.array_equal(first, second)
+
+
+@pytest.mark.parametrize("level", [0, 1, 2])
+def test_one_row_reaches_nobody_else(level):
+    """Sums over two people are the sums over each, and no clipped row is longer than its ball."""
+    compiled.limit(level)
+    for seed in range(20):
+        rng = np.random.default_rng([seed, level])
+        values, group, scaling, columns, rows, balls = invented(rng, 2, 40, np.float64)
+        group = np.abs(group)
+        both, first, second = (
+            adding.Totals.of(values[part], group[part], scaling, columns, (rows, rows), balls)
+            for part in (slice(2), slice(1), slice(1, 2))
+        )
+        assert np.array_equal(both.rows, first.rows + second.rows)
+        for total, member in ((first, group[0]), (second, group[1])):
+            for ball, part in zip(balls.of(int(member)), (rows.positive, ~rows.positive), strict=True):
+                assert np.sum(total.rows[0, part].astype(float) ** 2) <= ball.radius**2
+    compiled.limit(2)
+
+
+def test_sums_of_the_largest_entries_do_not_overflow():
+    """Many people whose entries and squares are all as large as there can be."""
+    n, end = 4000, 15.0
+    rows = Rows(np.zeros(1), np.full(1, end), end, *np.zeros((3, 1), dtype=bool))
+    columns = Columns(*(np.zeros(0, dtype=np.intp),) * 2, np.zeros(1, dtype=np.intp), *np.zeros((3, 0)))
+    scaling = Scaling(np.zeros(1), np.full(1, 0.5), np.full(1, 0.3))
+    balls = Balls(Ball(math.inf, 1.0), Ball(math.inf, 1.0))
+    group = np.ones(n, dtype=np.int8)
+    total = adding.Totals.of(np.full((n, 1), 1e9), group, scaling, columns, (rows, rows), balls)
+    most = int(end * FINE)
+    assert total.rows.tolist() == [[n * most], [n * most]]
+    assert total.squares.tolist() == [n * most * most]
 
 
 def test_sizes_that_do_not_fit_are_refused():
     """Buffers shorter or longer than the numbers say, and entries that 16 bits cannot hold."""
-    rule, whole = np.zeros((8, 3)), np.zeros((2, 3), dtype=np.int16)
-    for values, end in ((np.zeros((3, 3)), 1.0), (np.zeros((2, 2)), 1.0), (np.zeros((2, 3)), 20000.0)):
-        with pytest.raises(ValueError, match="sizes"):
-            compiled.whole(values, 8, 3, rule, end, whole)
-    group, balls, out = (
-        np.zeros(2, dtype=np.int8),
-        np.ones((2, 2, 2)),
-        (np.zeros((2, 3)), np.zeros(3), np.zeros(2)),
-    )
-    for given in (
-        (whole[:1], np.zeros(3), balls),
-        (whole, np.zeros(2), balls),
-        (whole, np.zeros(3), balls[:1]),
+    rules, large, whole = np.zeros((3, 7)), np.full((3, 7), 20000.0), np.zeros((3, 2), dtype=np.int16)
+    table, group = np.zeros((3, 2)), np.zeros(2, dtype=np.int8)
+    for values, kind, rule, first, last in (
+        (np.zeros((3, 3)), 8, rules, 0, 2),
+        (table, 4, rules, 0, 2),
+        (table, 8, rules[:2], 0, 2),
+        (table, 8, large, 0, 2),
+        (table, 8, rules, -1, 2),
+        (table, 8, rules, 0, 3),
+        (table, 2, rules, 0, 2),
     ):
         with pytest.raises(ValueError, match="sizes"):
-            compiled.add(given[0], group, given[1], given[2], True, 1.0, *out)
+            compiled.whole(values, kind, 3, rule, first, last, whole)
+    signs, balls = np.zeros(3, dtype=np.uint8), np.ones((2, 2, 2))
+    out = [np.zeros(shape, dtype=np.int64) for shape in ((2, 3), 3, 2)]
+    for values, member, sign, ball, last in (
+        (table[:2], group, signs, balls, 2),
+        (table, group[:1], signs, balls, 2),
+        (table, group, signs[:2], balls, 2),
+        (table, group, signs, balls[:1], 2),
+        (table, group, signs, balls, 3),
+    ):
+        with pytest.raises(ValueError, match="sizes"):
+            compiled.add(values, 8, np.stack([rules, rules]), 0, last, member, sign, ball, True, 1.0, *out)

@@ -82,9 +82,9 @@ def test_margin_makes_the_bound_true():
     assert margin_for(growth * 1e6, nodes, 200.0, 8, 0.1) == math.inf
 
 
-def q_r(x, r, scale, sup, beta):
+def q_r(x, r, scale, sensitivity, beta):
     """Find where a comparison turns, by bisection."""
-    ordered, step = count.in_steps(x, sup), count.step_of(sup)
+    ordered, step = count.in_steps(x, sensitivity), count.step_of(sensitivity)
     rule = rule_for(r, scale / step, beta, x.size)
     low, high = -round(50 / step), round(80 / step)
     while high - low > 1:
@@ -97,37 +97,45 @@ def q_r(x, r, scale, sup, beta):
 @pytest.mark.parametrize("beta", [None, 0.004])
 @pytest.mark.parametrize("r", [1, 7, 30])
 def test_one_person_moves_a_comparison_by_sup_at_most(beta, r):
-    """Over random and adversarial neighbours |Q_r(x') - Q_r(x)| <= sup, and Q_r rises with x."""
+    """Over random and adversarial neighbours |Q_r(x') - Q_r(x)| <= sensitivity, and Q_r rises with x."""
     rng = np.random.default_rng(r)
-    sup, scale = 0.25, 0.6
+    sensitivity, scale = 0.25, 0.6
     for trial in range(25):
         x = rng.exponential(size=60) if trial % 2 else np.round(rng.uniform(0, 8, 60))
-        d = rng.uniform(-sup, sup, 60) if trial % 3 else sup * np.sign(np.median(x) - x)
-        first, second = q_r(x, r, scale, sup, beta), q_r(x + d, r, scale, sup, beta)
-        assert abs(second - first) <= count.STEPS * count.step_of(sup) * (1 + 1e-12)
-        assert q_r(x + np.abs(d), r, scale, sup, beta) >= first - 1e-6
+        d = (
+            rng.uniform(-sensitivity, sensitivity, 60)
+            if trial % 3
+            else sensitivity * np.sign(np.median(x) - x)
+        )
+        first, second = q_r(x, r, scale, sensitivity, beta), q_r(x + d, r, scale, sensitivity, beta)
+        assert abs(second - first) <= count.STEPS * count.step_of(sensitivity) * (1 + 1e-12)
+        assert q_r(x + np.abs(d), r, scale, sensitivity, beta) >= first - 1e-6
 
 
 def test_a_rule_tuned_on_the_data_is_caught():
-    """Wrong twin: comparing with a threshold that depends on the scores' spread moves by more than sup."""
+    """Wrong twin: comparing with a threshold that depends on the scores' spread moves by more."""
     rng = np.random.default_rng(1)
-    sup = 0.25
+    sensitivity = 0.25
     moved = 0.0
     for _ in range(50):
         x = rng.exponential(size=60)
-        y = x + sup * np.sign(x - np.median(x))
-        tuned = [q_r(v, 7, 0.6, sup, None) + 2 * v.std() for v in (x, y)]
+        y = x + sensitivity * np.sign(x - np.median(x))
+        tuned = [q_r(v, 7, 0.6, sensitivity, None) + 2 * v.std() for v in (x, y)]
         moved = max(moved, abs(tuned[1] - tuned[0]))
-    assert moved > sup * 1.2
+    assert moved > sensitivity * 1.2
 
 
 def test_thousands_of_ties_move_a_comparison_by_sup_at_most():
-    """M = 20,000 with 3,040 of 17,000 tied scores raised by sup: Q_r moves by sup at most."""
-    sup, r, scale = 0.03, 330, 2.85
+    """M = 20,000 with 3,040 of 17,000 tied scores raised by sensitivity: Q_r moves by sensitivity at most."""
+    sensitivity, r, scale = 0.03, 330, 2.85
     x = np.concatenate((np.full(17_000, 10.77), np.zeros(3000)))
     y = x.copy()
-    y[:3040] += sup
-    assert 0 <= q_r(y, r, scale, sup, 0.01) - q_r(x, r, scale, sup, 0.01) <= 1.00001 * sup
+    y[:3040] += sensitivity
+    assert (
+        0
+        <= q_r(y, r, scale, sensitivity, 0.01) - q_r(x, r, scale, sensitivity, 0.01)
+        <= 1.00001 * sensitivity
+    )
 
 
 @pytest.mark.statistical(1)
@@ -148,17 +156,17 @@ def test_any_dependence_has_power_at_little_noise():
     rng = np.random.default_rng(5)
     z = rng.standard_normal(1000)
     z[:20] = 10.0
-    evidence = Evidence.from_z(z, sup=1e-4, adjacency="replace", alternative="greater")
+    evidence = Evidence.from_z(z, sensitivity=1e-4, adjacency="replace", alternative="greater")
     assert len(discreet.release(evidence, q=0.1, epsilon=1, delta=1e-6, dependence="any")) >= 18
 
 
 def test_public_limits_of_the_release():
     """A sensitivity too small for the lattice is refused; cutoffs beyond the ceiling find nothing."""
-    evidence = Evidence.from_z(np.ones(10), sup=1e-12, adjacency="replace", alternative="greater")
+    evidence = Evidence.from_z(np.ones(10), sensitivity=1e-12, adjacency="replace", alternative="greater")
     with pytest.raises(DiscreetError, match="too small"):
         discreet.release(evidence, q=0.1, epsilon=1, delta=1e-6, method="aware")
     # Selection clips scores at 2^40 noise scales: beyond that nulls and signals would be drawn alike.
-    evidence = Evidence.from_z(np.ones(10), sup=1e-8, adjacency="replace", alternative="greater")
+    evidence = Evidence.from_z(np.ones(10), sensitivity=1e-8, adjacency="replace", alternative="greater")
     with (
         pytest.warns(UserWarning, match="hardly protects"),
         pytest.raises(DiscreetError, match="epsilon is too large"),
@@ -193,7 +201,7 @@ def test_proved_fdr_under_positive_and_any_dependence():
             z = np.sqrt(0.5) * shared + np.sqrt(0.5) * rng.standard_normal(100)
             if dependence == "any":
                 z[:] = shared
-            evidence = Evidence.from_z(z, sup=0.01, adjacency="replace", alternative="greater")
+            evidence = Evidence.from_z(z, sensitivity=0.01, adjacency="replace", alternative="greater")
             found = discreet.release(evidence, q=0.2, epsilon=1, delta=1e-3, dependence=dependence)
             false.append(float(len(found) > 0))
         assert_mean_at_most(false, 0.2)
@@ -206,7 +214,7 @@ def test_it_finds_what_is_there(guarantee, least):
     rng = np.random.default_rng(8)
     z = rng.standard_normal(2000)
     z[:40] = rng.uniform(6, 12, 40)
-    evidence = Evidence.from_z(z, sup=0.005, adjacency="replace", alternative="greater")
+    evidence = Evidence.from_z(z, sensitivity=0.005, adjacency="replace", alternative="greater")
     found = discreet.release(evidence, q=0.1, epsilon=1, delta=1e-6, guarantee=guarantee)
     assert np.count_nonzero(found.indices < 40) >= least * 40
     assert z[found.indices[0]] > z[found.indices[-1]]
@@ -216,17 +224,19 @@ def test_it_finds_what_is_there(guarantee, least):
     assert ("not proved" in str(found.fdr)) == (guarantee == "calibrated")
 
 
-def answers(x, sup, sigma_steps, runs):
+def answers(x, sensitivity, sigma_steps, runs):
     """Ask many times whether one item clears a level of 5."""
-    scores = count.in_steps(x, sup)
-    call = {"depth": 1, "sigma_steps": sigma_steps, "step": count.step_of(sup), "beta": None}
+    scores = count.in_steps(x, sensitivity)
+    call = {"depth": 1, "sigma_steps": sigma_steps, "step": count.step_of(sensitivity), "beta": None}
     one = np.array([1]), np.array([0.01]), np.array([5.0])
     return np.array([count.search(scores, *one, **call) for _ in range(runs)])
 
 
-def chance_to_clear(x, sup, sigma_steps):
+def chance_to_clear(x, sensitivity, sigma_steps):
     """Return how likely that answer is yes: the rounded Gaussian makes up for what Q_1 lacks."""
-    lacking = count.whole_level(5.0, count.step_of(sup)) - q_r(x, 1, 0.01, sup, None) / count.step_of(sup)
+    lacking = count.whole_level(5.0, count.step_of(sensitivity)) - q_r(
+        x, 1, 0.01, sensitivity, None
+    ) / count.step_of(sensitivity)
     return ndtr((0.5 - lacking) / sigma_steps)
 
 
@@ -234,13 +244,13 @@ def chance_to_clear(x, sup, sigma_steps):
 @pytest.mark.statistical(3, twins=1)
 def test_the_search_keeps_its_claim_and_a_quarter_of_the_noise_is_caught():
     """On neighbours a lower bound on epsilon stays below the claim; a quarter of the noise breaks it."""
-    sup, sigma_steps = 0.5, 2.0 * 64
+    sensitivity, sigma_steps = 0.5, 2.0 * 64
     claim = account([ZCDP(1 / 8)], delta=1e-3)
     x = np.array([4.5, 0.0, 0.0])
-    low, high = (answers(x + shift, sup, sigma_steps, 4000) for shift in (0.0, sup))
+    low, high = (answers(x + shift, sensitivity, sigma_steps, 4000) for shift in (0.0, sensitivity))
     assert epsilon_found(low, high, 1e-3, ALPHA) <= claim
-    low, high = (answers(x + shift, sup, sigma_steps / 4, 4000) == 0 for shift in (0.0, sup))
-    rare, often = (chance_to_clear(x + shift, sup, sigma_steps / 4) for shift in (0.0, sup))
+    low, high = (answers(x + shift, sensitivity, sigma_steps / 4, 4000) == 0 for shift in (0.0, sensitivity))
+    rare, often = (chance_to_clear(x + shift, sensitivity, sigma_steps / 4) for shift in (0.0, sensitivity))
     assert_mean_is(low, rare)
     must_fail(assert_mean_at_most, high, wrong=math.exp(claim) * rare + 1e-3, truth=often)
 
@@ -308,7 +318,7 @@ def test_a_large_epsilon_is_warned_about():
     with pytest.warns(UserWarning, match="epsilon = 50 hardly protects anyone") as found:
         discreet.discover(table, discreet.Proportion(null=0.5, alternative="greater"), epsilon=50, **call)
     assert found[0].filename == __file__
-    evidence = Evidence.from_z(np.zeros(9), sup=0.1, adjacency="replace", alternative="greater")
+    evidence = Evidence.from_z(np.zeros(9), sensitivity=0.1, adjacency="replace", alternative="greater")
     with pytest.warns(UserWarning, match="epsilon = 10.5"):
         discreet.release(evidence, epsilon=10.5, **call)
     discreet.release(evidence, epsilon=10, **call)
@@ -373,7 +383,7 @@ def test_two_sided_scores_say_that_dependence_is_not_covered():
         ("two-sided", "positive", True),
         ("two-sided", "any", False),
     ):
-        evidence = discreet.Evidence.from_z(z, sup=0.1, adjacency="replace", alternative=looks)
+        evidence = discreet.Evidence.from_z(z, sensitivity=0.1, adjacency="replace", alternative=looks)
         fdr = discreet.release(evidence, dependence=dependence, **asked).fdr
         assert ("two-sided" in fdr.assumption) is warned
 

@@ -52,7 +52,7 @@ def test_fdr_end_to_end(k):
         z = rng.standard_normal(400)
         z[:30] += 5
         found = discreet.release(
-            Evidence.from_z(z, sup=0.01, adjacency="replace", alternative="greater"),
+            Evidence.from_z(z, sensitivity=0.01, adjacency="replace", alternative="greater"),
             q=0.2,
             epsilon=1,
             delta=1e-6,
@@ -73,7 +73,8 @@ def test_what_the_proof_does_not_cover_is_refused():
         discreet.private_bh(np.full(10, 0.5), eta=0.1, nu=1e-3, **call)
     with pytest.raises(DiscreetError, match="mirror"):
         discreet.release(
-            Evidence.from_z(np.ones(10), sup=0.1, adjacency="replace", alternative="two-sided"), **call
+            Evidence.from_z(np.ones(10), sensitivity=0.1, adjacency="replace", alternative="two-sided"),
+            **call,
         )
     with pytest.raises(DiscreetError, match="mirror"):
         discreet.release(
@@ -81,7 +82,7 @@ def test_what_the_proof_does_not_cover_is_refused():
         )
     with pytest.raises(DiscreetError, match="delta"):
         discreet.release(
-            Evidence.from_z(np.ones(10), sup=0.1, adjacency="replace", alternative="greater"),
+            Evidence.from_z(np.ones(10), sensitivity=0.1, adjacency="replace", alternative="greater"),
             **(call | {"delta": 0}),
         )
 
@@ -89,7 +90,9 @@ def test_what_the_proof_does_not_cover_is_refused():
 @pytest.mark.parametrize("signed", [[1.0, np.nan], [1.0, 99.0], [1.0]])
 def test_signed_scores_that_could_jump_are_refused(signed):
     """NaN, scores beyond the ceiling and a wrong number of them are refused where evidence is made."""
-    right = Evidence.from_z([1.0, -1.0], sup=0.1, adjacency="replace", ceiling=9.0, alternative="greater")
+    right = Evidence.from_z(
+        [1.0, -1.0], sensitivity=0.1, adjacency="replace", ceiling=9.0, alternative="greater"
+    )
     with pytest.raises(DiscreetError, match="signed"):
         Evidence(right.names, right.score, right.null, right.certificate, np.array(signed))
 
@@ -97,7 +100,11 @@ def test_signed_scores_that_could_jump_are_refused(signed):
 def test_signed_scores_are_as_private_as_scores():
     """Neither repr nor str shows them, and they are clipped."""
     evidence = Evidence.from_z(
-        np.array([-99.0, 1.2345, 99.0]), sup=0.1, adjacency="replace", ceiling=9.0, alternative="greater"
+        np.array([-99.0, 1.2345, 99.0]),
+        sensitivity=0.1,
+        adjacency="replace",
+        ceiling=9.0,
+        alternative="greater",
     )
     assert evidence.signed.tolist() == [-9.0, 1.2345, 9.0]
     assert "1.2345" not in repr(evidence) + str(evidence)

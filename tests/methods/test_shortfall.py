@@ -114,16 +114,16 @@ def test_a_bound_in_floats_leaves_plateaus_to_rounding():
 
 @pytest.mark.slow
 def test_the_pair_that_once_told_neighbours_apart():
-    """583 scores of 10 among 20,000, and 391 of them raised by 0.9 sup: the laws of the count agree."""
-    q, sup = 0.0002889342623965918, 1e-4
+    """583 scores of 10 among 20,000, and 391 of them raised by 0.9 of a sensitivity: the laws agree."""
+    q, sensitivity = 0.0002889342623965918, 1e-4
     null = Null("exponential", 40.0)
     rho = gaussian_budget(1.0, 1e-6)
-    public = public_constants(null, 20_000, q, sup, 2 * sup, rho, "proved", "positive")
+    public = public_constants(null, 20_000, q, sensitivity, 2 * sensitivity, rho, "proved", "positive")
     x = np.zeros(20_000)
     x[:583] = 10.0
     y = x.copy()
-    y[:391] += 0.9 * sup
-    first, second = count.in_steps(x, sup), count.in_steps(y, sup)
+    y[:391] += 0.9 * sensitivity
+    first, second = count.in_steps(x, sensitivity), count.in_steps(y, sensitivity)
     asked = zip(public.plan.counts.tolist(), public.plan.scale.tolist(), strict=True)
     for r, scale in asked:
         if not 550 < r < 620:
@@ -272,7 +272,7 @@ def test_nothing_is_said_of_the_scores_under_any_error_state(scores):
 
 
 @pytest.mark.parametrize(
-    ("law", "sup", "call"),
+    ("law", "sensitivity", "call"),
     [
         (("normal", 1e-306), 1e-307, {}),
         (("normal", 1e-275), 1e-280, {}),
@@ -280,11 +280,11 @@ def test_nothing_is_said_of_the_scores_under_any_error_state(scores):
         (("normal", 37.0), 0.1, {"epsilon": 1e-13, "delta": 1e-13}),
     ],
 )
-def test_impossible_noise_is_refused_whatever_the_scores(law, sup, call):
+def test_impossible_noise_is_refused_whatever_the_scores(law, sensitivity, call):
     """Public numbers that no whole step can hold are refused alike for all scores, before a draw."""
     for score in (0.0, law[1]):
         with pytest.raises(discreet.DiscreetError, match=r"noise of|must lie in \["):  # noqa: PT012
-            certificate = Certificate(sup, 2 * sup, "replace", "declared")
+            certificate = Certificate(sensitivity, 2 * sensitivity, "replace", "declared")
             evidence = Evidence(["a", "b"], np.full(2, score), Null(*law), certificate)
             discreet.release(evidence, **({"q": 0.9, "epsilon": 1, "delta": 1e-6, "method": "aware"} | call))
 

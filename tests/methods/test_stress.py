@@ -70,10 +70,19 @@ def test_a_search_without_a_margin_is_caught_at_the_edge():
     from discreet.selection.contest.contest import largest
 
     rng = np.random.default_rng(2)
-    sup = 0.02
-    evidence = discreet.Evidence.from_z([0.0], sup=sup, adjacency="replace", alternative="greater")
+    sensitivity = 0.02
+    evidence = discreet.Evidence.from_z(
+        [0.0], sensitivity=sensitivity, adjacency="replace", alternative="greater"
+    )
     public = public_constants(
-        evidence.null, 200, Q, sup, 2 * sup, gaussian_budget(0.1, 1e-3), "calibrated", "positive"
+        evidence.null,
+        200,
+        Q,
+        sensitivity,
+        2 * sensitivity,
+        gaussian_budget(0.1, 1e-3),
+        "calibrated",
+        "positive",
     )
     bare = public.plan.level - 3 * public.sigma_steps * public.step
     wrong = replace(public, plan=replace(public.plan, level=bare))
@@ -85,7 +94,7 @@ def test_a_search_without_a_margin_is_caught_at_the_edge():
             z[:5] = 3.0
             score = np.maximum(z, 0.0)
             with replayed(rng):
-                at = private_count(count.in_steps(score, sup), used, proved=False)
+                at = private_count(count.in_steps(score, sensitivity), used, proved=False)
                 found = np.zeros(0)
                 if at >= 0:
                     found = largest(score, float(used.plan.scale[at]), int(used.plan.counts[at]), GUMBEL)
@@ -99,4 +108,7 @@ def test_the_mirror_sees_the_same_study():
     study = SCENARIOS["independent"].draw(np.random.default_rng(3), 50)
     assert evidence_of(study, "mirror").signed == pytest.approx(-ndtri(study.p))
     other = evidence_of(study, "aware")
-    assert (other.certificate.sup, other.null.ceiling) == (1e-3, pytest.approx(-np.log(study.declared.nu)))
+    assert (other.certificate.sensitivity, other.null.ceiling) == (
+        1e-3,
+        pytest.approx(-np.log(study.declared.nu)),
+    )

@@ -11,7 +11,7 @@ import numpy as np
 from discreet import kernels
 from discreet.block import Block
 from discreet.data.plink import fam
-from discreet.data.tables import source, table
+from discreet.data.tables import arrow_data, labelled, reading, sheet, source
 from discreet.data.tables.source import Column
 from discreet.engine.work import Declared
 from discreet.errors import InputError
@@ -50,13 +50,13 @@ def precision_by_missing(patch: Any) -> None:
 
 def reduced_if_anybody_has_two_rows(patch: Any) -> None:
     """Skip `reduce` when nobody has two rows."""
-    real = table.one_row_each
+    real = reading.one_row_each
 
     def faulty(values: Any, labels: Any, people: Any, how: Any) -> Any:
         several = len(set(people.tolist())) < len(people)
         return real(values, labels, people, how if several else None)
 
-    patch.setattr(table, "one_row_each", faulty)
+    patch.setattr(reading, "one_row_each", faulty)
 
 
 def quotes_swallow_lines(patch: Any) -> None:
@@ -81,7 +81,7 @@ def quotes_swallow_lines(patch: Any) -> None:
                 for name in wanted
             }
 
-    patch.setattr(table, "open_file", Swallowing)
+    patch.setattr(reading, "_open_file", Swallowing)
 
 
 def coding_by_what_is_there(patch: Any) -> None:
@@ -97,7 +97,7 @@ def coding_by_what_is_there(patch: Any) -> None:
 
 def incomplete_rows_dropped(patch: Any) -> None:
     """Leave out whoever misses a value."""
-    real = table.TableReading.blocks
+    real = reading.TableReading.blocks
 
     def faulty(self: Any) -> Iterator[Block]:
         for block in real(self):
@@ -107,7 +107,7 @@ def incomplete_rows_dropped(patch: Any) -> None:
             people = None if block.people is None else block.people[whole]
             yield Block(block.values[whole], labels, people, block.first)
 
-    patch.setattr(table.TableReading, "blocks", faulty)
+    patch.setattr(reading.TableReading, "blocks", faulty)
 
 
 def long_entries_refused_and_quoted(patch: Any) -> None:
@@ -157,6 +157,84 @@ def partitions_as_they_come(patch: Any) -> None:
     patch.setattr(Declared, "batches", lambda self, wanted: self.partition.batches(wanted))
 
 
+def a_sheets_types_by_its_cells(patch: Any) -> None:
+    """Give a worksheet's column single precision unless one of its cells is text."""
+    real = sheet.SheetSource._numbers
+
+    def faulty(self: Any, rows: list[list[Any]], at: int, name: str, first: int) -> Any:
+        found = real(self, rows, at, name, first)
+        with np.errstate(all="ignore"):
+            return found if any(isinstance(row[at], str) for row in rows) else found.astype(np.float32)
+
+    patch.setattr(sheet.SheetSource, "_numbers", faulty)
+
+
+def text_as_wide_as_the_longest(patch: Any) -> None:
+    """Fill text with blanks to the longest entry, as files of fixed width are held."""
+    real = labelled._text
+
+    def faulty(entries: list[str]) -> Any:
+        width = max(map(len, entries), default=0)
+        return real([entry.ljust(width, "_") if entry else entry for entry in entries])
+
+    patch.setattr(labelled, "_text", faulty)
+
+
+def numbers_by_what_is_missing(patch: Any) -> None:
+    """Take the numbers of SPSS, Stata and SAS for whole ones where nobody misses one."""
+    real = labelled._numbers
+
+    def faulty(lines: Any, shape: Any, path: Any) -> Any:
+        found = real(lines, shape, path)
+        with np.errstate(all="ignore"):
+            return np.array([column if np.isnan(column).any() else np.trunc(column) for column in found])
+
+    patch.setattr(labelled, "_numbers", faulty)
+
+
+def an_empty_row_ends_the_file(patch: Any) -> None:
+    """Stop reading where somebody misses every number that is asked for, as if the rest were padding."""
+    real = labelled.LabelledSource.batches
+
+    def faulty(self: Any, wanted: Any) -> Iterator[dict[str, Any]]:
+        for batch in real(self, wanted):
+            floats = [column for column in batch.values() if column.dtype == np.float64]
+            empty = np.isnan(floats).all(axis=0) if floats else np.zeros(0, dtype=bool)
+            end = int(np.argmax(empty)) if empty[1:].any() else None
+            yield {name: column[:end] for name, column in batch.items()}
+
+    patch.setattr(labelled.LabelledSource, "batches", faulty)
+
+
+def batches_as_they_come(patch: Any) -> None:
+    """Let Arrow choose the type of a batch: double precision where somebody in it is missing."""
+    real = arrow_data._arrays
+
+    def faulty(batch: Any, wanted: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return {
+                name: array
+                if array.dtype == object
+                else array.astype(np.float64 if np.isnan(array).any() else np.float32)
+                for name, array in real(batch, wanted).items()
+            }
+
+    patch.setattr(arrow_data, "_arrays", faulty)
+
+
+def a_query_in_another_order(patch: Any) -> None:
+    """Let a query return its rows in an order of its own, by their first column."""
+    real = arrow_data.StreamSource.batches
+
+    def faulty(self: Any, wanted: Any) -> Iterator[dict[str, Any]]:
+        for batch in real(self, wanted):
+            first = next(iter(batch.values()))
+            order = np.argsort([str(entry) for entry in first.tolist()], kind="stable")
+            yield {name: array[order] for name, array in batch.items()}
+
+    patch.setattr(arrow_data.StreamSource, "batches", faulty)
+
+
 FAULTS = {
     "precision by missing": Fault(precision_by_missing, ("masked", "structured")),
     "reduced if anybody has two rows": Fault(
@@ -173,4 +251,10 @@ FAULTS = {
     "partitions as they come": Fault(
         partitions_as_they_come, ("dask frame",), lambda study: "bool" in study.types.values()
     ),
+    "a sheet's types by its cells": Fault(a_sheets_types_by_its_cells, ("xlsx",)),
+    "text as wide as the longest": Fault(text_as_wide_as_the_longest, ("sav", "dta", "xpt")),
+    "numbers by what is missing": Fault(numbers_by_what_is_missing, ("sav", "dta", "xpt")),
+    "an empty row ends the file": Fault(an_empty_row_ends_the_file, ("sav", "dta", "xpt")),
+    "batches as they come": Fault(batches_as_they_come, ("arrow file", "arrow stream")),
+    "a query in another order": Fault(a_query_in_another_order, ("duckdb",)),
 }

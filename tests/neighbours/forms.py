@@ -26,6 +26,7 @@ from pairs import Recorder
 
 import discreet
 import discreet.sklearn as selector
+from discreet.data.tables import labelled as labelled_files
 from discreet.data.tables import readstat_process
 from discreet.data.tables.dictionary import Variable
 
@@ -247,32 +248,43 @@ def _cell(entry: Any) -> Any:
 
 
 def labelled(study: Study, folder: Path, *, ending: str) -> Path:
-    """Write a file of SPSS or Stata; Stata has no numbers near the largest."""
+    """Write a file of SPSS, Stata or SAS; as in a worksheet, no row is empty."""
     columns: dict[str, Any] = {}
     for name, kind in study.types.items():
         entries = study.column(name)
         if kind == "text":
-            columns[name] = ["" if one is None else one.replace("\0", "")[:2_000] for one in entries]
+            columns[name] = ["" if entry is None else _plain_text(entry) for entry in entries]
         else:
-            floats = np.array([np.nan if one is None else float(one) for one in entries])
-            columns[name] = np.where(np.abs(floats) < 8e307, floats, np.nan)
-    write = {".sav": pyreadstat.write_sav, ".dta": pyreadstat.write_dta}[ending]
-    write(pd.DataFrame(columns), folder / f"t{ending}")
+            floats = np.array([np.nan if entry is None else float(entry) for entry in entries])
+            columns[name] = np.where(np.abs(floats) < _LARGEST[ending], floats, np.nan)
+    write = {".sav": pyreadstat.write_sav, ".dta": pyreadstat.write_dta, ".xpt": pyreadstat.write_xport}[
+        ending
+    ]
+    write(pd.DataFrame({**columns, "n": "n"}), folder / f"t{ending}")
     return folder / f"t{ending}"
+
+
+_LARGEST = {".sav": 8e307, ".dta": 8e307, ".xpt": 7e75}  # what each has room for
+
+
+def _plain_text(entry: Any) -> Any:
+    """Return text as these files hold it: no zero bytes, not too long, without blanks at its end."""
+    return entry.replace("\0", "")[:200].rstrip(" ") if isinstance(entry, str) else entry
 
 
 @contextmanager
 def _in_this_process(path: Path, asked: Any) -> Any:
-    """Read a file of SPSS or Stata as the program does that is started for it: hundreds would take long."""
+    """Read such a file as the program does that is started for it: hundreds of them would take long."""
     out = io.BytesIO()
-    readstat_process.answer({"path": str(path), "reader": f"read_{path.suffix[1:]}", **asked}, out)
+    reader = labelled_files.ENDINGS[path.suffix]
+    readstat_process.answer({"path": str(path), "reader": reader, **asked}, out)
     out.seek(0)
     yield out
 
 
 @dataclass(frozen=True)
 class Labelled(Form):
-    """Files of SPSS and Stata."""
+    """Files of SPSS, Stata and SAS."""
 
     def measure(self, study: Study, test: Any, folder: Path) -> Any:
         """Return the evidence, from a file that is read without starting a program."""
@@ -414,8 +426,10 @@ FORMS = {
         Form("csv semicolons", semicolons, **_TEXT_TYPES, lines=True, refuses=_BAD_CELL),
         Form("csv with codes", with_codes, **_TEXT_TYPES, lines=True, refuses=_BAD_CELL),
         Form("xlsx", sheet, **_TEXT_TYPES, refuses=_BAD_CELL, cell=_cell),
-        Labelled("sav", partial(labelled, ending=".sav"), **_DOUBLES, people=False),
-        Labelled("dta", partial(labelled, ending=".dta"), **_DOUBLES, people=False),
+        *(
+            Labelled(ending[1:], partial(labelled, ending=ending), **_DOUBLES, cell=_plain_text)
+            for ending in (".sav", ".dta", ".xpt")
+        ),
         Form("arrow file", feather, FINE, (*FINE, *_WORDS)),
         Form("arrow stream", stream, FINE, (*FINE, *_WORDS)),
         Form("duckdb", duckdb_relation, FINE, (*FINE, *_WORDS)),

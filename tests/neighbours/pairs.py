@@ -149,8 +149,8 @@ def _moved(before: Outcome, after: Outcome) -> list[str]:
     if tuple(before.evidence.names) != tuple(after.evidence.names):
         return [*faults, "the hypotheses changed"]
     moved = after.evidence.score - before.evidence.score
-    if np.max(np.abs(moved)) > one.sup * ROOM:
-        faults.append(f"a score moved by {np.max(np.abs(moved)):.4g}, certified {one.sup:.4g}")
+    if np.max(np.abs(moved)) > one.sensitivity * ROOM:
+        faults.append(f"a score moved by {np.max(np.abs(moved)):.4g}, certified {one.sensitivity:.4g}")
     if max(moved.max(), 0) - min(moved.min(), 0) > one.spread * ROOM:
         faults.append(f"scores moved apart by more than {one.spread:.4g}")
     return faults

@@ -71,6 +71,7 @@ def _values(rng: np.random.Generator, study: Study, kind: type[Test]) -> dict[st
         "levels_within": study.levels["s"],
         "partner": "y",
         "trait": "y",
+        "event": "y",
         "bounds": (0.0, 3.0) if genetic else (low, high),
         "partner_bounds": (0.0, 1.0),
         "method": str(rng.choice(["kendall", "product"])),

@@ -29,13 +29,15 @@ def test_one_person_changes_nobody_else(source):
     assert tally.pairs > TABLES
 
 
-@pytest.mark.parametrize("name", FAULTS)
-def test_a_planted_fault_is_found(name, monkeypatch):
+@pytest.mark.parametrize(
+    ("name", "source"), [(name, source) for name in FAULTS for source in FAULTS[name].sources]
+)
+def test_a_planted_fault_is_found(name, source, monkeypatch):
     """A reader or a test that lets one person change others is caught within some dozens of tables."""
     fault = FAULTS[name]
     fault.plant(monkeypatch)
     seeds = (12, *range(40))  # some that find much come first
-    assert any(run(seed, tables=10, sources=fault.sources, only=fault.only).faults for seed in seeds)
+    assert any(run(seed, tables=10, sources=(source,), only=fault.only).faults for seed in seeds)
 
 
 @pytest.mark.parametrize("name", TESTS)

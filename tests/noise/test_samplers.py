@@ -11,11 +11,9 @@ from scipy.special import ndtr
 
 from budget import assert_frequencies, assert_mean_is, must_fail
 from discreet.errors import DiscreetError
-from discreet.noise import exact, gaussian, laplace
+from discreet.noise import exact, samplers
 from discreet.noise.exact import bernoulli_exp
-from discreet.noise.gaussian import rounded_gaussian
-from discreet.noise.laplace import discrete_laplace, geometric
-from discreet.noise.uniform import uniform_below
+from discreet.noise.samplers import discrete_laplace, geometric, rounded_gaussian, uniform_below
 
 N = 400_000
 
@@ -88,7 +86,7 @@ def test_the_callers_decimals_do_not_enter():
         prec=3, rounding=decimal.ROUND_UP, Emin=-3, Emax=3, traps=list(decimal.Context().flags)
     )
     x = Fraction(12345, 6789)
-    exact._enclosure.cache_clear()
+    exact._floor.cache_clear()
     with decimal.localcontext(hostile):
         found = exact.floor_of_exp(x, 80)
     with mpmath.workdps(60):
@@ -127,7 +125,7 @@ def test_bernoulli_exp(monkeypatch, doubt):
 def test_rounded_gaussian_settled_exactly(monkeypatch, sigma):
     """The law stays when floats decide no coin, and bits of the uniform part are read on."""
     monkeypatch.setattr(exact, "_DOUBT", 1.0)
-    monkeypatch.setattr(gaussian, "_WORD", 4)
+    monkeypatch.setattr(samplers, "_WORD", 4)
     counts = cells(rounded_gaussian(sigma, 2_000), -12, 13)
     right, wrong = gaussian_law(sigma, -12, 13), gaussian_law(sigma * 1.8, -12, 13)
     assert_frequencies(counts, right)
@@ -168,8 +166,8 @@ def test_lowest_digits_drawn_together():
     right, wrong = geometric_law(40.0, 0, 13), geometric_law(42.0, 0, 13)
     assert_frequencies(counts, right)
     must_fail(assert_frequencies, counts, wrong=wrong, truth=right)
-    low = laplace._lowest(Fraction(40), 1, N)
+    low = samplers._lowest(Fraction(40), 1, N)
     assert_mean_is(low, np.exp(-1 / 40) / (1 + np.exp(-1 / 40)))
-    steep = laplace._lowest(Fraction(2), 2, N)
+    steep = samplers._lowest(Fraction(2), 2, N)
     weights = np.exp(-np.arange(4) / 2)
     assert_frequencies(np.bincount(steep, minlength=4), weights / weights.sum())

@@ -61,7 +61,7 @@ def test_certificate_and_null_without_data(test):
         "",
         "Each row was taken to be one person.",
     )
-    assert found.pop("sup") == pytest.approx(expected.pop("sup"), rel=1e-12)
+    assert found.pop("sensitivity") == pytest.approx(expected.pop("sensitivity"), rel=1e-12)
     assert found.pop("spread") == pytest.approx(expected.pop("spread"), rel=1e-12)
     assert found == expected
     assert invented.null == real.null
@@ -71,9 +71,13 @@ def test_certificate_and_null_without_data(test):
 def test_uneven_groups_are_certified_as_uneven(share):
     """The share of the second group enters the certificate as it does with real rows; another one fails."""
     test = TESTS[0]
-    real = discreet.measure(people(share), test, columns=["x"]).certificate.sup
-    assert Setting(test, N, share).evidence(np.zeros(1), N).certificate.sup == pytest.approx(real, rel=1e-12)
-    assert Setting(test, N, 0.35).evidence(np.zeros(1), N).certificate.sup != pytest.approx(real, rel=1e-3)
+    real = discreet.measure(people(share), test, columns=["x"]).certificate.sensitivity
+    assert Setting(test, N, share).evidence(np.zeros(1), N).certificate.sensitivity == pytest.approx(
+        real, rel=1e-12
+    )
+    assert Setting(test, N, 0.35).evidence(np.zeros(1), N).certificate.sensitivity != pytest.approx(
+        real, rel=1e-3
+    )
 
 
 @pytest.mark.slow

@@ -14,8 +14,8 @@ from discreet.privacy import account as module
 from discreet.privacy import curves
 from discreet.privacy.account import account
 from discreet.privacy.bounded_range import composed_delta
+from discreet.privacy.curves import effective
 from discreet.privacy.events import ZCDP, Approximate, BoundedRange, Gaussian, Pure, from_dict, to_dict
-from discreet.privacy.rounds import effective
 
 NUMBERS = st.sampled_from([0.01, 0.05, 0.2, 0.7])
 EVENTS = st.one_of(

@@ -14,8 +14,7 @@ from discreet.errors import InputError
 from discreet.privacy.account import account
 from discreet.privacy.calibrate import bounded_range_step
 from discreet.privacy.events import ZCDP, Approximate, BoundedRange, Gaussian, Pure
-from discreet.privacy.filter import Filter
-from discreet.privacy.sums import Sums
+from discreet.privacy.filter import Filter, Sums
 
 STEP = 0.5
 EPSILON = 4.0
@@ -204,7 +203,7 @@ def test_one_release_may_take_everything(method):
     rng = np.random.default_rng(1)
     if method == "mirror":
         evidence = discreet.Evidence.from_z(
-            rng.normal(size=200), sup=0.01, adjacency="replace", alternative="greater"
+            rng.normal(size=200), sensitivity=0.01, adjacency="replace", alternative="greater"
         )
     else:
         evidence = discreet.Evidence.from_p(rng.uniform(size=200), eta=0.01, nu=1e-5)

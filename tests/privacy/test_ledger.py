@@ -127,7 +127,7 @@ def test_neighbours_do_not_mix(ledger):
     """A release about other neighbours is refused with the reason."""
     with pytest.raises(BudgetError, match="costs for different neighbours do not add up"):
         ledger.charge("cohort", COST, "add-remove", ASKED)
-    ledger.create("other", epsilon=1.0, delta=1e-6, neighbours="add-remove")
+    ledger.create("other", epsilon=1.0, delta=1e-6, adjacency="add-remove")
     assert ledger.charge("other", COST, "add-remove", ASKED).name == "other"
     assert "one person added or removed" in str(ledger.budget("other"))
 
@@ -166,7 +166,7 @@ def test_names_and_arguments_are_checked(ledger, tmp_path):
         ledger.create("cohort", epsilon=5.0, delta=1e-6)
     with pytest.raises(InputError, match="no data set 'absent'; it has 'cohort'"):
         ledger.budget("absent")
-    for wrong in ({"epsilon": -1}, {"delta": 2}, {"neighbours": "nobody"}, {"aside": 1}):
+    for wrong in ({"epsilon": -1}, {"delta": 2}, {"adjacency": "nobody"}, {"aside": 1}):
         with pytest.raises(InputError, match=next(iter(wrong))):
             Ledger(tmp_path / "new").create("x", **({"epsilon": 1.0, "delta": 1e-6} | wrong))
     assert not (tmp_path / "new").exists()

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from discreet.errors import LedgerError
 from discreet.privacy.events import ZCDP, Pure
 from discreet.privacy.ledger import Ledger, chain
-from discreet.privacy.ledger.replay import replay
+from discreet.privacy.ledger.state import replay
 
 COLUMNS = ("kind", "dataset", "time", "body", "hash")
 KINDS = ("create", "charge", "settle")
@@ -25,7 +25,7 @@ def filled(path):
     """Return a ledger of two data sets, six charges and four results: twelve rows."""
     ledger = Ledger(path)
     ledger.create("cohort", epsilon=1.0, delta=1e-6)
-    ledger.create("survey", epsilon=2.0, delta=0.0, neighbours="add-remove")
+    ledger.create("survey", epsilon=2.0, delta=0.0, adjacency="add-remove")
     for i in range(3):
         first = ledger.charge("cohort", [ZCDP(0.001 * (i + 1))], "replace", {"q": 0.1, "i": i}, f"c{i}")
         second = ledger.charge("survey", [Pure(0.1)], "add-remove", {"q": 0.2}, f"s{i}")

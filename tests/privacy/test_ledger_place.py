@@ -13,7 +13,7 @@ import pytest
 
 from discreet.errors import LedgerError
 from discreet.privacy.events import ZCDP
-from discreet.privacy.ledger import Ledger, file, place
+from discreet.privacy.ledger import Ledger, file
 
 COST = [ZCDP(0.001)]
 
@@ -70,7 +70,7 @@ def test_why_one_name(ledger, tmp_path, monkeypatch):
     assert ran.returncode == -signal.SIGKILL
     torn = shutil.copyfile(second, tmp_path / "torn.ledger")
     with monkeypatch.context() as patch:
-        patch.setattr(place, "check_one_name", lambda _: None)
+        patch.setattr(file, "check_one_name", lambda _: None)
         assert not Ledger(torn).verify().good
     with pytest.raises(LedgerError, match="has 2 names"):
         Ledger(second).verify()
@@ -122,7 +122,7 @@ def test_a_file_mounted_by_itself_is_refused(tmp_path, monkeypatch, name):
     spelled = str(ledger.path).replace("\\", "\\134").replace(" ", "\\040")
     mounts = tmp_path / "mountinfo"
     line = "36 35 98:0 /mnt1 {} rw,noatime master:1 - ext3 /dev/root rw\n"
-    monkeypatch.setattr(place, "_MOUNTS", mounts)
+    monkeypatch.setattr(file, "_MOUNTS", mounts)
     for point in ("/", tmp_path):
         mounts.write_text(line.format(point))
         ledger.charge("cohort", COST, "replace", {})

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from discreet.errors import LedgerError
 from discreet.privacy.events import ZCDP, Approximate, BoundedRange, Gaussian, Pure
-from discreet.privacy.filter import Filter
-from discreet.privacy.ledger import Ledger, file, inspect
-from discreet.privacy.sums import HUGE, Sums, up
+from discreet.privacy.filter import HUGE, Filter, Sums, up
+from discreet.privacy.ledger import Ledger, book, file
 
 NUMBER = st.one_of(st.floats(0, 5), st.sampled_from([0.0, 5e-324, 1e-200, 1e100]))
 EVENT = st.one_of(
@@ -88,7 +87,7 @@ def grown(path, rows):
 @pytest.fixture(scope="module")
 def large(tmp_path_factory):
     """Return a ledger that is not looked at whole before every use."""
-    return grown(tmp_path_factory.mktemp("large") / "large.ledger", 3 * inspect.WHOLE)
+    return grown(tmp_path_factory.mktemp("large") / "large.ledger", 3 * book.WHOLE)
 
 
 def steps(ledger, monkeypatch):
@@ -109,7 +108,7 @@ def steps(ledger, monkeypatch):
 @pytest.mark.slow
 def test_a_charge_takes_as_many_steps_in_a_long_ledger(tmp_path, large, monkeypatch):
     """Counted in SQLite's own steps, not in seconds; reading all rows would take thousands more."""
-    short = grown(tmp_path / "short.ledger", inspect.WHOLE + 2)
+    short = grown(tmp_path / "short.ledger", book.WHOLE + 2)
     assert steps(large, monkeypatch) < 1.5 * steps(short, monkeypatch)
     assert large.verify().good
 

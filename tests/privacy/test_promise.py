@@ -7,8 +7,7 @@ import math
 import pytest
 
 from discreet.errors import InputError
-from discreet.privacy.events import BoundedRange, Gaussian
-from discreet.privacy.promise import Privacy
+from discreet.privacy.events import BoundedRange, Gaussian, Privacy
 
 
 def test_words():

@@ -10,9 +10,8 @@ from scipy.special import ndtr
 
 from discreet.lab.walks import constants
 from discreet.privacy.account import account
-from discreet.privacy.curves import gaussian_delta
+from discreet.privacy.curves import CONSTANTS, effective, gaussian_delta
 from discreet.privacy.events import ZCDP, BoundedRange, Gaussian, Pure
-from discreet.privacy.rounds import CONSTANTS, effective
 
 
 @pytest.mark.slow

@@ -20,7 +20,7 @@ OWN = {
 def test_each_method_its_own(method):
     """Real releases of every method cite the paper, the method, the accounting and the version."""
     evidence = discreet.Evidence.from_z(
-        [9.0, 8.0, 0.1, -0.3], sup=0.01, alternative="greater", adjacency="replace"
+        [9.0, 8.0, 0.1, -0.3], sensitivity=0.01, alternative="greater", adjacency="replace"
     )
     text = discreet.release(
         evidence, q=0.1, epsilon=1, delta=1e-6, method=method, k=2 if method != "aware" else None

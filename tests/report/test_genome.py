@@ -37,12 +37,12 @@ def released(bed, indices):
 def test_neighbours_within_the_window_make_one_locus(bed):
     """Two variants of a chromosome are one locus when their gap is at most the window, else two."""
     release = released(bed, [3, 2, 10])
-    found = discreet.located(release, bed)
+    found = discreet.locate(release, bed)
     assert [(locus.chromosome, locus.start, locus.end, locus.members) for locus in found.loci] == [
         ("2", 1, 1001, (0, 1)),
         ("6", 1, 1, (2,)),
     ]
-    assert len(discreet.located(release, bed, window=999).loci) == 3
+    assert len(discreet.locate(release, bed, window=999).loci) == 3
     assert "3 variants in 2 loci" in str(found)
     assert "counts variants, not loci" in str(found)
 
@@ -50,7 +50,7 @@ def test_neighbours_within_the_window_make_one_locus(bed):
 def test_the_table_has_the_standard_names_and_values_only_if_released(bed):
     """Public columns, the order and the locus; value and noise_sd appear with released values alone."""
     release = released(bed, [3, 2, 10])
-    rows = list(csv.DictReader(io.StringIO(discreet.located(release, bed).to_tsv()), delimiter="\t"))
+    rows = list(csv.DictReader(io.StringIO(discreet.locate(release, bed).to_tsv()), delimiter="\t"))
     assert tuple(rows[0])[:8] == ssf.MANDATORY
     assert rows[0] == {
         "chromosome": "2",
@@ -64,7 +64,7 @@ def test_the_table_has_the_standard_names_and_values_only_if_released(bed):
         "locus": "1",
     }
     values = Values("covariance", np.array([0.1, -0.2, 0.05]), np.full(3, 0.01))
-    text = discreet.located(replace(release, values=values), bed).to_tsv()
+    text = discreet.locate(replace(release, values=values), bed).to_tsv()
     assert text.splitlines()[0].endswith("locus\tvalue\tnoise_sd")
     assert text.splitlines()[2].endswith("\t1\t-0.2\t0.01")
 
@@ -74,14 +74,14 @@ def test_p_values_stand_in_the_table_where_they_are_told(bed):
     release = discreet.discover(bed, discreet.Allelic(), q=0.1, epsilon=1, delta=1e-6, method="all")
     names = tuple(release.told.hypotheses[i] for i in (3, 2))
     chosen = replace(release, indices=np.array([3, 2]), discoveries=names)
-    rows = csv.DictReader(io.StringIO(discreet.located(chosen, bed).to_tsv()), delimiter="\t")
+    rows = csv.DictReader(io.StringIO(discreet.locate(chosen, bed).to_tsv()), delimiter="\t")
     told = [f"{p:.4g}" for p in release.pvalue[[3, 2]]]
     assert [(row["p_value"], row["beta"]) for row in rows] == [(p, "#NA") for p in told]
 
 
 def test_the_picture_shows_the_released_variants_and_no_other(bed):
     """One dot for each discovery, named; every chromosome of the file has its place."""
-    drawing = ET.fromstring(discreet.located(released(bed, [3, 2, 10]), bed).manhattan())  # noqa: S314 - ours
+    drawing = ET.fromstring(discreet.locate(released(bed, [3, 2, 10]), bed).manhattan())  # noqa: S314 - ours
     dots = [one for one in drawing.iter() if one.tag.endswith("circle")]
     assert [dot[0].text.split(",")[0] for dot in dots] == ["rs4", "rs3", "rs11"]
     assert "rs5" not in ET.tostring(drawing, encoding="unicode")
@@ -92,7 +92,7 @@ def test_the_picture_shows_the_released_variants_and_no_other(bed):
 def test_values_fill_the_picture(bed):
     """Small values are drawn on their own scale, bands of noise included, with zero in sight."""
     values = Values("covariance", np.array([0.04, -0.03, 0.05]), np.full(3, 0.002))
-    text = discreet.located(replace(released(bed, [3, 2, 10]), values=values), bed).manhattan()
+    text = discreet.locate(replace(released(bed, [3, 2, 10]), values=values), bed).manhattan()
     drawing = ET.fromstring(text)  # noqa: S314 - ours
     heights = [float(one.get("cy")) for one in drawing.iter() if one.tag.endswith("circle")]
     assert max(heights) - min(heights) > 150
@@ -101,7 +101,7 @@ def test_values_fill_the_picture(bed):
 
 def test_names_of_chromosomes_keep_clear_of_one_another(bed):
     """Long names are left out where they would overlap; one discovery alone is one variant in one locus."""
-    found = discreet.located(released(bed, [3]), bed)
+    found = discreet.locate(released(bed, [3]), bed)
     ends = {f"scaffold{i}": 1000 for i in range(30)} | dict(found.ends)
     drawing = ET.fromstring(replace(found, ends=ends).manhattan())  # noqa: S314 - ours
     places = [float(one.get("x")) for one in drawing.iter() if (one.text or "").startswith("scaffold")]
@@ -112,7 +112,7 @@ def test_names_of_chromosomes_keep_clear_of_one_another(bed):
 
 def test_no_discoveries_make_empty_files(bed, tmp_path):
     """An empty release still has a table with its header and a picture."""
-    found = discreet.located(released(bed, []), bed)
+    found = discreet.locate(released(bed, []), bed)
     table, picture, report = found.save(tmp_path / "new" / "folder")
     assert len(table.read_text().splitlines()) == 1
     assert "circle" not in picture.read_text() + report.read_text()
@@ -120,7 +120,7 @@ def test_no_discoveries_make_empty_files(bed, tmp_path):
 
 def test_chromosomes_have_the_numbers_of_the_standard(bed):
     """X, Y and MT are 23, 24 and 25, whether PLINK wrote letters or numbers; rsids are told by their form."""
-    found = discreet.located(released(bed, [3]), bed)
+    found = discreet.locate(released(bed, [3]), bed)
     for written, number in (
         ("X", "23"),
         ("chr7", "7"),
@@ -136,7 +136,7 @@ def test_chromosomes_have_the_numbers_of_the_standard(bed):
 
 def test_the_report_has_the_map(bed):
     """The page of a genome scan holds the loci, the picture at both widths, and what FDR means for loci."""
-    located = discreet.located(released(bed, [3, 2, 10]), bed)
+    located = discreet.locate(released(bed, [3, 2, 10]), bed)
     text = located.report()
     assert text.count("<circle") == 2 * 3
     assert "counts variants, not loci" in text
@@ -150,9 +150,9 @@ def test_another_list_of_variants_is_refused(bed, tmp_path):
     """The release must have been made from the same variants, in PLINK files."""
     (tmp_path / "extract").write_text("rs1 rs2")
     with pytest.raises(InputError, match="same Plink"):
-        discreet.located(released(bed, [0]), discreet.Plink(bed, extract=tmp_path / "extract"))
+        discreet.locate(released(bed, [0]), discreet.Plink(bed, extract=tmp_path / "extract"))
     with pytest.raises(InputError, match="bed"):
-        discreet.located(released(bed, [0]), "table.csv")
+        discreet.locate(released(bed, [0]), "table.csv")
 
 
 def test_variants_without_a_name_are_called_by_their_place(bed):
@@ -191,6 +191,6 @@ def test_options_for_plink_files_need_a_plink_file(tmp_path):
 def test_words_about_loci_spell_out_control_characters(bed):
     """A terminal obeys control characters, whoever named the variants."""
     variant = Variant("1\x9b31m", 5, "rs\x9b31m\u202e", "A", "G")
-    words = str(replace(discreet.located(released(bed, [0]), bed), variants=(variant,)))
+    words = str(replace(discreet.locate(released(bed, [0]), bed), variants=(variant,)))
     assert "\x9b" not in words
     assert "\u202e" not in words

@@ -18,7 +18,7 @@ from scipy import stats
 
 import discreet
 from discreet.report.bands import bands_of
-from discreet.report.draw import Scale
+from discreet.report.draw import Axis
 from discreet.report.markup import shown
 from discreet.report.page import page
 from discreet.report.words import percent, right_guess
@@ -219,8 +219,8 @@ def test_one_or_two_discoveries_are_not_drawn(count):
 def test_ranks_have_no_fractions(count, about):
     """Ticks between whole ranks would be ranks of nothing; without `whole` there are some."""
     ends = (0.5, count + 0.5, 48, 340)
-    assert all(tick == int(tick) for tick in Scale(*ends, whole=True).ticks(about))
-    assert any(tick != int(tick) for tick in Scale(0.5, 1.5, 48, 340).ticks(5))
+    assert all(tick == int(tick) for tick in Axis(*ends, whole=True).ticks(about))
+    assert any(tick != int(tick) for tick in Axis(0.5, 1.5, 48, 340).ticks(5))
 
 
 def test_a_right_guess_is_exact():

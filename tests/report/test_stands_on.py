@@ -23,10 +23,16 @@ def read_back(release):
     ("evidence", "moved"),
     [
         (Evidence.from_p(P, eta=0.0116, nu=1e-8), "every log p by at most eta = 0.0116"),
-        (Evidence.from_z(P, sup=0.25, adjacency="replace"), "every z score by at most sup = 0.25"),
         (
-            Evidence.from_z(P, sup=0.25, spread=0.3, adjacency="replace"),
-            "every z score by at most sup = 0.25 and any two against each other by at most spread = 0.3",
+            Evidence.from_z(P, sensitivity=0.25, adjacency="replace"),
+            "every z score by at most sensitivity = 0.25",
+        ),
+        (
+            Evidence.from_z(P, sensitivity=0.25, spread=0.3, adjacency="replace"),
+            (
+                "every z score by at most sensitivity = 0.25 and any two against each other by at most "
+                "spread = 0.3"
+            ),
         ),
     ],
     ids=["p", "z", "spread"],

@@ -93,11 +93,11 @@ def test_the_law_of_sieved_blocks_is_exact(monkeypatch):
     st.lists(st.integers(1, 59), max_size=4),
     st.floats(1e-3, 2.0),
 )
-def test_steps_of_blocks_are_those_of_the_whole(x, cuts, sup):
+def test_steps_of_blocks_are_those_of_the_whole(x, cuts, sensitivity):
     """Whole numbers in order: the private search sees the same thing, however the scores were cut."""
     edges = [0, *sorted({cut for cut in cuts if cut < x.size}), x.size]
-    parts = [count.in_steps(x[low:high], sup) for low, high in itertools.pairwise(edges)]
-    whole, merged = count.in_steps(x, sup), count.merged(parts)
+    parts = [count.in_steps(x[low:high], sensitivity) for low, high in itertools.pairwise(edges)]
+    whole, merged = count.in_steps(x, sensitivity), count.merged(parts)
     assert np.array_equal(merged, whole)
     assert merged.dtype == whole.dtype
 

@@ -68,22 +68,22 @@ def check_events(events, parts, scale, epsilon):
     assert sum(Fraction(e.epsilon) * e.count for e in events) <= Fraction(epsilon)
 
 
-@pytest.mark.parametrize(("epsilon", "sup", "k"), BUDGETS)
-def test_events_cover_the_exact_cost_and_stay_within_the_budget(epsilon, sup, k):
+@pytest.mark.parametrize(("epsilon", "sensitivity", "k"), BUDGETS)
+def test_events_cover_the_exact_cost_and_stay_within_the_budget(epsilon, sensitivity, k):
     """In exact arithmetic, no event is an ulp too small and no sum an ulp too large."""
-    width = 2 * sup
+    width = 2 * sensitivity
     for values in (False, True):
-        parts = (width, sup) if values else (width,)
-        peel = plans.peel_plan(k, epsilon, 0.0, width, sup, values)
+        parts = (width, sensitivity) if values else (width,)
+        peel = plans.peel_plan(k, epsilon, 0.0, width, sensitivity, values)
         check_events(peel.events, parts, peel.scale, epsilon)
         assert not values or peel.value_epsilon == peel.events[1].epsilon
-        oneshot = plans.oneshot_plan(k, epsilon, 0.0, width, sup, values, 100)
+        oneshot = plans.oneshot_plan(k, epsilon, 0.0, width, sensitivity, values, 100)
         check_events(oneshot.events[:1], (width,), oneshot.scale, epsilon)
         assert sum(Fraction(e.epsilon) * e.count for e in oneshot.events) <= Fraction(epsilon)
         assert not values or oneshot.value_epsilon == oneshot.events[1].epsilon
         gumbel = plans.gumbel_plan(k, epsilon, 0.0, width, values)
         check_events(gumbel.events[:1], (width,), gumbel.scale, epsilon)
-        found = discreet.noisy_min([0.0], sensitivity=sup, epsilon=epsilon, release_value=values)
+        found = discreet.noisy_min([0.0], sensitivity=sensitivity, epsilon=epsilon, release_value=values)
         check_events(found.privacy.events, parts, found.scale, epsilon)
 
 

@@ -132,14 +132,14 @@ def test_released_values_have_the_stated_noise(delta):
 
 
 def test_lattice_charges_the_rounding():
-    """On the lattice one person moves a value by at most `sup` steps, rounding included."""
+    """On the lattice one person moves a value by at most `sensitivity` steps, rounding included."""
     rng = np.random.default_rng(0)
     for sensitivity in (1.0, 0.3, 1e-7, 7e9):
         lattice = lattice_for(sensitivity)
         x = rng.normal(size=20_000) * sensitivity * 100
         moved = np.floor((x + sensitivity) / lattice.step) - np.floor(x / lattice.step)
-        assert moved.max() <= lattice.sup <= 2**11
-        assert lattice.sup * lattice.step <= sensitivity * (1 + 2.0**-9)
+        assert moved.max() <= lattice.sensitivity <= 2**11
+        assert lattice.sensitivity * lattice.step <= sensitivity * (1 + 2.0**-9)
 
 
 @pytest.mark.parametrize(

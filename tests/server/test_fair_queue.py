@@ -52,7 +52,7 @@ def test_plans_and_trials_keep_no_question_waiting(both, bob):
     assert first.id == trials[0]
     assert queue.claim(both.store, both.config, "u", "trial").id == his
     assert queue.claim(both.store, both.config, "v", "trial") is None  # ana's other trials wait for hers
-    ending.end(both.store, both.config, first, "done", result="{}")
+    ending.end(both.store, both.config, first, ending.done("{}"))
     assert queue.claim(both.store, both.config, "v", "trial").id == trials[1]
 
 
@@ -111,7 +111,7 @@ def test_a_failure_and_a_custodian_s_pause_do_not_lock_each_other_out(on_postgre
 
     def fail():
         begun.wait()
-        ending.end(place.store, place.config, claim, "failed", message=ending.SENTENCE)
+        ending.end(place.store, place.config, claim, ending.failed("broken"))
 
     with ThreadPoolExecutor(1) as aside:
         ended = aside.submit(fail)
@@ -187,10 +187,10 @@ def everything(place):
     made = place.submit()
     place.submit(kind="try")
     place.work()
-    do(view.review, "test", made, approve=True)
+    do(view.review, "test", made, action="approve")
     place.submit({**ASK, "epsilon": 0.1})
     ending.release_worker(store, place.config, queue.claim(store, place.config, "w").worker)
-    ending.end(store, place.config, queue.claim(store, place.config, "w"), "failed")
+    ending.end(store, place.config, queue.claim(store, place.config, "w"), ending.failed("broken"))
     ending.sweep(store, place.config)
     do(registry.set_state, "test", "cohort", "open")
     assert verify(store).faults == ()

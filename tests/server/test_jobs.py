@@ -89,13 +89,8 @@ def test_before_its_slot_nothing_is_told(place):
     with place.store.reading() as db:
         before = registry.find(db, "cohort")
     run(place.store, place.config, queue.claim(place.store, place.config, "test"))
-    ending.end(
-        place.store,
-        place.config,
-        queue.claim(place.store, place.config, "test"),
-        "failed",
-        message=ending.SENTENCE,
-    )
+    claim = queue.claim(place.store, place.config, "test")
+    ending.end(place.store, place.config, claim, ending.failed("broken"))
     with place.store.reading() as db:
         assert registry.find(db, "cohort") == before  # the pause, too, waits for the slot
     told = [seen(place, each) for each in waiting]
@@ -217,10 +212,10 @@ def test_a_held_result_waits_for_a_custodian(tmp_path, cohort):
         view.release(db, place.ana, first)
     with place.store.writing() as db:
         assert len(view.waiting(db)) == 2
-        view.review(db, "custodian", first, approve=True)
+        view.review(db, "custodian", first, "approve")
         with pytest.raises(InputError, match="say why"):
-            view.review(db, "custodian", second, approve=False)
-        view.review(db, "custodian", second, approve=False, reason="too narrow a question")
+            view.review(db, "custodian", second, "reject")
+        view.review(db, "custodian", second, "reject", "too narrow a question")
     assert isinstance(released(place, first), discreet.Release)
     assert seen(place, second)["reason"] == "too narrow a question"
     with place.store.reading() as db, pytest.raises(InputError):
@@ -306,8 +301,46 @@ def test_memory_that_runs_out_on_invented_people_pauses_nothing(place, monkeypat
     assert state(place) == "open"
 
 
-def _exhausted(*_):
+def _exhausted(*_, **__):
     raise MemoryError
+
+
+@pytest.mark.parametrize("cause", ["time", "memory"])
+def test_what_takes_too_much_on_data_stops_its_asker_alone(both, cause, monkeypatch):
+    """A question that passes its rehearsal and overruns on data: others ask on, and a custodian looks."""
+    place = both.change(first_answer_seconds=0.01)
+    with place.store.writing() as db:
+        people.create(db, "custodian", "bob", "analyst")
+        shares.grant(db, "custodian", "cohort", "analyst:bob", 0.5, 1e-6)
+        bob = people.find(db, "bob")
+    made, waiting = place.submit({**ASK, "epsilon": 0.1}), place.submit({**ASK, "epsilon": 0.11})
+    if cause == "time":
+        claim = queue.claim(place.store, place.config, "w")
+        assert (claim.id, queue.begin_reading(place.store, claim)) == (made, True)
+        ending.release_worker(place.store, place.config, "w", late=True)
+    else:
+        with monkeypatch.context() as patch:
+            patch.setattr("discreet.server.jobs.run._answer", _exhausted)
+            run(place.store, place.config, queue.claim(place.store, place.config, "w"))
+    assert (place.row(made).state, state(place)) == ("overran", "open")
+    assert place.work() == 0  # what they have waiting is not begun
+    theirs = accept.submit(place.store, place.config, bob, "cohort", {**ASK, "epsilon": 0.12})
+    assert place.work() == 1
+    assert place.row(theirs).state == "done"
+    time.sleep(max(0.0, place.row(made).visible - time.time()))
+    told = seen(place, made)
+    assert (told["state"], told["message"]) == ("failed", ending.OVERRAN)
+    with pytest.raises(InputError, match="custodian has been told"):
+        place.submit({**ASK, "epsilon": 0.13})
+    with place.store.writing() as db:
+        assert [each.id for each in view.waiting(db)] == [made]
+        view.review(db, "custodian", made, "allow")
+        with pytest.raises(InputError, match="no question"):
+            view.review(db, "custodian", made, "allow")
+    assert place.work() == 1
+    assert place.row(waiting).state == "done"
+    assert verify(place.store).faults == ()
+    assert verify(place.store).charges == 2
 
 
 def test_a_charged_job_that_failed_can_be_completed_by_the_custodian(place):
@@ -316,7 +349,7 @@ def test_a_charged_job_that_failed_can_be_completed_by_the_custodian(place):
     claim = queue.claim(place.store, place.config, "w")
     paid = payment.Payment(place.store, place.config, claim, review=False)
     paid._reserve("cohort", (Gaussian(0.01),), {})
-    ending.end(place.store, place.config, claim, "failed", message=ending.SENTENCE, detail="broken")
+    ending.end(place.store, place.config, claim, ending.failed("broken"))
     time.sleep(max(0.0, place.row(made).visible - time.time()))
     assert seen(place, made)["message"] == ending.KEPT
     with place.store.writing() as db:

@@ -121,12 +121,12 @@ def test_a_job_that_takes_too_long_is_killed(place, monkeypatch):
     assert slow.process.poll() == -signal.SIGKILL
     assert supervisor.workers[0] is not slow
     supervisor.stop()
-    assert (place.row(made).state, place.row(made).message) == ("failed", ending.SENTENCE)
+    assert (place.row(made).state, place.row(made).message) == ("overran", ending.OVERRAN)
     assert verify(place.store).charges == 0
 
 
 def test_a_worker_has_no_more_memory_than_it_is_given(place, monkeypatch):
-    """Beyond the limit an allocation fails, and a job that meets it ends in the same sentence."""
+    """Beyond the limit an allocation fails, and a job that meets it ends in a public sentence."""
     script = "from discreet.server.jobs.worker import _limit_memory as limit; limit(900); bytearray(2**30)"
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert "MemoryError" in ended.stderr
@@ -140,5 +140,5 @@ def test_a_worker_has_no_more_memory_than_it_is_given(place, monkeypatch):
     monkeypatch.setattr(run, "discover", exhausted)
     made = place.submit()
     place.work()
-    assert (place.row(made).state, place.row(made).message) == ("failed", ending.SENTENCE)
+    assert (place.row(made).state, place.row(made).message) == ("overran", ending.OVERRAN)
     assert "row 7" in place.row(made).detail

@@ -1,8 +1,10 @@
 """Run like other software: migrations, copies, heads kept elsewhere, a doctor, settings."""
 
 import json
+import os
 import sqlite3
 import subprocess
+import sys
 from importlib import import_module
 from pathlib import Path
 
@@ -170,6 +172,67 @@ def test_a_running_server_says_so(place):
         stopped(place.config.home).__enter__()
     with stopped(place.config.home), pytest.raises(InputError, match="being restored"):
         TestClient(build(place.config)).__enter__()
+
+
+def test_the_lock_holds_where_only_bytes_can_be_locked(place, monkeypatch):
+    """As on Windows: several processes run beside one another, a restore beside none."""
+    held = {}
+
+    class Bytes:
+        """Locks of stretches of a file, each by whoever opened it."""
+
+        LK_NBLCK = 1
+
+        @staticmethod
+        def locking(descriptor, _, count):
+            first = os.lseek(descriptor, 0, os.SEEK_CUR)
+            stretch = {*range(first, first + count)}
+            alive = {other for other in held if other != descriptor and _is_open(other)}
+            if any(stretch & held[other] for other in alive):
+                raise OSError
+            held[descriptor] = stretch
+
+    monkeypatch.setitem(sys.modules, "fcntl", None)
+    monkeypatch.setitem(sys.modules, "msvcrt", Bytes)
+    home = place.config.home
+    with running(home), running(home):
+        assert len({*map(frozenset, held.values())}) == 2
+        with pytest.raises(InputError, match="stop it first"):
+            stopped(home).__enter__()
+    held.clear()
+    with stopped(home), pytest.raises(InputError, match="being restored"):
+        running(home).__enter__()
+
+
+def _is_open(descriptor):
+    try:
+        os.fstat(descriptor)
+    except OSError:
+        return False
+    return True
+
+
+def test_custodians_decide_by_commands(place):
+    """What waits is listed, approved, rejected with a reason; charges are listed, and stand either way."""
+    with place.store.writing() as db:
+        registry.change(db, "test", "cohort", {**ABOUT, "review": True})
+    first, second = (place.submit({**ASK, "epsilon": epsilon}) for epsilon in (0.1, 0.2))
+    place.work()
+    home = place.config.home
+    assert {first, second} == {line.split()[0] for line in serve("review", home).output.splitlines()}
+    assert serve("review", home, first, "--approve").exit_code == 0
+    assert serve("review", home, second).exit_code == 2
+    assert serve("review", home, second, "--approve", "--allow").exit_code == 2
+    assert serve("review", home, second, "--allow").exit_code == 2
+    assert serve("review", home, second, "--reject", "too narrow").exit_code == 0
+    assert serve("review", home).output == ""
+    assert (place.row(first).state, place.row(second).reason) == ("approved", "too narrow")
+    charged = serve("charges", home, "cohort").output
+    assert "the whole data set: epsilon" in charged
+    assert "analyst:ana: epsilon" in charged
+    assert f"{first} ana approved, charged" in charged
+    assert f"{second} ana rejected, charged" in charged
+    assert serve("charges", home, "absent").exit_code == 2
 
 
 def test_the_head_is_written_elsewhere(place, tmp_path):

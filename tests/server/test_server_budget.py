@@ -122,13 +122,8 @@ def test_what_is_left_does_not_tell_when_data_were_read(place):
     look()
     bad = place.submit({**ASK, "epsilon": 0.1})
     look()
-    ending.end(
-        place.store,
-        place.config,
-        queue.claim(place.store, place.config, "w"),
-        "failed",
-        message=ending.SENTENCE,
-    )
+    claim = queue.claim(place.store, place.config, "w")
+    ending.end(place.store, place.config, claim, ending.failed("broken"))
     assert place.row(bad).state == "failed"
     look()
     assert told[0] == told[1]

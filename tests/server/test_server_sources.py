@@ -1,5 +1,6 @@
 """Data that are not one Parquet file: genotypes, CSV, a folder, several rows a person, answers as text."""
 
+import logging
 import time
 
 import numpy as np
@@ -15,6 +16,7 @@ from discreet.lab.cohort import Simulated
 from discreet.server.accounts.people import Account
 from discreet.server.datasets import metadata, question, registry, shares
 from discreet.server.jobs import accept
+from discreet.server.operate.describe import describe
 
 
 @pytest.fixture
@@ -90,6 +92,46 @@ def test_text_and_several_rows(ask, tmp_path):
     assert (row.state, row.detail) == ("done", "")
 
 
+def test_semicolons_decimal_commas_and_a_dictionary(ask, tmp_path):
+    """A CSV as Europe writes it, whose dictionary takes 999 for missing; `describe` reads types from both."""
+    hours = np.random.default_rng(3).random(2000).round(3).astype(str)
+    hours[:600:2] = "999"
+    path, book = tmp_path / "visits.csv", tmp_path / "codebook.csv"
+    rows = [f"{place % 2};{hour.replace('.', ',')}" for place, hour in enumerate(hours.tolist())]
+    path.write_text("\n".join(["arm;hours", *rows, ""]))
+    book.write_text(
+        "name,label,levels,low,high,missing\narm,Which arm?,0=old|1=new,,,\nhours,Sleep,,0,1,999\n"
+    )
+    how = {"separator": ";", "decimal": ",", "dictionary": str(book)}
+    about = metadata.from_toml(describe(discreet.Table(path, **how)).replace("people = 0", "people = 2000"))
+    assert about["columns"] == {
+        "arm": {"type": "answers", "levels": ["0", "1"], "about": "Which arm?"},
+        "hours": {"type": "number", "bounds": [0.0, 1.0], "about": "Sleep"},
+    }
+    row = ask(path, about, {"test": {"name": "compare", "group": "arm"}}, **how)
+    assert (row.state, row.detail) == ("done", "")
+    test = discreet.RankSum(group="arm", levels=("0", "1"))
+    read = discreet.measure(registry.table_of({"path": str(path), **how}), test, columns=["hours"])
+    path.write_text("\n".join(["arm;hours", *(each.replace("999", "") for each in rows), ""]))
+    plain = discreet.measure(discreet.Table(path, separator=";", decimal=","), test, columns=["hours"])
+    assert np.array_equal(read.score, plain.score)
+
+
+def test_how_a_file_is_read_is_checked_when_it_is_registered(place, tmp_path, cohort):
+    """A separator of Parquet, an unknown sign, a dictionary that is not there, a cluster for such a file."""
+    path = tmp_path / "visits.csv"
+    path.write_text("arm;hours\n1;2\n")
+    about = {"people": 1, "columns": {"hours": {}}}
+    for source in (
+        {"path": cohort, "separator": ";"},
+        {"path": path, "separator": "#"},
+        {"path": path, "dictionary": tmp_path / "absent.csv"},
+        {"path": path, "separator": ";", "engine": "dask"},
+    ):
+        with place.store.writing() as db, pytest.raises(InputError):
+            registry.register(db, "test", "other", source, about, epsilon=2.0, delta=1e-6)
+
+
 def test_a_folder(ask, tmp_path, cohort):
     """A folder of Parquet files is one table."""
     table = pq.read_table(cohort)
@@ -98,6 +140,19 @@ def test_a_folder(ask, tmp_path, cohort):
         pq.write_table(table.slice(part * PEOPLE // 2, PEOPLE // 2), tmp_path / f"folder/{part}.parquet")
     about = {"people": PEOPLE, "columns": {"diet": {"bounds": [0, 1]}}}
     row = ask(tmp_path / "folder", about, {"test": {"name": "mean", "null": 0.5}})
+    assert (row.state, row.detail) == ("done", "")
+
+
+@pytest.mark.slow
+def test_a_cluster_counts(ask, cohort):
+    """The same file, counted on a Dask cluster that the custodian names."""
+    distributed = pytest.importorskip("distributed")
+    quiet = {"dashboard_address": "127.0.0.1:0", "silence_logs": logging.ERROR, "set_as_default": False}
+    with distributed.Client(processes=False, n_workers=1, threads_per_worker=1, **quiet) as client:
+        about = {"people": PEOPLE, "columns": {"diet": {"bounds": [0, 1]}, "sleep": {"bounds": [0, 1]}}}
+        body = {"test": {"name": "mean", "null": 0.5}}
+        row = ask(cohort, about, body, engine="dask", scheduler=client.scheduler.address)
+        client.cluster.close()
     assert (row.state, row.detail) == ("done", "")
 
 

@@ -90,9 +90,9 @@ def used(request, tmp_path_factory, cohort):
     place.submit({**ASK, "epsilon": 0.15}, kind="ask")
     claim = queue.claim(place.store, place.config, "w")
     queue.begin_reading(place.store, claim)
-    ending.end(place.store, place.config, claim, "failed", message=ending.SENTENCE)
+    ending.end(place.store, place.config, claim, ending.failed("broken"))
     with place.store.writing() as db:
-        view.review(db, "custodian", held[0], approve=False, reason="too narrow")
+        view.review(db, "custodian", held[0], "reject", "too narrow")
     yield place
     place.store.close()
 

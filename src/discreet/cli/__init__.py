@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from discreet.cli import custody as custody
 from discreet.cli import describe as describe
 from discreet.cli import discover as discover
 from discreet.cli import lab as lab
+from discreet.cli import operate as operate
 from discreet.cli import plan as plan
 from discreet.cli import show as show
 from discreet.cli.app import app as app

@@ -109,22 +109,24 @@ def bench_scales(
 def bench_evidence(
     people: int = typer.Option(1_000_000, help="Rows of the simulated table."),
     columns: int = typer.Option(500, help="Its columns."),
+    quick: bool = typer.Option(False, help="A tenth of the people: a minute instead of several."),
 ) -> None:
-    """Compare measuring two groups from Parquet with polars' grouped means and a loop over columns."""
+    """Compare measuring two groups from Parquet, and telling all, with polars and with loops over columns."""
     from discreet.lab.bench import evidence
 
-    typer.echo(evidence.in_words(evidence.run(people, columns)))
+    typer.echo(evidence.in_words(evidence.run(people // 10 if quick else people, columns)))
 
 
 @bench.command("adjusted")
 def bench_adjusted(
     people: int = typer.Option(10_000, help="People."),
-    columns: int = typer.Option(2_000, help="Columns, half of them null."),
+    columns: int = typer.Option(100, help="Columns, half of them null."),
+    studies: int = typer.Option(20, help="Studies of each kind."),
 ) -> None:
-    """Print false alarms under confounding: adjusted with privacy, and by OLS without."""
+    """Print false alarms, FDR and power under confounding: adjusted with privacy, and by OLS without."""
     from discreet.lab.bench import adjusted
 
-    typer.echo(adjusted.in_words(adjusted.run(people, columns), people, columns))
+    typer.echo(adjusted.in_words(adjusted.run(people, columns, studies), people, columns, studies))
 
 
 @bench.command("power")
@@ -147,8 +149,9 @@ def bench_people(
     repetitions: int = typer.Option(40, help="Simulated studies, for --few five times as many."),
     raw: bool = typer.Option(False, help="Instead: from raw data, columns of every kind; takes hours."),
     few: bool = typer.Option(False, help="Instead: from raw data, one to thirty hypotheses."),
-    quick: bool = typer.Option(False, help="For --raw: two settings, roughly."),
-    epsilon: list[float] = typer.Option([1.0], help="For --raw and --few: budgets."),
+    genetic: bool = typer.Option(False, help="Instead: cases and controls, by allele frequency."),
+    quick: bool = typer.Option(False, help="For --raw and --genetic: few settings, roughly."),
+    epsilon: list[float] = typer.Option([1.0], help="For --raw, --few and --genetic: budgets."),
     hypotheses: list[int] = typer.Option([30, 100, 500, 5_000], help="For --raw: numbers of columns."),
     kind: list[str] | None = typer.Option(None, help="For --raw: kinds of columns; all when absent."),
     labels: list[str] = typer.Option(["public", "protected"], help="For --raw: what groups are."),
@@ -156,7 +159,7 @@ def bench_people(
         ["us", "us, proved", "by hand"], help='For --raw: also "us, bounds", "all", "focus" and "aware".'
     ),
     at: int | None = typer.Option(None, min=2, help="For --raw: power with so many people instead."),
-    signals: int = typer.Option(400, help="For --raw: simulated signals behind each figure."),
+    signals: int = typer.Option(400, help="For --raw and --genetic: simulated signals behind a figure."),
 ) -> None:
     """Print power against the number of people, and how many each method needs."""
     from discreet.progress import progress
@@ -168,6 +171,14 @@ def bench_people(
         with progress("settings", len(cells)) as tick:
             results = from_raw.run(cells, tick, 100 if quick else signals, contender, at)
         typer.echo(from_raw.in_words(results, at))
+        return
+    if genetic:
+        from discreet.lab.bench import genotypes
+
+        studies = [genotypes.QUICK] if quick else genotypes.cells(epsilon)
+        with progress("settings", len(studies) * len(genotypes.CONTENDERS)) as tick:
+            needs = genotypes.run(studies, tick, 20 if quick else signals)
+        typer.echo(genotypes.in_words(needs))
         return
     if few:
         from discreet.lab.bench import few as with_few

@@ -34,7 +34,7 @@ def create(
     epsilon: float = typer.Option(..., help="The total epsilon of all releases together."),
     delta: float = typer.Option(..., help="The total delta, far below 1/people."),
     ledger: Path = _LEDGER,
-    neighbours: str = typer.Option("replace", help='Whom the promise is about: "replace" or "add-remove".'),
+    adjacency: str = typer.Option("replace", help='Whom the promise is about: "replace" or "add-remove".'),
     aside: float = typer.Option(0.0, help='The part of delta kept for approximate releases ("oneshot").'),
     as_json: bool = _JSON,
 ) -> None:
@@ -44,7 +44,7 @@ def create(
     """
     from discreet.privacy.ledger import Ledger
 
-    made = Ledger(ledger).create(name, epsilon=epsilon, delta=delta, neighbours=neighbours, aside=aside)
+    made = Ledger(ledger).create(name, epsilon=epsilon, delta=delta, adjacency=adjacency, aside=aside)
     _echo(json.dumps(dataclasses.asdict(made)) if as_json else str(made))
 
 
@@ -72,7 +72,7 @@ def show(
             many = "100 or more" if more >= 100 else more or "no"
             _echo(f"Of releases like the last one, there is room for {many} more.")
     else:
-        header = ("data set", "epsilon", "delta", "spent", "left", "releases", "neighbours")
+        header = ("data set", "epsilon", "delta", "spent", "left", "releases", "adjacency")
         listed(header, [_budget_row(each) for each in budgets])
 
 
@@ -129,10 +129,10 @@ def verify(
 
 
 def _budget_row(each: Budget) -> list[str]:
-    from discreet.privacy.promise import down
+    from discreet.privacy.events import down
 
     numbers = [f"{each.epsilon:.6g}", f"{each.delta:.3g}", f"{each.spent:.4g}", down(each.left)]
-    return [each.name, *numbers, str(each.releases), each.neighbours]
+    return [each.name, *numbers, str(each.releases), each.adjacency]
 
 
 def _in_words(book: Ledger, name: str, entry: Entry, delta: float) -> str:

@@ -12,7 +12,7 @@ import typer
 from discreet.cli.app import app, say, tell
 from discreet.data.source import Tables, is_genotypes
 from discreet.data.tables.choose import is_testable, names_people, row_numbers
-from discreet.data.tables.described import Table
+from discreet.data.tables.table import Table
 from discreet.errors import InputError
 
 if TYPE_CHECKING:

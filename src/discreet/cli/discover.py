@@ -100,9 +100,9 @@ def _ask(ctx: typer.Context, given: dict[str, Any], plan: Mapping[str, Any], ask
 
 def _placed(job: Job) -> Callable[[Release], Located] | None:
     """Return what finds the discoveries on the genome, where the data are genotypes."""
-    from discreet.located import located
+    from discreet.locate import locate
 
-    return (lambda release: located(release, job.source)) if isinstance(job.data, Plink) else None
+    return (lambda release: locate(release, job.source)) if isinstance(job.data, Plink) else None
 
 
 def _tell_columns(job: Job) -> None:

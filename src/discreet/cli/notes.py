@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from discreet.cli.plan_file import Job
+    from discreet.data.tables.reading import TableReading
     from discreet.data.tables.source import Column
-    from discreet.data.tables.table import TableReading
 
 _SHOWN = 5
 
@@ -72,7 +72,7 @@ def _also(names: Sequence[str]) -> str:
 
 def exact_levels(job: Job) -> list[str]:
     """Return the levels in words, where they are text: a misspelt one is not noticed in most files."""
-    from discreet.data.tables.declared import asked_levels
+    from discreet.data.tables.choose import asked_levels
 
     asked = asked_levels(job.test, job.other.get("columns"))
     return [

@@ -46,7 +46,7 @@ def check_budget(job: Job) -> None:
 
     purse = spending(job.other.get("ledger"), job.other.get("dataset"), job.other.get("release_id"), {})
     if purse is not None:
-        purse.early(job.asked, getattr(job.test, "adjacency", "replace"))
+        purse.refuse_early(job.asked, getattr(job.test, "adjacency", "replace"))
 
 
 def _power(job: Job, people: int | None, hypotheses: int | None) -> list[str]:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from discreet.block import Block, Genotyped
     from discreet.data.plink.plink import Cohort, Plink
+    from discreet.data.tables.reading import TableReading
     from discreet.data.tables.source import TableSource
-    from discreet.data.tables.table import TableReading
 
 
 class Reading(Protocol):
@@ -96,15 +96,22 @@ def is_genotypes(data: Any) -> bool:
     return isinstance(data, (Plink, Genotypes))
 
 
+def is_table(data: Any) -> bool:
+    """Say whether p-values come as a table, rather than as a vector or a mapping."""
+    if isinstance(data, str) or hasattr(data, "suffix") or len(getattr(data, "shape", ())) == 2:
+        return True
+    return getattr(getattr(data, "dtype", None), "names", None) is not None
+
+
 class Tables:
     """An array, a data frame of any make, or a path to a table. Its head is read once, as are its rows."""
 
     by_row = True
 
     def __init__(self, data: Any) -> None:
-        from discreet.data.tables.described import described
+        from discreet.data.tables.table import as_table
 
-        self.table = described(data)
+        self.table = as_table(data)
         self.data = self.table.data
         self._opened: TableSource | None = None
         self._held: tuple[Any, tuple[Block, ...]] | None = None
@@ -113,7 +120,7 @@ class Tables:
     def opened(self) -> TableSource:
         """The table with its columns."""
         if self._opened is None:
-            from discreet.data.tables.table import (
+            from discreet.data.tables.reading import (
                 table_source,  # narwhals loads when there is a table to read
             )
 
@@ -136,7 +143,7 @@ class Tables:
 
     def check(self, test: Any, columns: Any) -> None:
         """Refuse a level that the table's own type does not have, and a test on families."""
-        from discreet.data.tables.declared import asked_levels, check_levels
+        from discreet.data.tables.choose import asked_levels, check_levels
 
         if test.sources == ("genotypes",):
             raise InputError(f"{type(test).__name__} reads PLINK files, which say who is whose parent")
@@ -146,7 +153,7 @@ class Tables:
 
     def read(self, labels: Sequence[str], *, columns: Any, person: Any) -> TableReading:
         """Return the table as it is asked; rows that are held are not read again."""
-        from discreet.data.tables.table import table_of
+        from discreet.data.tables.reading import table_of
 
         table = table_of(self.opened, columns=columns, labels=labels, person=person)
         if self._held is not None and self._held[0] == table.asked:
@@ -166,8 +173,8 @@ class Tables:
         """Return what hypotheses are in words, as far as the dictionary says, inside subgroups as well."""
         dictionary: Any = getattr(self._opened, "dictionary", None)  # None of p-values, which are no table
         known: dict[str, str] = {} if dictionary is None else dictionary.labels
-        found = {name: known.get(name.partition(" | ")[0]) for name in names}
-        return {name: text for name, text in found.items() if text is not None}
+        texts = {name: known.get(name.partition(" | ")[0]) for name in names}
+        return {name: text for name, text in texts.items() if text is not None}
 
     def let_go(self) -> None:
         """Keep no rows in memory."""

@@ -13,8 +13,8 @@ from discreet.block import Names
 from discreet.data.source import Genotypes, OnCluster, open_source
 from discreet.data.tables.choose import choose
 from discreet.data.tables.parquet import ParquetSource
+from discreet.data.tables.reading import open_table
 from discreet.data.tables.source import Column
-from discreet.data.tables.table import open_table
 from discreet.engine.cluster import shared, task
 from discreet.engine.work import array_blocks, counted, frame_blocks, scanned, table_blocks
 from discreet.errors import InputError
@@ -117,7 +117,7 @@ def _frame(data: Any, test: Test, columns: Any) -> Cut:
     example = data._meta_nonempty  # noqa: SLF001 - Dask's name for an invented frame that tells the types
     table = open_table(example, columns=columns, labels=test.labels, person=None)
     about, common = shared((test, table.names)), shared(table.without_source())
-    wanted = list(dict.fromkeys([one.column.name for one in table.chosen] + list(table.labels)))
+    wanted = list(dict.fromkeys([choice.column.name for choice in table.chosen] + list(table.labels)))
     (invented,) = table.source.batches(wanted)
     declared = shared({name: invented[name].dtype for name in wanted})
     tasks = [
@@ -149,10 +149,10 @@ def _array(data: Any, test: Test, columns: Any) -> Cut:
     for column, (low, high) in enumerate(pairwise(edges)):
         # A column of labels is left out where it lies, not by cutting everything anew.
         kept = None if columns is not None else [i - low for i in range(low, high) if i not in labels]
-        some = names[low:high] if kept is None else tuple(str(low + i) for i in kept)
-        if not some:
+        kept_names = names[low:high] if kept is None else tuple(str(low + i) for i in kept)
+        if not kept_names:
             continue
-        about = shared((test, some))
+        about = shared((test, kept_names))
         some_kept = None if kept is None or len(kept) == high - low else np.array(kept)
         reading = shared((test.labels, some_kept, data.dtype))
         tasks = [
@@ -169,7 +169,7 @@ def _array(data: Any, test: Test, columns: Any) -> Cut:
             )
             for row in range(chunks.shape[0])
         ]
-        groups.append(Group((test, some), tasks))
+        groups.append(Group((test, kept_names), tasks))
     return Cut(names, groups)
 
 
@@ -177,9 +177,9 @@ def _named(data: Any, test: Test, columns: Any) -> tuple[str, ...]:
     """Return the columns of an array that were asked for."""
     kind = {"b": "bool", "f": "float"}.get(data.dtype.kind, "int")
     chosen = choose([Column(str(i), kind) for i in range(data.shape[1])], columns, test.labels)
-    if any(one.levels is not None for one in chosen):
+    if any(choice.levels is not None for choice in chosen):
         raise InputError("columns of a dask array have no levels: give names, or a dask data frame")
-    return tuple(one.column.name for one in chosen)
+    return tuple(choice.column.name for choice in chosen)
 
 
 def _place(name: str, columns: int) -> int:
@@ -196,7 +196,7 @@ def _cohort(cohort: Cohort, test: Test, threads: int) -> Cut:
     about, everyone = shared(test), shared(cohort.part(chosen[:0]))
     groups: list[Group] = []
     for first in range(0, chosen.size, wide):
-        some = chosen[first : first + wide]
-        names = Numbered(some.size) if packed else cohort.names[first : first + wide]
-        groups.append(Group((test, names), [task("scan", scanned, about, everyone, some, names)]))
+        part = chosen[first : first + wide]
+        names = Numbered(part.size) if packed else cohort.names[first : first + wide]
+        groups.append(Group((test, names), [task("scan", scanned, about, everyone, part, names)]))
     return Cut(cohort.names, groups)

@@ -47,7 +47,7 @@ def scan(
         if not keep:
             yield joined(plan.names, gathered(client, parts), test)
             return
-        told = gathered(client, run(client, [task("public", public, part) for part in parts]))
-        null, certificate = law_of(told, test)
+        faces = gathered(client, run(client, [task("public", public, part) for part in parts]))
+        null, certificate = law_of(faces, test)
         first = np.cumsum([0, *(len(group.about[1]) for group in plan.groups)])[:-1].tolist()
         yield Sharded(plan.names, null, certificate, Blocks(client, parts, first))

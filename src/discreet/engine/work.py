@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.data.plink.plink import Cohort
+    from discreet.data.tables.reading import TableReading
     from discreet.data.tables.source import Column, TableSource
-    from discreet.data.tables.table import TableReading
     from discreet.evidence.core.accumulate import Accumulator
     from discreet.evidence.core.protocol import Test
 
@@ -50,8 +50,8 @@ def guarded(function: Callable[P, T]) -> Callable[P, T | Failure]:
 
     @wraps(function)
     def safe(*args: P.args, **kwargs: P.kwargs) -> T | Failure:
-        for one in args:
-            for entry in one if isinstance(one, list) else (one,):  # pyright: ignore[reportUnknownVariableType]
+        for argument in args:
+            for entry in argument if isinstance(argument, list) else (argument,):  # pyright: ignore[reportUnknownVariableType]
                 if isinstance(entry, Failure):
                     return entry
         try:
@@ -163,16 +163,16 @@ class Declared:
 
     def _read(self, name: str, column: NDArray[Any]) -> NDArray[Any]:
         """Return a column as declared; numbers among objects, or written as text, are read one by one."""
-        found = column
+        values = column
         if self.declared[name].kind == "f" and column.dtype == object:
-            found = numbers(column)
-            for value, entry in zip(found.tolist(), column.tolist(), strict=True):
+            values = numbers(column)
+            for value, entry in zip(values.tolist(), column.tolist(), strict=True):
                 if np.isnan(value) and not is_missing(entry) and entry != "nan":
                     raise InputError(
                         f"column {name!r} holds numbers, says the data frame, but some partition holds "
                         "something else"
                     )
-        return entries(found, self.declared[name])
+        return entries(values, self.declared[name])
 
 
 def array_blocks(
@@ -189,8 +189,8 @@ def array_blocks(
     names, kept, declared = reading
     if len(values) != rows:
         raise InputError("a chunk holds another number of people than the dask array says")
-    found: Mapping[str, Any] = {}
+    label_columns: Mapping[str, Any] = {}
     if labels is not None:
-        found = {name: entries(labels[:, place], declared) for place, name in enumerate(names)}
+        label_columns = {name: entries(labels[:, place], declared) for place, name in enumerate(names)}
     whole = entries(values, declared)
-    yield Block(whole if kept is None else whole[:, kept], found, first=first)
+    yield Block(whole if kept is None else whole[:, kept], label_columns, first=first)

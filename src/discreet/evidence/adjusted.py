@@ -96,7 +96,7 @@ class Adjusted(Test):
     """
 
     name = "adjusted"
-    question = "Differences between two groups, adjusted"
+    question = "Differences between two groups"
     proof = "adjusted"
     effect = "P(larger) - P(smaller) within strata"
     groups = 2
@@ -194,7 +194,7 @@ class Adjusted(Test):
             steps(toward(raw, self.alternative)),
             alternative=self.alternative,
             top=steps.top,
-            sup=steps.move(known.influence, known.grow),
+            sensitivity=steps.move(known.influence, known.grow),
             proof="docs/proofs/adjusted.md",
             basis="checked",
             public="" if self.protect == "everything" else f"{MEMBERSHIP} and stratum",
@@ -270,10 +270,11 @@ def _contrast(
 
 def _settled(adjust: Any, group: str) -> dict[str, tuple[Any, ...]]:
     """Return the columns to adjust for and their levels, checked."""
-    if not isinstance(adjust, Mapping) or not adjust:
+    pairs = check.items(cast("Mapping[Any, Any]", adjust), "adjust") if isinstance(adjust, Mapping) else []
+    if not pairs:
         raise InputError('adjust must map columns to levels: {"sex": ["female", "male"]}')
     found: dict[str, tuple[Any, ...]] = {}
-    for name, levels in check.items(cast("Mapping[Any, Any]", adjust), "adjust"):
+    for name, levels in pairs:
         column = check.text(name, "a column of adjust")
         if column == group:
             raise InputError("adjust must name other columns than group")

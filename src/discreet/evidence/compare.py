@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from discreet import check
 from discreet.errors import InputError
+from discreet.evidence.core import covariates
 from discreet.evidence.core.arguments import check_protect, only_replace, settle
 from discreet.evidence.core.protocol import Comparison, Test
 
@@ -47,6 +49,10 @@ class Compare(Test):
         them, one hypothesis for each column and subgroup. `protect` protects it as it does the group.
     levels_within : sequence, optional
         The values of `within` to look inside; public, whoever has others is left out.
+    adjust : mapping from column to bounds or levels, optional
+        Covariates to adjust for: {"age": (17, 90), "sex": ["female", "male"]}. Two numbers are bounds,
+        anything else are levels (two levels that are numbers as text: ["1", "2"]). People who lack one, or
+        have a level that is not declared, are left out. `protect` protects them as it does the group.
     adjacency : {"replace"}
         Neighbouring tables differ in one person's row; the number of people is public.
 
@@ -57,13 +63,18 @@ class Compare(Test):
     it depends on both together, no test on those present can tell. Estimates are differences of means
     (bounds; of means without what lies far out), differences of rates (answers), and differences of mean rank
     scores in their own standard deviations (numbers without bounds). Subgroups cost little: a person is in
-    one of them, so that ten have as little noise each as one alone of that size. Proofs:
-    docs/proofs/subgroups.md,
-    docs/proofs/all-privacy.md, docs/proofs/all-fdr.md; for the scores of "aware" docs/proofs/compare.md.
+    one of them, so that ten have as little noise each as one alone of that size. With `adjust` the null
+    hypothesis is that entries and groups are independent given the covariates, in which either the log odds
+    of the group or the mean of the column is linear; estimates are differences among people whom both groups
+    have alike (matching weights), and p-values are approximate. Proofs: docs/proofs/balance.md,
+    docs/proofs/subgroups.md, docs/proofs/all-privacy.md, docs/proofs/all-fdr.md; for the scores of "aware"
+    docs/proofs/compare.md.
 
     References
     ----------
     F. Wilcoxon (1945), Individual comparisons by ranking methods, Biometrics Bulletin 1, 80-83.
+    L. Li and T. Greene (2013), A weighting analogue to pair matching in propensity score analysis,
+    International Journal of Biostatistics 9, 215-234: matching weights.
     S. Biswas, Y. Dong, G. Kamath and J. Ullman (2020), CoinPress: practical private mean and covariance
     estimation, NeurIPS 33: learning where data lies before measuring it.
 
@@ -105,6 +116,7 @@ class Compare(Test):
     bounds: Bounds | None = None
     within: str | None = None
     levels_within: Levels = ()
+    adjust: Mapping[str, Levels] | None = None
     adjacency: Adjacency = "replace"
 
     def __post_init__(self) -> None:
@@ -115,11 +127,16 @@ class Compare(Test):
             raise InputError("within and levels_within belong together: a column, and its values to look at")
         if self.within == self.group:
             raise InputError("within must be another column than group")
+        if self.adjust is not None:
+            check.settle(self, adjust=covariates.settled(self.adjust, (self.group, self.within)))
+            if self.within is not None:
+                raise InputError("adjust and within do not go together: compare subgroups one by one")
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The group column, and that of the subgroups."""
-        return (self.group,) if self.within is None else (self.group, self.within)
+        """The group column, that of the subgroups, and those adjusted for."""
+        inside = () if self.within is None else (self.within,)
+        return (self.group, *inside, *(self.adjust or ()))
 
     @property
     def public_labels(self) -> tuple[str, ...]:
@@ -141,6 +158,7 @@ class Compare(Test):
             bounds=self.bounds,
             within=self.within,
             levels_within=self.levels_within,
+            adjust=self.adjust,
         )
 
     @classmethod

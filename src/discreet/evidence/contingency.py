@@ -212,7 +212,7 @@ class Contingency(Test):
             np.concatenate(scores),
             alternative="greater",
             top=max(table.steps.top for table in known),
-            sup=max(table.sup for table in known),
+            sensitivity=max(table.sensitivity for table in known),
             proof=PROOF,
             basis="checked",
             public="" if self.protect == "everything" else MEMBERSHIP,

@@ -211,7 +211,7 @@ class Correlation(Test):
             steps(toward(each * influence / 2, self.alternative)),
             alternative=self.alternative,
             top=steps.top,
-            sup=steps.move(influence),
+            sensitivity=steps.move(influence),
             proof="docs/proofs/correlation.md",
             basis=basis_of(self.tail),
             effect=effect(self.effect, 2 * each / np.maximum(present, fewest), min(2.0, 4 / fewest)),
@@ -233,7 +233,7 @@ class Correlation(Test):
             steps(toward(raw, self.alternative)),
             alternative=self.alternative,
             top=steps.top,
-            sup=steps.move(cap.influence, cap.grow),
+            sensitivity=steps.move(cap.influence, cap.grow),
             proof="docs/proofs/correlation.md",
             basis=basis_of(self.tail, "checked"),
         )

@@ -219,7 +219,7 @@ class Gehan(Test):
             steps(toward(z, self.alternative)),
             alternative=self.alternative,
             top=steps.top,
-            sup=steps.move(influence, grow),
+            sensitivity=steps.move(influence, grow),
             proof="docs/proofs/gehan.md",
             basis="checked",
             public="" if protected else MEMBERSHIP,

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.docstrings import documented
 from discreet.evidence.core import tails
 from discreet.evidence.core.association import SLOPE, allele_effect, padded
 from discreet.evidence.core.case_control import CaseControl, allele_tails_of, moments_of
 from discreet.evidence.core.common import basis_of, ceiling_for, conclude
+from discreet.evidence.core.genetic import TEXTS
 from discreet.evidence.core.score_map import score_map
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 _DIRECTIONS = (6, 8, 11, 16, 23, 32)  # of a plane; any number gives a valid bound
 
 
+@documented(TEXTS)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Genotypic(CaseControl):
     """Test whether carriers of 0, 1 and 2 alleles make up different shares of cases and of controls.
@@ -37,35 +40,18 @@ class Genotypic(CaseControl):
 
     Parameters
     ----------
-    protect : {"both", "genotypes"}
-        What of a person is replaced between neighbours. "both" (default): genotypes and phenotype.
-        "genotypes": who is a case is public and not protected; up to half the noise when cases and controls
-        are equally many.
-    maf_floor : float, optional
-        Public: the smallest minor allele frequency at which the test is sharp; rarer variants score lower,
-        never higher. 0.5 gives the least noise, and counts mere differences of allele counts. When absent, as
-        low as the number of people allows, from 0.05 up: one person then moves z by 1/16 at most.
-    case_floor : float, optional
-        Public, protect="both" only: the same for the share of cases, or of controls where they are fewer.
-        Declare it from the study's design; nothing breaks if it is wrong, the test is only less sharp. When
-        absent, as low as the number of people allows, from 0.1 up.
-    group : str
-        The column that says who is a case; "phenotype" by default, as PLINK files have it.
-    levels : (control, case)
-        Its two values, (1, 2) by default. Anything else is a missing phenotype: with protect="both" no
-        contribution, with protect="genotypes" left out.
-    stratum : str, optional
-        A column of public strata: cases are compared with controls of the same stratum.
-    strata : tuple
-        Its values; needed with `stratum`.
-    ceiling : float, optional
-        Scores above it count as it; between 1 and 37. When absent, a third of the largest z that so many
-        people can reach, but at least 8 and at most 20.
+    {protect}
+    {maf_floor}
+    {case_floor}
+    {group}
+    {levels}
+    {stratum}
+    {strata}
+    {ceiling}
     tail : {"safe", "normal"}
         "safe" (default) tries many directions and asks more than "normal"; it is checked by simulation, not
         proved. Prefer `Trend` unless you look for dominant or recessive variants.
-    adjacency : {"replace"}
-        Neighbouring tables differ in one person's data, as `protect` says; the number of people is public.
+    {adjacency}
 
     Notes
     -----
@@ -144,7 +130,7 @@ class Genotypic(CaseControl):
             steps(raw),
             alternative="two-sided",
             top=steps.top,
-            sup=steps.move(step, shrink),
+            sensitivity=steps.move(step, shrink),
             proof="docs/proofs/association.md",
             basis=basis_of(self.tail, "checked"),
             public=design.public,

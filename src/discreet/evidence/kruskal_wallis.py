@@ -162,13 +162,13 @@ class KruskalWallis(Test):
         influence, grow = rank_influence(total, full, protected=protected)
         clip = ceiling_for(self.ceiling, total)
         # Half of what one person moves is room for a law on a lattice.
-        score, sup = even(np.maximum(t - influence / 2, 0.0), influence, grow)
+        score, sensitivity = even(np.maximum(t - influence / 2, 0.0), influence, grow)
         longest = math.sqrt(max(total - 1, 1))
         return Evidence(
             names,
             np.minimum(score, clip),
             Null("chi", clip, "checked", counts.size - 1),
-            Certificate(sup, 2 * sup, "replace", PROOF, "" if protected else MEMBERSHIP),
+            Certificate(sensitivity, 2 * sensitivity, "replace", PROOF, "" if protected else MEMBERSHIP),
             effect=effect(self.effect, t / longest, min(1.0, influence / longest + grow)),
         )
 

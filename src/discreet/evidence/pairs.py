@@ -170,7 +170,7 @@ class _Kind:
     shape: tuple[int, int]
     full: tuple[float, float]
     steps: ScoreMap
-    sup: float
+    sensitivity: float
     longest: float
     moved: float
 
@@ -181,14 +181,14 @@ class _Kind:
         full = answer_size(people, max(first, 1)), answer_size(people, max(second, 1))
         if first:
             table = TableMap.of(first, second, people, full, clip, protected=True)
-            return cls(shape, full, table.steps, table.sup, table.longest, table.moved)
+            return cls(shape, full, table.steps, table.sensitivity, table.longest, table.moved)
         if second:
             reach, longest = Reach(*rank_influence(people, full[1], protected=True)), math.sqrt(people - 1)
         else:
             reach = Reach(2 * (people - 1) / _deviation(people), 0.0)
             longest = people * (people - 1) / 2 / _deviation(people)
-        steps, sup = reach.scores(max(second - 1, 1), clip)
-        return cls(shape, full, steps, sup, longest, min(2.0, reach.influence / longest + reach.grow))
+        steps, sensitivity = reach.scores(max(second - 1, 1), clip)
+        return cls(shape, full, steps, sensitivity, longest, min(2.0, reach.influence / longest + reach.grow))
 
     def statistic(self, entries: Entries, first: Question, second: Question) -> float:
         """Return t of two columns, with a sign where both are numbers. Private."""
@@ -208,7 +208,7 @@ def _evidence(
         np.concatenate(scores),
         alternative="greater",
         top=max(kind.steps.top for kind in used),
-        sup=max(kind.sup for kind in used),
+        sensitivity=max(kind.sensitivity for kind in used),
         proof=PROOF,
         basis="checked",
         effect=effect(test.effect, share, max(kind.moved for kind in used)),

@@ -135,7 +135,7 @@ class Proportion(Test):
             score,
             alternative=self.alternative,
             top=max(one.top for one in steps),
-            sup=max(one.move(1.0) for one in steps),
+            sensitivity=max(one.move(1.0) for one in steps),
             proof="enumerated",
             effect=found,
         )

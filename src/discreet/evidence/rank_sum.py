@@ -194,7 +194,7 @@ class RankSum(Test):
             steps(toward(excess / cap.of_ranks(first, second), self.alternative)),
             alternative=self.alternative,
             top=steps.top,
-            sup=steps.move(cap.influence, cap.grow),
+            sensitivity=steps.move(cap.influence, cap.grow),
             proof="docs/proofs/ranks.md",
             basis=basis_of(self.tail),
             public="" if protected else MEMBERSHIP,

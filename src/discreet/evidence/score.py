@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from discreet.docstrings import documented
 from discreet.errors import InputError
 from discreet.evidence.core import tails
 from discreet.evidence.core.allele_tails import AlleleTails
@@ -15,7 +16,7 @@ from discreet.evidence.core.arguments import pair
 from discreet.evidence.core.association import Moments, association, private_design, public_design
 from discreet.evidence.core.common import basis_of
 from discreet.evidence.core.contribution import COARSE
-from discreet.evidence.core.genetic import Genetic, not_protected, strata_of, variance_floor
+from discreet.evidence.core.genetic import TEXTS, Genetic, not_protected, strata_of, variance_floor
 from discreet.labels import numbers
 
 if TYPE_CHECKING:
@@ -28,9 +29,10 @@ if TYPE_CHECKING:
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.null_columns import NullCase, NullColumns
 
-_LITTLE = 0.1  # the lowest floor of the trait's deviation that is taken unasked
+_USUAL, _LITTLE = 0.25, 0.1  # floors of the trait's deviation taken unasked: with few people, and with many
 
 
+@documented(TEXTS)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score(Genetic):
     """Test whether a bounded trait changes with each variant's 0/1/2 genotype.
@@ -48,28 +50,19 @@ class Score(Genetic):
         The column that holds it; "phenotype" by default.
     sd_floor : float, optional
         Public, protect="both" only: the smallest standard deviation of the trait, as a share of the width
-        high - low, at which the test is sharp. When absent, as low as the number of people allows, from 0.1
-        up.
+        high - low, at which the test is sharp. If None, 0.25, and down to 0.1 where so many people leave
+        little noise.
     protect : {"both", "genotypes"}
         What of a person is replaced between neighbours. "both" (default): genotypes and phenotype.
         "genotypes": the trait is public and not protected, which needs less noise.
-    maf_floor : float, optional
-        Public: the smallest minor allele frequency at which the test is sharp; rarer variants score lower,
-        never higher. 0.5 gives the least noise, and counts mere differences of allele counts. When absent, as
-        low as the number of people allows, from 0.05 up: one person then moves z by 1/16 at most.
-    stratum : str, optional
-        A column of public strata: people are compared within them.
-    strata : tuple
-        Its values; needed with `stratum`.
-    alternative : {"two-sided", "greater", "less"}
-        What to look for: either (default), traits that rise with the number of alleles, or that fall.
-    ceiling : float, optional
-        Scores above it count as it; between 1 and 37. When absent, a third of the largest z that so many
-        people can reach, but at least 8 and at most 20.
+    {maf_floor}
+    {stratum}
+    {strata}
+    {alternative}
+    {ceiling}
     tail : {"safe", "normal"}
         "safe" (default) is checked by simulation, not proved; "normal" is the usual approximation.
-    adjacency : {"replace"}
-        Neighbouring tables differ in one person's data, as `protect` says; the number of people is public.
+    {adjacency}
 
     Notes
     -----
@@ -214,7 +207,7 @@ class Traits:
         slots, _, total, square, low, high = self.people
         if test.protect == "both":
             sd = test.sd_floor
-            least = variance_floor(slots.sum(), _LITTLE**2) if sd is None else sd * sd
+            least = variance_floor(slots.sum(), _LITTLE**2, _USUAL**2) if sd is None else sd * sd
             design = private_design(slots, least, public)
         else:
             design = public_design(

@@ -128,7 +128,7 @@ class Sign(Test):
             steps(stronger),
             alternative=self.alternative,
             top=steps.top,
-            sup=steps.move(2.0),
+            sensitivity=steps.move(2.0),
             proof="enumerated",
             effect=found,
         )

@@ -14,7 +14,7 @@ from discreet.evidence.core import tails
 from discreet.evidence.core.arguments import only_replace, settle
 from discreet.evidence.core.common import basis_of, ceiling_for, conclude, enough
 from discreet.evidence.core.effect import effect
-from discreet.evidence.core.genetic import RARE, STEP, lesser_share
+from discreet.evidence.core.genetic import RARE, lesser_share
 from discreet.evidence.core.protocol import Test
 from discreet.evidence.core.score_map import score_map
 from discreet.evidence.sign import sign_tail
@@ -38,6 +38,7 @@ _PUBLIC = "who is in which family and whose parent (the rest is, for a whole fam
 _BLOCK = 1.01  # heterozygous parents within such a factor share one bound
 _POINTS = 1024  # where the tail bound is computed; in between the one below is used
 _FEWEST = 5  # families
+_STEP = 1 / 16  # the floor is as low as it can be while one person moves z by no more than this
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,7 +202,7 @@ class Transmissions:
             steps(toward(self.excess, test.alternative) / np.sqrt(below)),
             alternative=test.alternative,
             top=steps.top,
-            sup=steps.move(MOVES / float(np.sqrt(least))),
+            sensitivity=steps.move(MOVES / float(np.sqrt(least))),
             proof="docs/proofs/tdt.md",
             public=_PUBLIC,
             effect=effect(_EFFECT, self.excess / below, MOVES / least),
@@ -229,7 +230,7 @@ def least_parents(families: int, maf_floor: float | None) -> float:
     """Return the floor of the number of heterozygous parents."""
     share = maf_floor
     if share is None:
-        share = max(RARE, lesser_share((MOVES / STEP) ** 2 / (4.0 * families)))
+        share = max(RARE, lesser_share((MOVES / _STEP) ** 2 / (4.0 * families)))
     return 4.0 * families * share * (1.0 - share)
 
 

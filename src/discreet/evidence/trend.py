@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
+from discreet.docstrings import documented
 from discreet.evidence.core.arguments import PROVABLE
 from discreet.evidence.core.case_control import CaseControl, conclude_counts, invented_counts
+from discreet.evidence.core.genetic import TEXTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from discreet.evidence.core.null_columns import NullCase, NullColumns
 
 
+@documented(TEXTS)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trend(CaseControl):
     """Test whether cases and controls differ in their 0/1/2 genotypes.
@@ -31,38 +34,20 @@ class Trend(CaseControl):
 
     Parameters
     ----------
-    protect : {"both", "genotypes"}
-        What of a person is replaced between neighbours. "both" (default): genotypes and phenotype.
-        "genotypes": who is a case is public and not protected; up to half the noise when cases and controls
-        are equally many.
-    maf_floor : float, optional
-        Public: the smallest minor allele frequency at which the test is sharp; rarer variants score lower,
-        never higher. 0.5 gives the least noise, and counts mere differences of allele counts. When absent, as
-        low as the number of people allows, from 0.05 up: one person then moves z by 1/16 at most.
-    case_floor : float, optional
-        Public, protect="both" only: the same for the share of cases, or of controls where they are fewer.
-        Declare it from the study's design; nothing breaks if it is wrong, the test is only less sharp. When
-        absent, as low as the number of people allows, from 0.1 up.
-    group : str
-        The column that says who is a case; "phenotype" by default, as PLINK files have it.
-    levels : (control, case)
-        Its two values, (1, 2) by default. Anything else is a missing phenotype: with protect="both" no
-        contribution, with protect="genotypes" left out.
-    stratum : str, optional
-        A column of public strata: cases are compared with controls of the same stratum.
-    strata : tuple
-        Its values; needed with `stratum`.
-    alternative : {"two-sided", "greater", "less"}
-        What to look for: any difference (default), more alleles in cases, or in controls.
-    ceiling : float, optional
-        Scores above it count as it; between 1 and 37. When absent, a third of the largest z that so many
-        people can reach, but at least 8 and at most 20.
+    {protect}
+    {maf_floor}
+    {case_floor}
+    {group}
+    {levels}
+    {stratum}
+    {strata}
+    {alternative}
+    {ceiling}
     tail : {"safe", "proved", "normal"}
         "safe" (default) is read off exact laws of the allele count in cases drawn by lot; not proved between
         the laws tried. "proved" holds for every study, and asks for more. "normal" is the usual
         approximation.
-    adjacency : {"replace"}
-        Neighbouring tables differ in one person's data, as `protect` says; the number of people is public.
+    {adjacency}
 
     Notes
     -----

@@ -195,7 +195,7 @@ class TwoByTwo(Test):
             steps(toward(z, self.alternative)),
             alternative=self.alternative,
             top=steps.top,
-            sup=steps.move(cap.influence, cap.grow),
+            sensitivity=steps.move(cap.influence, cap.grow),
             proof="docs/proofs/two-by-two.md",
             basis=basis_of(self.tail, "checked"),
             public="" if protected else MEMBERSHIP,

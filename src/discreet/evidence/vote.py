@@ -149,7 +149,7 @@ class Vote(Test):
             steps(votes),
             alternative="greater",
             top=steps.top,
-            sup=steps.move(moved),
+            sensitivity=steps.move(moved),
             adjacency=self.adjacency,
             proof="enumerated",
         )

@@ -1,7 +1,8 @@
 """Loops in C that NumPy has no name for, built with the package where there is a compiler.
 
-`compiled` is None where there was none, or where the environment says DISCREET_KERNELS=numpy. Whoever uses a
-kernel has the same in NumPy beside it, and both give the same bits: they compute on whole numbers.
+`compiled` is None where there was none, where it was built from other sources (`make` builds it anew), or
+where the environment says DISCREET_KERNELS=numpy. Whoever uses a kernel has the same in NumPy beside it, and
+both give the same bits: they compute on whole numbers, or round each step as written.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 CHOICE = "DISCREET_KERNELS"
+VERSION = 2
+"""Of the functions in C; as in module.c."""
 
 
 def load() -> ModuleType | None:
@@ -23,7 +26,8 @@ def load() -> ModuleType | None:
         from discreet.kernels import _compiled
     except ImportError:
         return None
-    return _compiled
+    version = getattr(_compiled, "version", None)
+    return _compiled if version is not None and version() == VERSION else None
 
 
 compiled = load()

@@ -27,6 +27,7 @@ def count_file(
 def dose(
     packed: NDArray[np.uint8], stride: int, weights: NDArray[np.int32], sums: NDArray[np.int64], /
 ) -> None: ...
+def version() -> int: ...
 def limit(level: int, /) -> int: ...
 def sums(
     values: NDArray[np.floating[Any]],
@@ -41,22 +42,54 @@ def sums(
 ) -> None: ...
 def whole(
     values: NDArray[np.floating[Any]],
-    itemsize: int,
+    kind: int,
     columns: int,
-    rule: NDArray[np.float64],
-    end: float,
+    rules: NDArray[np.float64],
+    first: int,
+    last: int,
     whole: NDArray[np.int16],
     /,
 ) -> None: ...
 def add(
-    rows: NDArray[np.int16],
+    values: NDArray[Any],
+    kind: int,
+    rules: NDArray[np.float64],
+    first: int,
+    last: int,
     group: NDArray[np.int8],
-    answer: NDArray[np.float64],
+    signs: NDArray[np.uint8],
     balls: NDArray[np.float64],
     clips: bool,
     unit: float,
-    sums: NDArray[np.float64],
-    squares: NDArray[np.float64],
-    kept: NDArray[np.float64],
+    sums: NDArray[np.int64],
+    squares: NDArray[np.int64],
+    kept: NDArray[np.int64],
+    /,
+) -> None: ...
+def lengths(rows: NDArray[np.int16], columns: int, lengths: NDArray[np.int64], /) -> None: ...
+def look(
+    values: NDArray[np.floating[Any]],
+    kind: int,
+    columns: int,
+    places: NDArray[np.int64],
+    what: int,
+    centre: NDArray[np.float64],
+    window: NDArray[np.float64],
+    first: int,
+    last: int,
+    out: NDArray[np.int64],
+    /,
+) -> None: ...
+def lacking(
+    values: NDArray[np.floating[Any]],
+    kind: int,
+    columns: int,
+    places: NDArray[np.int64],
+    first: int,
+    last: int,
+    group: NDArray[np.int8],
+    norm: float,
+    unit: float,
+    sums: NDArray[np.int64],
     /,
 ) -> None: ...

@@ -23,11 +23,16 @@ extern int widest;
 #define SEVERAL_PROCESSORS
 #define WITH_AVX2 __attribute__((target("avx2")))
 #define HAS_AVX2 (widest >= 1 && __builtin_cpu_supports("avx2"))
+#define WITH_AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")))
+#define HAS_AVX512                                                                                                 \
+    (widest >= 2 && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&                    \
+     __builtin_cpu_supports("avx512vl"))
 #define WITH_VECTOR_POPCOUNT __attribute__((target("avx512f,avx512vl,avx512vpopcntdq")))
 #define HAS_VECTOR_POPCOUNT                                                                                        \
     (widest >= 2 && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vpopcntdq"))
 #else
 #define HAS_AVX2 0
+#define HAS_AVX512 0
 #define HAS_VECTOR_POPCOUNT 0
 #endif
 
@@ -69,36 +74,72 @@ typedef struct {
 /* Add the column's weighted sums to sums[cells], and those of squares to the next `cells` numbers. */
 void sum_column(const column *values, const people *rows, double *sums);
 
-/* Everyone's entries, row by row: floats or doubles. */
+#define MOST 16384 /* no entry of a row is larger */
+
+/* How the entries of a column become whole numbers: an answer is `high` for yes and `low` for no, a number is
+   (x - centre) * factor + offset, no further out than low and high, toward zero; `missing` where there is none. */
+typedef struct {
+    double answer, centre, factor, offset, low, high, missing;
+} column_rule;
+
+/* Everyone's entries, column by column, as floats (kind 4), doubles (8), or whole numbers that follow no rule (2); and
+   who of the people is looked at, from the first up to the last. `others` are the rules for the second group. */
 typedef struct {
     const void *at;
-    size_t rows, columns;
-    int doubles;
-} table_of_numbers;
+    int kind;
+    size_t people, first, last;
+    const column_rule *rules, *others;
+} entries;
 
-/* Make entries whole numbers between -end and end, by a rule for each column; whole[rows][columns]. */
-void make_whole(const table_of_numbers *values, const double *rule, double end, int16_t *whole);
+/* Make entries whole numbers; whole[columns][people]. */
+void make_whole(const entries *from, size_t columns, int16_t *whole);
 
-/* Who is in which group, 0 or 1, or in neither, -1; and how many entries each has. */
+/* Squared lengths of the rows of some columns, whole numbers: lengths[people]. */
+void add_lengths(const int16_t *rows, size_t columns, size_t people, int64_t *lengths);
+
+/* What is asked of the entries of a column: how many are of each size, pairs of octaves; the sum of their places in a
+   window, -512 to 512, and how many there are; the sum of their distances from its centre, 0 to 1024; how many are in
+   each part of it. */
+enum { LOOK_SIZES, LOOK_MEANS, LOOK_DISTANCES, LOOK_PLACES };
+
+/* Which of the columns that are listed, from the first up to the last, with a window for each. */
 typedef struct {
-    const int8_t *group;
-    size_t rows, columns;
-} members;
+    int what;
+    size_t first, last;
+    const double *centre, *window;
+} lens;
 
-/* Which columns are answers, 1 or 0; the balls of each group: room and radius of answers, then of numbers;
-   whether anything is clipped; what a person's weight is counted in. */
+/* Look at columns; out[listed][look_width(what)]. */
+void look_at(const entries *from, const int64_t *columns, const lens *through, int64_t *out);
+size_t look_width(int what);
+
+/* Sum, over both groups and over the second, who has no entry in each of the columns listed, sums[2][count]: a person
+   counts `unit`, and less where the vector of missing entries is longer than `norm`. */
+void sum_lacking(const entries *from, const int64_t *columns, size_t count, const int8_t *group, double norm,
+                 double unit, int64_t *sums);
+
+/* Which columns have entries of both signs; the balls of each group: room and radius of entries that are never
+   negative, then of the others; whether anything is clipped; what a person's weight is counted in. */
 typedef struct {
-    const double *answer, *balls;
+    size_t columns;
+    const uint8_t *signs;
+    const double *balls;
     int clips;
     double unit;
 } clipping;
 
-/* Sums of both groups, [2][columns], of squares, and of the weights left to both groups' answers; whole, below 2^53. */
+/* Sums over both groups and over the second, [2][columns], of squares, and of the weights left to answers. */
 typedef struct {
-    double *sums, *squares, *kept;
+    int64_t *sums, *squares, *kept;
 } totals;
 
-/* Clip rows and add them up; `row` has room for one. */
-void add_rows(const int16_t *rows, const members *people, const clipping *how, double *row, totals *into);
+/* Make rows whole, clip them and add them up; groups are 0 and 1, or -1 for neither. */
+void add_rows(const entries *from, const int8_t *group, const clipping *how, void *memory, totals *into);
+
+/* Bytes of memory that this takes. */
+size_t strip_memory(size_t columns);
+
+/* People worked on together, so that all of their entries stay in the processor's cache. */
+size_t strip_size(size_t columns);
 
 #endif

@@ -172,66 +172,183 @@ static PyObject *sums(PyObject *Py_UNUSED(module), PyObject *arguments)
     return good ? Py_NewRef(Py_None) : refuse();
 }
 
-PyDoc_STRVAR(whole_doc, "whole(values, itemsize, columns, rule, end, whole): make rows of entries whole numbers.");
+/* Set who is looked at, or return 0 where sizes do not fit: entries are [columns][people]. */
+static int set_entries(const Py_buffer *values, int kind, Py_ssize_t columns, Py_ssize_t first, Py_ssize_t last,
+                       entries *from)
+{
+    const Py_ssize_t width = product(columns, kind == 2 || kind == 4 || kind == 8 ? kind : -1);
+    const Py_ssize_t people = width > 0 ? values->len / width : -1;
+    if (people < 0 || product(people, width) != values->len || first < 0 || first > last || last > people)
+        return 0;
+    *from = (entries){values->buf, kind, (size_t)people, (size_t)first, (size_t)last, NULL, NULL};
+    return 1;
+}
+
+/* Set the rules of columns for each group, if there are that many and none makes an entry larger than MOST. */
+static int set_rules(const Py_buffer *rules, Py_ssize_t groups, Py_ssize_t columns, entries *from)
+{
+    if (from->kind == 2)
+        return 1;
+    if (product(groups * (Py_ssize_t)sizeof(column_rule), columns) != rules->len)
+        return 0;
+    from->rules = rules->buf;
+    from->others = groups > 1 ? from->rules + columns : from->rules;
+    for (Py_ssize_t j = 0; j < groups * columns; j++) {
+        const column_rule *rule = from->rules + j;
+        if (!(rule->low >= -MOST && rule->low <= MOST && rule->high >= -MOST && rule->high <= MOST &&
+              rule->missing >= -MOST && rule->missing <= MOST))
+            return 0;
+    }
+    return 1;
+}
+
+PyDoc_STRVAR(whole_doc, "whole(values, kind, columns, rules, first, last, whole): make entries whole numbers.");
 
 static PyObject *whole(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    Py_buffer values, rule, out;
-    Py_ssize_t itemsize, columns;
-    double end;
-    if (!PyArg_ParseTuple(arguments, "y*nny*dw*", &values, &itemsize, &columns, &rule, &end, &out))
+    Py_buffer values, rules, out;
+    int kind;
+    Py_ssize_t columns, first, last;
+    if (!PyArg_ParseTuple(arguments, "y*iny*nnw*", &values, &kind, &columns, &rules, &first, &last, &out))
         return NULL;
-    const Py_ssize_t width = product(columns, itemsize == 4 || itemsize == 8 ? itemsize : -1);
-    const Py_ssize_t rows = width > 0 ? values.len / width : -1, entries = product(rows, columns);
-    const int good = rows >= 0 && product(rows, width) == values.len && product(64, columns) == rule.len &&
-                     product(2, entries) == out.len && end >= 0 && end < 16384;
+    entries from;
+    const int good = kind != 2 && set_entries(&values, kind, columns, first, last, &from) &&
+                     set_rules(&rules, 1, columns, &from) && out.len == values.len / kind * 2;
     if (good) {
-        const table_of_numbers table = {values.buf, (size_t)rows, (size_t)columns, itemsize == 8};
         Py_BEGIN_ALLOW_THREADS
-        make_whole(&table, rule.buf, end, out.buf);
+        make_whole(&from, (size_t)columns, out.buf);
         Py_END_ALLOW_THREADS
     }
     PyBuffer_Release(&values);
-    PyBuffer_Release(&rule);
+    PyBuffer_Release(&rules);
     PyBuffer_Release(&out);
     return good ? Py_NewRef(Py_None) : refuse();
 }
 
-PyDoc_STRVAR(add_doc, "add(rows, group, answer, balls, clips, unit, sums, squares, kept): clip rows, add them up.");
+PyDoc_STRVAR(add_doc, "add(values, kind, rules, first, last, group, signs, balls, clips, unit, sums, squares, kept): "
+                      "make rows whole, clip them, add them up.");
 
 static PyObject *add(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    Py_buffer rows, group, answer, balls, sums, squares, kept;
-    int clips;
+    Py_buffer values, rules, group, signs, balls, sums, squares, kept;
+    int kind, clips;
+    Py_ssize_t first, last;
     double unit;
-    if (!PyArg_ParseTuple(arguments, "y*y*y*y*pdw*w*w*", &rows, &group, &answer, &balls, &clips, &unit, &sums, &squares,
-                          &kept))
+    if (!PyArg_ParseTuple(arguments, "y*iy*nny*y*y*pdw*w*w*", &values, &kind, &rules, &first, &last, &group, &signs,
+                          &balls, &clips, &unit, &sums, &squares, &kept))
         return NULL;
-    const Py_ssize_t columns = answer.len / 8, entries = product(group.len, columns);
-    int good = columns > 0 && answer.len == 8 * columns && product(2, entries) == rows.len && balls.len == 64 &&
-               product(16, columns) == sums.len && squares.len == answer.len && kept.len == 16;
-    double *part = good ? malloc((size_t)columns * sizeof(double)) : NULL;
-    if (good && part == NULL) {
-        PyErr_NoMemory();
-    } else if (good) {
-        const members people = {group.buf, (size_t)group.len, (size_t)columns};
-        const clipping how = {answer.buf, balls.buf, clips, unit};
+    const Py_ssize_t columns = signs.len;
+    entries from;
+    const int good = columns > 0 && set_entries(&values, kind, columns, first, last, &from) &&
+                     set_rules(&rules, 2, columns, &from) && (size_t)group.len == from.people && balls.len == 64 &&
+                     unit >= 0 && unit < MOST && product(16, columns) == sums.len && product(8, columns) == squares.len &&
+                     kept.len == 16;
+    void *memory = good ? malloc(strip_memory((size_t)columns)) : NULL;
+    const int enough = memory != NULL;
+    if (enough) {
+        const clipping how = {(size_t)columns, signs.buf, balls.buf, clips, unit};
         totals into = {sums.buf, squares.buf, kept.buf};
         Py_BEGIN_ALLOW_THREADS
-        add_rows(rows.buf, &people, &how, part, &into);
+        add_rows(&from, group.buf, &how, memory, &into);
         Py_END_ALLOW_THREADS
     }
-    const int memory = part != NULL;
-    free(part);
-    PyBuffer_Release(&rows);
+    free(memory);
+    PyBuffer_Release(&values);
+    PyBuffer_Release(&rules);
     PyBuffer_Release(&group);
-    PyBuffer_Release(&answer);
+    PyBuffer_Release(&signs);
     PyBuffer_Release(&balls);
     PyBuffer_Release(&sums);
     PyBuffer_Release(&squares);
     PyBuffer_Release(&kept);
-    if (good && !memory)
+    return !good ? refuse() : enough ? Py_NewRef(Py_None) : PyErr_NoMemory();
+}
+
+PyDoc_STRVAR(lengths_doc, "lengths(rows, columns, lengths): sum the squares of each person's whole numbers.");
+
+static PyObject *lengths_of(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    Py_buffer rows, out;
+    Py_ssize_t columns;
+    if (!PyArg_ParseTuple(arguments, "y*nw*", &rows, &columns, &out))
         return NULL;
+    const Py_ssize_t people = out.len / 8;
+    const int good = columns > 0 && out.len == 8 * people && product(2 * columns, people) == rows.len;
+    if (good) {
+        Py_BEGIN_ALLOW_THREADS
+        add_lengths(rows.buf, (size_t)columns, (size_t)people, out.buf);
+        Py_END_ALLOW_THREADS
+    }
+    PyBuffer_Release(&rows);
+    PyBuffer_Release(&out);
+    return good ? Py_NewRef(Py_None) : refuse();
+}
+
+/* Whether all columns of a list are there. */
+static int are_columns(const Py_buffer *places, Py_ssize_t columns)
+{
+    const int64_t *at = places->buf;
+    for (Py_ssize_t k = 0; k < places->len / 8; k++)
+        if (at[k] < 0 || at[k] >= columns)
+            return 0;
+    return places->len % 8 == 0;
+}
+
+PyDoc_STRVAR(look_doc, "look(values, kind, columns, places, what, centre, window, first, last, out): look at columns.");
+
+static PyObject *look(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    Py_buffer values, places, centre, window, out;
+    int kind, what;
+    Py_ssize_t columns, first, last;
+    if (!PyArg_ParseTuple(arguments, "y*iny*iy*y*nnw*", &values, &kind, &columns, &places, &what, &centre, &window,
+                          &first, &last, &out))
+        return NULL;
+    const Py_ssize_t count = places.len / 8;
+    entries from;
+    const int good = kind != 2 && set_entries(&values, kind, columns, 0, 0, &from) && are_columns(&places, columns) &&
+                     what >= LOOK_SIZES && what <= LOOK_PLACES && centre.len == places.len &&
+                     window.len == places.len && first >= 0 && first <= last && last <= count &&
+                     out.len == product(8 * (Py_ssize_t)look_width(what), count);
+    if (good) {
+        const lens through = {what, (size_t)first, (size_t)last, centre.buf, window.buf};
+        Py_BEGIN_ALLOW_THREADS
+        look_at(&from, places.buf, &through, out.buf);
+        Py_END_ALLOW_THREADS
+    }
+    PyBuffer_Release(&values);
+    PyBuffer_Release(&places);
+    PyBuffer_Release(&centre);
+    PyBuffer_Release(&window);
+    PyBuffer_Release(&out);
+    return good ? Py_NewRef(Py_None) : refuse();
+}
+
+PyDoc_STRVAR(lacking_doc, "lacking(values, kind, columns, places, first, last, group, norm, unit, sums): sum who has "
+                          "no entry.");
+
+static PyObject *lacking(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    Py_buffer values, places, group, sums;
+    int kind;
+    Py_ssize_t columns, first, last;
+    double norm, unit;
+    if (!PyArg_ParseTuple(arguments, "y*iny*nny*ddw*", &values, &kind, &columns, &places, &first, &last, &group, &norm,
+                          &unit, &sums))
+        return NULL;
+    entries from;
+    const int good = kind != 2 && set_entries(&values, kind, columns, first, last, &from) &&
+                     are_columns(&places, columns) && (size_t)group.len == from.people && norm > 0 && unit >= 0 &&
+                     unit <= MOST && sums.len == product(2, places.len);
+    if (good) {
+        Py_BEGIN_ALLOW_THREADS
+        sum_lacking(&from, places.buf, (size_t)places.len / 8, group.buf, norm, unit, sums.buf);
+        Py_END_ALLOW_THREADS
+    }
+    PyBuffer_Release(&values);
+    PyBuffer_Release(&places);
+    PyBuffer_Release(&group);
+    PyBuffer_Release(&sums);
     return good ? Py_NewRef(Py_None) : refuse();
 }
 
@@ -246,7 +363,17 @@ static PyObject *limit(PyObject *Py_UNUSED(module), PyObject *arguments)
     return PyLong_FromLong(HAS_VECTOR_POPCOUNT ? 2 : HAS_AVX2 ? 1 : 0);
 }
 
+#define VERSION 2 /* of what Python sees; kernels/__init__.py expects the same */
+
+PyDoc_STRVAR(version_doc, "version(): the number of what is in here, which changes with its functions.");
+
+static PyObject *version(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(nothing))
+{
+    return PyLong_FromLong(VERSION);
+}
+
 static PyMethodDef functions[] = {
+    {"version", version, METH_NOARGS, version_doc},
     {"count", count, METH_VARARGS, count_doc},
 #ifndef _WIN32
     {"count_file", count_file, METH_VARARGS, count_file_doc},
@@ -256,6 +383,9 @@ static PyMethodDef functions[] = {
     {"sums", sums, METH_VARARGS, sums_doc},
     {"whole", whole, METH_VARARGS, whole_doc},
     {"add", add, METH_VARARGS, add_doc},
+    {"lengths", lengths_of, METH_VARARGS, lengths_doc},
+    {"look", look, METH_VARARGS, look_doc},
+    {"lacking", lacking, METH_VARARGS, lacking_doc},
     {NULL, NULL, 0, NULL},
 };
 

@@ -1,137 +1,309 @@
 /* Rows of people: entries made whole numbers by public rules, clipped to balls, added up by group.
 
-   Every step is a single operation on doubles that are whole, or rounded as written, so that every machine and NumPy
-   come to the same bits. No branch depends on an entry: how long it takes tells nothing of them. */
+   Entries lie column by column, as files have them, and are worked on some people at a time: a strip of all columns
+   stays in the processor's cache, and what differs between columns is a constant of each loop.
+
+   Every step on an entry is one operation, rounded as written, so that every machine and NumPy come to the same bits;
+   sums are of whole numbers, so that neither strips nor threads change them. Entries are at most MOST: a square fits
+   28 bits, eight squares fit 32, and the squares of 2^34 people fit 63. No branch depends on an entry: how long it
+   takes tells nothing of them. */
 
 #include <math.h>
+#include <string.h>
 
 #include "kernels.h"
 
-#define LANES 8 /* sums side by side, which compilers keep in vectors */
+#define LANES 16 /* numbers side by side, which compilers keep in vectors */
+#define CHUNK 128 /* people whose squares are added up in 32 bits: eight for each lane */
+#define TALLEST 1024 /* people in a strip, at most */
+#define STRIP ((size_t)1 << 18) /* entries of a strip, about */
+#define EIGHT 8 /* columns whose squares are added up in 32 bits for each person */
+#define LITTLE (1.0 / (1 << 20)) /* more than rounding adds to a product of floats */
 
-/* round(entry) of one person, as `rule` says for each column:
-   rule[8][columns] are: is it an answer, centre, reach, offset, factor, is it turned around, missing, less. */
-INLINE void make_whole_body(const table_of_numbers *values, const double *rule, double end, int16_t *whole)
+typedef struct {
+    uint32_t some[TALLEST];
+    int64_t all[TALLEST];
+    unsigned columns;
+} lengths;
+
+/* What is known of each person of a strip: one after the other for answers without negative entries, then for others. */
+typedef struct {
+    lengths before[2], after[2];
+    float norm[2][TALLEST], room[2][TALLEST], scale[2][TALLEST];
+    int32_t inside[TALLEST], second[TALLEST];
+} strip;
+
+size_t strip_size(size_t columns)
 {
-    const size_t m = values->columns;
-    const double *answer = rule, *centre = rule + m, *reach = rule + 2 * m, *offset = rule + 3 * m;
-    const double *factor = rule + 4 * m, *turned = rule + 5 * m, *missing = rule + 6 * m, *less = rule + 7 * m;
-    for (size_t i = 0; i < values->rows; i++) {
-        const double *doubles = (const double *)values->at + i * m;
-        const float *floats = (const float *)values->at + i * m;
-        int16_t *out = whole + i * m;
-        for (size_t j = 0; j < m; j++) {
-            const double x = values->doubles ? doubles[j] : (double)floats[j];
-            const double place = 0.5 + (x - centre[j]) / reach[j] / 2;
-            const double above = place > 0 ? place : 0;
-            const double number = above < 1 ? above : 1;
-            const double yes = x >= 0.5 ? 1.0 : 0.0;
-            const double share = answer[j] != 0 ? yes : number;
-            const double side = turned[j] != 0 ? 1 - share : share;
-            const double steps = (side - offset[j]) * factor[j];
-            const double low = steps > -end ? steps : -end;
-            const double inside = low < end ? low : end;
-            out[j] = (int16_t)((x == x ? trunc(inside) : missing[j]) - less[j]);
+    const size_t height = STRIP / (columns ? columns : 1) / CHUNK * CHUNK;
+    return height < CHUNK ? CHUNK : height > TALLEST ? TALLEST : height;
+}
+
+size_t strip_memory(size_t columns)
+{
+    return sizeof(strip) + strip_size(columns) * columns * sizeof(int16_t);
+}
+
+/* An answer is `high` for yes and `low` for no; a number is (x - centre) * factor + offset, between low and high. */
+#define WHOLE(type)                                                                                                \
+    INLINE void whole_##type(const type *x, size_t size, const column_rule *rule, int16_t *out)                    \
+    {                                                                                                              \
+        const double centre = rule->centre, factor = rule->factor, offset = rule->offset;                          \
+        const double low = rule->low, high = rule->high;                                                           \
+        const int16_t yes = (int16_t)high, no = (int16_t)low, missing = (int16_t)rule->missing;                    \
+        if (rule->answer != 0) {                                                                                   \
+            for (size_t i = 0; i < size; i++) {                                                                    \
+                const int16_t given = x[i] >= (type)0.5 ? yes : no;                                                \
+                out[i] = x[i] == x[i] ? given : missing;                                                           \
+            }                                                                                                      \
+            return;                                                                                                \
+        }                                                                                                          \
+        for (size_t i = 0; i < size; i++) {                                                                        \
+            const double steps = ((double)x[i] - centre) * factor + offset;                                        \
+            const double above = steps > low ? steps : low;                                                        \
+            const double inside = above < high ? above : high;                                                     \
+            const int16_t number = (int16_t)(int32_t)inside;                                                       \
+            out[i] = x[i] == x[i] ? number : missing;                                                              \
+        }                                                                                                          \
+    }
+
+WHOLE(float)
+WHOLE(double)
+
+INLINE void whole_column(const entries *from, const column_rule *rules, size_t column, size_t first, size_t size,
+                         int16_t *out)
+{
+    const size_t place = column * from->people + first;
+    if (from->kind == 4)
+        whole_float((const float *)from->at + place, size, rules + column, out);
+    else if (from->kind == 8)
+        whole_double((const double *)from->at + place, size, rules + column, out);
+    else
+        memcpy(out, (const int16_t *)from->at + place, size * sizeof(int16_t));
+}
+
+/* The same by the rule of each person's group; rules are public, so it may take longer where they differ. */
+INLINE void whole_by_group(const entries *from, size_t column, size_t first, size_t size, const int32_t *second,
+                           int16_t *out)
+{
+    whole_column(from, from->rules, column, first, size, out);
+    if (from->kind != 2 && memcmp(from->rules + column, from->others + column, sizeof(column_rule)) != 0) {
+        int16_t other[TALLEST];
+        whole_column(from, from->others, column, first, size, other);
+        for (size_t i = 0; i < size; i++)
+            out[i] = second[i] ? other[i] : out[i];
+    }
+}
+
+INLINE void flush(lengths *of, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        of->all[i] += of->some[i];
+    memset(of->some, 0, size * sizeof of->some[0]);
+    of->columns = 0;
+}
+
+INLINE void add_squares(lengths *of, const int16_t *row, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        of->some[i] += (uint32_t)((int32_t)row[i] * row[i]);
+    if (++of->columns == EIGHT)
+        flush(of, size);
+}
+
+/* Weigh each entry by what the person's others of its part amount to. */
+INLINE void weigh(int16_t *row, const float *norm, const float *room, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        const float entry = row[i], square = entry * entry, others = norm[i] - square;
+        const float most = others > room[i] ? others : room[i];
+        row[i] = (int16_t)(int32_t)(entry * sqrtf(room[i] / most));
+    }
+}
+
+/* Clip a strip: entries first, then whole rows. What clipping leaves of the length of answers goes to `kept`. */
+INLINE void clip(strip *s, int16_t *tile, size_t height, size_t size, const clipping *how, const int8_t *group,
+                 int64_t *kept)
+{
+    for (int part = 0; part < 2; part++) {
+        flush(&s->before[part], size);
+        for (size_t i = 0; i < size; i++) {
+            s->norm[part][i] = (float)s->before[part].all[i];
+            s->room[part][i] = (float)how->balls[(group[i] == 1 ? 4 : 0) + 2 * part];
+        }
+        memset(&s->after[part], 0, sizeof s->after[part]);
+    }
+    for (size_t j = 0; j < how->columns; j++) {
+        const int part = how->signs[j] != 0;
+        weigh(tile + j * height, s->norm[part], s->room[part], size);
+        add_squares(&s->after[part], tile + j * height, size);
+    }
+    for (int part = 0; part < 2; part++) {
+        flush(&s->after[part], size);
+        for (size_t i = 0; i < size; i++) {
+            const double radius = how->balls[(group[i] == 1 ? 4 : 0) + 2 * part + 1];
+            const double length = sqrt((double)s->after[part].all[i]);
+            const double shrunk = radius / (length > 1 ? length : 1) * (1 - LITTLE);
+            s->scale[part][i] = (float)(length > radius ? shrunk : 1.0);
+        }
+    }
+    for (size_t i = 0; i < size; i++) {
+        const double before = (double)s->before[0].all[i], after = (double)s->after[0].all[i];
+        const double share = sqrt(after / (before > 1 ? before : 1)) * (double)s->scale[0][i];
+        const int64_t steps = (int64_t)((before > 0 && share < 1 ? share : 1.0) * how->unit);
+        kept[0] += steps & s->inside[i];
+        kept[1] += steps & s->second[i];
+    }
+}
+
+INLINE void add_column(const int16_t *row, const float *scale, int clips, const strip *s, size_t size, int64_t *sums)
+{
+    for (size_t first = 0; first < size; first += CHUNK) {
+        int32_t all[LANES] = {0}, second[LANES] = {0};
+        uint32_t squares[LANES] = {0};
+        for (size_t k = first; k < first + CHUNK; k += LANES)
+            for (size_t i = k; i < k + LANES; i++) {
+                const int32_t entry = (clips ? (int32_t)((float)row[i] * scale[i]) : row[i]) & s->inside[i];
+                all[i - k] += entry;
+                second[i - k] += entry & s->second[i];
+                squares[i - k] += (uint32_t)(entry * entry);
+            }
+        int32_t both = 0, other = 0;
+        int64_t squared = 0;
+        for (int lane = 0; lane < LANES; lane++) {
+            both += all[lane];
+            other += second[lane];
+            squared += squares[lane];
+        }
+        sums[0] += both;
+        sums[1] += other;
+        sums[2] += squared;
+    }
+}
+
+INLINE void add_rows_body(const entries *from, const int8_t *group, const clipping *how, void *memory, totals *into)
+{
+    strip *s = memory;
+    int16_t *tile = (int16_t *)(s + 1);
+    const size_t height = strip_size(how->columns);
+    for (size_t first = from->first; first < from->last; first += height) {
+        const size_t size = from->last - first < height ? from->last - first : height;
+        const size_t whole = (size + CHUNK - 1) / CHUNK * CHUNK; /* people added to fill a chunk are in no group */
+        memset(s, 0, sizeof *s);
+        for (size_t i = 0; i < size; i++) {
+            s->inside[i] = -(group[first + i] >= 0);
+            s->second[i] = -(group[first + i] == 1);
+        }
+        for (size_t j = 0; j < how->columns; j++) {
+            int16_t *row = tile + j * height;
+            whole_by_group(from, j, first, size, s->second, row);
+            memset(row + size, 0, (whole - size) * sizeof *row);
+            if (how->clips)
+                add_squares(&s->before[how->signs[j] != 0], row, size);
+        }
+        if (how->clips)
+            clip(s, tile, height, size, how, group + first, into->kept);
+        else
+            for (size_t i = 0; i < size; i++) {
+                into->kept[0] += (int64_t)how->unit & s->inside[i];
+                into->kept[1] += (int64_t)how->unit & s->second[i];
+            }
+        for (size_t j = 0; j < how->columns; j++) {
+            int64_t sums[3] = {0};
+            add_column(tile + j * height, s->scale[how->signs[j] != 0], how->clips, s, whole, sums);
+            into->sums[j] += sums[0];
+            into->sums[how->columns + j] += sums[1];
+            into->squares[j] += sums[2];
         }
     }
 }
 
-/* The squared lengths of a row's answers and of its numbers. */
-INLINE void square(const double *row, const double *answer, size_t m, double *norm)
+INLINE void make_whole_body(const entries *from, size_t columns, int16_t *whole)
 {
-    double lane[LANES] = {0}, mine[LANES] = {0};
-    size_t j = 0;
-    for (; j + LANES <= m; j += LANES)
-        for (size_t k = 0; k < LANES; k++) {
-            const double v = row[j + k] * row[j + k];
-            lane[k] += v;
-            mine[k] += v * answer[j + k];
-        }
-    for (size_t k = 0; j < m; j++, k++) {
-        lane[k] += row[j] * row[j];
-        mine[k] += row[j] * row[j] * answer[j];
-    }
-    norm[0] = norm[1] = 0;
-    for (size_t k = 0; k < LANES; k++) {
-        norm[0] += mine[k];
-        norm[1] += lane[k] - mine[k];
-    }
+    for (size_t j = 0; j < columns; j++)
+        whole_column(from, from->rules, j, from->first, from->last - from->first,
+                     whole + j * from->people + from->first);
 }
 
-/* Weigh each entry by what the others of its part amount to, then each part by its length. */
-INLINE void clip(double *row, const double *answer, size_t m, const double *ball, const double *norm)
+INLINE void add_lengths_body(const int16_t *rows, size_t columns, size_t people, int64_t *out)
 {
-    for (size_t j = 0; j < m; j++) {
-        const double own = answer[j];
-        const double room = own * ball[0] + (1 - own) * ball[2];
-        const double others = own * norm[0] + (1 - own) * norm[1] - row[j] * row[j];
-        row[j] = trunc(row[j] * sqrt(room / (others > room ? others : room)));
-    }
-    double after[2];
-    square(row, answer, m, after);
-    const double length[2] = {sqrt(after[0]), sqrt(after[1])};
-    const double first = length[0] > ball[1] ? ball[1] / length[0] : 1;
-    const double second = length[1] > ball[3] ? ball[3] / length[1] : 1;
-    for (size_t j = 0; j < m; j++)
-        row[j] = trunc(row[j] * (answer[j] * first + (1 - answer[j]) * second));
-}
-
-INLINE void add_rows_body(const int16_t *rows, const members *people, const clipping *how, double *row, totals *into)
-{
-    const size_t m = people->columns;
-    for (size_t i = 0; i < people->rows; i++) {
-        const int second = people->group[i] == 1;
-        const double inside = people->group[i] >= 0 ? 1.0 : 0.0;
-        double before[2] = {0}, after[2] = {0}, *sums = into->sums + (second ? m : 0);
-        for (size_t j = 0; j < m; j++)
-            row[j] = rows[i * m + j];
-        if (how->clips) {
-            square(row, how->answer, m, before);
-            clip(row, how->answer, m, how->balls + (second ? 4 : 0), before);
-            square(row, how->answer, m, after);
-        }
-        for (size_t j = 0; j < m; j++) {
-            const double v = row[j] * inside;
-            sums[j] += v;
-            into->squares[j] += v * v;
-        }
-        const double share = sqrt(after[0] / (before[0] > 1 ? before[0] : 1));
-        const double kept = before[0] > 0 && share < 1 ? share : 1;
-        into->kept[second] += inside * trunc(kept * how->unit);
+    lengths of;
+    for (size_t first = 0; first < people; first += TALLEST) {
+        const size_t size = people - first < TALLEST ? people - first : TALLEST;
+        memset(&of, 0, sizeof of);
+        for (size_t j = 0; j < columns; j++)
+            add_squares(&of, rows + j * people + first, size);
+        flush(&of, size);
+        memcpy(out + first, of.all, size * sizeof *out);
     }
 }
 
 #ifdef SEVERAL_PROCESSORS
-WITH_AVX2 static void make_whole_avx2(const table_of_numbers *values, const double *rule, double end, int16_t *whole)
+WITH_AVX2 static void add_lengths_avx2(const int16_t *rows, size_t columns, size_t people, int64_t *out)
 {
-    make_whole_body(values, rule, end, whole);
+    add_lengths_body(rows, columns, people, out);
 }
 
-WITH_AVX2 static void add_rows_avx2(const int16_t *rows, const members *people, const clipping *how, double *row,
+WITH_AVX2 static void make_whole_avx2(const entries *from, size_t columns, int16_t *whole)
+{
+    make_whole_body(from, columns, whole);
+}
+
+WITH_AVX512 static void make_whole_avx512(const entries *from, size_t columns, int16_t *whole)
+{
+    make_whole_body(from, columns, whole);
+}
+
+WITH_AVX2 static void add_rows_avx2(const entries *from, const int8_t *group, const clipping *how, void *memory,
                                     totals *into)
 {
-    add_rows_body(rows, people, how, row, into);
+    add_rows_body(from, group, how, memory, into);
+}
+
+WITH_AVX512 static void add_rows_avx512(const entries *from, const int8_t *group, const clipping *how, void *memory,
+                                        totals *into)
+{
+    add_rows_body(from, group, how, memory, into);
 }
 #endif
 
-void make_whole(const table_of_numbers *values, const double *rule, double end, int16_t *whole)
+void add_lengths(const int16_t *rows, size_t columns, size_t people, int64_t *out)
 {
 #ifdef SEVERAL_PROCESSORS
     if (HAS_AVX2) {
-        make_whole_avx2(values, rule, end, whole);
+        add_lengths_avx2(rows, columns, people, out);
         return;
     }
 #endif
-    make_whole_body(values, rule, end, whole);
+    add_lengths_body(rows, columns, people, out);
 }
 
-void add_rows(const int16_t *rows, const members *people, const clipping *how, double *row, totals *into)
+void make_whole(const entries *from, size_t columns, int16_t *whole)
 {
 #ifdef SEVERAL_PROCESSORS
+    if (HAS_AVX512) {
+        make_whole_avx512(from, columns, whole);
+        return;
+    }
     if (HAS_AVX2) {
-        add_rows_avx2(rows, people, how, row, into);
+        make_whole_avx2(from, columns, whole);
         return;
     }
 #endif
-    add_rows_body(rows, people, how, row, into);
+    make_whole_body(from, columns, whole);
+}
+
+void add_rows(const entries *from, const int8_t *group, const clipping *how, void *memory, totals *into)
+{
+#ifdef SEVERAL_PROCESSORS
+    if (HAS_AVX512) {
+        add_rows_avx512(from, group, how, memory, into);
+        return;
+    }
+    if (HAS_AVX2) {
+        add_rows_avx2(from, group, how, memory, into);
+        return;
+    }
+#endif
+    add_rows_body(from, group, how, memory, into);
 }

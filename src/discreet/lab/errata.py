@@ -149,13 +149,16 @@ def _closeness() -> Iterator[Finding]:
 
 
 def _oneshot() -> Iterator[Finding]:
-    """Pure k*spread/eps against 8 sup sqrt(k log(m/delta))/eps: where the second becomes smaller."""
+    """Pure k*spread/eps against 8 sensitivity sqrt(k log(m/delta))/eps: where the second becomes smaller."""
     log_term = math.log(1e5 / 1e-6)
     for spread in (2.0, 1.0):
         # k w = 8 sqrt(k log(m/delta))
         k = 64 * log_term / spread**2
         yield Finding(
-            4, f"k/log(m/delta) beyond which the sqrt form wins, spread = {spread:g} sup", "", k / log_term
+            4,
+            f"k/log(m/delta) beyond which the sqrt form wins, spread = {spread:g} sensitivity",
+            "",
+            k / log_term,
         )
 
 

@@ -19,28 +19,30 @@ from discreet.lab.replay import replayed
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from discreet.lab.scenarios import Study
+    from discreet.lab.scenarios import SimulatedStudy
     from discreet.typing import MethodName
 
 # (study, q, randomness) -> rejected positions. The randomness is seeded, so not private.
-Procedure = Callable[["Study", float, np.random.Generator], "NDArray[np.int64]"]
+Procedure = Callable[["SimulatedStudy", float, np.random.Generator], "NDArray[np.int64]"]
 
 
-def evidence_of(study: Study, method: str) -> Evidence:
+def evidence_of(study: SimulatedStudy, method: str) -> Evidence:
     """Return what a private method sees: -log p with eta and nu declared, or z for the mirror.
 
     For the mirror eta is the sensitivity of z, as in the published setting of Xia and Cai (2023).
     """
     declared = study.declared
     if method == "mirror":
-        return Evidence.from_z(-ndtri(study.p), sup=declared.eta, adjacency="replace", alternative="greater")
+        return Evidence.from_z(
+            -ndtri(study.p), sensitivity=declared.eta, adjacency="replace", alternative="greater"
+        )
     return Evidence.from_p(study.p, eta=declared.eta, nu=declared.nu)
 
 
 def private(method: MethodName, **options: Any) -> Procedure:
     """Return a private method as a procedure, at the budget that the study declares."""
 
-    def run(study: Study, q: float, rng: np.random.Generator) -> NDArray[np.int64]:
+    def run(study: SimulatedStudy, q: float, rng: np.random.Generator) -> NDArray[np.int64]:
         declared, evidence = study.declared, evidence_of(study, method)
         k = declared.k if method in {"peel", "oneshot"} else None
         budget = {"epsilon": declared.epsilon, "delta": declared.delta}

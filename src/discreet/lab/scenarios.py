@@ -41,7 +41,7 @@ def declared(m: int, eta: float = 1e-3, epsilon: float = 0.5, delta: float = 1e-
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Study:
+class SimulatedStudy:
     """One simulated study: p-values of shape (m,), a mask of the true nulls, (m,), and what is declared."""
 
     p: NDArray[np.float64]
@@ -54,11 +54,11 @@ class Scenario:
     """How to draw a study, and what is assumed of it, in words."""
 
     words: str
-    draw: Callable[[np.random.Generator, int], Study]
+    draw: Callable[[np.random.Generator, int], SimulatedStudy]
 
 
-def _study(p: NDArray[np.float64], null: NDArray[np.bool_]) -> Study:
-    return Study(p, null, declared(p.size))
+def _study(p: NDArray[np.float64], null: NDArray[np.bool_]) -> SimulatedStudy:
+    return SimulatedStudy(p, null, declared(p.size))
 
 
 def _truth(m: int, false: int) -> NDArray[np.bool_]:
@@ -71,16 +71,18 @@ def _tenth(m: int) -> NDArray[np.bool_]:
     return _truth(m, round(m * _SHARE))
 
 
-def _one_sided(noise: NDArray[np.float64], null: NDArray[np.bool_], effect: float = _EFFECT) -> Study:
+def _one_sided(
+    noise: NDArray[np.float64], null: NDArray[np.bool_], effect: float = _EFFECT
+) -> SimulatedStudy:
     return _study(ndtr(-(noise + effect * ~null)), null)
 
 
-def independent(rng: np.random.Generator, m: int) -> Study:
+def independent(rng: np.random.Generator, m: int) -> SimulatedStudy:
     """Draw independent one-sided normal tests."""
     return _one_sided(rng.standard_normal(m), _tenth(m))
 
 
-def median(rng: np.random.Generator, m: int) -> Study:
+def median(rng: np.random.Generator, m: int) -> SimulatedStudy:
     """Draw the paper's example: every false-null p is 1 minus the median of the independent null ones."""
     null = _tenth(m)
     p = rng.random(m)
@@ -88,13 +90,13 @@ def median(rng: np.random.Generator, m: int) -> Study:
     return _study(p, null)
 
 
-def positive(rng: np.random.Generator, m: int, rho: float = 0.5) -> Study:
+def positive(rng: np.random.Generator, m: int, rho: float = 0.5) -> SimulatedStudy:
     """Draw one-sided normal tests that share one common part: correlation `rho` between any two."""
     noise = math.sqrt(rho) * rng.standard_normal() + math.sqrt(1 - rho) * rng.standard_normal(m)
     return _one_sided(noise, _tenth(m))
 
 
-def blocks(rng: np.random.Generator, m: int, rho: float = 0.8) -> Study:
+def blocks(rng: np.random.Generator, m: int, rho: float = 0.8) -> SimulatedStudy:
     """Draw one-sided normal tests correlated by `rho` inside blocks that mix nulls and false nulls."""
     count = -(-m // _BLOCK)
     shared = rng.standard_normal(count)[np.arange(m) % count]
@@ -102,7 +104,7 @@ def blocks(rng: np.random.Generator, m: int, rho: float = 0.8) -> Study:
     return _one_sided(noise, _tenth(m))
 
 
-def ar1(rng: np.random.Generator, m: int, rho: float = 0.8) -> Study:
+def ar1(rng: np.random.Generator, m: int, rho: float = 0.8) -> SimulatedStudy:
     """Draw one-sided normal tests in a row, neighbours correlated by `rho`, false nulls in one stretch."""
     noise = rng.standard_normal(m)
     for i in range(1, m):
@@ -110,44 +112,44 @@ def ar1(rng: np.random.Generator, m: int, rho: float = 0.8) -> Study:
     return _one_sided(noise, _tenth(m))
 
 
-def all_null(rng: np.random.Generator, m: int) -> Study:
+def all_null(rng: np.random.Generator, m: int) -> SimulatedStudy:
     """Draw independent uniform p-values: every discovery is false."""
     return _study(rng.random(m), _truth(m, 0))
 
 
-def adversarial(rng: np.random.Generator, m: int) -> Study:
+def adversarial(rng: np.random.Generator, m: int) -> SimulatedStudy:
     """Draw independent nulls, with every false-null p-value at 0."""
     null = _tenth(m)
     return _study(np.where(null, rng.random(m), 0.0), null)
 
 
-def edge(rng: np.random.Generator, m: int) -> Study:
+def edge(rng: np.random.Generator, m: int) -> SimulatedStudy:
     """Draw independent nulls, with up to 1,000 false nulls whose p all equal q * their number / m, q = .1."""
     false = min(1000, round(m * _SHARE))
     null = _truth(m, false)
     return _study(np.where(null, rng.random(m), _EDGE * false / m), null)
 
 
-def conservative(rng: np.random.Generator, m: int) -> Study:
+def conservative(rng: np.random.Generator, m: int) -> SimulatedStudy:
     """Draw null p-values from Beta(2, 2), which are rarely small, beside normal tests with mean 3."""
     null = _tenth(m)
     return _study(np.where(null, rng.beta(2.0, 2.0, m), ndtr(-rng.standard_normal(m) - _EFFECT)), null)
 
 
-def ten(rng: np.random.Generator, m: int) -> Study:
+def ten(rng: np.random.Generator, m: int) -> SimulatedStudy:
     """Draw independent one-sided normal tests, ten of them (all, if m is less) with mean 4."""
     return _one_sided(rng.standard_normal(m), _truth(m, min(10, m)), _STRONG)
 
 
-def twentieth(rng: np.random.Generator, m: int) -> Study:
+def twentieth(rng: np.random.Generator, m: int) -> SimulatedStudy:
     """Draw independent one-sided normal tests, one in twenty with mean 4."""
     return _one_sided(rng.standard_normal(m), _truth(m, round(m / 20)), _STRONG)
 
 
-def loud(rng: np.random.Generator, m: int) -> Study:
+def loud(rng: np.random.Generator, m: int) -> SimulatedStudy:
     """Draw `twentieth` where noise is hopeless: eta = 0.03 at epsilon = 0.1."""
     study = twentieth(rng, m)
-    return Study(study.p, study.null, declared(m, eta=3e-2, epsilon=0.1))
+    return SimulatedStudy(study.p, study.null, declared(m, eta=3e-2, epsilon=0.1))
 
 
 SCENARIOS: dict[str, Scenario] = {

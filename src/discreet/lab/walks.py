@@ -1,4 +1,4 @@
-"""The constants of `privacy/rounds.py`: the worst martingale of bounded range beside a normal one."""
+"""The constants of `privacy/curves.py`: the worst martingale of bounded range beside a normal one."""
 
 from __future__ import annotations
 

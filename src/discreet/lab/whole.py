@@ -21,8 +21,8 @@ from discreet.methods.aware.method import public_constants
 from discreet.methods.aware.shortfall import rule_for
 from discreet.methods.common import gaussian_budget
 from discreet.privacy.account import account
+from discreet.privacy.curves import effective
 from discreet.privacy.events import Gaussian
-from discreet.privacy.rounds import effective
 from discreet.selection.values import lattice_for
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def aware_law(x: NDArray[np.float64]) -> outcomes.Law:
 
 def run_mirror(x: NDArray[np.float64]) -> int:
     """Release with the mirror; the discoveries, in order, as a number."""
-    evidence = Evidence.from_z(x, sup=1.0, adjacency="replace", alternative="greater")
+    evidence = Evidence.from_z(x, sensitivity=1.0, adjacency="replace", alternative="greater")
     mirrored = release(evidence, q=_MIRROR_Q, epsilon=EPSILON, delta=DELTA, method="mirror", k=_MIRROR_K)
     return _code(mirrored.indices, x.size)
 
@@ -99,7 +99,7 @@ def mirror_law(x: NDArray[np.float64]) -> outcomes.Law:
     select, signs = 0.625 * rho, 0.375 * rho
     scale = 2.0 * math.sqrt(float(effective(_MIRROR_K)) / (8 * select))
     lattice = lattice_for(1.0)
-    sigma = lattice.sup / math.sqrt(2 * signs / _MIRROR_K)
+    sigma = lattice.sensitivity / math.sqrt(2 * signs / _MIRROR_K)
     positive = [_tail(sigma, 1 - math.floor(float(z) / lattice.step)) for z in np.clip(x, -37.0, 37.0)]
     law: outcomes.Law = {}
     for order, chance in outcomes.softmax_orders(np.abs(x), scale, _MIRROR_K).items():

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from discreet.block import Names
 from discreet.privacy.calibrate import smallest_scale
-from discreet.privacy.events import Gaussian
-from discreet.privacy.promise import Privacy
+from discreet.privacy.events import Gaussian, Privacy
 from discreet.report.release import Release
 
 if TYPE_CHECKING:
@@ -21,9 +20,11 @@ if TYPE_CHECKING:
     from discreet.evidence.core.certificate import Certificate
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.null import Null
+    from discreet.evidence.core.people import People
     from discreet.evidence.core.sharded import Sharded
     from discreet.methods.parameters import Parameters
     from discreet.privacy.events import Event
+    from discreet.report.estimates import Told
     from discreet.report.fdr import FdrPromise
     from discreet.report.values import Values
 
@@ -98,3 +99,29 @@ _DOUBTS = {
 def doubts(null: Null) -> tuple[str, str]:
     """Return what to add, where no proof covers p-values, to their stated law and to the word "proved"."""
     return _DOUBTS.get(null.basis, ("", ""))
+
+
+def released(
+    method: str,
+    people: People,
+    asked: Parameters,
+    events: tuple[Event, ...],
+    places: NDArray[np.intp],
+    told: Told,
+    fdr: FdrPromise,
+    values: Values,
+) -> Release:
+    """Return the record of a release that tells everything; `places` are the discoveries, in their order."""
+    return Release(
+        method,
+        len(people),
+        asked.q,
+        told.indices[places],
+        tuple(told.hypotheses[int(place)] for place in places),
+        True,
+        Privacy(asked.epsilon, asked.delta, events, "replace", people.public, people.assumption),
+        fdr,
+        {"guarantee": str(asked.guarantee), "protect": people.protect},
+        values if asked.values else None,
+        told=told,
+    )

@@ -50,6 +50,8 @@ class Method:
         Which guarantees it gives, the default first; empty if it has but one.
     idle : mapping from str to tuple of str
         Under which guarantee which of the options would do nothing.
+    of_rows : tuple of str
+        Which of the options do something only where everyone's rows are asked, not of scores.
     defaults : mapping from str to object
         What is meant where an option is not given.
     gaussian : bool
@@ -70,6 +72,7 @@ class Method:
     options: Mapping[str, str]
     guarantees: tuple[str, ...] = ()
     idle: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    of_rows: tuple[str, ...] = ()
     defaults: Mapping[str, Any] = field(default_factory=dict[str, Any])
     gaussian: bool = True
     of_scores: str = ""
@@ -86,6 +89,8 @@ class Method:
         if asked.k is not None:
             check.whole(asked.k, "k", 1, len(data))
         if isinstance(data, People):
+            if data.covariates is not None and self.name != "all":
+                raise InputError(f'adjust works by method "all" alone, not "{self.name}": leave method out')
             if self.of_people:
                 return _loaded(self.of_people)(data, asked)
             from discreet.evidence.core.compared import compared  # loaded where it is needed alone
@@ -102,6 +107,12 @@ class Method:
             )
         if isinstance(data, Sharded) and not self.of_shards:
             raise InputError(f'method "{self.name}" needs all scores in one place: use "aware"')
+        for option in self.of_rows:
+            if getattr(asked, option) is not None:
+                raise InputError(
+                    f'{option} would do nothing here: with method "{self.name}" it is for comparisons of two '
+                    f"groups, whose rows are asked several times. Leave {option} out"
+                )
         return _loaded(self.of_scores)(data, asked)
 
     @property

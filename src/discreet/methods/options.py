@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import get_args
 
-from discreet.documented import Text
+from discreet.docstrings import Text
 from discreet.methods.registry import METHODS
 from discreet.typing import Cutoffs, Dependence, Engine, Guarantee, MethodName
 

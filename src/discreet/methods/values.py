@@ -25,12 +25,12 @@ class ValuePlan:
 
     rho: float
     most: int
-    sup: float
+    sensitivity: float
 
     def __post_init__(self) -> None:
         # Noise that cannot be drawn is refused before anything is; between the ends it only grows.
         for count in (1, self.most):
-            gaussian_noise(self.sup, self.rho / count)
+            gaussian_noise(self.sensitivity, self.rho / count)
 
     def draw(self, evidence: Evidence, indices: NDArray[np.int64]) -> Values:
         """Return one noisy number for each of `indices`, the effect where there is one, else the score."""
@@ -41,7 +41,7 @@ class ValuePlan:
         unit = np.ones(indices.size) if effect is None else effect.unit[indices]
         if indices.size == 0:
             return Values(name, np.zeros(0), np.zeros(0))
-        noise = gaussian_noise(self.sup, self.rho / indices.size)
+        noise = gaussian_noise(self.sensitivity, self.rho / indices.size)
         noisy = noise.added_to(whole[indices], largest=True)
         return Values(name, noisy * unit, noise.scale * unit)
 
@@ -49,4 +49,4 @@ class ValuePlan:
 def value_plan(evidence: Evidence, rho: float, most: int) -> ValuePlan:
     """Return the plan that spends `rho` on the values of at most `most` discoveries of `evidence`."""
     effect = evidence.effect
-    return ValuePlan(rho, most, evidence.certificate.sup if effect is None else effect.sup)
+    return ValuePlan(rho, most, evidence.certificate.sensitivity if effect is None else effect.sensitivity)

@@ -35,7 +35,7 @@ class _Stream:
 
         self._update = Cipher(AES(os.urandom(32)), CTR(os.urandom(16))).encryptor().update_into
         self._left = _REKEY_AFTER
-        self.born = _origin()
+        self.born = os.getpid(), _forks
 
     def fill(self, out: memoryview, size: int) -> None:
         """Write `size` fresh bytes to the front of `out`, which has `_SLACK` bytes to spare."""
@@ -48,7 +48,7 @@ class _Stream:
 
     def spent(self) -> bool:
         """Tell whether this key must not be used any more: another process, a fork, or enough bytes."""
-        return self._left <= 0 or self.born != _origin()
+        return self._left <= 0 or self.born != (os.getpid(), _forks)
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a randomness stream cannot be copied or pickled: two copies would repeat noise")
@@ -63,10 +63,6 @@ class _Local(threading.local):
 
 _local = _Local()
 _forks = 0
-
-
-def _origin() -> tuple[int, int]:
-    return os.getpid(), _forks
 
 
 def _after_fork() -> None:

@@ -44,15 +44,6 @@ def decimals(digits: int) -> decimal.Context:
 
 
 @lru_cache(maxsize=4096)
-def _enclosure(x: Fraction, digits: int) -> tuple[Fraction, Fraction]:
-    """Return rationals around exp(x), apart by a relative 10**-digits or less."""
-    # exp(x(1+u)) = exp(x) exp(xu): the quotient needs the digits of x in front of the point as well.
-    with decimal.localcontext(decimals(digits + len(str(int(x))) + 5)):
-        value = Fraction((decimal.Decimal(x.numerator) / decimal.Decimal(x.denominator)).exp())
-    slack = value / 10 ** (digits + 1)
-    return value - slack, value + slack
-
-
 def _floor(of_exp: Callable[[Fraction], Fraction], x: Fraction, bits: int) -> int:
     """Return floor(f(exp(x)) * 2**bits), doubling the precision until both ends of the enclosure agree.
 
@@ -62,17 +53,33 @@ def _floor(of_exp: Callable[[Fraction], Fraction], x: Fraction, bits: int) -> in
         return int(of_exp(Fraction(1)) * (1 << bits))
     digits = 25 + bits * 31 // 100
     while True:
-        ends = [int(of_exp(e) * (1 << bits)) for e in _enclosure(x, digits)]
-        if ends[0] == ends[1]:
-            return ends[0]
+        # exp(x(1+u)) = exp(x) exp(xu): the quotient needs the digits of x in front of the point as well.
+        with decimal.localcontext(decimals(digits + len(str(int(x))) + 5)):
+            value = Fraction((decimal.Decimal(x.numerator) / decimal.Decimal(x.denominator)).exp())
+        slack = value / 10 ** (digits + 1)  # more than `value` is off by
+        low, high = (int(of_exp(end) * (1 << bits)) for end in (value - slack, value + slack))
+        if low == high:
+            return low
         digits *= 2
 
 
-floor_of_exp = partial(_floor, lambda e: 1 / e)
+def _inverse(e: Fraction) -> Fraction:
+    return 1 / e
+
+
+def _odds(e: Fraction) -> Fraction:
+    return 1 / (1 + e)
+
+
+def _tanh_half(e: Fraction) -> Fraction:
+    return (e - 1) / (e + 1)
+
+
+floor_of_exp = partial(_floor, _inverse)
 """Returns floor(exp(-x) * 2**bits) exactly, for rational x >= 0."""
-floor_of_odds = partial(_floor, lambda e: 1 / (1 + e))
+floor_of_odds = partial(_floor, _odds)
 """Returns floor(2**bits / (1 + exp(x))) exactly, for rational x > 0."""
-floor_of_tanh_half = partial(_floor, lambda e: (e - 1) / (e + 1))
+floor_of_tanh_half = partial(_floor, _tanh_half)
 """Returns floor(tanh(x/2) * 2**bits) exactly, for rational x > 0."""
 
 

@@ -103,7 +103,7 @@ class Setting:
         """Return the evidence of n people whose textbook z scores, of variance 1, are `z`, (columns,)."""
         if isinstance(self.test, float):
             sensitivity = self.test * float(np.sqrt(self.people / n))
-            return Evidence.from_z(z, sup=sensitivity, adjacency="replace", alternative=self.declared)
+            return Evidence.from_z(z, sensitivity=sensitivity, adjacency="replace", alternative=self.declared)
         return self.test.invented(z, self._people(n))
 
     def _people(self, n: int) -> Invented:

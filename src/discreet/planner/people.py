@@ -19,8 +19,8 @@ from discreet.alternative import toward
 from discreet.classical.adaptive_bh import adaptive_bh
 from discreet.classical.step_up import step_up_positions
 from discreet.evidence.core.people import People, Question
+from discreet.methods.all.budget import planned, schedule
 from discreet.methods.all.method import measured
-from discreet.methods.all.shares import schedule, shares
 from discreet.methods.common import expected, gaussian_budget
 from discreet.methods.registry import METHODS
 from discreet.planner.study import Rates
@@ -233,7 +233,7 @@ def _reported(people: People, asked: Parameters, times: float, n: int) -> NDArra
     rho = gaussian_budget(asked.epsilon, asked.delta)
     if asked.method == "all" and asked.guarantee != "proved":
         later = schedule(expected(asked.expect, len(people)), len(people))
-        budget = shares(all_of_them, rho, later).of(rho).of_a_sample(times)
+        budget = planned(all_of_them, rho, later).of(rho).of_a_sample(times)
         return adaptive_bh(measured(people, budget, later).p, asked.q)
     larger = replace(asked, epsilon=_epsilon(rho * times, asked.delta)) if times > 1 else asked
     return METHODS[larger.method].ready(larger, people).draw().indices

@@ -92,13 +92,13 @@ class Study:
     def _noise(self, method: str) -> float | None:
         """Return the standard deviation of the noise in the selection of as many as there are effects."""
         certificate, null = self.seen()
-        sup, spread, asked = certificate.sup, certificate.spread, self.asked[method]
+        sensitivity, spread, asked = certificate.sensitivity, certificate.spread, self.asked[method]
         if method in {"aware", "calibrated"}:
             public = public_constants(
                 null,
                 self.m,
                 asked.q,
-                sup,
+                sensitivity,
                 spread,
                 gaussian_budget(asked.epsilon, asked.delta),
                 str(asked.guarantee),
@@ -107,7 +107,7 @@ class Study:
             at = int(np.argmin(np.abs(public.counts - len(self.effects))))
             return float(public.scale[at]) * math.pi / math.sqrt(6)
         if method in {"peel", "oneshot"}:
-            public = (self.k, asked.epsilon, asked.delta, spread, sup, True)
+            public = (self.k, asked.epsilon, asked.delta, spread, sensitivity, True)
             planned = peel_plan(*public) if method == "peel" else oneshot_plan(*public, self.m)
             return planned.scale * math.sqrt(2)
         return None

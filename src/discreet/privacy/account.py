@@ -13,8 +13,6 @@ from discreet.errors import InputError
 from discreet.privacy import curves
 from discreet.privacy.bounded_range import MOST_ROUNDS, composed_delta
 from discreet.privacy.events import ZCDP, Approximate, BoundedRange, Event, Gaussian, Pure
-from discreet.privacy.rounds import squared
-from discreet.privacy.search import log_excess, smallest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -23,6 +21,8 @@ _TOLERANCE = 1e-9
 _RECURSION_TOLERANCE = 1e-6
 _UP = 1 + 1e-14
 _LEAST = 1e-100
+# A bracket narrower than this is closed, whatever the tolerance: the answer may be 0.
+_NARROWEST = 1e-300
 
 
 def account(events: Iterable[Event], *, delta: float | None = None, epsilon: float | None = None) -> float:
@@ -151,7 +151,7 @@ class _Spent:
     def square(self) -> float:
         """The square of the mu of everything but zCDP; pure events are rounds of twice their range."""
         rounds = [*self.ranged.items(), *((2 * e, count) for e, count in self.pure.items())]
-        return self.gaussian_square + squared(rounds)
+        return self.gaussian_square + curves.squared(rounds)
 
     @property
     def smooth_rho(self) -> float:
@@ -169,25 +169,27 @@ class _Spent:
         """Return every bound that applies, as a function from epsilon to delta, with a search tolerance."""
         rho, smooth_rho = self.rho, self.smooth_rho
         pure = self.as_pure
-        found: list[tuple[Callable[[float], float], float]] = []
-        found.append((lambda epsilon: curves.zcdp_delta(epsilon, rho), _TOLERANCE))
+        bounds: list[tuple[Callable[[float], float], float]] = []
+        bounds.append((lambda epsilon: curves.zcdp_delta(epsilon, rho), _TOLERANCE))
         if self.zcdp:
-            found.append((_shifted(lambda epsilon: curves.zcdp_delta(epsilon, smooth_rho), pure), _TOLERANCE))
+            bounds.append(
+                (_shifted(lambda epsilon: curves.zcdp_delta(epsilon, smooth_rho), pure), _TOLERANCE)
+            )
         elif self.gaussian:
-            found.append(_gaussian(self.gaussian_square, pure))
+            bounds.append(_gaussian(self.gaussian_square, pure))
         if not self.zcdp and self.ranged:
-            found.append(_gaussian(self.gaussian_square + squared(self.ranged.items()), self.pure))
+            bounds.append(_gaussian(self.gaussian_square + curves.squared(self.ranged.items()), self.pure))
         if not self.zcdp and self.pure:
-            found.append(_gaussian(self.square, Counter()))
+            bounds.append(_gaussian(self.square, Counter()))
         if pure and not self.zcdp and not self.gaussian:
             groups = sorted(pure.items())
             if len(groups) <= 2 and math.prod(count + 1 for _, count in groups) <= curves.MOST_TERMS:
-                found.append((lambda epsilon: curves.pure_delta(epsilon, groups), _TOLERANCE))
+                bounds.append((lambda epsilon: curves.pure_delta(epsilon, groups), _TOLERANCE))
             if len(self.ranged) == 1 and not self.pure:
                 ((e, rounds),) = self.ranged.items()
                 if rounds <= MOST_ROUNDS:
-                    found.append((lambda epsilon: composed_delta(epsilon, e, rounds), _RECURSION_TOLERANCE))
-        return found
+                    bounds.append((lambda epsilon: composed_delta(epsilon, e, rounds), _RECURSION_TOLERANCE))
+        return bounds
 
     def epsilon(self, delta: float) -> float:
         """Return the smallest epsilon any bound certifies at `delta`."""
@@ -235,3 +237,41 @@ def _total(counter: Counter[float]) -> float:
 def _add_up(a: float, b: float) -> float:
     """Return a + b, rounded up where it is not exact."""
     return a + b if a == 0.0 or b == 0.0 else math.nextafter(a + b, math.inf)
+
+
+def smallest(excess: Callable[[float], float], low: float, high: float, tolerance: float) -> float:
+    """Return x in [low, high] with excess(x) <= 0, within relative `tolerance` of the smallest such x.
+
+    `excess` is nonincreasing and excess(high) <= 0, which the caller has checked; the value returned has been
+    tried too, so it fits whatever the shape of `excess`.
+    """
+    above = excess(low)
+    if above <= 0:
+        return low
+    below = excess(high)
+    slow = side = 0
+    while (gap := high - low) > (step := max(tolerance * high, _NARROWEST)):
+        if slow < 3 and math.isfinite(above) and math.isfinite(below) and below < 0:
+            x = low + gap * above / (above - below)
+        else:
+            x, slow = low + gap / 2, 0
+        # Half a tolerance inside both ends, so that a hit on one side closes the bracket from the other.
+        x = min(max(x, low + step / 2), high - step / 2)
+        value = excess(x)
+        # The Illinois rule: an end that stays twice counts half, or it would stay for ever.
+        if value > 0:
+            low, above, below = x, value, below / 2 if side > 0 else below
+            side = 1
+        else:
+            high, below, above = x, value, above / 2 if side < 0 else above
+            side = -1
+        slow = slow + 1 if high - low > gap / 2 else 0
+    return high
+
+
+def log_excess(value: float, target: float) -> float:
+    """Return log(value/target), made to have the sign of value - target whatever the rounding; target > 0."""
+    if value <= 0:
+        return -math.inf
+    difference = math.log(value) - math.log(target)
+    return max(difference, math.ulp(0.0)) if value > target else min(difference, 0.0)

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 
 from discreet import check
 from discreet.errors import InputError
-from discreet.privacy.account import account
+from discreet.privacy.account import account, log_excess, smallest
 from discreet.privacy.curves import range_rho, zcdp_delta
 from discreet.privacy.events import BoundedRange, Event
-from discreet.privacy.search import log_excess, smallest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

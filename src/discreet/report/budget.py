@@ -7,7 +7,7 @@ from html import escape
 
 from discreet import check
 from discreet.errors import InputError
-from discreet.privacy.promise import down
+from discreet.privacy.events import down
 from discreet.report.markup import visible
 
 

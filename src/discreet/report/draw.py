@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class Axis:
     """A straight map from numbers in [low, high] to places in [first, last]; `whole`: ranks and counts."""
 
     low: float
@@ -77,7 +77,7 @@ def number(x: float) -> str:
     return f"{x:,.0f}" if abs(x) >= 1000 and x == round(x) else f"{x:.4g}"
 
 
-def levels(x: Scale, y: Scale, about: int) -> list[Element]:
+def levels(x: Axis, y: Axis, about: int) -> list[Element]:
     """Return the lines and numbers of the axis that goes up."""
     shapes: list[Element] = []
     for tick in y.ticks(about):
@@ -88,7 +88,7 @@ def levels(x: Scale, y: Scale, about: int) -> list[Element]:
     return shapes
 
 
-def grid(x: Scale, y: Scale, x_name: str, y_name: str, about: tuple[int, int]) -> list[Element]:
+def grid(x: Axis, y: Axis, x_name: str, y_name: str, about: tuple[int, int]) -> list[Element]:
     """Return the lines, numbers and names of two axes; y.first is the bottom."""
     shapes = levels(x, y, about[1])
     shapes += [text(x(tick), y.first + 18, number(tick), "middle", "tick") for tick in x.ticks(about[0])]

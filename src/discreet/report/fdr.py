@@ -35,7 +35,7 @@ class FdrPromise:
     Examples
     --------
     >>> import discreet
-    >>> evidence = discreet.Evidence.from_z([12.0, 0.3], sup=0.01, adjacency="replace")
+    >>> evidence = discreet.Evidence.from_z([12.0, 0.3], sensitivity=0.01, adjacency="replace")
     >>> release = discreet.release(evidence, q=0.1, epsilon=1, delta=1e-6)
     >>> release.fdr.level, release.fdr.guarantee
     (0.1, 'proved')

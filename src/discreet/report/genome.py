@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 WINDOW = 500_000  # base pairs
 
 
-class Variant(Protocol):
+class LocatedVariant(Protocol):
     """The public face of a variant: where it is and which allele was counted."""
 
     @property
@@ -90,12 +90,12 @@ class Located:
     >>> from discreet.lab.cohort import Simulated
     >>> bed = Simulated(people=200, variants=30).write(pathlib.Path(tempfile.mkdtemp()) / "cohort.bed")
     >>> release = discreet.discover(bed, discreet.Allelic(), q=0.1, epsilon=1, delta=1e-6)
-    >>> discreet.located(release, bed).to_tsv().split()[0]
+    >>> discreet.locate(release, bed).to_tsv().split()[0]
     'chromosome'
     """
 
     release: Release
-    variants: tuple[Variant, ...]
+    variants: tuple[LocatedVariant, ...]
     window: int
     ends: Mapping[str, int]
 

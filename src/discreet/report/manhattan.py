@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from discreet.report.bands import bands_of
-from discreet.report.draw import Scale, levels, line, picture, text
+from discreet.report.draw import Axis, levels, line, picture, text
 from discreet.report.markup import shown, tag
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def drawn(located: Located, width: int) -> ET.Element:
     for chromosome, end in ends.items():
         starts[chromosome] = length
         length += max(1, end)
-    x = Scale(0, length, _LEFT, width - 20.0)
+    x = Axis(0, length, _LEFT, width - 20.0)
     heights, y, axis = _up(located, x)
     shapes = [*axis, text(x.last, _BOTTOM + 36, "chromosome", "end")]
     free = 0.0
@@ -79,17 +79,17 @@ def drawn(located: Located, width: int) -> ET.Element:
     return picture(f"manhattan-{width}", width, _HEIGHT, title, words, shapes)
 
 
-def _up(located: Located, x: Scale) -> tuple[list[float], Scale, list[Element]]:
+def _up(located: Located, x: Axis) -> tuple[list[float], Axis, list[Element]]:
     """Return the height of each discovery, the scale that goes up, and its axis."""
     release, count = located.release, len(located.variants)
     bands = bands_of(release)
     if bands is not None:
-        y = Scale(*bands.ends, _BOTTOM, _TOP)
+        y = Axis(*bands.ends, _BOTTOM, _TOP)
         name = text(4, _TOP - 16, f"{shown(bands.name, 44)}, noisy")
         return [dot for _, dot, _ in bands.each], y, [*levels(x, y, 5), name]
     floor = line(f"M{x.first} {_BOTTOM}H{x.last}", "zero")
     if release.ordered and count:
-        y = Scale(count + 0.5, 0.5, _BOTTOM, _TOP, whole=True)
+        y = Axis(count + 0.5, 0.5, _BOTTOM, _TOP, whole=True)
         name = text(4, _TOP - 16, "rank, strongest on top")
         return [float(place + 1) for place in range(count)], y, [*levels(x, y, 4), floor, name]
-    return [0.5] * count, Scale(0, 1, _BOTTOM, _TOP), [floor, text(4, _TOP - 16, "released")]
+    return [0.5] * count, Axis(0, 1, _BOTTOM, _TOP), [floor, text(4, _TOP - 16, "released")]

@@ -8,7 +8,7 @@ import math
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from discreet.privacy.promise import down
+from discreet.privacy.events import down
 from discreet.report import pictures, words
 from discreet.report.asked import circumstances, question
 from discreet.report.cite import references

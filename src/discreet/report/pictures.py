@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from discreet.report.draw import Scale, box, grid, line, number, picture, text
+from discreet.report.draw import Axis, box, grid, line, number, picture, text
 from discreet.report.markup import shown
 from discreet.report.words import percent, right_guess, short
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
-    from discreet.privacy.promise import Privacy
+    from discreet.privacy.events import Privacy
     from discreet.report.bands import Bands
     from discreet.report.budget import BudgetLine
     from discreet.report.release import Release
@@ -23,8 +23,8 @@ MOST_NAMED = 25
 def ranked(release: Release, bands: Bands, width: int) -> Element:
     """Draw every dot in the order of the list, with its band."""
     count, height = len(release), 300
-    x = Scale(0.5, count + 0.5, 48, width - 20, whole=True)
-    y = Scale(*bands.ends, height - 48, 28)
+    x = Axis(0.5, count + 0.5, 48, width - 20, whole=True)
+    y = Axis(*bands.ends, height - 48, 28)
     lines = "".join(f"M{x(i)} {y(low)}V{y(high)}" for i, (low, _, high) in enumerate(bands.each, 1))
     dots = "".join(f"M{x(i)} {y(v)}h0" for i, (_, v, _) in enumerate(bands.each, 1))
     crowd = "many" if count > width / 6 else "few"
@@ -46,7 +46,7 @@ def effects(release: Release, bands: Bands, width: int) -> Element:
     wide = width > 400
     left, step, letters = (230, 24, 30) if wide else (12, 38, 44)
     height = 40 + step * len(bands.each) + 24
-    x = Scale(*bands.ends, left, width - 20)
+    x = Axis(*bands.ends, left, width - 20)
     shapes: list[Element] = []
     for tick in x.ticks(6 if wide else 4):
         shapes += [
@@ -72,15 +72,15 @@ def effects(release: Release, bands: Bands, width: int) -> Element:
 def positions(release: Release, width: int) -> Element:
     """Draw where the discoveries lie among the hypotheses, as they stand in the table."""
     count, height = len(release), 220 if release.ordered else 110
-    x = Scale(0, max(1, release.m - 1), 48, width - 26, whole=True)
+    x = Axis(0, max(1, release.m - 1), 48, width - 26, whole=True)
     places = [x(int(i)) for i in release.indices]
     if release.ordered:
-        y = Scale(count + 0.5, 0.5, height - 48, 28, whole=True)
+        y = Axis(count + 0.5, 0.5, height - 48, 28, whole=True)
         dots = "".join(f"M{place} {y(rank)}h0" for rank, place in enumerate(places, 1))
         shapes = [*grid(x, y, "index among the hypotheses", "rank", (width // 110, 4))]
         shapes.append(line(dots, "dots many" if count > 120 else "dots few"))
     else:
-        y = Scale(0, 1, height - 48, 28)
+        y = Axis(0, 1, height - 48, 28)
         shapes = [
             *(text(x(t), height - 30, number(t), "middle", "tick") for t in x.ticks(width // 110)),
             text(x.last, height - 10, "index among the hypotheses", "end"),
@@ -94,7 +94,7 @@ def positions(release: Release, width: int) -> Element:
 def guess(privacy: Privacy, width: int) -> Element:
     """Draw how often someone who tries to find out about one person can be right."""
     most = right_guess(privacy)
-    x = Scale(0, 1, 1, width - 1)
+    x = Axis(0, 1, 1, width - 1)
     rows = [("A coin flip", 0.5, "before"), ("With this report, at most", most, "after")]
     shapes: list[Element] = []
     for i, (name, share, look) in enumerate(rows):
@@ -120,7 +120,7 @@ def guess(privacy: Privacy, width: int) -> Element:
 def meter(budget: BudgetLine, width: int) -> Element:
     """Draw how much of the data set's budget is spent."""
     share = min(1.0, budget.spent / budget.epsilon) if budget.epsilon > 0 else 1.0
-    x = Scale(0, 1, 1, width - 1)
+    x = Axis(0, 1, 1, width - 1)
     shapes = [
         text(1, 16, f"spent: epsilon {short(budget.spent)}"),
         text(width - 1, 16, f"of {short(budget.epsilon)}", "end", "figure"),

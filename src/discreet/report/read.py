@@ -11,7 +11,7 @@ import numpy as np
 from discreet import check
 from discreet.errors import InputError
 from discreet.privacy import events
-from discreet.privacy.promise import Privacy
+from discreet.privacy.events import Privacy
 from discreet.report.budget import BudgetLine
 from discreet.report.estimates import NUMBERS, Told
 from discreet.report.fdr import FdrPromise

@@ -57,7 +57,7 @@ def to_dict(release: Release) -> dict[str, Any]:
         "privacy": {
             "epsilon": _number(privacy.epsilon),
             "delta": float(privacy.delta),
-            "neighbours": _text(privacy.neighbours),
+            "neighbours": _text(privacy.adjacency),
             "public": _text(privacy.public),
             "assumption": _text(privacy.assumption),
             "events": [events.to_dict(event) for event in privacy.events],

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.classical.rejections import Rejections
-    from discreet.privacy.promise import Privacy
+    from discreet.privacy.events import Privacy
     from discreet.report.budget import BudgetLine
     from discreet.report.estimates import Told
     from discreet.report.fdr import FdrPromise
@@ -47,7 +47,7 @@ class Release:
     ordered : bool
         Whether the order of the discoveries is part of the release.
     privacy : Privacy
-        epsilon, delta, neighbours, events; in words when printed.
+        epsilon, delta, adjacency, events; in words when printed.
     fdr : FdrPromise
         Level, guarantee and assumptions; in words when printed.
     parameters : mapping from str to object
@@ -76,7 +76,7 @@ class Release:
     Examples
     --------
     >>> import discreet
-    >>> evidence = discreet.Evidence.from_z([12.0, 0.3], sup=0.01, adjacency="replace")
+    >>> evidence = discreet.Evidence.from_z([12.0, 0.3], sensitivity=0.01, adjacency="replace")
     >>> release = discreet.release(evidence, q=0.1, epsilon=1, delta=1e-6)
     >>> discreet.Release.from_json(release.to_json()) == release
     True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from discreet.privacy.promise import NEIGHBOURS
+from discreet.privacy.events import NEIGHBOURS
 from discreet.report.asked import circumstances, question, said
 from discreet.report.markup import shown, tag
 from discreet.report.words import cost, order, percent, right_guess
@@ -13,7 +13,7 @@ from discreet.report.words import cost, order, percent, right_guess
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
-    from discreet.privacy.promise import Privacy
+    from discreet.privacy.events import Privacy
     from discreet.report.fdr import FdrPromise
     from discreet.report.release import Release
 
@@ -40,7 +40,7 @@ def fdr_statement(fdr: FdrPromise) -> list[Element]:
 def privacy_statement(privacy: Privacy) -> list[Element]:
     """Return the claim about privacy, what is neighbouring, and what was spent."""
     numbers = f"ε = {privacy.epsilon!r} and δ = {privacy.delta!r}"
-    near = NEIGHBOURS.get(privacy.neighbours, privacy.neighbours)
+    near = NEIGHBOURS.get(privacy.adjacency, privacy.adjacency)
     spent = [tag("li", str(event)) for event in privacy.events]
     parts = [
         tag("p", "P( M(x) ∈ S ) ≤ e", tag("sup", "ε"), " P( M(y) ∈ S ) + δ", class_="formula"),

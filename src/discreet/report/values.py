@@ -31,7 +31,7 @@ class Values:
     Examples
     --------
     >>> import discreet
-    >>> evidence = discreet.Evidence.from_z([12.0, 0.3], sup=0.01, adjacency="replace")
+    >>> evidence = discreet.Evidence.from_z([12.0, 0.3], sensitivity=0.01, adjacency="replace")
     >>> release = discreet.release(evidence, q=0.1, epsilon=1, delta=1e-6, values=True)
     >>> release.values.name, release.values.noisy.shape
     ('z score', (1,))

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.privacy.promise import DECLARED, NEIGHBOURS
+from discreet.privacy.events import DECLARED, NEIGHBOURS
 from discreet.report.estimates import places
 from discreet.report.intervals import miss_rates
 from discreet.report.markup import shown
 from discreet.report.needed import needed
 
 if TYPE_CHECKING:
-    from discreet.privacy.promise import Privacy
+    from discreet.privacy.events import Privacy
     from discreet.report.fdr import FdrPromise
     from discreet.report.release import Release
 
@@ -119,7 +119,7 @@ def protection(privacy: Privacy) -> list[str]:
     """Return the promise about privacy, one paragraph each."""
     if math.isinf(privacy.epsilon):
         return ["Nothing limits what this report can reveal about one person."]
-    what = _GUESS.get(privacy.neighbours, f"which of two inputs was used ({privacy.neighbours})")
+    what = _GUESS.get(privacy.adjacency, f"which of two inputs was used ({privacy.adjacency})")
     rest = (
         f" The promise is spelled with two numbers: epsilon = {short(privacy.epsilon)}, smaller is safer, "
         f"and delta = {short(privacy.delta)}, the chance left over for anything worse."
@@ -167,13 +167,13 @@ def in_short(privacy: Privacy) -> list[str]:
     numbers = f"epsilon = {short(privacy.epsilon)}, delta = {short(privacy.delta)}"
     if math.isinf(privacy.epsilon):
         return ["Privacy: none; nothing limits what the list can reveal about one person."]
-    who = NEIGHBOURS.get(privacy.neighbours, shown(privacy.neighbours, 600))
+    who = NEIGHBOURS.get(privacy.adjacency, shown(privacy.adjacency, 600))
     guess = (
         f"Privacy: {numbers}, for {who}. Whoever knows all data but one person's, and guesses between two "
         f"records of that person, is right at most {percent(right_guess(privacy))} of the time."
     )
     shared = f"Not protected: {privacy.public}." if privacy.public else ""
-    stands = privacy.assumption or ("" if privacy.neighbours in NEIGHBOURS else DECLARED)
+    stands = privacy.assumption or ("" if privacy.adjacency in NEIGHBOURS else DECLARED)
     return [guess, *filter(None, (stands, shared))]
 
 

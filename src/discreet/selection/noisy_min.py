@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, get_args
 
 from discreet import check
 from discreet.noise.laws import LAPLACE
-from discreet.privacy.events import Pure
-from discreet.privacy.promise import Privacy
+from discreet.privacy.events import Privacy, Pure
 from discreet.selection.contest.contest import check_scale, largest
 from discreet.selection.joint.joint import joint
 from discreet.selection.scales import ratio_up, rounded_up
@@ -127,19 +126,19 @@ def noisy_min(
     1
     """
     scores = read_scores(values, "values", largest=False)
-    sup, epsilon = read_sensitivity(sensitivity), check.epsilon(epsilon)
-    width, release_value = read_spread(spread, sup), check.flag(release_value, "release_value")
+    sensitivity, epsilon = read_sensitivity(sensitivity), check.epsilon(epsilon)
+    width, release_value = read_spread(spread, sensitivity), check.flag(release_value, "release_value")
     # Everything public is settled, or refused, before anything is drawn.
     flip = check.choice(method, "method", METHODS) == "permute-and-flip"
-    scale = rounded_up((width + (sup if release_value else 0.0)) / epsilon)
+    scale = rounded_up((width + (sensitivity if release_value else 0.0)) / epsilon)
     check_scale(scale)
     events = (Pure(ratio_up(width, scale)),)
     noise = None
     if release_value:
-        share = ratio_up(sup, scale)
-        noise = laplace_noise(sup, share)
+        share = ratio_up(sensitivity, scale)
+        noise = laplace_noise(sensitivity, share)
         events += (Pure(share),)
-    privacy = Privacy(epsilon, 0.0, events, words(sup, width))
+    privacy = Privacy(epsilon, 0.0, events, words(sensitivity, width))
     if flip:
         index = int(joint(scores, width, 1, events[0].epsilon)[0])
     else:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from discreet.privacy.promise import Privacy
+    from discreet.privacy.events import Privacy
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet import check
 from discreet.noise.laws import GUMBEL, LAPLACE
-from discreet.privacy.promise import Privacy
+from discreet.privacy.events import Privacy
 from discreet.selection import scales as plans
 from discreet.selection.contest.contest import largest as noisy_largest
 from discreet.selection.joint.joint import check_joint, joint
@@ -110,8 +110,8 @@ def top_k(
     """
     better = read_scores(scores, "scores", largest=largest)
     k = check.whole(k, "k", 1, better.size)
-    sup = read_sensitivity(sensitivity)
-    width = read_spread(spread, sup)
+    sensitivity = read_sensitivity(sensitivity)
+    width = read_spread(spread, sensitivity)
     epsilon, delta = check.epsilon(epsilon), check.delta(delta)
     check.choice(method, "method", METHODS)
     values = check.flag(values, "values")
@@ -124,11 +124,11 @@ def top_k(
     elif method == "gumbel":
         plan = plans.gumbel_plan(k, epsilon, delta, width, values)
     elif method == "peel":
-        plan = plans.peel_plan(k, epsilon, delta, width, sup, values)
+        plan = plans.peel_plan(k, epsilon, delta, width, sensitivity, values)
     else:
-        plan = plans.oneshot_plan(k, epsilon, delta, width, sup, values, better.size)
-    noise = _value_noise(sup, plan)
-    privacy = Privacy(epsilon, delta, plan.events, words(sup, width))
+        plan = plans.oneshot_plan(k, epsilon, delta, width, sensitivity, values, better.size)
+    noise = _value_noise(sensitivity, plan)
+    privacy = Privacy(epsilon, delta, plan.events, words(sensitivity, width))
     if method == "joint":
         indices = joint(better, width, k, plan.selection_epsilon)
     elif method == "peel":
@@ -143,9 +143,9 @@ def top_k(
     return replace(chosen, values=noise.added_to(better[indices], largest=largest), value_scale=noise.scale)
 
 
-def _value_noise(sup: float, plan: plans.Plan) -> ValueNoise | None:
+def _value_noise(sensitivity: float, plan: plans.NoisePlan) -> ValueNoise | None:
     if plan.value_epsilon is not None:
-        return laplace_noise(sup, plan.value_epsilon)
+        return laplace_noise(sensitivity, plan.value_epsilon)
     if plan.value_rho is not None:
-        return gaussian_noise(sup, plan.value_rho)
+        return gaussian_noise(sensitivity, plan.value_rho)
     return None

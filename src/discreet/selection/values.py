@@ -1,7 +1,8 @@
 """Fresh noisy values of what was selected, on a lattice fine enough not to matter.
 
 A score is rounded down to a power-of-two step, which floats do exactly; one person then moves it by at most
-ceil(sup/step) steps, and that, not sup, is what the noise is scaled to. The noise is planned, and refused
+ceil(sensitivity/step) steps, and that, not the sensitivity, is what the noise is scaled to. The noise is
+planned, and refused
 where it cannot be drawn, before anything is selected.
 """
 
@@ -15,8 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.errors import InputError
-from discreet.noise.gaussian import rounded_gaussian
-from discreet.noise.laplace import SCALES, discrete_laplace
+from discreet.noise.samplers import SCALES, discrete_laplace, rounded_gaussian
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,10 +27,10 @@ _RANGE = 2.0**50
 
 @dataclass(frozen=True, slots=True)
 class Lattice:
-    """Multiples of `step`, on which one person moves a rounded score by at most `sup` steps."""
+    """Multiples of `step`, on which one person moves a rounded score by at most `sensitivity` steps."""
 
     step: float
-    sup: int
+    sensitivity: int
 
 
 def lattice_for(sensitivity: float) -> Lattice:
@@ -83,11 +83,11 @@ class ValueNoise:
 def laplace_noise(sensitivity: float, epsilon: float) -> ValueNoise:
     """Return noise that makes each value exactly epsilon-DP."""
     lattice = lattice_for(sensitivity)
-    return ValueNoise(lattice, Fraction(lattice.sup) / Fraction(epsilon), gaussian=False)
+    return ValueNoise(lattice, Fraction(lattice.sensitivity) / Fraction(epsilon), gaussian=False)
 
 
 def gaussian_noise(sensitivity: float, rho: float) -> ValueNoise:
     """Return noise that makes each value Gaussian(sqrt(2 rho))."""
     lattice = lattice_for(sensitivity)
-    sigma = math.nextafter(lattice.sup / math.sqrt(2.0 * rho), math.inf) * (1 + 2.0**-50)
+    sigma = math.nextafter(lattice.sensitivity / math.sqrt(2.0 * rho), math.inf) * (1 + 2.0**-50)
     return ValueNoise(lattice, Fraction(sigma), gaussian=True)

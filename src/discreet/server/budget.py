@@ -18,8 +18,9 @@ from sqlalchemy import and_, insert, or_, select, update
 from discreet.errors import BudgetError, InputError
 from discreet.privacy import events as event_kinds
 from discreet.privacy.events import Gaussian
-from discreet.privacy.ledger.dataset import DataSet as State
 from discreet.privacy.ledger.payment import refuse_excess
+from discreet.privacy.ledger.state import DataSet as State
+from discreet.server import records
 from discreet.server.store.tables import job, purse
 
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ def _refuse_excess(state: State, name: str, cost: Gaussian) -> None:
 def _excess(state: State, name: str, cost: Gaussian) -> str:
     """Return the ledger's refusal of a cost, or nothing if it is admitted: a function of the state alone."""
     try:
-        refuse_excess(name, state, (cost,), state.neighbours)
+        refuse_excess(name, state, (cost,), state.adjacency)
     except BudgetError as refusal:
         return str(refusal)
     return ""
@@ -157,7 +158,7 @@ def _with_holds(db: Connection, dataset: str, holder: str, state: State, now: fl
     """Return the state with every hold counted: of questions not charged whose answer is not visible yet."""
     waiting = or_(
         job.c.state.in_(("queued", "running")),
-        and_(job.c.state.in_(("refused", "failed")), job.c.draws == 0, job.c.visible > now),
+        and_(job.c.state.in_(records.UNANSWERED), job.c.draws == 0, job.c.visible > now),
     )
     asked = select(job.c.cost).where(job.c.dataset == dataset, job.c.kind == "ask", waiting)
     if holder:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 OPEN = ("queued", "running", "charged")
 """States of a question that is not answered yet; which of them is no matter of the log."""
+UNANSWERED = ("refused", "failed", "overran")
+"""States of a question that ended without an answer."""
 
 _SEALED: dict[str, tuple[str, ...]] = {
     "account": ("role", "team", "password", "subject", "state"),

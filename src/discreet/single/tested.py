@@ -6,8 +6,7 @@ import json
 from dataclasses import asdict, dataclass, fields
 from typing import Any, NamedTuple
 
-from discreet.privacy.events import Pure
-from discreet.privacy.promise import Privacy
+from discreet.privacy.events import Privacy, Pure
 
 
 class Interval(NamedTuple):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.methods.all import noisy
+from discreet.methods.all.record import Noisy
 from discreet.methods.focus import method as focus
 
 if TYPE_CHECKING:
@@ -50,15 +51,15 @@ class Record:
     before: Record | None = None
     steps: list[Step] = field(default_factory=list)
 
-    def tell(self, total: Any, sensitivity: float, rho: float, unit: float = 1.0) -> noisy.Noisy:
-        """Stand in for `told`."""
+    def tell(self, total: Any, sensitivity: float, rho: float, unit: float = 1.0) -> Noisy:
+        """Stand in for `with_noise`."""
         exact = np.asarray(total)
         with np.errstate(all="ignore"):
             assert np.array_equal(exact.astype(np.int64), exact), "sums are not whole numbers of 64 bits"
         if self.before is None:
             deviation = max(sensitivity, 1.0) / math.sqrt(2 * rho)
             sums = np.round(answered(self.rng, self.style, exact.astype(np.float64), deviation))
-            answer = noisy.Noisy(sums * unit, deviation * unit)
+            answer = Noisy(sums * unit, deviation * unit)
         else:
             answer = self.before.steps[len(self.steps)].answer
         where = sys._getframe(1).f_code.co_name
@@ -75,7 +76,7 @@ class Record:
             answer = self.rng.permutation(len(evidence))[:count]
         else:
             answer = self.before.steps[len(self.steps)].answer
-        terms = (certificate.sup, certificate.spread, rho, float(count))
+        terms = (certificate.sensitivity, certificate.spread, rho, float(count))
         self.steps.append(Chosen("select", evidence.score, terms, answer))
         return answer
 
@@ -109,8 +110,8 @@ def answered(rng: np.random.Generator, style: str, exact: np.ndarray, deviation:
 
 @contextmanager
 def standing_in(record: Record) -> Iterator[None]:
-    """Answer in the place of `told` wherever the methods call it, and of the selection."""
-    real = {"told": noisy.told, "select_largest": focus.select_largest}
+    """Answer in the place of `with_noise` wherever the methods call it, and of the selection."""
+    real = {"with_noise": noisy.with_noise, "select_largest": focus.select_largest}
     places = [
         (module, name)
         for key, module in list(sys.modules.items())
@@ -118,7 +119,7 @@ def standing_in(record: Record) -> Iterator[None]:
         if key.startswith("discreet.methods") and getattr(module, name, None) is real[name]
     ]
     for module, name in places:
-        setattr(module, name, record.tell if name == "told" else record.choose)
+        setattr(module, name, record.tell if name == "with_noise" else record.choose)
     try:
         yield
     finally:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.methods.all import adding, geometry, learn, missing, noisy, norms, reading, stages, where
+from discreet.methods.all import adding, ball, clipping, geometry, learn, measure, noisy, reading, where
 
 
 def everywhere(patch: Any, real: Any, faulty: Any) -> None:
@@ -71,14 +71,12 @@ def clipped_before_centred(patch: Any) -> None:
 def entries_clipped_but_not_rows(patch: Any) -> None:
     """Weigh each entry by the others, and leave the row as long as it then is."""
 
-    def faulty(self: Any, rows: Any) -> Any:
-        if np.isinf(self.radius) or rows.shape[1] == 0:
-            return rows
+    def faulty(rows: Any, room: float, radius: float) -> Any:  # noqa: ARG001
         squared = rows * rows
-        others = np.maximum(squared.sum(axis=1)[:, None] - squared, self.room)
-        return np.trunc(rows * np.sqrt(self.room / others))
+        others = np.maximum(squared.sum(axis=1)[:, None] - squared, room)
+        return np.trunc(rows * np.sqrt(room / others)), np.ones(len(rows))
 
-    patch.setattr(geometry.Ball, "clip", faulty)
+    everywhere(patch, ball.clipped, faulty)
     patch.setattr(
         adding, "compiled", None
     )  # the kernel, compared with NumPy elsewhere, has a clip of its own
@@ -119,7 +117,7 @@ def groups_by_one_count(patch: Any) -> None:
 
 def histogram_by_one_bin(patch: Any) -> None:
     """Charge a histogram as if nobody left one bin for another."""
-    _less(patch, norms, lambda total, _: total.shape == (24,), np.sqrt(0.5))
+    _less(patch, clipping, lambda total, _: total.shape == (24,), np.sqrt(0.5))
 
 
 def pooled_columns_as_one(patch: Any) -> None:
@@ -144,16 +142,16 @@ def shares_that_differ_forgotten(patch: Any) -> None:
 
 def missing_at_no_angle(patch: Any) -> None:
     """Forget that two people may miss different answers."""
-    _less(patch, missing, lambda _, unit: unit == 1 / (reading.PARTS * reading.FINE), np.sqrt(0.5))
+    _less(patch, learn, lambda _, unit: unit == 1 / (reading.PARTS * reading.FINE), np.sqrt(0.5))
 
 
 def noise_looks_at_its_sums(patch: Any) -> None:
     """Give small sums less noise."""
 
     def faulty(total: Any, moved: float, rho: float, unit: float = 1.0) -> Any:
-        return noisy.told(total, min(moved, float(np.abs(total).max()) + 1), rho, unit)
+        return noisy.with_noise(total, min(moved, float(np.abs(total).max()) + 1), rho, unit)
 
-    everywhere(patch, noisy.told, faulty)
+    everywhere(patch, noisy.with_noise, faulty)
 
 
 def exact_presence(patch: Any) -> None:
@@ -168,7 +166,7 @@ def exact_presence(patch: Any) -> None:
 
 def dropped_by_exact_sums(patch: Any) -> None:
     """Drop columns that nobody has an entry in."""
-    real = stages.staged
+    real = measure.staged
 
     def faulty(people: Any, *given: Any) -> Any:
         contrast, found = real(people, *given)
@@ -180,12 +178,23 @@ def dropped_by_exact_sums(patch: Any) -> None:
 
 def _less(patch: Any, module: Any, which: Any, share: float) -> None:
     def faulty(total: Any, moved: float, rho: float, unit: float = 1.0) -> Any:
-        return noisy.told(total, moved * share if which(np.asarray(total), unit) else moved, rho, unit)
+        return noisy.with_noise(total, moved * share if which(np.asarray(total), unit) else moved, rho, unit)
 
-    patch.setattr(module, "told", faulty)
+    patch.setattr(module, "with_noise", faulty)
+
+
+def two_centres_without_a_ball(patch: Any) -> None:
+    """Take rows around two centres though nothing clips them, and charge them as rows around one."""
+
+    def faulty(contrast: Any, _: Any, size: Any, positive: Any) -> Any:
+        return np.where(positive, 0.0, np.clip(contrast / np.maximum(size, 1e-9), -3.0, 3.0))
+
+    everywhere(patch, clipping.clear_difference, faulty)
+    everywhere(patch, clipping.can_be_apart, lambda *_: True)
 
 
 FAULTS = (
+    two_centres_without_a_ball,
     entries_clipped_but_not_rows,
     squares_charged_as_sums,
     ball_of_one_radius,

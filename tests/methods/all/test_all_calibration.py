@@ -8,10 +8,12 @@ import pytest
 
 from budget import assert_mean_at_most, must_fail
 from discreet.evidence.core.people import People, Question
-from discreet.methods.all import missing, noisy, scales
+from discreet.methods.all import clipping, noisy
+from discreet.methods.all import learn as learning
 from discreet.methods.all.after import results
-from discreet.methods.all.measure import learn, measure, settled
-from discreet.methods.all.shares import schedule, shares
+from discreet.methods.all.budget import planned, schedule
+from discreet.methods.all.constants import learn
+from discreet.methods.all.measure import measure, settled
 
 KINDS = ("number", "bounded", "common", "rare", "missing", "answers", "answers", "answers")
 LEVEL, CLAIMED, TWIN = 0.1, 0.12, 0.45
@@ -59,12 +61,14 @@ def p_values(rng, runs, protect, noise=1.0):
     found = []
     for run in range(runs):
         people = alike(rng, PEOPLE, protect)
-        budget = shares(people, RHO, schedule(1, len(people))).of(RHO)
+        budget = planned(people, RHO, schedule(1, len(people))).of(RHO)
         budget = replace(budget, contrast=budget.contrast + budget.stages, stages=0.0)
         known = learn(people, budget)
         told = measure(people, known, budget)
         variance = np.full(len(people), noise * told.contrast.deviation**2)
-        found.append(results(people, known, told, told.contrast.sums, variance).p[run % len(KINDS)])
+        found.append(
+            results(people.alternative, known, told, told.contrast.sums, variance).p[run % len(KINDS)]
+        )
     return np.array(found)
 
 
@@ -95,10 +99,12 @@ def shared_errors(rng, runs):
         values = (rng.random((n, columns)) < 0.5).astype(float)
         group = (rng.random(n) < 0.5).astype(np.int8)
         people = People([""] * columns, questions, "two-sided", "everything", values, group)
-        budget = shares(people, rho, ()).of(rho)
+        budget = planned(people, rho, ()).of(rho)
         known = learn(people, budget)
         told = measure(people, known, budget)
-        z = results(people, known, told, told.contrast.sums, np.full(columns, told.contrast.deviation**2)).z
+        z = results(
+            people.alternative, known, told, told.contrast.sums, np.full(columns, told.contrast.deviation**2)
+        ).z
         found.append(abs(np.mean(known.rows.sign * z)) > 0.3)  # 0.18 is the deviation of a mean of 30
     return np.array(found)
 
@@ -113,8 +119,8 @@ def test_columns_do_not_share_an_error(rng):
 @pytest.mark.statistical(1, twins=1)
 def test_an_error_that_columns_share_is_caught(rng, monkeypatch):
     """Wrong twin: frequent answers that are not centred."""
-    monkeypatch.setattr(scales, "_CENTRED_FROM", (1.0,))
-    monkeypatch.setattr(scales, "_COMMON", math.inf)
+    monkeypatch.setattr(clipping, "_CENTRED_FROM", (1.0,))
+    monkeypatch.setattr(clipping, "_COMMON", math.inf)
     must_fail(assert_mean_at_most, shared_errors(rng, 300), wrong=0.12, truth=0.45)
 
 
@@ -127,11 +133,11 @@ def small_when_missing(rng, runs=30, columns=6, n=6_000, rho=0.02):
         values = rng.exponential(size=(n, columns))
         values[(rng.random((n, columns)) < 0.6) & (group == 1)[:, None]] = np.nan
         people = People([""] * columns, questions, "two-sided", "columns", values, group)
-        budget = shares(people, rho, ()).of(rho)
+        budget = planned(people, rho, ()).of(rho)
         known = learn(people, budget)
         told = measure(people, known, settled(people, known, budget))
         variance = np.full(columns, told.contrast.deviation**2)
-        found.append(results(people, known, told, told.contrast.sums, variance).p <= LEVEL)
+        found.append(results(people.alternative, known, told, told.contrast.sums, variance).p <= LEVEL)
     return np.mean(found)
 
 
@@ -139,5 +145,5 @@ def small_when_missing(rng, runs=30, columns=6, n=6_000, rho=0.02):
 def test_entries_missing_in_one_group_alone_find_nothing(rng, monkeypatch):
     """What is not known of who is missing is in the variance; seeded. The wrong twin leaves it out."""
     assert small_when_missing(rng) < 0.2
-    monkeypatch.setattr(missing, "shrunk", lambda sums, *_: (0 * sums, 0 * sums))
+    monkeypatch.setattr(learning, "shrunk", lambda sums, *_: (0 * sums, 0 * sums))
     assert small_when_missing(rng) > 0.4

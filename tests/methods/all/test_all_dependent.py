@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from discreet.evidence.core.people import People, Question
-from discreet.methods.all import noisy, norms
+from discreet.methods.all import clipping, constants, measure, noisy
 from discreet.methods.all.method import ready_all
 from discreet.methods.parameters import Parameters
 
 ASKED = Parameters(q=0.1, epsilon=1.0, delta=1e-6, method="all")
-SETTINGS = ((5, 0.5, 0.5), (5, 0.9, 1.0), (20, 0.5, 0.5))
+SETTINGS = ((5, 0.5, 0.5), (5, 0.9, 1.0), (20, 0.5, 0.5), (20, 0.6, 1.5))
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +46,9 @@ def test_columns_that_differ_hardly_move_one_that_does_not(rng, columns, correla
     assert abs(moved(rng, columns, correlation, shift)) < 1.0
 
 
-def test_clipping_that_does_not_pay_for_its_bias_is_caught(rng, monkeypatch):
-    """Wrong twin: the radius that would be best if columns were independent, or nearly."""
-    monkeypatch.setattr(norms, "_BIAS", 0.04**2)
+def test_clipping_around_one_centre_is_caught(rng, monkeypatch):
+    """Wrong twin: rows of both groups clipped around the same centre, as if columns were independent."""
+    monkeypatch.setattr(clipping, "_BIAS", 0.0)
+    for module in (constants, measure):
+        monkeypatch.setattr(module, "clear_difference", lambda contrast, *_: np.zeros(contrast.size))
     assert abs(moved(rng, *SETTINGS[1], runs=1)) > 4.0

@@ -3,6 +3,8 @@
 import audit
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import discreet
@@ -86,7 +88,7 @@ def test_learners_are_drawn_one_by_one(monkeypatch):
 @pytest.mark.parametrize("width", [1, 300])
 def test_files_are_held_by_their_people_and_columns_alone(tmp_path, monkeypatch, width):
     """How many bytes a person's entries take does not decide how a file is read."""
-    monkeypatch.setattr(gather, "_LARGEST", 60)
+    monkeypatch.setattr(gather, "LARGEST", 60)
     for rows, held in ((20, True), (21, False)):
         lines = [f"{i % 2},{i},{'0' * width}1,3" for i in range(rows)]
         path = tmp_path / "people.csv"
@@ -113,3 +115,24 @@ def test_people_of_very_many_subgroups_stay_in_their_own():
     test = discreet.Compare(group="g", within="w", levels_within=range(many))
     people = gathered(table, test, person=None, columns=None)
     assert people.subgroup.tolist() == label.tolist()
+
+
+@pytest.mark.parametrize("protect", ["columns", "everything"])
+@pytest.mark.parametrize("kinds", [("f4", "f4"), ("f4", "f8"), ("f8", "f4")])
+def test_blocks_of_a_file_are_read_into_their_places(tmp_path, kinds, protect):
+    """Several blocks, columns of one or two types, missing entries, and people in neither group."""
+    rng = np.random.default_rng(1)
+    n = 2 * 70_000
+    group = rng.integers(0, 3, n)
+    columns = {name: rng.random(n).astype(kind) for name, kind in zip("xy", kinds, strict=True)}
+    columns["x"][::7] = np.nan
+    path = tmp_path / "people.parquet"
+    pq.write_table(pa.table({"g": group, **columns}), path, row_group_size=n // 2)
+    test = discreet.Compare(group="g", levels=(0, 1), protect=protect)
+    people = gathered(path, test, person=None, columns=["x", "y"])
+    neither = group > 1
+    expected = np.where(neither[:, None], np.nan, np.stack(list(columns.values()), axis=1))
+    entries = np.asarray(people.values)
+    assert entries.dtype == np.result_type(*kinds)
+    assert np.array_equal(entries, expected, equal_nan=True)
+    assert np.array_equal(people.group, np.where(neither, -1, group))

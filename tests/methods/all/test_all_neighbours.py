@@ -49,7 +49,7 @@ def test_no_step_is_moved_by_more_than_is_paid_for(method, tables):
     found = moved(1, method, tables)
     assert max(found.values()) <= audit.ROOM, found
     learned = {"learn_groups", "told", "_means"}
-    every = {*learned, "learn_missing", "learn_norms", "learn", *audit.MAIN}
+    every = {*learned, "learn_missing", "learn_norms", "learn", "_differences", *audit.MAIN}
     names = {
         "all": every | {"measure_again"},
         "proved": {*learned, "tell_in_stages", *audit.PROVED},

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from discreet.evidence.core.people import People, Question
 from discreet.methods.all import learn
+from discreet.methods.all.clipping import learn_norms
 from discreet.methods.all.geometry import Ball, Balls, boxes_of, pull_of, reach_of
-from discreet.methods.all.norms import learn_norms
 from discreet.methods.all.reading import FINE, PARTS, Columns, Rows
 from discreet.methods.all.where import learn_where
 

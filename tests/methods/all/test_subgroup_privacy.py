@@ -74,7 +74,7 @@ def moved(method, seed, tables):
                 before.moved(after) * (np.sqrt(2) if moves and before.name not in exempt else 1.0)
                 for before, after in zip(first.steps, second.steps, strict=True)
             ]
-            for name in ("learn", *audit.MAIN):  # each once in every subgroup
+            for name in ("learn", "_differences", *audit.MAIN):  # each once in every subgroup
                 steps = [
                     ratio > 0 for ratio, step in zip(ratios, first.steps, strict=True) if step.name == name
                 ]

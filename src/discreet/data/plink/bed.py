@@ -187,16 +187,16 @@ def _share(count: int, high: int, threads: int, worker: Callable[[], Callable[[i
     starts = range(0, count, high)
     threads = max(1, min(threads, len(starts)))
 
-    def some(first: int) -> None:
+    def count_share(first: int) -> None:
         work = worker()
         for start in starts[first::threads]:
             work(start, min(start + high, count))
 
     if threads == 1:
-        some(0)
+        count_share(0)
         return
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(threads) as pool:
-        for done in [pool.submit(some, first) for first in range(threads)]:
+        for done in [pool.submit(count_share, first) for first in range(threads)]:
             done.result()

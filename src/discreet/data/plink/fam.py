@@ -46,12 +46,12 @@ class People:
         for row in rows:
             families.setdefault(self.identifiers[row][0], len(families) - 1)
         whose = [self.identifiers[row][0] for row in rows]
-        found = {"family": [families[family] for family in whose]}
+        columns = {"family": [families[family] for family in whose]}
         for name, parent in zip(("father", "mother"), self.parents, strict=True):
-            found[name] = [
+            columns[name] = [
                 place.get((family, parent[row]), -1) for family, row in zip(whose, rows, strict=True)
             ]
-        return {name: np.array(numbers, dtype=np.int64) for name, numbers in found.items()}
+        return {name: np.array(numbers, dtype=np.int64) for name, numbers in columns.items()}
 
     def __repr__(self) -> str:
         return "People(private)"
@@ -86,8 +86,8 @@ def read_psam(path: Path) -> People:
 
 def read_phenotype(path: Path, people: People, column: str | None) -> NDArray[np.float64]:
     """Return everyone's phenotype from a PLINK phenotype file; NaN for -9, NA, and those not listed."""
-    found = _by_person(path, people, column)
-    return _numbers(["NA" if value is None else value for value in found])
+    values = _by_person(path, people, column)
+    return _numbers(["NA" if value is None else value for value in values])
 
 
 def read_strata(path: Path, people: People) -> NDArray[Any]:
@@ -105,7 +105,7 @@ def read_keep(path: Path, people: People) -> NDArray[np.bool_]:
     else:
         listed = {(row[0], row[1]) if len(row) > 1 else ("0", row[0]) for row in rows}
     alone = {person for family, person in listed if family == "0"}
-    kept = np.array([one in listed or one[1] in alone for one in people.identifiers], dtype=bool)
+    kept = np.array([person in listed or person[1] in alone for person in people.identifiers], dtype=bool)
     if not kept.any():
         raise InputError(f"{path}: nobody listed there is in the .fam file; each line is FID IID")
     return kept
@@ -126,11 +126,11 @@ def _by_person(path: Path, people: People, column: str | None) -> list[str | Non
         ids, names, place = [(row[0], row[1]) for row in rows if len(row) > 2], ["FID", "IID"], 2
     if place < 0 or any(len(row) <= place for row in rows):
         raise InputError(f"{path}: every line must be FID IID value")
-    value = {one: row[place] for one, row in zip(ids, rows, strict=True)}
+    value = {identifier: row[place] for identifier, row in zip(ids, rows, strict=True)}
     if len(value) != len(rows):
         raise InputError(f"{path}: somebody is listed twice")
     if "FID" in names:
-        return [value.get(one) for one in people.identifiers]
+        return [value.get(identifier) for identifier in people.identifiers]
     # A line without a family is for one person only: it would hand one phenotype to several.
     listed = [person for _, person in people.identifiers if ("0", person) in value]
     if len(set(listed)) != len(listed):

@@ -67,8 +67,8 @@ def all_have(text: bytes, starts: NDArray[np.int64], fields: int) -> bool:
     for first in range(0, starts.size, _LINES):
         begin, end = starts[first : first + _LINES], ends[first : first + _LINES]
         blank = np.frombuffer(text[begin[0] : end[-1]], dtype=np.uint8) <= ord(" ")
-        found = np.flatnonzero(~blank[1:] & blank[:-1]) + 1
-        words = found if blank[0] else np.concatenate([[0], found])
+        starts = np.flatnonzero(~blank[1:] & blank[:-1]) + 1
+        words = starts if blank[0] else np.concatenate([[0], starts])
         if words.size != fields * begin.size:
             return False
         # As many words as there should be: each line has its own when its first and last lie inside it.

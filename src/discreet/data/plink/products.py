@@ -39,7 +39,7 @@ class Products:
         wide = [np.ascontiguousarray(all_weights[:, low:high].T) for low, high in parts]
         sums = np.zeros((len(self.weight), variants.size))
         compiled = kernels.compiled
-        planes = [_planes(one, packed.stride) for one in self.weight]
+        planes = [_planes(row, packed.stride) for row in self.weight]
         missing = np.zeros((len(all_weights), variants.size))
 
         def work(start: int, stop: int, buffer: NDArray[np.uint8]) -> None:
@@ -47,9 +47,9 @@ class Products:
             lost = np.flatnonzero(self.lost[start:stop])
             if compiled is not None:
                 for place, plane in enumerate(planes):
-                    found = np.empty(stop - start, dtype=np.int64)
-                    compiled.dose(buffer, packed.stride, plane, found)
-                    sums[place, start:stop] = found
+                    doses = np.empty(stop - start, dtype=np.int64)
+                    compiled.dose(buffer, packed.stride, plane, doses)
+                    sums[place, start:stop] = doses
                 if not lost.size:
                     return
             for (low, high), narrow, broad in zip(parts, weights, wide, strict=True):

@@ -138,10 +138,10 @@ def read_variants(path: Path) -> Variants:
     except OSError:
         return read(path)  # which says what is wrong
     key = path, seen.st_mtime_ns, seen.st_size
-    found = _HELD.get(key)
-    if found is None:
-        found = _HELD[key] = read(path)
-    return found
+    variants = _HELD.get(key)
+    if variants is None:
+        variants = _HELD[key] = read(path)
+    return variants
 
 
 def read_bim(path: Path) -> Variants:

@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
+
 from discreet import check
-from discreet.data.tables.identifiers import is_identifier
-from discreet.data.tables.source import unique
-from discreet.errors import InputError, no_column
+from discreet.data.tables.source import declared_levels, is_identifier, unique
+from discreet.errors import InputError, no_column, perhaps
+from discreet.labels import codes
 
 if TYPE_CHECKING:
     from discreet.data.tables.source import Column
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 _TYPES = {bool: "bool", int: "int", float: "float"}
 NUMBERS = ("bool", "int", "float", "object")  # objects are read one by one, and must be numbers
 _PANDAS_ROWS = "__index_level_0__"
+_SHOWN = 10  # levels in a message
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,7 @@ def choose(columns: Sequence[Column], wanted: Any, reserved: Sequence[str]) -> t
     elif isinstance(wanted, type):
         if wanted not in _TYPES:
             raise InputError("columns as a type must be bool, int or float")
-        if not all(one.declared for one in free):
+        if not all(column.declared for column in free):
             raise InputError(
                 "columns as a type: in pandas one missing value can change a column's; name the columns, or "
                 "give a pattern"
@@ -62,9 +65,9 @@ def choose(columns: Sequence[Column], wanted: Any, reserved: Sequence[str]) -> t
         picked = _by_name(columns, wanted, reserved)
     if not picked:
         raise InputError("columns selects nothing to test: numbers, yes/no, or text with declared levels")
-    chosen = [_with_levels(one, levels) for one, levels in picked]
-    final = iter(unique(name for one in chosen for name in one.names))
-    return tuple(replace(one, names=tuple(next(final) for _ in one.names)) for one in chosen)
+    chosen = [_with_levels(column, levels) for column, levels in picked]
+    final = iter(unique(name for choice in chosen for name in choice.names))
+    return tuple(replace(choice, names=tuple(next(final) for _ in choice.names)) for choice in chosen)
 
 
 def is_testable(column: Column) -> bool:
@@ -98,7 +101,7 @@ def names_people(column: Column) -> bool:
 def _by_name(
     columns: Sequence[Column], wanted: Any, reserved: Sequence[str]
 ) -> list[tuple[Column, tuple[Any, ...] | None]]:
-    known = {one.name: one for one in columns}
+    known = {column.name: column for column in columns}
     pairs: list[tuple[str, Any]]
     if isinstance(wanted, Mapping):
         given = check.items(cast("Mapping[Any, Any]", wanted), "columns")
@@ -111,7 +114,7 @@ def _by_name(
         apart = {entry if entry in known else with_levels(entry, known)[0] for entry in entries}
         # A pattern stands for the columns that are not named beside it.
         free = [column for column in free if column.name not in apart]
-        pairs = [pair for one in entries for pair in _meant(one, known, free)]
+        pairs = [pair for entry in entries for pair in _meant(entry, known, free)]
     else:
         raise InputError("columns must be names, a pattern, a type, or a mapping from name to levels")
     picked: list[tuple[Column, tuple[Any, ...] | None]] = []
@@ -141,13 +144,13 @@ def _meant(entry: str, known: Mapping[str, Column], free: Sequence[Column]) -> l
     name, levels = with_levels(entry, known)
     if name in known:
         return [(name, levels)]
-    found = [one for one in free if fnmatchcase(one.name, entry)]
-    numbers = [one.name for one in found if is_testable(one)]
-    if found and not numbers:
+    matching = [column for column in free if fnmatchcase(column.name, entry)]
+    numbers = [column.name for column in matching if is_testable(column)]
+    if matching and not numbers:
         raise InputError(
-            f"columns: {entry!r} matches only text (columns: {len(found)}); {declare(found[0].name)}"
+            f"columns: {entry!r} matches only text (columns: {len(matching)}); {declare(matching[0].name)}"
         )
-    return [(one, None) for one in numbers or [entry]]
+    return [(name, None) for name in numbers or [entry]]
 
 
 def with_levels(entry: str, known: Container[str] = ()) -> tuple[str, list[str]]:
@@ -194,3 +197,44 @@ def _declared(name: str, column: Column) -> Chosen:
     places = [column.yes] if len(levels) == 2 else range(len(levels))
     names = [name if levels == (0, 1) else f"{name}={levels[place]}" for place in places]
     return Chosen(column, levels, tuple(names), tuple(places), closed=True)
+
+
+def asked_levels(test: Any, columns: Any) -> dict[str, tuple[Any, ...]]:
+    """Return the levels that a test and a choice of columns name, by column."""
+    levels_of: dict[str, tuple[Any, ...]] = {}
+    for column, levels in (("group", "levels"), ("stratum", "strata"), ("within", "levels_within")):
+        name = getattr(test, column, None)
+        if isinstance(name, str):
+            levels_of[name] = tuple(getattr(test, levels, ()))
+    if isinstance(columns, Mapping):
+        for name, levels in check.items(cast("Mapping[Any, Any]", columns), "columns"):
+            if isinstance(name, str) and isinstance(levels, (list, tuple)):
+                levels_of[name] = tuple(cast("Sequence[Any]", levels))
+        return levels_of
+    entries: Any = [columns] if isinstance(columns, str) else columns
+    for entry in cast("Sequence[Any]", entries) if isinstance(entries, (list, tuple)) else ():
+        if isinstance(entry, str) and "=" in entry:
+            name, levels = with_levels(entry)
+            levels_of[name] = tuple(levels)
+    return levels_of
+
+
+def check_levels(columns: Sequence[Column], asked: Mapping[str, Sequence[Any]]) -> None:
+    """Refuse a level that the type of its column does not have; near misses are named."""
+    for column in columns:
+        known = declared_levels(column)
+        if known is None or column.name not in asked:
+            continue
+        own = np.empty(len(known), dtype=object)
+        own[:] = known
+        present = set(codes(own, asked[column.name]).tolist())
+        for place, level in enumerate(asked[column.name]):
+            if place not in present:
+                words = [str(own_level) for own_level in known]
+                more = ", ..." if len(words) > _SHOWN else ""
+                answers = [f" ({answer})" if answer else "" for answer in column.answers] or [""] * len(words)
+                listed = [f"{word!r}{answer}" for word, answer in zip(words, answers, strict=True)]
+                raise InputError(
+                    f"column {column.name!r} has no level {level!r}{perhaps(str(level), words)}; its type "
+                    f"has {', '.join(listed[:_SHOWN])}{more}"
+                )

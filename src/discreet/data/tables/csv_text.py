@@ -180,10 +180,10 @@ def numbers_of(column: Any, decimal: str = ".") -> NDArray[np.float64] | None:
         column = compute.replace_substring(column, ",", ".")
     # An entry that Arrow reads is one that tidying leaves as it is, so both ways read it alike. The first few
     # tell which way is faster: Arrow takes long to refuse many.
-    found = None if _cast(column.slice(0, _FEW)) is None else _cast(column)
-    if found is None:
-        found = _tidied(column.combine_chunks())
-    return None if found is None else np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.float64)
+    floats = None if _cast(column.slice(0, _FEW)) is None else _cast(column)
+    if floats is None:
+        floats = _tidied(column.combine_chunks())
+    return None if floats is None else np.asarray(floats.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
 def without(column: Any, words: Sequence[str]) -> Any:
@@ -197,13 +197,13 @@ def without(column: Any, words: Sequence[str]) -> Any:
 
 def first_text(column: Any, decimal: str = ".") -> int:
     """Return the place of the first entry that is not a number, in a column that has one."""
-    good, bad = 0, len(column)  # so many entries can be read; so many cannot
-    while bad - good > 1:
-        middle = (good + bad) // 2
-        good, bad = (
-            (middle, bad) if numbers_of(column.slice(0, middle), decimal) is not None else (good, middle)
+    low, high = 0, len(column)  # so many entries can be read; so many cannot
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (
+            (middle, high) if numbers_of(column.slice(0, middle), decimal) is not None else (low, middle)
         )
-    return good
+    return low
 
 
 def _cast(column: Any) -> Any:
@@ -222,5 +222,5 @@ def _tidied(column: Any) -> Any:
     for word, digit in _ANSWERS.items():
         bare = compute.if_else(compute.equal(lower, word), digit, bare)
     absent = compute.is_in(bare, value_set=arrow().array(MISSING))
-    found = _cast(compute.if_else(absent, arrow().scalar(None, arrow().string()), bare))
-    return None if found is None else found.take(coded.indices)
+    floats = _cast(compute.if_else(absent, arrow().scalar(None, arrow().string()), bare))
+    return None if floats is None else floats.take(coded.indices)

@@ -1,21 +1,32 @@
-"""A data dictionary: what the columns of a table mean, as a questionnaire or a codebook says it. Public."""
+"""A data dictionary: what the columns of a table mean, as a codebook says it; and a table read by it.
+
+It is public. What becomes of an entry depends on the entry and on the dictionary; docs/proofs/reading.
+"""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from discreet import check
 from discreet.errors import InputError
-from discreet.labels import spelled
+from discreet.labels import codes, spelled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Sequence
     from os import PathLike
 
+    from numpy.typing import NDArray
+
+    from discreet.data.tables.source import Column, TableSource
+
+_OTHERS = {"text": "text", "date": "other"}
 Meaning = Literal["number", "yes/no", "answers", "text", "date", "identifier"]
 
 
@@ -170,8 +181,10 @@ class Dictionary:
         str
             Hexadecimal.
         """
-        said = [[str(getattr(variable, name)) for name in Variable.__slots__] for variable in self.variables]
-        return sha256(json.dumps(said).encode()).hexdigest()
+        contents = [
+            [str(getattr(variable, name)) for name in Variable.__slots__] for variable in self.variables
+        ]
+        return sha256(json.dumps(contents).encode()).hexdigest()
 
 
 def as_dictionary(given: Any) -> Dictionary:
@@ -183,12 +196,82 @@ def as_dictionary(given: Any) -> Dictionary:
     raise InputError(f"dictionary must be a path or discreet.Dictionary; got {check.kind_of(given)}")
 
 
-def variables_of(said: Iterable[Mapping[str, Any]], where: str) -> Dictionary:
+def variables_of(records: Iterable[Mapping[str, Any]], where: str) -> Dictionary:
     """Return a dictionary of variables that are given by their fields; a wrong one is named by its place."""
     variables: list[Variable] = []
-    for place, fields in enumerate(said, 1):
+    for place, fields in enumerate(records, 1):
         try:
             variables.append(Variable(**fields))
         except InputError as refusal:
             raise InputError(f"{where}, variable {place}: {refusal}") from None
     return Dictionary(tuple(variables))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DocumentedSource:
+    """A source whose columns are what a dictionary says."""
+
+    source: TableSource
+    dictionary: Dictionary
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """All columns of the table."""
+        return tuple(self._documented(column) for column in self.source.columns)
+
+    def batches(self, wanted: Sequence[str]) -> Iterator[Mapping[str, NDArray[Any]]]:
+        """Yield the wanted columns in batches of rows, declared codes for missing taken out."""
+        known = {name: self.dictionary.get(name) for name in wanted}
+        missing = {
+            name: variable.missing for name, variable in known.items() if variable and variable.missing
+        }
+        for batch in self.source.batches(wanted):
+            yield Cleared(batch, missing) if missing else batch
+
+    def reading(self, text: frozenset[str]) -> DocumentedSource:
+        """Return the same, of whose columns these are read as text where the file declares no types."""
+        if not hasattr(self.source, "reading"):
+            return self
+        untyped: Any = self.source
+        missing = {variable.name: tuple(map(str, variable.missing)) for variable in self.dictionary.variables}
+        return replace(self, source=untyped.reading(text, missing))
+
+    def _documented(self, column: Column) -> Column:
+        variable = self.dictionary.get(column.name)
+        if variable is None or variable.kind is None:
+            return column
+        if variable.kind == "number":
+            # Text where numbers were declared is refused when it is read: it does not end a hypothesis.
+            kind = "object" if column.kind == "text" and not hasattr(self.source, "reading") else column.kind
+            return replace(column, kind=kind, levels=None, identifier=False)
+        if variable.kind in {"answers", "yes/no"}:
+            column = replace(column, kind="text", declared=True, identifier=False, yes=variable.yes())
+            return replace(column, levels=variable.levels, answers=variable.answers)
+        if variable.kind == "identifier":
+            return replace(column, levels=None, identifier=True)
+        return replace(column, kind=_OTHERS[variable.kind], levels=None)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cleared(Mapping[str, "NDArray[Any]"]):
+    """A batch whose codes for missing are missing; a column is read when it is asked for."""
+
+    batch: Mapping[str, NDArray[Any]]
+    missing: Mapping[str, tuple[Any, ...]]
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        column = self.batch[name]
+        if name not in self.missing:
+            return column
+        absent = codes(column, self.missing[name]) >= 0
+        if column.dtype == object:
+            cleared = column.copy()
+            cleared[absent] = None
+            return cleared
+        return np.where(absent, np.array(np.nan, dtype=column.dtype), column)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.batch)
+
+    def __len__(self) -> int:
+        return len(self.batch)

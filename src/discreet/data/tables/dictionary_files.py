@@ -81,23 +81,23 @@ def _rows(path: Path, text: str) -> list[dict[str, str]]:
 def _plain(path: Path, rows: list[dict[str, str]]) -> Dictionary:
     """Return the dictionary of a CSV file with our own columns."""
     known = {name.strip().lower(): name for name in rows[0]}
-    found = {
+    headings = {
         ours: next((known[word] for word in words if word in known), "") for ours, words in _COLUMNS.items()
     }
-    if not found["name"]:
+    if not headings["name"]:
         raise InputError(
             f"{path}: the header of a dictionary has a column called name, and may have type, label, levels, "
             "low, high and missing"
         )
-    said: list[dict[str, Any]] = []
+    records: list[dict[str, Any]] = []
     for row in rows:
-        entry = {ours: row.get(theirs, "") for ours, theirs in found.items()}
+        entry = {ours: row.get(theirs, "") for ours, theirs in headings.items()}
         if not entry["name"]:
             continue
         pairs = [part.partition("=") for part in _parts(entry["levels"])]
         levels, answers = [pair[0].strip() for pair in pairs], [pair[2].strip() for pair in pairs]
         kind = _kind(entry["type"], path, entry["name"]) if entry["type"] else "answers" if levels else None
-        said.append(
+        records.append(
             {
                 "name": entry["name"],
                 "kind": kind,
@@ -107,7 +107,7 @@ def _plain(path: Path, rows: list[dict[str, str]]) -> Dictionary:
                 "missing": tuple(_parts(entry["missing"])),
             }
         )
-    return variables_of(said, str(path))
+    return variables_of(records, str(path))
 
 
 def _levels(kind: Any, levels: list[Any], answers: list[str]) -> dict[str, tuple[Any, ...]]:
@@ -119,7 +119,7 @@ def _levels(kind: Any, levels: list[Any], answers: list[str]) -> dict[str, tuple
 
 def _redcap(path: Path, rows: list[dict[str, str]]) -> Dictionary:
     """Return REDCap's data dictionary; a checkbox is a column of 0 and 1 for each choice."""
-    said: list[dict[str, Any]] = []
+    records: list[dict[str, Any]] = []
     for place, row in enumerate(rows):
         name, kind = row[_REDCAP], row.get("Field Type", "").lower()
         label = re.sub(r"<[^>]*>", "", row.get("Field Label", "")).strip()
@@ -132,7 +132,7 @@ def _redcap(path: Path, rows: list[dict[str, str]]) -> Dictionary:
             for level, answer in zip(levels, answers, strict=True):
                 column = f"{name}___{level.lower().replace('-', '_')}"
                 yes = {"kind": "yes/no", **_levels("yes/no", [], [])}
-                said.append({"name": column, "label": f"{label}: {answer}", **yes})
+                records.append({"name": column, "label": f"{label}: {answer}", **yes})
             continue
         variable: dict[str, Any] = {"name": name, "label": label}
         if row.get("Identifier?", "").lower() == "y" or place == 0:
@@ -146,8 +146,8 @@ def _redcap(path: Path, rows: list[dict[str, str]]) -> Dictionary:
             variable |= {"kind": "number", "bounds": _bounds(low, high, path, name)}
         else:
             variable["kind"] = "date" if validation.startswith(("date", "time")) else "text"
-        said.append(variable)
-    return variables_of(said, str(path))
+        records.append(variable)
+    return variables_of(records, str(path))
 
 
 _CHOICES = "Choices, Calculations, OR Slider Labels"

@@ -12,8 +12,7 @@ import numpy as np
 
 from discreet import check
 from discreet.data.tables.choose import declare
-from discreet.data.tables.declared import enum_levels
-from discreet.data.tables.source import Column, is_missing, rows_at_a_time, unique
+from discreet.data.tables.source import Column, enum_levels, is_missing, rows_at_a_time, unique
 from discreet.errors import InputError
 from discreet.labels import plain
 

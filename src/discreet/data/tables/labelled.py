@@ -61,19 +61,19 @@ class LabelledSource:
         """Yield the wanted columns in batches of rows."""
         text = [name for name in wanted if self.kinds[name] == "text"]
         numbers = [name for name in wanted if self.kinds[name] != "text"]
-        some = rows_at_a_time(len(wanted))
-        asked = {"wanted": [*text, *numbers], "text": text, "numbers": numbers, "some": some}
-        told = 0
+        batch_rows = rows_at_a_time(len(wanted))
+        asked = {"wanted": [*text, *numbers], "text": text, "numbers": numbers, "batch_rows": batch_rows}
+        rows_read = 0
         with _reading(self.path, asked) as lines:
             while "all" not in (message := _told(lines, self.path)):
                 rows = int(message["rows"])
                 values = _numbers(lines, (len(numbers), rows), self.path)
                 batch: dict[str, NDArray[Any]] = dict(zip(numbers, values, strict=True))
                 batch |= {name: _text(message["text"][name]) for name in text}
-                told += rows
+                rows_read += rows
                 if rows:
                     yield batch
-        if self.rows not in (None, told):
+        if self.rows not in (None, rows_read):
             raise _damaged(self.path)
 
 

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 
-from discreet.data.tables.declared import enum_levels
 from discreet.data.tables.frame import kind_of, to_array
-from discreet.data.tables.source import Column, arrow, rows_at_a_time
+from discreet.data.tables.source import Column, arrow, enum_levels, rows_at_a_time
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
@@ -99,10 +98,10 @@ class RowGroups(Mapping[str, "NDArray[Any]"]):
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         try:
-            found = self.readers.file.read_row_groups(self.groups, columns=[name], use_threads=False)
-            if found.num_rows != self.rows:
+            column = self.readers.file.read_row_groups(self.groups, columns=[name], use_threads=False)
+            if column.num_rows != self.rows:
                 raise _damaged(self.readers.path)
-            return _array(found, name, self.types[name])
+            return _array(column, name, self.types[name])
         except (arrow().ArrowException, OSError, UnicodeDecodeError):
             raise _damaged(self.readers.path) from None
 
@@ -131,9 +130,9 @@ def _sliced(
     path: Path, file: Any, groups: list[int], rows: int, types: dict[str, Any]
 ) -> Iterator[dict[str, NDArray[Any]]]:
     """Yield a huge row group in batches of rows."""
-    some = rows_at_a_time(len(types))
+    batch_rows = rows_at_a_time(len(types))
     try:
-        for batch in file.iter_batches(some, row_groups=groups, columns=list(types), use_threads=False):
+        for batch in file.iter_batches(batch_rows, row_groups=groups, columns=list(types), use_threads=False):
             whole = arrow().Table.from_batches([batch])
             rows -= whole.num_rows
             yield {name: _array(whole, name, kind) for name, kind in types.items()}
@@ -149,12 +148,12 @@ def _array(table: Any, name: str, kind: Any) -> NDArray[Any]:
     return column_array(column.cast(kind) if arrow().types.is_null(column.type) else column, name)
 
 
-def _alike(one: Any, other: Any) -> bool:
+def _alike(first: Any, second: Any) -> bool:
     """Say whether two columns become arrays of one type; one without any value is like any."""
     types = arrow().types
-    if one == other or types.is_null(one) or types.is_null(other):
+    if first == second or types.is_null(first) or types.is_null(second):
         return True
-    return all(kind(one) == kind(other) for kind in (_is_number, types.is_float32, types.is_temporal))
+    return all(kind(first) == kind(second) for kind in (_is_number, types.is_float32, types.is_temporal))
 
 
 def _is_number(kind: Any) -> bool:

@@ -38,8 +38,8 @@ def answer(job: dict[str, Any], out: IO[bytes]) -> None:
             }
         )
         return
-    first, rows = 0, job["some"]
-    while rows == job["some"]:
+    first, rows = 0, job["batch_rows"]
+    while rows == job["batch_rows"]:
         table, _ = read(job["path"], usecols=job["wanted"], row_offset=first, row_limit=rows, **how)
         rows = len(table[job["wanted"][0]])
         tell(

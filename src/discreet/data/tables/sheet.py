@@ -58,9 +58,9 @@ class SheetSource:
     def batches(self, wanted: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
         """Yield the wanted columns in batches of rows: floats, or objects for text."""
         places = {name: self.names.index(name) for name in wanted}
-        width, some = len(self.names), rows_at_a_time(len(wanted))
-        for first in range(0, len(self.rows), some):
-            part = self.rows[first : first + some]
+        width, batch_rows = len(self.names), rows_at_a_time(len(wanted))
+        for first in range(0, len(self.rows), batch_rows):
+            part = self.rows[first : first + batch_rows]
             for place, row in enumerate(part, first + 2):
                 if any(_is_filled(cell) for cell in row[width:]):
                     raise InputError(f"{self.path}: row {place:,}: an entry beyond the last named column")
@@ -169,11 +169,11 @@ def _is_sparse(packed: zipfile.ZipFile, part: zipfile.ZipInfo) -> bool:
     cells, width, height, rest = 0, 0, 0, b""
     with packed.open(part) as file:
         while text := file.read(2**22):
-            found = _CELL.findall(rest + text)
+            references = _CELL.findall(rest + text)
             rest = text[-24:]
-            if found:
-                cells += len(found)
-                columns, rows = {column for column, _ in found}, [int(row) for _, row in found]
+            if references:
+                cells += len(references)
+                columns, rows = {column for column, _ in references}, [int(row) for _, row in references]
                 width, height = max(width, *map(_place, columns)), max(height, *rows)
     return width * height > 8 * cells + _SPARSE
 

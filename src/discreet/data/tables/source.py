@@ -5,6 +5,7 @@ What becomes of an array's entry depends on it and on the declared type alone; d
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
@@ -20,6 +21,30 @@ if TYPE_CHECKING:
 
 KINDS = ("bool", "int", "float", "object", "text", "other")
 CELLS = 2**23  # values read at a time: tens of megabytes, whatever the number of people
+_POLARS_ENUM = b"_PL_ENUM_VALUES2"
+# Whole names by which registers, hospitals and surveys call the number of a person or of a record.
+_IDENTIFIERS = frozenset(
+    (
+        *(
+            "seqn",
+            "caseid",
+            "casenum",
+            "hhid",
+            "hhidpn",
+            "iid",
+            "fid",
+            "eid",
+            "pid",
+            "sid",
+            "subjid",
+            "usubjid",
+        ),
+        *("respid", "nhsnumber", "serial", "rownames", "rownum", "rowid", "recordnum", "idnum"),
+    )
+)
+_LAST_WORDS = frozenset(("id", "ids", "uid", "uuid", "guid", "nbr", "identifier", "mrn", "ssn", "idno"))
+_FIRST_WORDS = frozenset(("id",))
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_]+|\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +64,45 @@ class Column:
     identifier: bool | None = None
     yes: int = 1
     answers: tuple[str, ...] = ()  # the levels in words
+
+
+def is_identifier(name: str) -> bool:
+    """Say whether a column is an identifier by habit: id, ID, patientId, patient_nbr, SEQN, record_id.
+
+    Its values are never looked at, so nobody can change the answer. Such a column is tested when it is named,
+    and not otherwise.
+    """
+    words = [word.lower() for word in _WORD.findall(name)]
+    if not words:
+        return False
+    return "".join(words) in _IDENTIFIERS or words[-1] in _LAST_WORDS or words[0] in _FIRST_WORDS
+
+
+def declared_levels(column: Column) -> tuple[Any, ...] | None:
+    """Return the levels that a column's type declares, which are public like its name; None of most.
+
+    Declared are polars' Enum, also where polars wrote it into the schema of Arrow or of a Parquet file, the
+    value labels of SPSS and Stata, a data dictionary, and the two values of a yes/no column. Categories of
+    pandas, polars' Categorical and the dictionaries of files hold what occurs in the data: they declare
+    nothing, and no message lists them.
+    """
+    return (False, True) if column.levels is None and column.kind == "bool" else column.levels
+
+
+def enum_levels(field: Any) -> tuple[str, ...] | None:
+    """Return the levels of an Enum that polars wrote into Arrow's schema, each after its length."""
+    metadata: dict[bytes, bytes] = field.metadata or {}
+    if _POLARS_ENUM not in metadata:
+        return None
+    written = metadata[_POLARS_ENUM]
+    levels: list[str] = []
+    while written:
+        size, _, rest = written.partition(b";")
+        if not size.isdigit() or int(size) > len(rest):
+            return None
+        levels.append(rest[: int(size)].decode(errors="replace"))
+        written = rest[int(size) :]
+    return tuple(levels)
 
 
 class TableSource(Protocol):

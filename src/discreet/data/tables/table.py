@@ -1,203 +1,134 @@
-"""The front door of data: any table, read as blocks of people."""
+"""A table as whoever holds it describes it: how its file is read, and what its columns mean. All public."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast, overload
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, get_args
 
 from discreet import check
-from discreet.block import Block
-from discreet.data.tables.choose import Chosen, choose
-from discreet.data.tables.described import described
-from discreet.data.tables.dictionary import Dictionary
-from discreet.data.tables.documented import DocumentedSource, as_text
-from discreet.data.tables.files import open_file
-from discreet.data.tables.frame import frame_source, numbers_in
-from discreet.data.tables.person import Person, one_row_each
-from discreet.data.tables.source import ArraySource, is_missing
-from discreet.errors import InputError, no_column
-from discreet.labels import codes
+from discreet.data.tables.dictionary import Dictionary, as_dictionary
+from discreet.errors import InputError
+from discreet.typing import DecimalMark, Separator
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from os import PathLike
 
-    from numpy.typing import NDArray
+    from discreet.typing import TableLike
 
-    from discreet.data.tables.described import Table
-    from discreet.data.tables.source import TableSource
+SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+_TABS = (".tsv", ".tsv.gz")
+_TEXT = (".csv", ".csv.gz", *_TABS, ".txt", ".txt.gz")
 
-
-_NOTHING = ArraySource(np.zeros((0, 0)))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TableReading:
-    """Chosen columns of a source, the label columns beside them, and who each row belongs to."""
-
-    source: TableSource
-    chosen: tuple[Chosen, ...]
-    labels: tuple[str, ...]
-    person: Person | None
-    held: tuple[Block, ...] | None = None  # everyone, where the rows have been read
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The hypotheses: one for each number column, one for each declared level."""
-        return tuple(name for one in self.chosen for name in one.names)
-
-    @property
-    def genotyped(self) -> None:
-        """Tables hold no packed genotypes."""
-        return
-
-    @property
-    def asked(self) -> tuple[Any, ...]:
-        """What was asked of the source."""
-        return self.chosen, self.labels, self.person
-
-    def holding(self, blocks: tuple[Block, ...]) -> TableReading:
-        """Return the same table, whose rows need not be read again."""
-        return replace(self, held=blocks)
-
-    def parts(self) -> Iterator[tuple[slice, Generator[Block]]]:
-        """Yield everyone, with all hypotheses."""
-        yield slice(None), self.blocks()
-
-    def blocks(self) -> Generator[Block]:
-        """Yield people in blocks, one row each.
-
-        With `person`, all chosen values are held in memory at once, since a person's rows may lie anywhere.
-        """
-        if self.held is not None:
-            yield from self.held
-            return
-        if self.person is None:
-            yield from self._rows(self.source)
-            return
-        parts = list(self._rows(self.source))
-        if not parts:
-            return
-        values, labels, people = one_row_each(
-            np.concatenate([part.values for part in parts]),
-            {name: np.concatenate([part.labels[name] for part in parts]) for name in self.labels},
-            np.concatenate([part.people for part in parts if part.people is not None]),
-            self.person.reduce,
-        )
-        yield Block(values, labels, people)
-
-    def without_source(self) -> TableReading:
-        """Return what says how to read a piece of this table, without the table."""
-        return replace(self, source=_NOTHING, held=None)
-
-    def piece(self, source: TableSource, first: int) -> Iterator[Block]:
-        """Yield the people of a piece of the table, whose first row has the slot `first`."""
-        return self._rows(source, first)
-
-    def _rows(self, source: TableSource, first: int = 0) -> Iterator[Block]:
-        wanted = [one.column.name for one in self.chosen] + list(self.labels)
-        if self.person is not None:
-            wanted.append(self.person.column)
-        for batch in source.batches(list(dict.fromkeys(wanted))):
-            people = None if self.person is None else batch[self.person.column]
-            columns = Columns(batch, self.chosen)
-            rows = columns[0].size
-            yield Block(columns, {name: batch[name] for name in self.labels}, people, first)
-            first += rows
+_FOR = {
+    "separator": ("text files (.csv, .tsv, .txt)", _TEXT),
+    "decimal": ("text files (.csv, .tsv, .txt)", _TEXT),
+    "sheet": ("Excel files (.xlsx)", (".xlsx", ".xlsm")),
+}
 
 
-@dataclass(slots=True, eq=False, repr=False)
-class Columns(Sequence["NDArray[Any]"]):
-    """The hypotheses' columns of one batch, each read when it is asked for; the last one read is kept."""
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Table:
+    r"""A table with what has to be said about it, to be given to `discover` or `measure` in its place.
 
-    batch: Mapping[str, NDArray[Any]]
-    chosen: tuple[Chosen, ...]
-    places: list[tuple[int, int]] = field(init=False)
-    last: int = -1
-    parts: list[NDArray[Any]] = field(default_factory=list["NDArray[Any]"])
+    Parameters
+    ----------
+    data : path, array or table
+        Whatever `measure` takes, but genotypes.
+    separator : {",", ";", "tab", "|"}, optional
+        What lies between two entries of a text file. If None, a tab in .tsv files and a comma in .csv files;
+        of a .txt file it has to be said.
+    decimal : {".", ","}, optional
+        The mark before the decimals in a text file. If None, a point.
+    sheet : str, optional
+        The worksheet of an Excel file. If None, the first.
+    dictionary : path or Dictionary, optional
+        What the columns mean: `Dictionary.read` says in which files. It gives types, levels, labels, codes
+        for missing, and bounds to tests that were given none.
+
+    Raises
+    ------
+    InputError
+        An option is none of these, or would do nothing for this data.
+
+    Notes
+    -----
+    Everything here is public and part of what a release id stands for. Nothing of it is guessed from the
+    data: one person's entries would then decide how everyone's are read. Proof: docs/proofs/reading.md.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, discreet
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "people.csv"
+    >>> _ = path.write_text("height;weight\n1,80;75,5\n1,62;58\n")
+    >>> people = discreet.Table(path, separator=";", decimal=",")
+    >>> discreet.measure(people, discreet.Sign(null=1.7)).names
+    ('height', 'weight')
+    """
+
+    data: TableLike
+    separator: Separator | None = None
+    decimal: DecimalMark | None = None
+    sheet: str | None = None
+    dictionary: Dictionary | str | PathLike[str] | None = None
 
     def __post_init__(self) -> None:
-        self.places = [(at, part) for at, one in enumerate(self.chosen) for part in range(len(one.names))]
+        if isinstance(self.data, (Table, _plink())):
+            raise InputError("Table describes a path, an array or a data frame; PLINK files are for Plink")
+        for name, (kind, endings) in _FOR.items():
+            if getattr(self, name) is not None and not self._ends(endings):
+                raise InputError(f"{name} is for {kind}: leave it out")
+        if self.separator is not None:
+            typed: Any = self.separator
+            if isinstance(typed, str) and typed in {"\t", "\\t"}:
+                object.__setattr__(self, "separator", "tab")
+            check.choice(self.separator, "separator", get_args(Separator))
+        if self.decimal is not None:
+            check.choice(self.decimal, "decimal", get_args(DecimalMark))
+        if self.sheet is not None:
+            check.text(self.sheet, "sheet")
+        if self.dictionary is not None:
+            object.__setattr__(self, "dictionary", as_dictionary(self.dictionary))
+        if self.decimal == "," and self.between == ",":
+            raise InputError(
+                'decimal "," in a file separated by commas: say what separates its entries, as separator=";" '
+                "or --separator ';'"
+            )
 
-    @overload
-    def __getitem__(self, index: int) -> NDArray[Any]: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[NDArray[Any]]: ...
-    def __getitem__(self, index: int | slice) -> NDArray[Any] | list[NDArray[Any]]:
-        if isinstance(index, slice):
-            return [self[at] for at in range(len(self))[index]]
-        at, part = self.places[index]
-        if at != self.last:
-            one = self.chosen[at]
-            self.last, self.parts = at, list(_columns(self.batch[one.column.name], one))
-        return self.parts[part]
+    @property
+    def between(self) -> str | None:
+        """What lies between two entries: as declared, or as the ending says; None of a .txt file."""
+        if self.separator is not None:
+            return "\t" if self.separator == "tab" else self.separator
+        return "\t" if self._ends(_TABS) else None if self._ends((".txt", ".txt.gz")) else ","
 
-    def __len__(self) -> int:
-        return len(self.places)
+    def public(self) -> dict[str, Any]:
+        """Return what was said, as a request is known again by.
 
+        Returns
+        -------
+        dict
+            By option; of a dictionary a hash.
+        """
+        options = {name: getattr(self, name) for name in ("separator", "decimal", "sheet")}
+        options["dictionary"] = self.dictionary.digest() if isinstance(self.dictionary, Dictionary) else None
+        return {name: value for name, value in options.items() if value is not None}
 
-def open_table(
-    data: Any, *, columns: Any, labels: Sequence[str], person: str | Person | None
-) -> TableReading:
-    """Return the table behind `data`: an array, a data frame of any make, or a path."""
-    return table_of(table_source(data), columns=columns, labels=labels, person=person)
+    def _ends(self, endings: tuple[str, ...]) -> bool:
+        return isinstance(self.data, (str, Path)) and str(self.data).lower().endswith(endings)
 
-
-def table_of(
-    source: TableSource, *, columns: Any, labels: Sequence[str], person: str | Person | None
-) -> TableReading:
-    """Return the columns asked for, those beside them, and who rows belong to."""
-    known = [one.name for one in source.columns]
-    check.made(
-        person, (str, Person, type(None)), "person must be a column's name or Person(column, reduce=...)"
-    )
-    who = Person(person) if isinstance(person, str) else person
-    reserved = list(labels) + ([who.column] if who else [])
-    for name in reserved:
-        if name not in known:
-            raise no_column("the table", name, known)
-    chosen = choose(source.columns, columns, reserved)
-    text = [one.column.name for one in chosen if one.levels is not None]
-    source = as_text(source, frozenset([*text, *reserved]))
-    return TableReading(source, chosen, tuple(labels), who)
-
-
-def table_source(data: Any) -> TableSource:
-    """Return an array, a data frame of any make, or a file as columns; of a file, its head is read."""
-    table = described(data)
-    source, said = _opened(table), table.dictionary
-    own = getattr(source, "dictionary", None)
-    if isinstance(said, Dictionary):
-        return DocumentedSource(source, said if own is None else said.over(own))
-    return source if own is None else DocumentedSource(source, own)
+    def __repr__(self) -> str:
+        options = {name: getattr(self, name) for name in ("separator", "decimal", "sheet")}
+        shown = "".join(f", {name}={value!r}" for name, value in options.items() if value is not None)
+        return f"Table({str(self.data) if isinstance(self.data, (str, Path)) else 'private'}{shown})"
 
 
-def _opened(table: Table) -> TableSource:
-    data = table.data
-    if isinstance(data, (str, Path)):
-        return open_file(check.path(data, "data"), table)
-    if isinstance(data, np.ndarray):
-        return ArraySource(cast("NDArray[Any]", data))
-    frame = frame_source(data)
-    if frame is not None:
-        return frame
-    raise InputError(
-        "data must be a path, a NumPy array, a pandas, polars or pyarrow table, a DuckDB relation, or "
-        f"anything else that gives an Arrow stream; got {type(data).__name__}"
-    )
+def as_table(data: Any) -> Table:
+    """Return a table as it was described, or with nothing said about it."""
+    return data if isinstance(data, Table) else Table(data)
 
 
-def _columns(array: NDArray[Any], one: Chosen) -> Iterator[NDArray[Any]]:
-    """Yield a number column, or indicators of its levels and perhaps of "other"; missing stays missing."""
-    if one.levels is None:
-        yield numbers_in(array, one.column.name) if array.dtype == object else array
-        return
-    missing = np.array([is_missing(entry) for entry in array.tolist()], dtype=bool)
-    place = np.where(missing, len(one.levels), codes(array, one.levels))
-    if one.closed:
-        missing |= place < 0
-    for position in one.places:
-        yield np.where(missing, np.nan, place == position)
+def _plink() -> type:
+    from discreet.data.plink.plink import Plink
+
+    return Plink

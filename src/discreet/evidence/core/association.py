@@ -243,7 +243,7 @@ def association(
         score,
         alternative=alternative,
         top=steps.top,
-        sup=steps.move,
+        sensitivity=steps.move,
         proof="docs/proofs/association.md",
         basis=basis,
         public=design.public,

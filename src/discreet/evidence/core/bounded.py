@@ -117,7 +117,7 @@ def combine(
         score,
         alternative=alternative,
         top=max(one.steps.top for one in used),
-        sup=max(rise, fall),
+        sensitivity=max(rise, fall),
         spread=rise + fall,
         adjacency=used[0].size.adjacency,
         proof=proof,

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from discreet.evidence.core.invented import Invented
     from discreet.typing import Levels
 
-_RARE_CASES = 0.1  # the lowest floor of the share of cases that is taken unasked
+_FEW_CASES = 0.1  # the lowest floor of the share of cases that is taken unasked
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -133,8 +133,8 @@ class CaseControl(Genetic):
         """Return what is public of a study of cases and controls."""
         public = not_protected(self.protect, self.stratum)
         if self.protect == "both":
-            share, rare = self.case_floor, _RARE_CASES * (1 - _RARE_CASES)
-            least = variance_floor(counts.slots.sum(), rare) if share is None else share * (1 - share)
+            share, few = self.case_floor, _FEW_CASES * (1 - _FEW_CASES)
+            least = variance_floor(counts.slots.sum(), few, 0.25) if share is None else share * (1 - share)
             return private_design(counts.slots, least, public)
         controls, cases = counts.members.T
         low, high = np.where(controls > 0, 0.0, 1.0), np.where(cases > 0, 1.0, 0.0)

@@ -19,14 +19,15 @@ class Certificate:
 
     For every pair of neighbouring tables with scores x, x' and d = x' - x:
 
-        max_i |d_i| <= sup,    max(d, 0) - min(d, 0) <= spread,    sup <= spread <= 2 sup.
+        max_i |d_i| <= sensitivity,    max(d, 0) - min(d, 0) <= spread,
+        sensitivity <= spread <= 2 sensitivity.
 
     Both hold for the scores as they are used, after every clipping. The zeros in `spread` matter: a common
     shift becomes a spread once some scores sit at a clip.
 
     Attributes
     ----------
-    sup : float
+    sensitivity : float
         The first bound: the most that one score moves.
     spread : float
         The second: the most that scores move against one another.
@@ -43,7 +44,7 @@ class Certificate:
     assumption : str
         What the bounds stand on that nothing checked, in a sentence; never empty when they are declared.
     norm : float or None
-        A third bound, on sqrt(sum d_i^2). If None, sqrt(m) sup.
+        A third bound, on sqrt(sum d_i^2). If None, sqrt(m) sensitivity.
 
     Notes
     -----
@@ -59,11 +60,11 @@ class Certificate:
     --------
     >>> import numpy as np, discreet
     >>> evidence = discreet.measure(np.zeros((10_000, 1)), discreet.Mean(bounds=(0, 1), null=0.5))
-    >>> evidence.certificate.adjacency, round(evidence.certificate.sup, 3)
+    >>> evidence.certificate.adjacency, round(evidence.certificate.sensitivity, 3)
     ('replace', 0.023)
     """
 
-    sup: float
+    sensitivity: float
     spread: float
     adjacency: str
     proof: str
@@ -73,10 +74,13 @@ class Certificate:
     norm: float | None = None
 
     def __post_init__(self) -> None:
-        sup = check.between(check.positive(self.sup, "sup"), "sup", *_MOVES)
+        sensitivity = check.between(check.positive(self.sensitivity, "sensitivity"), "sensitivity", *_MOVES)
         spread = check.positive(self.spread, "spread")
-        if not sup <= spread <= 2 * sup:
-            raise InputError(f"spread must lie between sup and 2*sup; got {spread:g} with sup {sup:g}")
+        if not sensitivity <= spread <= 2 * sensitivity:
+            raise InputError(
+                f"spread must lie between sensitivity and 2*sensitivity; got {spread:g}, with sensitivity "
+                f"{sensitivity:g}"
+            )
         check.choice(self.adjacency, "adjacency", ADJACENCIES)
         if not check.text(self.proof, "proof"):
             raise InputError('proof must name a proof page, or be "enumerated" or "declared"')
@@ -86,14 +90,14 @@ class Certificate:
             check.settle(self, people=check.whole(self.people, "people", 0, 2**63))
         if self.norm is not None:
             check.settle(self, norm=check.between(check.positive(self.norm, "norm"), "norm", *_MOVES))
-        check.settle(self, sup=sup, spread=spread)
+        check.settle(self, sensitivity=sensitivity, spread=spread)
         if self.proof == "declared" and not self.assumption:
-            object.__setattr__(self, "assumption", only_if(f"every score by at most {sup:g}"))
+            object.__setattr__(self, "assumption", only_if(f"every score by at most {sensitivity:g}"))
 
     def __str__(self) -> str:
         neighbour = "replaced" if self.adjacency == "replace" else "added or removed"
         return (
-            f"One person {neighbour} moves every score by at most {self.sup:.4g}, "
+            f"One person {neighbour} moves every score by at most {self.sensitivity:.4g}, "
             f"and scores against one another by at most {self.spread:.4g} (proof: {self.proof})."
             + (f" Not protected: {self.public}." if self.public else "")
         )

@@ -46,7 +46,7 @@ def conclude(
     *,
     alternative: Alternative,
     top: float,
-    sup: float,
+    sensitivity: float,
     proof: str,
     adjacency: str = "replace",
     spread: float | None = None,
@@ -54,11 +54,11 @@ def conclude(
     effect: Effect | None = None,
     basis: str = "proved",
 ) -> Evidence:
-    """Wrap scores into evidence; a spread that is not certified separately is 2*sup."""
-    if not (top > 0 and sup > 0):
+    """Wrap scores into evidence; a spread that is not certified separately is 2*sensitivity."""
+    if not (top > 0 and sensitivity > 0):
         raise InputError("no table of this size could give evidence: add people, or raise floor or ceiling")
     null = Null("folded normal" if alternative == "two-sided" else "normal", top, basis)
-    widest = 2 * sup if spread is None else min(max(spread, sup), 2 * sup)
+    widest = 2 * sensitivity if spread is None else min(max(spread, sensitivity), 2 * sensitivity)
     # A weighted mean can pass the top by one rounding; refusing it there would speak of the data.
-    certificate = Certificate(sup, widest, adjacency, proof, public)
+    certificate = Certificate(sensitivity, widest, adjacency, proof, public)
     return Evidence(names, np.minimum(score, top), null, certificate, effect=effect)

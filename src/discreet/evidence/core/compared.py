@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.alternative import toward
+from discreet.errors import InputError
 from discreet.evidence.core import groups
 from discreet.evidence.core.cap import caps
 from discreet.evidence.core.capped_tails import NEAR_NORMAL, answers_tail, ranks_tail
@@ -77,6 +78,10 @@ def compared(
     Evidence
         Its null law is checked, not proved: docs/proofs/compare.md.
     """
+    if people.covariates is not None:
+        raise InputError(
+            'an adjusted comparison has no scores: call `discover` without a method, or with "all"'
+        )
     protected = people.protect == "everything"
     first, second = _sizes(people, sizes, protected=protected)
     answers = np.zeros(people.columns, dtype=np.bool_)
@@ -104,15 +109,15 @@ def compared(
         moves = 1 + protected + (not rates)
         counts = (pairs.first, pairs.second, 2 * pairs.excess)
         effects.append(difference_effect(name, *counts, min(first, second), moves=moves))
-    sup = max(kind.move for kind in kinds)
+    sensitivity = max(kind.move for kind in kinds)
     evidence = conclude(
         people.names,
         np.concatenate(scores),
         alternative=people.alternative,
         top=max(kind.steps.top for kind in kinds),
-        sup=sup,
+        sensitivity=sensitivity,
         # A column alone moves in one subgroup only, where people cannot change theirs.
-        spread=sup if people.columns == people.touched == 1 else None,
+        spread=sensitivity if people.columns == people.touched == 1 else None,
         proof="docs/proofs/compare.md" if people.subgroup is None else "docs/proofs/subgroups.md",
         basis="checked",
         public=people.public,

@@ -90,7 +90,7 @@ def _difference(test: TwoGroups | Stratified, groups: Groups, sums: Sums) -> Evi
     contrast = np.sum(weight * excess / present, axis=0)
     clip = ceiling_for(test.ceiling, strata.everyone)
     if test.floor is None:
-        score, top, sup = _known(test, strata, contrast, clip)
+        score, top, sensitivity = _known(test, strata, contrast, clip)
     else:
         square = sums.square.reshape(-1, 2, len(sums.names))[strata.used].sum(axis=1) / COARSE**2
         everyone = total.sum(axis=1)
@@ -98,10 +98,10 @@ def _difference(test: TwoGroups | Stratified, groups: Groups, sums: Sums) -> Evi
         if protected:
             cap = cap_at(strata.everyone / 2, strata.everyone / 2, test.floor, protected=True)
             deviation = cap.of_means(first[0], second[0], everyone[0] / present[0], variation[0])
-            score, top, sup = _capped(test, cap, contrast / deviation, clip)
+            score, top, sensitivity = _capped(test, cap, contrast / deviation, clip)
         else:
             own = first * second * variation / (present * np.maximum(present - 1, 1.0))
-            score, top, sup = _pooled(test, strata, contrast, np.sum(weight**2 * own, axis=0), clip)
+            score, top, sensitivity = _pooled(test, strata, contrast, np.sum(weight**2 * own, axis=0), clip)
     unit = bounds_of(test.bounds, sums.names)[1]
     if strata.used.size == 1:
         moves = 1 + protected
@@ -114,7 +114,7 @@ def _difference(test: TwoGroups | Stratified, groups: Groups, sums: Sums) -> Evi
         score,
         alternative=test.alternative,
         top=top,
-        sup=sup,
+        sensitivity=sensitivity,
         proof="docs/proofs/two-groups.md",
         basis=basis_of(test.tail, "proved" if test.floor is None else "checked"),
         public=strata.public,

@@ -28,7 +28,7 @@ class Effect:
         What it is: "difference of means", ...; public.
     share : array of float64, shape (m,)
         The effects in parts of `unit`, each in [-1, 1]; private.
-    sup : float
+    sensitivity : float
         One person moves every share by at most this; public.
     unit : array of float64, shape (m,)
         The width of each column's bounds, or 1; public.
@@ -36,7 +36,7 @@ class Effect:
 
     name: str
     share: NDArray[np.float64] = field(repr=False)
-    sup: float
+    sensitivity: float
     unit: NDArray[np.float64]
 
     def __repr__(self) -> str:
@@ -49,16 +49,16 @@ class Effect:
 def effect(
     name: str,
     share: NDArray[np.float64],
-    sup: float,
+    sensitivity: float,
     unit: NDArray[np.float64] | None = None,
     *,
     strata: int = 1,
 ) -> Effect:
-    """Return the effects `share`, computed in floats, of which one person moves each by at most `sup`.
+    """Return the effects `share`, computed in floats; one person moves each by at most `sensitivity`.
 
     A sum over `strata` is rounded once for each of them, and pays for it.
     """
-    most = sup + _ROUNDING + (strata - 1) * 2.0**-52
+    most = sensitivity + _ROUNDING + (strata - 1) * 2.0**-52
     return Effect(name, np.clip(share, -1.0, 1.0), most, np.ones(share.size) if unit is None else unit)
 
 
@@ -86,5 +86,7 @@ def difference_effect(
 def joined(parts: Sequence[Effect]) -> Effect:
     """Return the effects of several runs of hypotheses, one after the other."""
     share = np.concatenate([part.share for part in parts])
-    widest = max(part.sup for part in parts)
-    return replace(parts[0], share=share, sup=widest, unit=np.concatenate([part.unit for part in parts]))
+    widest = max(part.sensitivity for part in parts)
+    return replace(
+        parts[0], share=share, sensitivity=widest, unit=np.concatenate([part.unit for part in parts])
+    )

@@ -42,7 +42,8 @@ class Evidence:
         How far one person can move `score`; public.
     signed : array of float64, shape (m,), or None
         One-sided z scores with their signs, larger is stronger, clipped to +-ceiling, where they exist;
-        private like `score`, and one person moves each by at most `sup`. Only the mirror method uses them.
+        private like `score`, and one person moves each by at most `sensitivity`. Only
+        the mirror method uses them.
     effect : Effect or None
         How large each finding is, in units a reader knows; private, with its own sensitivity.
 
@@ -58,7 +59,8 @@ class Evidence:
     Examples
     --------
     >>> import discreet
-    >>> evidence = discreet.Evidence.from_z({"diet": 12.0, "luck": 0.3}, sup=0.01, adjacency="replace")
+    >>> scores = {"diet": 12.0, "luck": 0.3}
+    >>> evidence = discreet.Evidence.from_z(scores, sensitivity=0.01, adjacency="replace")
     >>> len(evidence), evidence.names
     (2, ('diet', 'luck'))
     """
@@ -151,7 +153,7 @@ class Evidence:
         cls,
         z: ArrayLike,
         *,
-        sup: float,
+        sensitivity: float,
         spread: float | None = None,
         adjacency: str,
         alternative: Alternative = "two-sided",
@@ -164,11 +166,11 @@ class Evidence:
         ----------
         z : array-like, shape (m,)
             Scores that are standard normal, or stochastically smaller, under the null; a mapping gives names.
-        sup : float
-            Your promise: one person moves every z_i by at most sup.
+        sensitivity : float
+            Your promise: one person moves every z_i by at most sensitivity.
         spread : float, optional
             A tighter promise on max(d, 0) - min(d, 0), zeros included so that it survives the clipping;
-            2*sup when absent. Two-sided, it must hold for |z|.
+            2*sensitivity when absent. Two-sided, it must hold for |z|.
         adjacency : {"replace", "add-remove"}
             What your promise is about.
         alternative : {"two-sided", "greater", "less"}
@@ -186,7 +188,7 @@ class Evidence:
         stronger = toward(values, alternative)
         score = np.clip(stronger, 0.0, null.ceiling)
         signed = None if two_sided else np.clip(stronger, -null.ceiling, null.ceiling)
-        certificate = _declared(sup, spread, adjacency, "z score", "sup")
+        certificate = _declared(sensitivity, spread, adjacency, "z score", "sensitivity")
         return cls(_names(names, found, score.size), score, null, certificate, signed)
 
     def reduce(self, work: Callable[[NDArray[np.float64], int], T], merge: Callable[[Sequence[T]], T]) -> T:
@@ -224,13 +226,13 @@ class Evidence:
         )
 
 
-def _declared(sup: float, spread: float | None, adjacency: str, score: str, name: str) -> Certificate:
-    sup = check.positive(sup, name)
-    moved, width = f"every {score} by at most {name} = {sup:g}", 2 * sup
+def _declared(sensitivity: float, spread: float | None, adjacency: str, score: str, name: str) -> Certificate:
+    sensitivity = check.positive(sensitivity, name)
+    moved, width = f"every {score} by at most {name} = {sensitivity:g}", 2 * sensitivity
     if spread is not None:
         width = check.positive(spread, "spread")
         moved += f" and any two against each other by at most spread = {width:g}"
-    return Certificate(sup, width, adjacency, "declared", assumption=only_if(moved))
+    return Certificate(sensitivity, width, adjacency, "declared", assumption=only_if(moved))
 
 
 def _names(given: Iterable[Any] | None, found: Iterable[Any] | None, size: int) -> Sequence[str]:

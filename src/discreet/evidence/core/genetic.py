@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from discreet import check
+from discreet.docstrings import Text
 from discreet.errors import InputError
 from discreet.evidence.core.arguments import TAILS, check_strata, only_replace, settle
 from discreet.evidence.core.association import EFFECT
@@ -23,8 +24,55 @@ if TYPE_CHECKING:
     from discreet.typing import Adjacency, Levels, Tail
 
 PROTECT = ("both", "genotypes")
-RARE = 0.05  # the lowest floor of a frequency that is taken unasked
-STEP = 1 / 16  # floors are as low as they can be while one person moves z by no more than this
+COMMON, RARE = 0.2, 0.05  # floors of a frequency taken unasked: with few people, and with many
+SMALL = 1 / 80  # an influence whose noise is well below the deviation of z: floors fall while it stays so
+
+TEXTS = {
+    "protect": Text(
+        '{"both", "genotypes"}',
+        'What of a person is replaced between neighbours. "both" (default): genotypes and phenotype. '
+        '"genotypes": who is a case is public and not protected, which needs less noise.',
+    ),
+    "maf_floor": Text(
+        "float, optional",
+        "Public: the smallest minor allele frequency at which the test is sharp; rarer variants score lower, "
+        "never higher. 0.5 gives the least noise, and counts mere differences of allele counts. If None, "
+        "0.2, and down to 0.05 where so many people leave little noise.",
+    ),
+    "case_floor": Text(
+        "float, optional",
+        'Public, protect="both" only: the same for the share of cases, or of controls where they are fewer. '
+        "Declare it from the study's design; nothing breaks if it is wrong, the test is only less sharp. If "
+        "None, one half, and down to 0.1 where so many people leave little noise.",
+    ),
+    "group": Text(
+        "str", 'The column that says who is a case; "phenotype" by default, as PLINK files have it.'
+    ),
+    "levels": Text(
+        "(control, case)",
+        'Its two values, (1, 2) by default. Anything else is a missing phenotype: with protect="both" no '
+        'contribution, with protect="genotypes" left out.',
+    ),
+    "stratum": Text(
+        "str, optional", "A column of public strata: people are compared with others of the same stratum."
+    ),
+    "strata": Text("tuple", "Its values; needed with `stratum`."),
+    "alternative": Text(
+        '{"two-sided", "greater", "less"}',
+        "What to look for: any difference (default), more alleles in cases (where the trait is higher), or "
+        "fewer.",
+    ),
+    "ceiling": Text(
+        "float, optional",
+        "Scores above it count as it; between 1 and 37. If None, a third of the largest z that so many "
+        "people can reach, but at least 8 and at most 20.",
+    ),
+    "adjacency": Text(
+        '{"replace"}',
+        "Neighbouring tables differ in one person's data, as `protect` says; the number of people is public.",
+    ),
+}
+"""What the arguments that tests on genotypes share mean."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,11 +112,11 @@ class Genetic(Test):
         return self.labels[1:] if self.protect == "both" else self.labels
 
     def frequency_floor(self, design: Design) -> float:
-        """Return the declared floor of allele frequencies, or as low a one as the number of people allows."""
+        """Return the declared floor of allele frequencies, or one by the number of people."""
         if self.maf_floor is not None:
             return self.maf_floor
-        needed = (2 * (design.pull or 1.0) / STEP) ** 2 / (2 * design.variation)
-        return max(RARE, lesser_share(needed))
+        needed = (2 * (design.pull or 1.0) / SMALL) ** 2 / (2 * design.variation)
+        return min(COMMON, max(RARE, lesser_share(needed)))
 
 
 def strata_of(
@@ -89,9 +137,9 @@ def not_protected(protect: str, stratum: str | None) -> str:
     return " and ".join(shared)
 
 
-def variance_floor(people: float, least: float) -> float:
-    """Return a floor of the variance of a protected phenotype in [0, 1], at least `least`, at most 1/4."""
-    return float(np.clip((2 / STEP) ** 2 / (people / 2), least, 0.25))
+def variance_floor(people: float, least: float, most: float) -> float:
+    """Return a floor of the variance of a protected phenotype in [0, 1], lower with more people."""
+    return float(np.clip((2 / SMALL) ** 2 / (2 * COMMON * (1 - COMMON) * people), least, most))
 
 
 def lesser_share(variance: float) -> float:

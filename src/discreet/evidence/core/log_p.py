@@ -61,18 +61,18 @@ def are_neighbours(p: ArrayLike, p2: ArrayLike, eta: float, nu: float) -> bool:
     return bool(np.all(below | close))
 
 
-def truncated_sensitivity(sup: float, nu: float, *, alternative: Alternative = "two-sided") -> float:
-    """Return how far -log max(p, nu) moves when a normal score moves by at most `sup`; exact.
+def truncated_sensitivity(sensitivity: float, nu: float, *, alternative: Alternative = "two-sided") -> float:
+    """Return how far -log max(p, nu) moves when a normal score moves by at most `sensitivity`; exact.
 
-    One-sided, p = Phi_bar(z):   eta = log(Phi_bar(z_nu - sup) / nu), z_nu the upper nu point.
-    Two-sided, p = 2 Phi_bar(|z|): eta = log(2 Phi_bar(max(0, z_{nu/2} - sup)) / nu).
+    One-sided, p = Phi_bar(z):   eta = log(Phi_bar(z_nu - sensitivity) / nu), z_nu the upper nu point.
+    Two-sided, p = 2 Phi_bar(|z|): eta = log(2 Phi_bar(max(0, z_{nu/2} - sensitivity)) / nu).
 
     log Phi_bar is concave, so the ratio is largest where truncation stops it. The paper's approximation is
     eta ~ B sqrt(2 log(1/nu) / n) / sigma. Proof: docs/proofs/log-p.md.
 
     Parameters
     ----------
-    sup : float
+    sensitivity : float
         One person moves every z score by at most this.
     nu : float
         p-values under nu count as nu.
@@ -90,21 +90,21 @@ def truncated_sensitivity(sup: float, nu: float, *, alternative: Alternative = "
     >>> round(discreet.truncated_sensitivity(0.01, 1e-6), 4)
     0.0508
     """
-    sup = check.positive(sup, "sup")
+    sensitivity = check.positive(sensitivity, "sensitivity")
     nu = check.level(nu, "nu")
     sides = 2 if alternative_of(alternative) == "two-sided" else 1
-    start = float(-scipy.special.ndtri(nu / sides)) - sup
+    start = float(-scipy.special.ndtri(nu / sides)) - sensitivity
     if sides == 1:
         return float(scipy.special.log_ndtr(-start)) - float(np.log(nu))
     return float(scipy.special.log_ndtr(-max(0.0, start))) + float(np.log(2.0)) - float(np.log(nu))
 
 
-def neighbour_sensitivity(sup: float, nu: float) -> float:
-    """Return the smallest eta for which one-sided p-values are (eta, nu)-neighbours when z moves by `sup`.
+def neighbour_sensitivity(sensitivity: float, nu: float) -> float:
+    """Return the smallest eta that makes one-sided p-values (eta, nu)-neighbours if z moves by `sensitivity`.
 
-    The pair that binds straddles nu: eta = log(nu / Phi_bar(z_nu + sup)), larger than
+    The pair that binds straddles nu: eta = log(nu / Phi_bar(z_nu + sensitivity)), larger than
     `truncated_sensitivity`.
     """
-    sup = check.positive(sup, "sup")
+    sensitivity = check.positive(sensitivity, "sensitivity")
     nu = check.level(nu, "nu")
-    return float(np.log(nu)) - float(scipy.special.log_ndtr(float(scipy.special.ndtri(nu)) - sup))
+    return float(np.log(nu)) - float(scipy.special.log_ndtr(float(scipy.special.ndtri(nu)) - sensitivity))

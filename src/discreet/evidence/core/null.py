@@ -44,7 +44,7 @@ class Null:
     Examples
     --------
     >>> import discreet
-    >>> evidence = discreet.Evidence.from_z([1.96], sup=0.01, adjacency="replace")
+    >>> evidence = discreet.Evidence.from_z([1.96], sensitivity=0.01, adjacency="replace")
     >>> evidence.null.survival(1.96).round(3)
     np.float64(0.05)
     """

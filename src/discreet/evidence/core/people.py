@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.alternative import Alternative
+    from discreet.evidence.core.covariates import Covariates
     from discreet.typing import Protect
 
 
@@ -65,6 +66,8 @@ class People:
         About the share of the rows that are in either group.
     seen : int
         How many such tables a person may be seen in: 2 where whoever leaves one subgroup may join another.
+    covariates : Covariates or None
+        What the groups are to be made alike in; protected, or public, as the group is.
     """
 
     names: Sequence[str]
@@ -79,6 +82,7 @@ class People:
     subgroups: int = 1
     usual: float = 1.0
     seen: int = 1
+    covariates: Covariates | None = field(default=None, repr=False)
 
     @property
     def size(self) -> int:
@@ -139,7 +143,7 @@ class People:
 
     def only(self, left: NDArray[np.bool_]) -> People:
         """Return the same people with some of the hypotheses, shape (m,)."""
-        return replace(self.asked(left), values=self.values[:, left])
+        return replace(self.asked(left), values=self.values.T[left].T)  # column by column in memory
 
     def asked(self, left: NDArray[np.bool_]) -> People:
         """Return the same people asked some of the questions, without entries."""

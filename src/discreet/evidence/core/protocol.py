@@ -57,6 +57,8 @@ class Comparison:
         A column of disjoint subgroups to compare inside of, protected as the group is.
     levels_within : tuple
         Its values to look at.
+    adjust : mapping from column to bounds or levels, or None
+        Covariates in which the groups are to be made alike, protected as the group is.
     """
 
     group: str
@@ -68,6 +70,7 @@ class Comparison:
     complete: bool = False
     within: str | None = None
     levels_within: Levels = ()
+    adjust: Mapping[str, Levels] | None = None
 
 
 def is_needed(field: Field[Any]) -> bool:
@@ -142,6 +145,8 @@ class Test:
             parts.append(f"{_short(group)} {' / '.join(map(_short, levels))}".strip())
         words = {**_WORDS, **self.words}
         parts += [f"{word} {_short(own[key])}" for key, word in words.items() if own.get(key) is not None]
+        if own.get("adjust") is not None:
+            parts.append(f"adjusted for {' and '.join(map(_short, own['adjust']))}")
         if "alternative" in own:
             looks = own["alternative"]
             parts.append(looks if looks == "two-sided" else f"one-sided ({looks})")

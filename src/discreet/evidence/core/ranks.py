@@ -65,7 +65,7 @@ def rank_evidence(
         steps(toward(statistic / deviation, alternative)),
         alternative=alternative,
         top=steps.top,
-        sup=steps.move(influence),
+        sensitivity=steps.move(influence),
         proof=proof,
         basis=basis_of(tail),
         public=public,

@@ -53,7 +53,7 @@ class TableMap:
     shape: tuple[int, int]
     full: tuple[float, float]
     steps: ScoreMap
-    sup: float
+    sensitivity: float
     longest: float
     moved: float
 
@@ -70,10 +70,10 @@ class TableMap:
     ) -> TableMap:
         """Return it for so many answers and groups, among so many people."""
         reach = Reach(*table_influence(people, *full, protected=protected))
-        steps, sup = reach.scores((answers - 1) * (groups - 1), clip)
+        steps, sensitivity = reach.scores((answers - 1) * (groups - 1), clip)
         longest = math.sqrt(max(people, 1) * min(answers - 1, groups - 1))
         moved = min(1.0, reach.influence / longest + reach.grow)
-        return cls((answers, groups), full, steps, sup, longest, moved)
+        return cls((answers, groups), full, steps, sensitivity, longest, moved)
 
 
 def chi_tail(degrees: int, room: float, t: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -37,7 +37,7 @@ class Part:
     def of(cls, evidence: Evidence) -> Self:
         """Return the evidence of one block."""
         found = evidence.effect
-        told = None if found is None else (found.name, found.share, found.sup, found.unit)
+        told = None if found is None else (found.name, found.share, found.sensitivity, found.unit)
         return cls(evidence.score, evidence.null, evidence.certificate, evidence.signed, told)
 
     def bare(self) -> Part:
@@ -80,14 +80,15 @@ def law_of(parts: Sequence[Part], test: Any) -> tuple[Null, Certificate]:
     """Return the null law and certificate of all blocks together (docs/proofs/blocks.md).
 
     Where the test treats all columns alike, all blocks have the same and it holds for any number of columns.
-    Otherwise one block may rise where another falls: scores then move against one another by up to 2*sup.
+    Otherwise one block may rise where another falls: scores then move against one another by up to twice
+    the sensitivity.
     """
     null = replace(parts[0].null, ceiling=max(part.null.ceiling for part in parts))
-    widest = max((part.certificate for part in parts), key=lambda one: one.sup)
+    widest = max((part.certificate for part in parts), key=lambda one: one.sensitivity)
     if _alike(test) and all(part.certificate == widest for part in parts):
         return null, widest
-    sup = widest.sup
-    return null, Certificate(sup, 2 * sup, widest.adjacency, widest.proof, widest.public)
+    sensitivity = widest.sensitivity
+    return null, Certificate(sensitivity, 2 * sensitivity, widest.adjacency, widest.proof, widest.public)
 
 
 def joined(names: Sequence[str], parts: Sequence[Part], test: Any) -> Evidence:

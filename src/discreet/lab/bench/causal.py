@@ -34,7 +34,7 @@ class Recall:
 
     way: str
     shares: tuple[float, ...]
-    sup: float
+    sensitivity: float
     gap: float
 
 
@@ -55,14 +55,14 @@ def run(bed: Path, repetitions: int) -> list[Recall]:
         evidence = measure(bed, test)
         places = _places(evidence)
         rest = np.delete(evidence.score, places)
-        sup = evidence.certificate.sup
-        gap = float(evidence.score[places].min() - rest.max()) / sup
+        sensitivity = evidence.certificate.sensitivity
+        gap = float(evidence.score[places].min() - rest.max()) / sensitivity
         for way, delta in (("top 2, delta 0", 0.0), (f"top 2, delta {_DELTA:g}", _DELTA)):
             shares = tuple(_recall(evidence, places, epsilon, delta, repetitions) for epsilon in EPSILONS)
-            rows.append(Recall(f"{name}: {way}", shares, sup, gap))
+            rows.append(Recall(f"{name}: {way}", shares, sensitivity, gap))
         draws = max(1, repetitions // _PER_RELEASE)
         shares = tuple(_discovered(evidence, epsilon, draws) for epsilon in EPSILONS)
-        rows.append(Recall(f"{name}: discover, delta {_DELTA:g}", shares, sup, gap))
+        rows.append(Recall(f"{name}: discover, delta {_DELTA:g}", shares, sensitivity, gap))
     return rows
 
 
@@ -81,7 +81,7 @@ def _recall(evidence: Evidence, places: list[int], epsilon: float, delta: float,
         chosen = top_k(
             evidence.score,
             len(places),
-            sensitivity=certificate.sup,
+            sensitivity=certificate.sensitivity,
             spread=certificate.spread,
             epsilon=epsilon,
             delta=delta,
@@ -103,7 +103,7 @@ def in_words(recalls: list[Recall], repetitions: int) -> str:
     """Return recall beside the published figures, and what limits it."""
     header = ["protected: what is asked", *(f"epsilon {e:g}" for e in EPSILONS), "sensitivity", "gap"]
     rows = [
-        [recall.way, *(f"{s:.3f}" for s in recall.shares), f"{recall.sup:.3f}", f"{recall.gap:.1f}"]
+        [recall.way, *(f"{s:.3f}" for s in recall.shares), f"{recall.sensitivity:.3f}", f"{recall.gap:.1f}"]
         for recall in recalls
     ]
     published = [f"{PUBLISHED[e]:.2f}" if e in PUBLISHED else "-" for e in EPSILONS]

@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.stats import ttest_ind
 
+from discreet.api import discover
 from discreet.errors import missing_extra
+from discreet.evidence.compare import Compare
 from discreet.evidence.core.evidence import Evidence
 from discreet.evidence.core.protocol import Test
 from discreet.evidence.two_groups import TwoGroups
+from discreet.gather import LARGEST
 from discreet.lab.bench.timing import Cost, interleaved, verdict
 from discreet.measure import measure
 from discreet.report.text_table import table
@@ -35,10 +38,17 @@ _POLARS = "polars, grouped means (not private)"
 _SCIPY = "scipy's t test, column by column"
 _STATSMODELS = "statsmodels' t test, column by column"
 _READING = "reading every column, nothing else"
+_ALL = "discover, method all: rows held, clipped, told with noise"
+_PROTECTED = "the same, groups protected too (Compare)"
+_WITHIN = 1.2  # of the time of measure
 _MEMORY = """
 import sys
 import discreet
-discreet.measure(sys.argv[1], discreet.TwoGroups(group="treated", bounds=(0, 1)))
+test = discreet.TwoGroups(group="treated", bounds=(0, 1))
+if sys.argv[2] == "all":
+    discreet.discover(sys.argv[1], test, q=0.1, epsilon=1.0, delta=1e-6, method="all")
+else:
+    discreet.measure(sys.argv[1], test)
 from discreet.lab.memory import most_memory
 print(most_memory())
 """
@@ -46,13 +56,14 @@ print(most_memory())
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What each job on one file costs, and the peak megabytes of a process that measures it."""
+    """What each job on one file costs, and the peak megabytes of a process that measures it, or tells all."""
 
     people: int
     columns: int
     costs: dict[str, Cost]
     megabytes: float
     half_megabytes: float
+    all_megabytes: float
 
 
 def run(people: int = 1_000_000, columns: int = 500, seed: int = 1, repeats: int = 5) -> Result:
@@ -65,6 +76,8 @@ def run(people: int = 1_000_000, columns: int = 500, seed: int = 1, repeats: int
         whole: dict[str, Callable[[], object]] = {
             _OURS: lambda: measure(path, TwoGroups(group=_GROUP, bounds=(0, 1))),
             _FLOORED: lambda: measure(path, TwoGroups(group=_GROUP, bounds=(0, 1), floor=0.1)),
+            _ALL: lambda: _told(path, TwoGroups(group=_GROUP, bounds=(0, 1))),
+            _PROTECTED: lambda: _told(path, Compare(group=_GROUP, levels=(0, 1))),
             _POLARS: lambda: _grouped_means(path),
             _READING: lambda: measure(path, _Touch()),
         }
@@ -75,7 +88,12 @@ def run(people: int = 1_000_000, columns: int = 500, seed: int = 1, repeats: int
         }
         costs = interleaved(whole | parts, repeats)
         scaled = {name: costs[name].times(columns / few) if name in parts else costs[name] for name in costs}
-        return Result(people, columns, scaled, _peak(path), _peak(half))
+        peaks = (_peak(path, "measure"), _peak(half, "measure"), _peak(path, "all"))
+        return Result(people, columns, scaled, *peaks)
+
+
+def _told(path: Path, test: Test) -> object:
+    return discover(path, test, q=0.1, epsilon=1.0, delta=1e-6, method="all")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +115,7 @@ class _Touch(Test):
         pass
 
     def finish(self) -> Evidence:
-        return Evidence.from_z([0.0], sup=1.0, adjacency="replace")
+        return Evidence.from_z([0.0], sensitivity=1.0, adjacency="replace")
 
 
 def _module(name: str) -> Any:
@@ -134,10 +152,18 @@ def _loop(path: Path, few: int, test: Any) -> None:
         test(column[inside], column[~inside])
 
 
-def _peak(path: Path) -> float:
-    command = [sys.executable, "-c", _MEMORY, str(path)]
+def _peak(path: Path, job: str) -> float:
+    command = [sys.executable, "-c", _MEMORY, str(path), job]
     done = subprocess.run(command, capture_output=True, encoding="ascii", check=True)  # noqa: S603 (ours)
     return float(done.stdout) / 2**20
+
+
+def _all_ratio(result: Result, clock: str) -> float:
+    return getattr(result.costs[_ALL], clock) / getattr(result.costs[_OURS], clock)
+
+
+def _bytes_an_entry(result: Result) -> float:
+    return result.all_megabytes * 2**20 / (result.people * result.columns)
 
 
 def in_words(result: Result) -> str:
@@ -156,7 +182,13 @@ def in_words(result: Result) -> str:
                 f"Best of interleaved repeats. Loops are timed on {_LOOPED} columns and read them from a "
                 f"file opened once. If counting cost nothing, reading alone would be {most[0]:.0f} times "
                 f"faster than scipy's loop and {most[1]:.0f} times faster than statsmodels'. Peak memory "
-                f"{result.megabytes:,.0f} MB; on half the people {result.half_megabytes:,.0f} MB."
+                f"{result.megabytes:,.0f} MB; on half the people {result.half_megabytes:,.0f} MB. "
+                f"Telling all holds every entry, at most {LARGEST:,} of a file: "
+                f"{result.all_megabytes:,.0f} MB, {_bytes_an_entry(result):.1f} bytes an entry."
+            ),
+            verdict(_all_ratio(result, "wall") <= _WITHIN, f"all within {_WITHIN:g} of measure on the clock"),
+            verdict(
+                _all_ratio(result, "processor") <= _WITHIN, f"all within {_WITHIN:g} of measure by processor"
             ),
             verdict(ours.wall <= 2 * result.costs[_POLARS].wall, "within 2x of polars' grouped means"),
             verdict(result.costs[_SCIPY].wall >= 20 * ours.wall, "20x faster than scipy column by column"),

@@ -45,7 +45,7 @@ def block(number: int, size: int) -> Part:
     """Return a block of scores: nulls, and some signals at its start."""
     z = np.random.default_rng(number).standard_normal(size)
     z[:_SIGNALS] += _STRENGTH
-    return Part.of(Evidence.from_z(z, sup=_SUP, adjacency="replace", alternative="greater")).bare()
+    return Part.of(Evidence.from_z(z, sensitivity=_SUP, adjacency="replace", alternative="greater")).bare()
 
 
 def select(hypotheses: int) -> Many:

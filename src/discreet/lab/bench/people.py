@@ -36,7 +36,9 @@ def run(repetitions: int, tick: Callable[[int], None]) -> Rates:
         z[:SIGNALS] = rng.uniform(5, 20, SIGNALS)
         rates.setdefault((0, "BH"), []).append(_rates(step_up_positions(ndtr(-z), Q)))
         for n in PEOPLE:
-            evidence = Evidence.from_z(z, sup=2 / np.sqrt(n), adjacency="replace", alternative="greater")
+            evidence = Evidence.from_z(
+                z, sensitivity=2 / np.sqrt(n), adjacency="replace", alternative="greater"
+            )
             for method in METHODS:
                 if seed % _SLOW.get(method, 1) == 0:
                     rates.setdefault((n, method), []).append(_rates(_private(evidence, method)))

@@ -53,16 +53,16 @@ TARGETS = {
     Point(1e-2, 1.0, 1e-6): (0.80, 0.94),
 }
 
-Study = dict[tuple[Point, str], tuple[float, float]]
+Rates = dict[tuple[Point, str], tuple[float, float]]
 
 
-def study(seed: int, points: Sequence[Point] = POINTS) -> Study:
+def study(seed: int, points: Sequence[Point] = POINTS) -> Rates:
     """Return false discovery proportion and power of every method at every point, on one data set."""
     rng = np.random.default_rng(seed)
     z = rng.standard_normal(M)
     z[:SIGNALS] += 4
     p = ndtr(-z)
-    rates: Study = {}
+    rates: Rates = {}
     plain = {"BH": proportions(step_up_positions(p, Q)), "step-down": proportions(step_down_positions(p, Q))}
     for point in points:
         for method in METHODS:
@@ -76,7 +76,7 @@ def study(seed: int, points: Sequence[Point] = POINTS) -> Study:
 
 def _mirror(z: NDArray[np.float64], point: Point, method: str) -> NDArray[np.int64]:
     """Run the mirror, for which eta is the sensitivity of z, as in the published setting."""
-    evidence = Evidence.from_z(z, sup=point.eta, adjacency="replace", alternative="greater")
+    evidence = Evidence.from_z(z, sensitivity=point.eta, adjacency="replace", alternative="greater")
     k = None if method == "mirror" else K
     return release(evidence, q=Q, epsilon=point.epsilon, delta=point.delta, method="mirror", k=k).indices
 
@@ -97,9 +97,9 @@ def proportions(indices: NDArray[np.int64]) -> tuple[float, float]:
 
 def run(
     repetitions: int, points: Sequence[Point], tick: Callable[[int], None], workers: int = 2
-) -> list[Study]:
+) -> list[Rates]:
     """Run studies in two processes."""
-    studies: list[Study] = []
+    studies: list[Rates] = []
     with ProcessPoolExecutor(workers) as pool:
         for done in pool.map(study, range(repetitions), [tuple(points)] * repetitions):
             studies.append(done)
@@ -114,7 +114,7 @@ def published() -> dict[tuple[str, float, str], tuple[float, float]]:
     return {(r["sweep"], float(r["value"]), r["method"]): (float(r["fdr"]), float(r["power"])) for r in rows}
 
 
-def in_words(studies: Sequence[Study], points: Sequence[Point] = POINTS) -> str:
+def in_words(studies: Sequence[Rates], points: Sequence[Point] = POINTS) -> str:
     """Return the table, FDR/power with the standard error of the FDR, and whether the targets are met."""
     theirs = published()
     header = ["eta", "epsilon", "delta", *METHODS, "DP-BH*", "DP-AdaPT*"]
@@ -139,7 +139,7 @@ def in_words(studies: Sequence[Study], points: Sequence[Point] = POINTS) -> str:
     return "\n".join([title, "", table(header, body), "", note, "", *_verdicts(studies, points)])
 
 
-def _verdicts(studies: Sequence[Study], points: Sequence[Point]) -> list[str]:
+def _verdicts(studies: Sequence[Rates], points: Sequence[Point]) -> list[str]:
     lines: list[str] = []
     for point, targets in TARGETS.items():
         if point not in points:
@@ -156,7 +156,7 @@ def _verdicts(studies: Sequence[Study], points: Sequence[Point]) -> list[str]:
     return lines
 
 
-def _beside_published(studies: Sequence[Study], points: Sequence[Point]) -> list[str]:
+def _beside_published(studies: Sequence[Rates], points: Sequence[Point]) -> list[str]:
     """Return at how many published points the mirror reaches DP-AdaPT's power, within two standard errors."""
     theirs = published()
     reached = total = 0
@@ -172,6 +172,6 @@ def _beside_published(studies: Sequence[Study], points: Sequence[Point]) -> list
     return [verdict(reached == total, f"{words}, within two standard errors")]
 
 
-def _excess(studies: Sequence[Study], point: Point, method: str) -> float:
+def _excess(studies: Sequence[Rates], point: Point, method: str) -> float:
     fdp = np.array([s[point, method][0] for s in studies])
     return float((fdp.mean() - Q) / max(fdp.std() / np.sqrt(fdp.size), 1e-9))

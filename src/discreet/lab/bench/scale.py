@@ -120,7 +120,7 @@ def _selection(scores: int) -> Callable[[], object]:
     """Return a private selection among so many scores, its public constants settled before."""
     z = np.random.default_rng(1).standard_normal(scores)
     z[: scores // 10_000] += 7
-    evidence = Evidence.from_z(z, sup=0.005, adjacency="replace", alternative="greater")
+    evidence = Evidence.from_z(z, sensitivity=0.005, adjacency="replace", alternative="greater")
 
     def select() -> object:
         return release(evidence, q=0.1, epsilon=1.0, delta=1e-6)

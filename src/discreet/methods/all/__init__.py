@@ -13,6 +13,8 @@ ALL = Method(
         "expect": "it helps to divide the budget.",
     },
     guarantees=("approximate", "proved"),
+    idle={"proved": ("expect",)},
+    of_rows=("expect",),
     of_scores="discreet.methods.all.scores:ready_scores",
     of_people="discreet.methods.all.method:ready_all",
 )

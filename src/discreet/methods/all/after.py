@@ -10,14 +10,16 @@ from scipy.special import stdtr
 
 from discreet.alternative import toward
 from discreet.methods.all.reading import FINE
-from discreet.methods.all.units import units
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from discreet.evidence.core.people import People
-    from discreet.methods.all.measure import Learned, Measured
+    from discreet.alternative import Alternative
+    from discreet.methods.all.reading import Columns, Scaling
+    from discreet.methods.all.record import Learned, Measured
 
+RATES = "difference of rates"
+MEANS = "difference of means"
 _LEAST = 1.0  # degrees of freedom
 _ALIKE = 0.5  # variances of numbers differ by about this share of them
 
@@ -40,9 +42,9 @@ class Results:
 
 
 def results(
-    people: People,
+    alternative: Alternative,
     known: Learned,
-    told: Measured,
+    measured: Measured,
     contrasts: NDArray[np.float64],
     noise: NDArray[np.float64],
 ) -> Results:
@@ -59,21 +61,26 @@ def results(
     present = np.minimum(np.maximum(known.means.present, 1.0), n)
     weight, shift = known.weight, rows.shift / FINE
     # Answers were added up from 0, not from their centre; what their weights came to is taken off.
-    weights = _weights(told, known, off * n, off_variance * n * n)
-    sums = told.sums.sums - shift * weight * n
-    mean, doubt = sums / present, told.sums.deviation / present
+    weights = _weights(measured, known, off * n, off_variance * n * n)
+    sums = measured.sums.sums - shift * weight * n
+    mean, doubt = sums / present, measured.sums.deviation / present
     excess, excess_variance = known.uneven, known.uneven_variance
     contrast = contrasts - shift * weights.excess - mean * excess
-    extra = mean**2 * excess_variance + doubt**2 * (excess**2 + excess_variance) + shift**2 * weights.variance
-    squares, unsure = _squares(told, known, present, mean, doubt)
+    lever = known.contrast_of_centres()[1] * weight
+    extra = (
+        (mean**2 + lever**2) * excess_variance
+        + doubt**2 * (excess**2 + excess_variance)
+        + shift**2 * weights.variance
+    )
+    squares, unsure = _squares(measured, known, present, mean, doubt)
     sampling = balance * squares
     variance = sampling + noise + extra
     degrees = np.maximum(2 * (variance / (balance * unsure)) ** 2, _LEAST)
     z = rows.sign * contrast / np.sqrt(variance)
-    p = _p_value(toward(z, people.alternative), degrees, two_sided=people.alternative == "two-sided")
+    p = _p_value(toward(z, alternative), degrees, two_sided=alternative == "two-sided")
     # Among those present another share may be in the second group.
     part = np.clip(known.shares + excess / present, 0.5 * share, 0.5 + 0.5 * share)
-    kept = _kept(told, known)
+    kept = _kept(measured, known)
     worth = units(known.scaling, known.columns)[0] / (rows.scale * kept)
     unit = worth / (part * (1 - part) * present)
     estimate = rows.sign * contrast * unit
@@ -103,7 +110,7 @@ def _under_the_truth(
     return np.where(rows.answers, ratio, 1.0)
 
 
-def _kept(told: Measured, known: Learned) -> NDArray[np.float64]:
+def _kept(measured: Measured, known: Learned) -> NDArray[np.float64]:
     """Return about what clipping leaves of an entry: of answers by what their sums came to, all together.
 
     Estimates allow for a weight that is off by half of what clipping takes: it may take more in one group.
@@ -113,12 +120,12 @@ def _kept(told: Measured, known: Learned) -> NDArray[np.float64]:
         return weight
     rate = np.where(rows.turned, 1 - known.means.mean, known.means.mean)
     whole = float(np.sum((rate * rows.scale)[rows.positive])) * known.groups.people
-    share = np.clip(float(np.sum(told.sums.sums[rows.positive])) / max(whole, 1e-9), 0.3, 1.0)
+    share = np.clip(float(np.sum(measured.sums.sums[rows.positive])) / max(whole, 1e-9), 0.3, 1.0)
     return np.where(rows.positive, np.minimum(share, weight), weight)
 
 
 def _squares(
-    told: Measured,
+    measured: Measured,
     known: Learned,
     present: NDArray[np.float64],
     mean: NDArray[np.float64],
@@ -129,8 +136,8 @@ def _squares(
     Of answers, which are 0 or `scale`, it follows from their mean; of numbers from squares.
     """
     rows, weight = known.rows, known.weight
-    about = np.maximum(told.squares.sums - mean**2 * present, 0.0)
-    unsure = np.full(about.size, told.squares.deviation)
+    about = np.maximum(measured.squares.sums - mean**2 * present, 0.0)
+    unsure = np.full(about.size, measured.squares.deviation)
     # Columns of numbers are scaled alike: rows as long as they are leave each about this.
     signed = ~rows.positive
     energy = known.norms[1].energy(known.balls.signed) / FINE**2 / max(np.count_nonzero(signed), 1)
@@ -156,7 +163,7 @@ class _Excess:
     variance: NDArray[np.float64]
 
 
-def _weights(told: Measured, known: Learned, expected: float, doubt: float) -> _Excess:
+def _weights(measured: Measured, known: Learned, expected: float, doubt: float) -> _Excess:
     """Return sum (y - f) w, which entries that are never negative add to their contrasts.
 
     Before it is measured it is known from the sizes of the groups, with the variance `doubt`, but for what
@@ -166,11 +173,12 @@ def _weights(told: Measured, known: Learned, expected: float, doubt: float) -> _
     weight = known.norms[0].mean_weight(known.balls.positive)
     unseen = (1 - weight) / 3 * known.groups.people * known.share * (1 - known.share)
     before = doubt * weight**2 + unseen**2
-    if before == 0 or told.weights.deviation == 0:
+    if before == 0 or measured.weights.deviation == 0:
         return _Excess(np.array([expected * weight]), np.array([before]))
-    part = before / (before + told.weights.deviation**2)
+    part = before / (before + measured.weights.deviation**2)
     return _Excess(
-        expected * weight + part * (told.weights.sums - expected * weight), np.array([before * (1 - part)])
+        expected * weight + part * (measured.weights.sums - expected * weight),
+        np.array([before * (1 - part)]),
     )
 
 
@@ -179,3 +187,22 @@ def _p_value(
 ) -> NDArray[np.float64]:
     tail = np.asarray(stdtr(degrees, -stronger), dtype=np.float64)
     return np.minimum(2 * tail, 1.0) if two_sided else tail
+
+
+def units(scaling: Scaling, columns: Columns) -> tuple[NDArray[np.float64], tuple[str, ...]]:
+    """Return what the whole range of each column's entries is worth, and what differences are called.
+
+    Rates of answers, and means of numbers: of numbers cut to the range that was learned, which the name then
+    says, unless it has all of the bounds inside.
+    """
+    unit = np.ones(scaling.centre.size)
+    names = [RATES] * unit.size
+    bounds = dict(zip(columns.bounded.tolist(), zip(columns.low, columns.high, strict=True), strict=True))
+    for place in columns.numbers.tolist():
+        centre, reach = float(scaling.centre[place]), float(scaling.reach[place])
+        low, high = bounds.get(place, (-np.inf, np.inf))
+        unit[place] = 2 * reach
+        inside = centre - reach <= low and centre + reach >= high
+        ends = f"{max(centre - reach, low):.4g} to {min(centre + reach, high):.4g}"
+        names[place] = MEANS if inside else f"{MEANS}, cut to {ends}"
+    return unit, tuple(names)

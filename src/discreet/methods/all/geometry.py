@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.methods.all.ball import clipped
 from discreet.methods.all.reading import FINE
 
 if TYPE_CHECKING:
@@ -74,14 +75,7 @@ class Ball:
         """Return the clipped rows of some people, whole numbers; shape (n, columns)."""
         if math.isinf(self.radius) or rows.shape[1] == 0:
             return rows
-        squared = rows * rows
-        others = squared.sum(axis=1)[:, None] - squared
-        np.maximum(others, self.room, out=others)
-        rows = np.trunc(rows * np.sqrt(self.room / others))
-        length = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-        long = length > self.radius
-        rows[long] = np.trunc(rows[long] * (self.radius / length[long])[:, None])
-        return rows
+        return clipped(rows, self.room, self.radius)[0]
 
     def weight(self, norm: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return about the weight of the entries of rows this long."""

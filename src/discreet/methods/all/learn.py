@@ -1,4 +1,4 @@
-"""What a release learns before it measures: group sizes, where numbers lie, means, the length of rows.
+"""What a release learns before it measures: group sizes, means, and who has no entry in which group.
 
 Each step spends its own share and tells whole-number sums with noise (docs/proofs/all-privacy.md). A poor
 answer costs power, never privacy.
@@ -7,42 +7,29 @@ answer costs power, never privacy.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.methods.all.noisy import told
-from discreet.methods.all.where import FINE, PRESENT
+from discreet.methods.all.looks import sum_lacking
+from discreet.methods.all.noisy import with_noise
+from discreet.methods.all.reading import FINE, PARTS
+from discreet.methods.all.record import Groups, Means, Missing
+from discreet.methods.all.tiles import contrast
+from discreet.methods.all.where import PRESENT
 from discreet.noise import entropy
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evidence.core.people import People
+    from discreet.methods.all.reading import Columns
 
 LEARNERS = 2**16
 """More people than this teach the constants little: a sample of about this size does."""
-
-
-@dataclass(frozen=True, slots=True)
-class Groups:
-    """The sizes of the two groups as far as they are known, and the deviation of the noise in each."""
-
-    first: float
-    second: float
-    deviation: float
-
-    @property
-    def people(self) -> float:
-        """How many are in either, at least 2."""
-        return max(self.first + self.second, 2.0)
-
-    @property
-    def share(self) -> float:
-        """The share of the second group, away from 0 and 1."""
-        least = min(0.5, max(0.002, 1 / self.people))
-        return float(np.clip(self.second / self.people, least, 1 - least))
+_CLEAR = 3.0  # deviations
+_OFF = 0.085  # about how far from 0 the mean of a column may be when contrasts are taken, in deviations
+_UNEVEN = 1.0  # about how uneven: the difference of both groups' rates of missing entries, over the mean rate
 
 
 def learn_groups(group: NDArray[np.int8], rho: float) -> Groups:
@@ -53,7 +40,7 @@ def learn_groups(group: NDArray[np.int8], rho: float) -> Groups:
     counts = np.array([np.count_nonzero(group == side) for side in (0, 1)])
     if rho == 0:
         return Groups(float(counts[0]), float(counts[1]), 0.0)
-    noisy = told(counts, math.sqrt(2), rho)
+    noisy = with_noise(counts, math.sqrt(2), rho)
     return Groups(float(noisy.sums[0]), float(noisy.sums[1]), float(noisy.deviation))
 
 
@@ -68,15 +55,6 @@ def learners(rows: int) -> NDArray[np.bool_]:
     return entropy.words(rows, np.uint16) < 2**16 * LEARNERS // rows
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Means:
-    """The mean share of each column among those present, how many they are, and the noise in that number."""
-
-    mean: NDArray[np.float64]
-    present: NDArray[np.float64]
-    doubt: NDArray[np.float64]
-
-
 def learn_means(share: NDArray[np.float64], people: People, sought: NDArray[np.bool_], rho: float) -> Means:
     """Return the mean of the columns that are sought, all answers among them, of shares in [0, 1]."""
     several = [range(len(people))[asked.places] for asked in people.questions]
@@ -87,10 +65,10 @@ def learn_means(share: NDArray[np.float64], people: People, sought: NDArray[np.b
     ]
     chosen = np.array([place for places in several for place in places], dtype=np.intp)
     single = np.setdiff1d(np.flatnonzero(sought), chosen)
-    found = _means(share[:, single], share[:, chosen], tuple(map(len, several)), rho)
+    learned = _means(share[:, single], share[:, chosen], tuple(map(len, several)), rho)
     order = np.concatenate([single, chosen])
     means = Means(*(np.ones(len(people)) for _ in range(3)))
-    means.mean[order], means.present[order], means.doubt[order] = found.mean, found.present, found.doubt
+    means.mean[order], means.present[order], means.doubt[order] = learned.mean, learned.present, learned.doubt
     return means
 
 
@@ -109,11 +87,95 @@ def _means(
     firsts = np.cumsum((0, *sizes[:-1])) if sizes else np.zeros(0, dtype=np.intp)
     asked = np.count_nonzero(~np.isnan(choices[:, firsts]), axis=0) * FINE
     norm = FINE * math.sqrt(single.shape[1] + 2 * len(sizes))
-    found = told(np.concatenate([alone, there, chosen, asked]), norm, rho)
-    noisy, doubt = found.sums, found.deviation / PRESENT
-    alone, there, chosen, asked = np.split(noisy, np.cumsum([alone.size, there.size, chosen.size]))
+    noisy = with_noise(np.concatenate([alone, there, chosen, asked]), norm, rho)
+    totals, doubt = noisy.sums, noisy.deviation / PRESENT
+    alone, there, chosen, asked = np.split(totals, np.cumsum([alone.size, there.size, chosen.size]))
     rows = max(len(single), 1.0)
     there = np.clip(there / PRESENT, 1.0, rows)
     asked = np.repeat(np.clip(asked / FINE, 1.0, rows), sizes)
     mean = np.concatenate([alone / FINE / there + 0.5, chosen / FINE / asked])
     return Means(np.clip(mean, 0.0, 1.0), np.concatenate([there, asked]), np.full(mean.size, float(doubt)))
+
+
+def missing_norm(people: People, groups: Groups, means: Means) -> float:
+    """Return the norm that vectors of missing answers are clipped to: a few more than usual."""
+    first = [asked.places.start for asked in people.questions]
+    rate = np.maximum(1 - means.present[first] / groups.people, 0.0)
+    return min(math.sqrt(len(first)), math.sqrt(1 + 2 * float(rate.sum())))
+
+
+def missing_share(norm: float, groups: Groups, means: Means, share: float, rho: float) -> float:
+    """Return the share of the budget that is best spent on how unevenly entries are missing.
+
+    A column whose mean is `_OFF` deviations from 0 adds `_OFF` times the noise told here to the noise of its
+    contrast; the share balances the two. It is 0 where the number of missing entries says enough.
+    """
+    long = math.sqrt(1 + float(np.sum(np.minimum(means.present / groups.people, 1.0))))
+    best = _OFF * norm / (math.sqrt(2) * long)
+    unknown = _OFF**2 * float(np.mean(_usual(groups, means, share) ** 2)) * 2 * rho
+    return best if unknown / (2 * max(share, 1 - share) * long) ** 2 > 2 * best else 0.0
+
+
+def _usual(groups: Groups, means: Means, share: float) -> NDArray[np.float64]:
+    """Return about how large sum (y - f) over the missing is; at least as many are missing as noise hides."""
+    lacking = np.clip(groups.people - means.present, means.doubt, groups.people)
+    return _UNEVEN * lacking * share * (1 - share)
+
+
+def learn_missing(
+    people: People, columns: Columns, groups: Groups, means: Means, share: float, norm: float, rho: float
+) -> Missing:
+    """Return how unevenly entries are missing.
+
+    A person's vector of missing answers is clipped to `norm`. Two vectors without negative entries and of
+    this norm are sqrt(2) times as far apart.
+
+    Guarantee: Gaussian(sqrt(2 rho)).
+    """
+    protected, larger = people.protect == "everything", max(share, 1 - share)
+    first = np.array([asked.places.start for asked in people.questions], dtype=np.intp)
+    total = sum_lacking(people.values, first, people.group, norm)
+    moved = PARTS * FINE * norm * max(math.sqrt(2) * larger, float(protected))
+    uneven = with_noise(contrast(total, share), moved, rho, 1 / (PARTS * FINE))
+    usual = _usual(groups, means, share)
+    sums, deviation = uneven.sums[columns.question], float(uneven.deviation)
+    clear = np.abs(sums) > _CLEAR * deviation
+    return Missing(uneven, clear, *shrunk(sums, deviation, np.where(clear, np.inf, usual)))
+
+
+def shrunk(
+    sums: NDArray[np.float64], deviation: float, usual: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return what is to be expected of sums whose size is `usual`, told with noise; and the variance of it.
+
+    An infinite size takes them as they were told.
+    """
+    trust = 1 / (1 + (deviation / np.maximum(usual, 1e-9)) ** 2)
+    return trust * sums, trust * deviation**2
+
+
+def shares_present(
+    people: People, columns: Columns, groups: Groups, means: Means, share: float, missing: Missing
+) -> tuple[NDArray[np.float64], tuple[float, float]]:
+    """Return the second group's share of those present in each column of numbers, in whole parts.
+
+    Beside them, for both groups, how long rows of numbers are on average, as a share of the longer ones.
+    """
+    n = groups.people
+    second = np.clip(share * means.present + (groups.second - share * n) - missing.excess, 0.0, means.present)
+    shares = np.full(len(people), share)
+    at = columns.numbers
+    if at.size:
+        # A share further from 1/2 would let one person weigh more, which costs as much as it would gain.
+        least = min(share, 1 - share)
+        exact = np.clip(second[at] / np.maximum(means.present[at], 1.0), least, 1 - least)
+        clear = missing.clear[at]
+        shares[at] = np.where(clear, np.round(exact * PARTS) / PARTS, share)
+        there = [
+            float(np.mean((means.present - second)[at])) / (1 - share),
+            float(np.mean(second[at])) / share,
+        ]
+        sizes = np.sqrt(np.clip(np.array(there) / max(*there, 1.0), 0.1, 1.0))
+        if clear.any():
+            return shares, (float(sizes[0]), float(sizes[1]))
+    return shares, (1.0, 1.0)

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.classical.adaptive_bh import adaptive_bh
-from discreet.methods.all.after import Results
-from discreet.methods.all.measure import check_budget, learn, measure, settled
+from discreet.methods.all.after import Results, units
+from discreet.methods.all.budget import planned, schedule
+from discreet.methods.all.constants import learn
+from discreet.methods.all.measure import check_budget, measure, settled, staged
 from discreet.methods.all.proved.method import ready_proved
-from discreet.methods.all.released import released
-from discreet.methods.all.shares import schedule, shares
-from discreet.methods.all.stages import staged
-from discreet.methods.all.units import units
-from discreet.methods.common import expected, gaussian_budget, gaussian_events
+from discreet.methods.common import expected, gaussian_budget, gaussian_events, released
 from discreet.methods.method import Ready
 from discreet.report.estimates import Told, strongest_first
 from discreet.report.fdr import FdrPromise
@@ -27,8 +25,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evidence.core.people import People
-    from discreet.methods.all.learn import Groups
-    from discreet.methods.all.shares import Later, Shares
+    from discreet.methods.all.budget import Budget, Stages
+    from discreet.methods.all.record import Groups
     from discreet.methods.parameters import Parameters
     from discreet.report.release import Release
 
@@ -38,13 +36,17 @@ def ready_all(people: People, asked: Parameters) -> Ready:
 
     Guarantee: one Gaussian event within (epsilon, delta); how it is divided may depend on what was told.
     """
+    if people.covariates is not None:
+        from discreet.methods.all.adjusted.method import ready_adjusted  # which imports this file
+
+        return ready_adjusted(people, asked)
     if asked.guarantee == "proved":
         return ready_proved(people, asked)
     rho = gaussian_budget(asked.epsilon, asked.delta)
     columns = people.columns
     later = schedule(expected(asked.expect, len(people)) // people.subgroups, columns)
     # Each subgroup spends as if there were no other: a person is in one (docs/proofs/subgroups.md).
-    budgets = [shares(part, rho, later).of(rho) for part in people.parts()]
+    budgets = [planned(part, rho, later).of(rho) for part in people.parts()]
     for budget in budgets:
         check_budget(budget, columns)
     events = gaussian_events([rho])
@@ -68,7 +70,7 @@ class Tested:
 
     names: tuple[str, ...]
     effects: tuple[str, ...]
-    found: Results
+    results: Results
     p: NDArray[np.float64]
 
     @classmethod
@@ -77,7 +79,7 @@ class Tested:
         if len(parts) == 1:
             return parts[0]
         columns = (
-            np.concatenate([getattr(part.found, field.name) for part in parts]) for field in fields(Results)
+            np.concatenate([getattr(part.results, field.name) for part in parts]) for field in fields(Results)
         )
         return cls(
             tuple(name for part in parts for name in part.names),
@@ -88,19 +90,19 @@ class Tested:
 
     def told(self, places: NDArray[np.intp], procedure: str) -> Told:
         """Return the record of it; `places` are those of the columns among all hypotheses."""
-        found = self.found
-        numbers = (found.estimate, found.error, found.degrees, self.p)
+        results = self.results
+        numbers = (results.estimate, results.error, results.degrees, self.p)
         where = places.astype(np.int64)
-        return Told(where, self.names, self.effects, *numbers, procedure, deviation=found.deviation)
+        return Told(where, self.names, self.effects, *numbers, procedure, deviation=results.deviation)
 
     def values(self, places: NDArray[np.intp]) -> Values:
         """Return the estimates at these places, with their noise."""
         kinds = {self.effects[int(place)] for place in places}
         name = kinds.pop() if len(kinds) == 1 else "difference"
-        return Values(name, self.found.estimate[places], self.found.noise[places])
+        return Values(name, self.results.estimate[places], self.results.noise[places])
 
 
-def measured(people: People, budget: Shares, later: Later, groups: Groups | None = None) -> Tested:
+def measured(people: People, budget: Budget, later: Stages, groups: Groups | None = None) -> Tested:
     """Learn, measure, and turn into p-values, dropping columns on the way: they count as p = 1.
 
     Guarantee: Gaussian(sqrt(2 rho)), rho being the whole budget.
@@ -109,9 +111,9 @@ def measured(people: People, budget: Shares, later: Later, groups: Groups | None
         known = learn(people, budget, groups)
         budget = settled(people, known, budget)
         first = measure(people, known, budget)
-        contrast, found = staged(people, known, first, budget.stages, later)
+        contrast, results = staged(people, known, first, budget.stages, later)
     names, (_, effects) = tuple(map(str, people.names)), units(known.scaling, known.columns)
-    return Tested(names, effects, found, np.where(contrast.left, found.p, 1.0))
+    return Tested(names, effects, results, np.where(contrast.left, results.p, 1.0))
 
 
 APPROXIMATE = (

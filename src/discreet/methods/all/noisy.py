@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.errors import InputError
 from discreet.methods.all.record import Noisy
-from discreet.noise.gaussian import SIGMAS, rounded_gaussian
+from discreet.noise.samplers import SIGMAS, rounded_gaussian
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -25,7 +25,7 @@ def check_noise(least: float, most: float) -> None:
         )
 
 
-def told(total: ArrayLike, sensitivity: float, rho: float, unit: float = 1.0) -> Noisy:
+def with_noise(total: ArrayLike, sensitivity: float, rho: float, unit: float = 1.0) -> Noisy:
     """Return `total`, whole numbers of which one person moves the vector by `sensitivity`, with noise.
 
     Guarantee: Gaussian(sqrt(2 rho)), since the sum of a whole number and a rounded normal variable is the

@@ -133,9 +133,31 @@ class Rows:
         whole = np.where(np.isnan(steps), self.middle, steps)
         return (whole - np.where(self.centred, self.middle, 0.0)).astype(np.int16)
 
+    def rules(self, scaling: Scaling, columns: Columns) -> NDArray[np.float64]:
+        """Return how the entries of each column become whole numbers, as the kernel asks for; shape (m, 7).
+
+        Whether it is an answer; the centre, factor and offset of numbers, (x - centre) * factor + offset;
+        what no and yes are, or the least and the largest number; what a missing entry is.
+        """
+        m = self.scale.size
+        number = np.zeros(m, dtype=np.bool_)
+        number[columns.numbers] = True
+        step = self.scale * FINE
+        factor = np.where(number, step / scaling.reach / 2, 0.0)
+        offset = np.where(number, (0.5 - self.centre) * step, 0.0)
+        low, high, missing = self.whole(np.repeat([[0.0], [1.0], [np.nan]], m, axis=1)).astype(np.float64)
+        table = [~number, np.where(number, scaling.centre, 0.0), factor, offset, low, high, missing]
+        return np.ascontiguousarray(np.array(table, dtype=np.float64).T)
+
     def moved_by(self, mean: NDArray[np.float64]) -> Rows:
         """Return the rows around other centres: those that are now at `mean`, in deviations."""
         return replace(self, centre=np.clip(self.centre + mean / self.scale, 0.0, 1.0))
+
+    def offset_from(self, other: Rows) -> NDArray[np.float64]:
+        """Return how much less entries are here than in rows around other centres, in deviations."""
+        numbers = (self.centre - other.centre) * self.scale
+        answers = np.where(self.centred, self.middle - other.middle, 0.0) / FINE
+        return np.where(self.answers, answers, numbers)
 
     def only(self, left: NDArray[np.bool_]) -> Rows:
         """Return the rows of some columns."""

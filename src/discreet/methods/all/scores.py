@@ -11,7 +11,7 @@ from scipy.special import log_ndtr, ndtr, owens_t
 
 from discreet.classical.adaptive_bh import adaptive_bh
 from discreet.classical.step_up import step_up_positions
-from discreet.methods.all.noisy import check_noise, told
+from discreet.methods.all.noisy import check_noise, with_noise
 from discreet.methods.common import (
     INDEPENDENT,
     doubts,
@@ -45,15 +45,15 @@ def ready_scores(evidence: Evidence, asked: Parameters) -> Ready:
     """Tell every score with Gaussian noise, then decide by BH; docs/proofs/all-fdr.md.
 
     Guarantee: Gaussian(mu) with the largest mu inside (epsilon, delta), for one person moves all scores
-    together by at most the certificate's norm, sqrt(m) sup unless it says less.
+    together by at most the certificate's norm, sqrt(m) sensitivity unless it says less.
     """
     rho = gaussian_budget(asked.epsilon, asked.delta)
     events, fdr = gaussian_events([rho]), _promise(asked, evidence.null)
     certificate, m = evidence.certificate, len(evidence)
     step = 2.0 ** max(
-        math.frexp(certificate.sup)[1] - 1 - _FINE, math.frexp(evidence.null.ceiling)[1] - _WIDE
+        math.frexp(certificate.sensitivity)[1] - 1 - _FINE, math.frexp(evidence.null.ceiling)[1] - _WIDE
     )
-    each = math.sqrt(m) * math.ceil(certificate.sup / step)
+    each = math.sqrt(m) * math.ceil(certificate.sensitivity / step)
     moved = each if certificate.norm is None else min(each, certificate.norm / step + math.sqrt(m))
     deviation = moved / math.sqrt(2 * rho)
     check_noise(deviation, deviation)
@@ -62,7 +62,7 @@ def ready_scores(evidence: Evidence, asked: Parameters) -> Ready:
 
     def draw() -> Release:
         exact = evidence.score if signed is None else signed
-        noisy = told(np.floor(exact / step), moved, rho, step)
+        noisy = with_noise(np.floor(exact / step), moved, rho, step)
         if signed is None:
             p = noisy_tail(noisy.sums, float(noisy.deviation), evidence.null)
         else:

@@ -12,12 +12,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.methods.all.noisy import told
-from discreet.methods.all.reading import Scaling
+from discreet.methods.all.looks import (
+    PARTS_OF_WINDOW,
+    SIZES,
+    SMALLEST,
+    count_places,
+    count_sizes,
+    sum_distances,
+    sum_places,
+)
+from discreet.methods.all.noisy import with_noise
+from discreet.methods.all.reading import FINE, Scaling
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
     from discreet.methods.all.reading import Columns
@@ -26,22 +33,18 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Places = NDArray[np.intp]
 
-FINE = 2**10
-"""Whole numbers to one, for sums of shares."""
 PRESENT = math.isqrt(3 * FINE * FINE // 4)
 """What being present counts beside a share in +-1/2: together they move by one at most."""
-_TILE = 2**19  # entries looked at together
 _LOOKS = 8  # at one column, at most
-_SMALLEST, _SIZES = -30, 51  # sizes are told apart from 2**-30 on, by pairs of octaves
 _USUAL = (2.0**-8, 2.0**18)
 _TYPICAL = 0.5  # the mean of min(1, size/scale)
 _AROUND, _SURE = 1.5, 2.5  # the next window: so many scales, and deviations of the noise in its centre
-_PLACES, _CROWD = 32, 0.5  # parts of a window; a crowd is this share of those present
+_CROWD = 0.5  # of those present are a crowd
 _BEYOND = 1.4  # a scale larger than this, in windows, says that numbers lie beyond
 _CLOSE = 2.5  # where the scale is this much smaller than the window, another look is taken
 _NEAREST = 1 / 32  # of the window: no scale is taken to be smaller
 _SMALL, _LARGE = 1e-290, 1e307  # no scale is taken to be smaller, or larger: windows are finite, and not 0
-_FARTHEST = 1.7e308  # nor is a centre further out: with an infinite one, sums would not be numbers
+FARTHEST = 1.7e308  # nor is a centre further out: with an infinite one, sums would not be numbers
 # Errors aimed at, as shares of all people: of sizes; of means and distances at the first look, and then.
 _ERRORS = (0.08, 0.06, 0.03)
 _COARSE = 2.2  # times these: with larger errors bounds are kept, or all columns are looked at as one
@@ -80,12 +83,6 @@ class _Look:
     doubt: Floats
     pooled: bool = False
 
-    def tiles(self, some: Places) -> Iterator[Floats]:
-        """Give some columns of everyone, a few people at a time."""
-        height = max(1, _TILE // max(1, some.size))
-        for top in range(0, len(self.values), height):
-            yield self.values[top : top + height][:, self.at[some]].astype(np.float64)
-
     def told(self, total: NDArray[Any], moved: float, rho: float) -> Noisy:
         """Tell sums over columns, shape (.., columns), of which one person moves each by `moved`.
 
@@ -93,8 +90,8 @@ class _Look:
         """
         k = total.shape[-1]
         if not self.pooled:
-            return told(total, moved * math.sqrt(k), rho)
-        noisy = told(total.sum(axis=-1, keepdims=True), moved * k, rho)
+            return with_noise(total, moved * math.sqrt(k), rho)
+        noisy = with_noise(total.sum(axis=-1, keepdims=True), moved * k, rho)
         return replace(noisy, sums=np.repeat(noisy.sums / k, k, axis=-1), deviation=noisy.deviation / k)
 
     def __repr__(self) -> str:
@@ -170,21 +167,15 @@ def _sizes(look: _Look, some: Places, rho: float) -> None:
 
     A histogram moves by sqrt(2) a column. Zeros are of no size.
     """
-    counts = np.zeros((_SIZES + 1, some.size), dtype=np.int64)
-    bins = (_SIZES + 1) * np.arange(some.size)
-    for x in look.tiles(some):
-        octave = np.frexp(np.minimum(np.abs(x), 2.0**80))[1]
-        place = np.clip((octave - _SMALLEST) // 2, 0, _SIZES - 1)
-        place = np.where(np.isnan(x) | (x == 0), _SIZES, place) + bins
-        counts += np.bincount(place.ravel(), minlength=counts.size).reshape(some.size, -1).T
-    noisy = look.told(counts[:-1], math.sqrt(2), rho)
-    size = np.exp2(_SMALLEST + 2.0 * np.arange(_SIZES))  # about the middle of a pair of octaves
+    counts = count_sizes(look.values, look.at[some])
+    noisy = look.told(counts, math.sqrt(2), rho)
+    size = np.exp2(SMALLEST + 2.0 * np.arange(SIZES))  # about the middle of a pair of octaves
     # Very large and very small numbers must stand out more.
     usual = np.where((size > _USUAL[0]) & (size < _USUAL[1]), 2.0, 4.0)[:, None]
     clear = np.where(noisy.sums > usual * noisy.deviation, noisy.sums, 0.0)
     best = noisy.sums - usual * noisy.deviation
     clear = np.where(clear.any(axis=0), clear, best == best.max(axis=0))
-    tried = np.exp2(_SMALLEST + np.arange(2.0 * _SIZES + 2))[::-1]
+    tried = np.exp2(SMALLEST + np.arange(2.0 * SIZES + 2))[::-1]
     mean = np.minimum(size / tried[:, None], 1.0) @ clear / clear.sum(axis=0)
     look.window[some] = 1.5 * tried[np.argmax(mean >= _TYPICAL, axis=0)]
 
@@ -195,18 +186,13 @@ def _means(look: _Look, some: Places, rho: float) -> Floats:
     Returns the deviations of the noise in these centres. A share in +-1/2 beside its presence, of weight
     sqrt(3)/2, moves by at most 1.
     """
-    totals = np.zeros((2, some.size))
-    for x in look.tiles(some):
-        known = ~np.isnan(x)
-        inside = np.clip((x - look.centre[some]) / look.window[some], -1.0, 1.0)
-        totals[0] += np.trunc(np.where(known, inside, 0.0) * (FINE / 2)).sum(axis=0)
-        totals[1] += np.count_nonzero(known, axis=0) * PRESENT
-    noisy = look.told(totals, FINE, rho)
+    total, present = sum_places(look.values, look.at[some], look.centre[some], look.window[some])
+    noisy = look.told(np.stack([total, present * PRESENT]), FINE, rho)
     look.doubt[some] = noisy.deviation / PRESENT
     look.present[some] = np.clip(noisy.sums[1] / PRESENT, 1.0, max(len(look.values), 1.0))
     mean = np.clip(noisy.sums[0] / (FINE / 2) / look.present[some], -1.0, 1.0)
     centre = look.centre[some] + mean * look.window[some]
-    look.centre[some] = np.clip(centre, -_FARTHEST, _FARTHEST)
+    look.centre[some] = np.clip(centre, -FARTHEST, FARTHEST)
     return np.minimum(noisy.deviation / (FINE / 2) / look.present[some], 1.0) * look.window[some]
 
 
@@ -217,24 +203,18 @@ def _narrow(look: _Look, some: Places, window: Floats, rho: float) -> None:
     a mean is wider than the column.
     """
     centre = look.centre[some]
-    counts = np.zeros((_PLACES + 1, some.size), dtype=np.int64)
-    bins = (_PLACES + 1) * np.arange(some.size)
-    for x in look.tiles(some):
-        place = np.floor(((x - centre) / window + 1) * (_PLACES / 2))
-        inside = (place >= 0) & (place < _PLACES)
-        place = np.where(inside, place, _PLACES).astype(np.int64) + bins
-        counts += np.bincount(place.ravel(), minlength=counts.size).reshape(some.size, -1).T
-    noisy = look.told(counts[:-1], math.sqrt(2), rho)
+    counts = count_places(look.values, look.at[some], centre, window)
+    noisy = look.told(counts, math.sqrt(2), rho)
     total = np.concatenate([np.zeros((1, some.size)), np.cumsum(noisy.sums, axis=0)])
     seen = np.zeros(some.size, dtype=np.bool_)
-    for width in range(1, _PLACES // 3):
+    for width in range(1, PARTS_OF_WINDOW // 3):
         sums = total[width:] - total[:-width]
         first, most = np.argmax(sums, axis=0), sums.max(axis=0)
         crowd = ~seen & (most - 2 * math.sqrt(width) * noisy.deviation > _CROWD * look.present[some])
-        middle = centre + ((2 * first + width) / _PLACES - 1) * window
+        middle = centre + ((2 * first + width) / PARTS_OF_WINDOW - 1) * window
         at = some[crowd]
-        look.centre[at] = np.clip(middle, -_FARTHEST, _FARTHEST)[crowd]
-        look.window[at] = np.clip((width + 2) / _PLACES * window, _SMALL, _LARGE)[crowd]
+        look.centre[at] = np.clip(middle, -FARTHEST, FARTHEST)[crowd]
+        look.window[at] = np.clip((width + 2) / PARTS_OF_WINDOW * window, _SMALL, _LARGE)[crowd]
         seen |= crowd
 
 
@@ -243,10 +223,7 @@ def _distances(look: _Look, some: Places, rho: float) -> Floats:
 
     A distance in [0, 1] moves by at most 1.
     """
-    total = np.zeros(some.size)
-    for x in look.tiles(some):
-        distance = np.minimum(np.abs((x - look.centre[some]) / look.window[some]), 1.0)
-        total += np.trunc(np.where(np.isnan(x), 0.0, distance) * FINE).sum(axis=0)
+    total = sum_distances(look.values, look.at[some], look.centre[some], look.window[some])
     noisy = look.told(total, FINE, rho)
     mean = (noisy.sums + noisy.deviation / 2) / FINE / look.present[some]  # rather too large than too small
     return np.clip(2 * np.clip(mean, _NEAREST / 2, 1.0) * look.window[some], _SMALL, _LARGE)

@@ -16,13 +16,13 @@ from discreet.errors import InputError
 from discreet.evidence.core.evidence import Evidence
 from discreet.evidence.core.people import People
 from discreet.methods.all import ALL
-from discreet.methods.all.shares import schedule
+from discreet.methods.all.budget import schedule
 from discreet.methods.auto import AUTO
 from discreet.methods.aware import AWARE
 from discreet.methods.common import expected, gaussian_budget
 from discreet.methods.focus import FOCUS
 from discreet.methods.focus.method import SELECTION
-from discreet.privacy.rounds import effective
+from discreet.privacy.curves import effective
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -160,7 +160,7 @@ def route(asked: Parameters, data: People | Evidence | Sharded) -> tuple[Paramet
     m, rho = len(data), gaussian_budget(asked.epsilon, asked.delta)
     signals = expected(asked.expect, m)
     if isinstance(data, People):
-        offered = (ALL, FOCUS, AWARE)
+        offered = (ALL, FOCUS, AWARE) if data.covariates is None else (ALL,)
         share = (
             float(np.count_nonzero(data.group == 1)) / max(data.rows, 1) if data.protect == "columns" else 0.5
         )
@@ -172,12 +172,15 @@ def route(asked: Parameters, data: People | Evidence | Sharded) -> tuple[Paramet
         certificate = data.certificate
         # A logarithm of a p-value moves about four times as far as the z score behind it.
         unit = 0.25 if data.null.law == "exponential" else 1.0
-        pull = certificate.sup * unit
-        norm = (certificate.norm or certificate.sup * math.sqrt(m)) * unit
+        pull = certificate.sensitivity * unit
+        norm = (certificate.norm or certificate.sensitivity * math.sqrt(m)) * unit
     among = _takers(asked, offered)
     setting = Setting(m, signals, pull, norm, rho, asked.q, isinstance(data, People))
     name, why = choose(setting, tuple(among))
-    taken = {option: getattr(asked, option) for option in among[name].takes(asked.guarantee)}
+    chosen = among[name]
+    taken = {option: getattr(asked, option) for option in chosen.takes(asked.guarantee)}
+    if not isinstance(data, People):
+        taken |= dict.fromkeys(chosen.of_rows)
     if name == "focus":
         taken["k"] = min(2 * signals, m)
     untaken = dict.fromkeys(option for option in AUTO.options if option not in taken)

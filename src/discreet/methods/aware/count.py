@@ -1,7 +1,8 @@
 """How many to select, at a price that does not grow with the answer: a noisy binary search.
 
 At a candidate count r the question is whether Q_r(x) >= level_r - Z, Q_r(x) the highest level that r noisy
-scores are expected to reach. Q_r is monotone and shifts with x, so one person moves it by at most `sup`, and
+scores are expected to reach. Q_r is monotone and shifts with x, so one person moves it by at most the
+sensitivity, and
 each answer is a function of one Gaussian release (docs/proofs/aware-privacy.md).
 """
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from discreet.errors import InputError
 from discreet.methods.aware.shortfall import rule_for
-from discreet.noise.gaussian import SIGMAS, rounded_gaussian
+from discreet.noise.samplers import SIGMAS, rounded_gaussian
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,20 +34,20 @@ _NARROW = 2.0**31 - 2
 _SLACK = 2.0**-12  # of a step: more than the rounding of scores up to MOST_STEPS
 
 
-def step_of(sup: float) -> float:
-    """Return the step of the lattice of scores: sup/STEPS, or a hair more."""
-    return sup / (STEPS - _SLACK)
+def step_of(sensitivity: float) -> float:
+    """Return the step of the lattice of scores: sensitivity/STEPS, or a hair more."""
+    return sensitivity / (STEPS - _SLACK)
 
 
 @np.errstate(all="ignore")  # a warning, or an error in its place, would tell of the scores
-def in_steps(scores: NDArray[np.float64], sup: float, ceiling: float = np.inf) -> Steps:
+def in_steps(scores: NDArray[np.float64], sensitivity: float, ceiling: float = np.inf) -> Steps:
     """Return scores rounded down to whole steps, ascending; one person moves each by STEPS at most.
 
     Floats round x * factor by less than half the slack, and the factor is smaller by the slack. A public
     `ceiling` of the scores, if it is low enough, lets half the memory do.
     """
-    steps = scores * ((STEPS - _SLACK) / sup)
-    narrow = ceiling / step_of(sup) < _NARROW
+    steps = scores * ((STEPS - _SLACK) / sensitivity)
+    narrow = ceiling / step_of(sensitivity) < _NARROW
     ordered = np.floor(steps, out=steps).astype(np.int32 if narrow else np.int64)
     ordered.sort()
     return ordered

@@ -25,7 +25,7 @@ from discreet.methods.common import (
 from discreet.methods.method import Ready
 from discreet.methods.values import VALUES_SHARE, value_plan
 from discreet.noise.laws import GUMBEL
-from discreet.privacy.rounds import effective
+from discreet.privacy.curves import effective
 from discreet.report.fdr import FdrPromise
 from discreet.selection.contest.contest import best, check_scale, contenders, ranked
 
@@ -63,30 +63,39 @@ class Public:
 
 @lru_cache(maxsize=128)
 def public_constants(
-    null: Null, m: int, q: float, sup: float, spread: float, rho: float, guarantee: str, dependence: str
+    null: Null,
+    m: int,
+    q: float,
+    sensitivity: float,
+    spread: float,
+    rho: float,
+    guarantee: str,
+    dependence: str,
 ) -> Public:
     """Return the public constants of an aware release; they take up to a second, so they are kept."""
     search, select = _split(rho, guarantee)
-    check_scale(sup)
-    if null.ceiling * count.STEPS / sup > count.MOST_STEPS:
-        raise InputError(f"the sensitivity {sup:g} is too small for scores up to {null.ceiling:g}: give more")
+    check_scale(sensitivity)
+    if null.ceiling * count.STEPS / sensitivity > count.MOST_STEPS:
+        raise InputError(
+            f"the sensitivity {sensitivity:g} is too small for scores up to {null.ceiling:g}: give more"
+        )
     if m > MOST:
         raise InputError(
             f"noise-aware BH takes up to {MOST:,} hypotheses; there are {m:,}: test fewer at once"
         )
-    unit = min(spread, 2 * sup) / math.sqrt(8 * select) * (1 + 2.0**-40)
+    unit = min(spread, 2 * sensitivity) / math.sqrt(8 * select) * (1 + 2.0**-40)
     if null.ceiling / unit > _FINEST:
         raise InputError(
             "epsilon is too large for these scores: the noise would be lost in rounding; give less"
         )
     for most in (1, m):
         check_scale(unit * math.sqrt(float(effective(most))))
-    step = count.step_of(sup)
+    step = count.step_of(sensitivity)
 
     def scale(counts: NDArray[np.int64]) -> NDArray[np.float64]:
         return unit * np.sqrt(effective(counts))
 
-    shape = aware.shape(null, m, q, scale, sup / math.sqrt(2 * search))
+    shape = aware.shape(null, m, q, scale, sensitivity / math.sqrt(2 * search))
     if shape.beta < LEAST_BETA:
         raise InputError(f"q = {q:g} is too small for noise-aware BH: give 1e-9 or more")
     sigma_steps = count.STEPS * math.sqrt(shape.depth / (2 * search)) * (1 + 2.0**-40)
@@ -114,9 +123,9 @@ def private_count(scores: Steps, public: Public, *, proved: bool) -> int:
     )
 
 
-def _counted(score: NDArray[np.float64], _: int, sup: float, ceiling: float) -> Steps:
+def _counted(score: NDArray[np.float64], _: int, sensitivity: float, ceiling: float) -> Steps:
     """Return a block of scores in steps, ascending."""
-    return count.in_steps(score, sup, ceiling)
+    return count.in_steps(score, sensitivity, ceiling)
 
 
 def _contend(score: NDArray[np.float64], first: int, scale: float, k: int, law: Law) -> Drawn:
@@ -133,13 +142,13 @@ def ready_aware(evidence: Evidence | Sharded, asked: Parameters) -> Ready:
         evidence.null,
         len(evidence),
         asked.q,
-        certificate.sup,
+        certificate.sensitivity,
         certificate.spread,
         rho,
         guarantee,
         asked.dependence or "positive",
     )
-    plan, sup, proved = public.plan, certificate.sup, guarantee == "proved"
+    plan, sensitivity, proved = public.plan, certificate.sensitivity, guarantee == "proved"
     spent = _split(rho, guarantee)
     last = None
     if asked.values:
@@ -150,7 +159,7 @@ def ready_aware(evidence: Evidence | Sharded, asked: Parameters) -> Ready:
     events, fdr = gaussian_events(spent), _promise(asked, evidence.null)
 
     def draw() -> Release:
-        counted = partial(_counted, sup=sup, ceiling=evidence.null.ceiling)
+        counted = partial(_counted, sensitivity=sensitivity, ceiling=evidence.null.ceiling)
         place = private_count(evidence.reduce(counted, count.merged), public, proved=proved)
         indices = np.zeros(0, dtype=np.int64)
         if place >= 0:

@@ -12,15 +12,14 @@ import numpy as np
 
 from discreet.classical.step_up import step_up_positions
 from discreet.evidence.core.compared import compared
+from discreet.methods.all.budget import group_share, planned, schedule
 from discreet.methods.all.learn import learn_groups
 from discreet.methods.all.measure import check_budget
 from discreet.methods.all.method import APPROXIMATE, Tested, measured
-from discreet.methods.all.released import released
-from discreet.methods.all.shares import group_share, schedule, shares
-from discreet.methods.common import expected, gaussian_budget, gaussian_events
+from discreet.methods.common import expected, gaussian_budget, gaussian_events, released
 from discreet.methods.method import Ready
 from discreet.noise.laws import GUMBEL
-from discreet.privacy.rounds import effective
+from discreet.privacy.curves import effective
 from discreet.report.estimates import strongest_first
 from discreet.report.fdr import FdrPromise
 from discreet.selection.contest.contest import largest
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.people import People
-    from discreet.methods.all.shares import Later, Shares
+    from discreet.methods.all.budget import Budget, Stages
     from discreet.methods.parameters import Parameters
     from discreet.report.release import Release
 
@@ -82,10 +81,10 @@ def ready_focus(people: People, asked: Parameters) -> Ready:
     return Ready(events, fdr, draw)
 
 
-def _budget(people: People, rest: float, count: int, signals: int) -> tuple[Shares, Later]:
+def _budget(people: People, rest: float, count: int, signals: int) -> tuple[Budget, Stages]:
     """Return how `rest` is divided where so many columns are measured, and in which stages."""
     later = schedule(min(signals, count), count)
-    return shares(people, rest, later, count).of(rest).without_groups(), later
+    return planned(people, rest, later, count).of(rest).without_groups(), later
 
 
 def select_largest(evidence: Evidence, count: int, rho: float) -> NDArray[np.int64]:
@@ -94,5 +93,5 @@ def select_largest(evidence: Evidence, count: int, rho: float) -> NDArray[np.int
     Guarantee: Gaussian(sqrt(2 rho)), as `count` rounds of the exponential mechanism (docs/proofs/rounds.md).
     """
     certificate = evidence.certificate
-    unit = min(certificate.spread, 2 * certificate.sup) / math.sqrt(8 * rho) * (1 + 2.0**-40)
+    unit = min(certificate.spread, 2 * certificate.sensitivity) / math.sqrt(8 * rho) * (1 + 2.0**-40)
     return largest(evidence.score, unit * math.sqrt(float(effective(count))), count, GUMBEL)

@@ -15,7 +15,7 @@ from discreet.methods.common import gaussian_budget, gaussian_events, promised, 
 from discreet.methods.method import Ready
 from discreet.methods.mirror.rule import mirror_prefix
 from discreet.noise.laws import GUMBEL
-from discreet.privacy.rounds import effective
+from discreet.privacy.curves import effective
 from discreet.report.fdr import FdrPromise
 from discreet.report.values import Values
 from discreet.selection.contest.contest import check_scale, largest
@@ -44,29 +44,31 @@ def ready_mirror(evidence: Evidence, asked: Parameters) -> Ready:
     certificate, rho = evidence.certificate, gaussian_budget(asked.epsilon, asked.delta)
     shares = _SHARES if k is None else (0.0, _SHARES[1] / (1 - _SHARES[0]), _SHARES[2] / (1 - _SHARES[0]))
     search, select, signs = (share * rho * (1 - 2.0**-50) for share in shares)
-    sup, public = certificate.sup, None
+    sensitivity, public = certificate.sensitivity, None
     if k is None:
         # The search spends its usual share of the budget it is given.
         given = search / SEARCH_SHARE["calibrated"]
         folded = Null("folded normal", evidence.null.ceiling, evidence.null.basis)
         level = min(2 * q, 0.5)
-        public = public_constants(folded, len(evidence), level, sup, 2 * sup, given, "calibrated", "any")
+        public = public_constants(
+            folded, len(evidence), level, sensitivity, 2 * sensitivity, given, "calibrated", "any"
+        )
     for most in (1, k or len(evidence)):  # refuse noise that cannot be drawn before anything is
-        gaussian_noise(sup, signs / most)
-        check_scale(2 * sup * math.sqrt(float(effective(most)) / (8 * select)))
+        gaussian_noise(sensitivity, signs / most)
+        check_scale(2 * sensitivity * math.sqrt(float(effective(most)) / (8 * select)))
     events = gaussian_events((search, select, signs))
 
     def draw() -> Release:
         sizes = np.abs(signed)
         size = k or 0
         if public is not None:
-            place = private_count(count.in_steps(sizes, sup), public, proved=False)
+            place = private_count(count.in_steps(sizes, sensitivity), public, proved=False)
             size = int(public.plan.counts[place]) if place >= 0 else 0
         indices, noisy, noise = np.zeros(0, dtype=np.int64), np.zeros(0), 0.0
         if size > 0:
-            scale = 2 * sup * math.sqrt(float(effective(size)) / (8 * select)) * (1 + 2.0**-40)
+            scale = 2 * sensitivity * math.sqrt(float(effective(size)) / (8 * select)) * (1 + 2.0**-40)
             chosen = largest(sizes, scale, size, GUMBEL)
-            signs_noise = gaussian_noise(sup, signs / size)
+            signs_noise = gaussian_noise(sensitivity, signs / size)
             noisy, noise = signs_noise.added_to(signed[chosen], largest=True), signs_noise.scale
             kept = mirror_prefix(noisy, q)
             indices, noisy = chosen[kept], noisy[kept]

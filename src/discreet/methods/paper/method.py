@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from discreet.evidence.core.null import Null
     from discreet.methods.parameters import Parameters
     from discreet.report.release import Release
-    from discreet.selection.scales import Plan
+    from discreet.selection.scales import NoisePlan
     from discreet.typing import TopK
 
 _MISS = 0.01
@@ -40,7 +40,7 @@ def ready_paper(evidence: Evidence, asked: Parameters) -> Ready:
     share = 1 / len(sizes)
     budget = (asked.epsilon * share, asked.delta * share)
     plans = [_plan(method, size, budget, certificate, m) for size in sizes]
-    noises = [laplace_noise(certificate.sup, float(plan.value_epsilon or math.inf)) for plan in plans]
+    noises = [laplace_noise(certificate.sensitivity, float(plan.value_epsilon or math.inf)) for plan in plans]
     scales = [noise.scale for noise in noises]
     lines = [
         cutoffs.cutoffs(evidence.null, m, size, asked.q, scale, str(asked.cutoffs), _MISS, plan.scale)
@@ -58,7 +58,7 @@ def ready_paper(evidence: Evidence, asked: Parameters) -> Ready:
             chosen = top_k(
                 evidence.score,
                 size,
-                sensitivity=certificate.sup,
+                sensitivity=certificate.sensitivity,
                 spread=certificate.spread,
                 epsilon=budget[0],
                 delta=budget[1],
@@ -80,9 +80,9 @@ def ready_paper(evidence: Evidence, asked: Parameters) -> Ready:
     return Ready(events, fdr, draw)
 
 
-def _plan(method: str, size: int, budget: tuple[float, float], certificate: Certificate, m: int) -> Plan:
+def _plan(method: str, size: int, budget: tuple[float, float], certificate: Certificate, m: int) -> NoisePlan:
     """Return the plan that `top_k` will follow, before it does."""
-    public = (size, *budget, certificate.spread, certificate.sup, True)
+    public = (size, *budget, certificate.spread, certificate.sensitivity, True)
     return peel_plan(*public) if method == "peel" else oneshot_plan(*public, m)
 
 

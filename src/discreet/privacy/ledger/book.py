@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 from discreet import check
 from discreet.errors import InputError, LedgerError
-from discreet.privacy.ledger import chain, file, inspect
-from discreet.privacy.ledger.dataset import DataSet
-from discreet.privacy.ledger.replay import digest_of, entry_of, replay
+from discreet.privacy.ledger import chain, file
+from discreet.privacy.ledger.state import DataSet, digest_of, entry_of, replay
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from discreet.privacy.ledger.records import Entry
 
-_COLUMNS = "position, kind, dataset, time, body, hash"
+WHOLE = 32
+"""A ledger of so many rows is checked whole before every use; of a longer one, as many rows at random."""
 
 
 @dataclass(slots=True)
@@ -33,8 +33,8 @@ class Book:
     @classmethod
     def read(cls, db: sqlite3.Connection) -> Book:
         """Look at the end of the chain and at some of its rows, or all if they are few; refuse faults."""
-        head = inspect.head_of(db)
-        for fault in inspect.glance(db, head):
+        head = chain.head_of(db)
+        for fault in glance(db, head):
             raise broken(fault)
         if head is None:
             raise broken("the head record is missing")
@@ -43,39 +43,39 @@ class Book:
     def names(self) -> tuple[str, ...]:
         """Return the names of all data sets, oldest first."""
         first = "(SELECT min(position) FROM chain WHERE chain.dataset = state.dataset)"
-        found = self.db.execute(f"SELECT dataset FROM state ORDER BY {first}")  # noqa: S608 (constant)
-        return tuple(str(name) for (name,) in found)
+        names = self.db.execute(f"SELECT dataset FROM state ORDER BY {first}")  # noqa: S608 (constant)
+        return tuple(str(name) for (name,) in names)
 
     def dataset(self, name: str) -> DataSet:
         """Return a data set's running state, which the last row about it must have sealed."""
         check.text(name, "the name of a data set")
-        found = self.db.execute("SELECT text FROM state WHERE dataset = ?", (name,)).fetchone()
-        if found is None:
+        state = self.db.execute("SELECT text FROM state WHERE dataset = ?", (name,)).fetchone()
+        if state is None:
             known = ", ".join(map(repr, self.names()))
             raise InputError(f"the ledger has no data set {name!r}; it has {known or 'none'}")
         last = self.db.execute(
-            f"SELECT {_COLUMNS} FROM chain WHERE dataset = ? ORDER BY position DESC LIMIT 1",  # noqa: S608
+            f"SELECT {chain.COLUMNS} FROM chain WHERE dataset = ? ORDER BY position DESC LIMIT 1",  # noqa: S608
             (name,),
         ).fetchone()
         try:
             row = chain.Row(*last)
             sealed = json.loads(row.body)["state"]
-            if not inspect.follows(self.db, row, self.head) or chain.sha256(found[0]) != sealed:
+            if not chain.follows(self.db, row, self.head) or chain.sha256(state[0]) != sealed:
                 raise broken(f"the running state of {name!r} is not the one its last row seals")
-            return DataSet.read(json.loads(found[0]))
+            return DataSet.read(json.loads(state[0]))
         except (TypeError, ValueError, KeyError, AttributeError):
             raise broken(f"the running state of {name!r} cannot be read") from None
 
     def entry(self, name: str, release_id: str) -> Entry | None:
         """Return a charge by its release id, or None if there is none."""
-        found = self.db.execute(
+        indexed = self.db.execute(
             "SELECT charge, settle, interrupted FROM entry WHERE dataset = ? AND release_id = ?",
             (name, release_id),
         ).fetchone()
-        if found is None:
+        if indexed is None:
             return None
-        place, settle, interrupted = found
-        row, body = self._row(place, "charge", name, release_id)
+        position, settle, interrupted = indexed
+        row, body = self._row(position, "charge", name, release_id)
         entry = replace(entry_of(row, body), interrupted=interrupted)
         if settle is None:
             return entry
@@ -86,26 +86,26 @@ class Book:
         """Return a charge by its id; without one, an interrupted one for the request, with an invented id."""
         if release_id is not None:
             return self.entry(name, release_id)
-        found = self.db.execute(
+        indexed = self.db.execute(
             "SELECT release_id FROM entry INDEXED BY unsettled "  # left to itself, SQLite reads all entries
             "WHERE dataset = ? AND automatic = ? AND settle IS NULL LIMIT 1",
-            (name, _asked(request)),
+            (name, _fingerprint(request)),
         ).fetchone()
-        return None if found is None else self.entry(name, str(found[0]))
+        return None if indexed is None else self.entry(name, str(indexed[0]))
 
     def result(self, name: str, release_id: str) -> str:
         """Return the stored result of a release, checked against the hash that the chain holds of it."""
-        found = self.db.execute(
+        indexed = self.db.execute(
             "SELECT settle FROM entry WHERE dataset = ? AND release_id = ?", (name, release_id)
         ).fetchone()
-        row, _ = self._row(found and found[0], "settle", name, release_id)
+        row, _ = self._row(indexed and indexed[0], "settle", name, release_id)
         digest = digest_of(row)
         if digest is None:
             raise LedgerError(
                 f"the disk had no room for the result of {release_id!r}, which was handed out all the same: "
                 "look for it where it was printed or saved"
             )
-        return inspect.result(self.db, row.position, digest)
+        return stored_result(self.db, row.position, digest)
 
     def append(self, kind: str, name: str, content: dict[str, Any], state: DataSet) -> chain.Row:
         """Write one row at the end of the chain, and the state after it; the caller's transaction commits."""
@@ -124,7 +124,7 @@ class Book:
 
     def note(self, name: str, entry: Entry, settle: int | None = None) -> None:
         """Write where the rows of a release stand."""
-        automatic = _asked(entry.request) if entry.automatic else None
+        automatic = _fingerprint(entry.request) if entry.automatic else None
         self.db.execute(
             "INSERT OR REPLACE INTO entry VALUES (?, ?, ?, ?, ?, ?)",
             (name, entry.release_id, entry.position, settle, entry.interrupted, automatic),
@@ -132,12 +132,12 @@ class Book:
 
     def _row(self, place: int, kind: str, name: str, release_id: str) -> tuple[chain.Row, dict[str, Any]]:
         """Return a row of the chain and its content, if it is what the index says."""
-        found = self.db.execute(
-            f"SELECT {_COLUMNS} FROM chain WHERE position = ?",  # noqa: S608 (constant)
+        columns = self.db.execute(
+            f"SELECT {chain.COLUMNS} FROM chain WHERE position = ?",  # noqa: S608 (constant)
             (place,),
         ).fetchone()
         try:
-            row = chain.Row(*found)
+            row = chain.Row(*columns)
             body = json.loads(row.body)
             if (row.kind, row.dataset, body["release_id"]) == (kind, name, release_id):
                 return row, body
@@ -146,18 +146,65 @@ class Book:
         raise broken(f"release_id {release_id!r} is not where the index says")
 
 
+def glance(db: sqlite3.Connection, head: chain.Head | None) -> Iterator[str]:
+    """Yield faults at the end of the chain and in a few rows; the time does not grow with the chain."""
+    yield from file.foreign(db)
+    count = db.execute("SELECT max(position) FROM chain").fetchone()[0] or 0
+    if head is None or count <= WHOLE:
+        rows = chain.rows_of(db)
+        yield from chain.faults(rows, head)
+        yield from state_faults(db, rows)
+        return
+    last = chain.rows_of(db, count, 1)
+    if (head.position, head.hash) != (count, last[0].hash):
+        yield chain.CUT.format(count)
+    yield from chain.breaks(last, chain.hash_before(db, count, head), count)
+    start = 1 + uuid.uuid4().int % (count - WHOLE)
+    yield from chain.breaks(chain.rows_of(db, start, WHOLE), chain.hash_before(db, start, head), start)
+
+
+def state_faults(db: sqlite3.Connection, rows: Sequence[chain.Row]) -> Iterator[str]:
+    """Yield where the running state is not what the rows add up to."""
+    try:
+        histories = replay(rows)
+    except LedgerError as error:
+        yield str(error)
+        return
+    if file.version(db) == 1:
+        return
+    states = {name: history.state.text for name, history in histories.items()}
+    if dict(db.execute("SELECT dataset, text FROM state")) != states:
+        yield "the running state is not what the rows add up to"
+    places = {
+        (name, entry.release_id, entry.position, settled and settled.position, entry.interrupted)
+        for name, history in histories.items()
+        for entry in history.entries.values()
+        for settled in (history.settled.get(entry.release_id),)
+    }
+    if set(db.execute("SELECT dataset, release_id, charge, settle, interrupted FROM entry")) != places:
+        yield "the index of release ids is not that of the rows"
+
+
+def stored_result(db: sqlite3.Connection, position: int, digest: str) -> str:
+    """Return a stored result, checked against the hash that the chain holds of it."""
+    stored = db.execute("SELECT text FROM result WHERE position = ?", (position,)).fetchone()
+    if stored is None or not isinstance(stored[0], str) or chain.sha256(stored[0]) != digest:
+        raise LedgerError(f"the result stored at row {position} of the ledger was changed or removed")
+    return stored[0]
+
+
 def upgrade(db: sqlite3.Connection) -> None:
     """Give a file of layout 1 its running state, computed from its whole chain and sealed by new rows."""
-    rows, head = inspect.rows_of(db), inspect.head_of(db)
+    rows, head = chain.rows_of(db), chain.head_of(db)
     for fault in (*file.foreign(db), *chain.faults(rows, head)):
         raise broken(fault)
     if head is None:
         raise broken("the head record is missing")
-    found = replay(rows)
+    histories = replay(rows)
     for statement in file.SECOND:
         db.execute(statement)
     book = Book(db, head)
-    for name, history in found.items():
+    for name, history in histories.items():
         for release_id, entry in history.entries.items():
             settled = history.settled.get(release_id)
             book.note(name, entry, settled and settled.position)
@@ -172,5 +219,5 @@ def broken(fault: str) -> LedgerError:
     )
 
 
-def _asked(request: Mapping[str, Any]) -> str:
+def _fingerprint(request: Mapping[str, Any]) -> str:
     return chain.sha256(chain.canonical(dict(request)))

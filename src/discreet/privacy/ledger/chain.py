@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING, Any
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Iterator, Sequence
 
 
+COLUMNS = "position, kind, dataset, time, body, hash"
 CUT = "rows after row {} are missing, or the head record was changed"
 
 
@@ -66,10 +68,10 @@ def faults(rows: Sequence[Row], head: Head | None) -> Iterator[str]:
     if head is None:
         yield "the head record is missing"
         return
-    found = list(breaks(rows, head.seed, 1))
-    yield from found
+    broken = list(breaks(rows, head.seed, 1))
+    yield from broken
     last = rows[-1].hash if rows else head.seed
-    if not found and (head.position, head.hash) != (len(rows), last):
+    if not broken and (head.position, head.hash) != (len(rows), last):
         yield CUT.format(len(rows))
 
 
@@ -91,3 +93,29 @@ def _holds(row: Row, previous: str) -> bool:
     except InputError:
         # A column that holds no text.
         return False
+
+
+def head_of(db: sqlite3.Connection) -> Head | None:
+    """Return the head record, if there is one."""
+    head = db.execute("SELECT seed, position, hash FROM head").fetchone()
+    return None if head is None else Head(*head)
+
+
+def rows_of(db: sqlite3.Connection, start: int = -(2**63), count: int = -1) -> list[Row]:
+    """Return the rows of the chain in order, or `count` of them from `start` on."""
+    rows = db.execute(
+        f"SELECT {COLUMNS} FROM chain WHERE position >= ? ORDER BY position LIMIT ?",  # noqa: S608 (constant)
+        (start, count),
+    )
+    return [Row(*row) for row in rows]
+
+
+def hash_before(db: sqlite3.Connection, position: int, head: Head) -> str:
+    """Return the hash that the row at `position` must have sealed."""
+    before = db.execute("SELECT hash FROM chain WHERE position = ?", (position - 1,)).fetchone()
+    return head.seed if position == 1 else str(before and before[0])
+
+
+def follows(db: sqlite3.Connection, row: Row, head: Head) -> bool:
+    """Tell whether a row seals itself and the row before it."""
+    return not any(breaks([row], hash_before(db, row.position, head), row.position))

@@ -5,6 +5,12 @@ leaves charges in a second file that a copy of the first would miss. `synchronou
 folder, so that a commit that was reported survives a power cut. One connection an operation: none is ever
 shared by threads or carried over a fork. The file is never opened by other means: closing it again would drop
 this process's locks on it (a POSIX rule).
+
+Place: SQLite keeps what a killed process left half written in a journal named after the file. Whoever opens
+the same file by another name looks for another journal, misses that one, and takes a half-written or undone
+file for whole: committed charges are lost and the chain still holds. So a ledger has one name: symbolic links
+are followed to the file, a second hard link is refused, and so is a single file mounted into a container,
+whose journal would stay behind in the container.
 """
 
 from __future__ import annotations
@@ -13,15 +19,15 @@ import sqlite3
 import uuid
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from weakref import WeakSet
 
-from discreet.errors import LedgerError
-from discreet.privacy.ledger import place
+from discreet.errors import InputError, LedgerError
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Generator
-    from pathlib import Path
 
 APPLICATION = 0x64736372
 """Marks a file as a ledger of this library: "dscr"."""
@@ -30,6 +36,7 @@ VERSION = 2
 """The layout below. Layout 1 has no `state`, `entry` and `room`; it is read, and upgraded when written to."""
 
 BUSY_SECONDS = 60.0
+_MOUNTS = Path("/proc/self/mountinfo")
 
 _FIRST = (
     """CREATE TABLE chain (
@@ -123,7 +130,7 @@ class Open:
             if keep:
                 # Not before the lock is had: two processes that keep their first, shared one would be stuck.
                 db.execute("PRAGMA locking_mode = EXCLUSIVE")
-            place.check_one_name(self.path)
+            check_one_name(self.path)
             if create and _is_empty(db):
                 for statement in (*_FIRST, f"PRAGMA application_id = {APPLICATION}", *SECOND):
                     db.execute(statement)
@@ -141,7 +148,7 @@ class Open:
 @contextmanager
 def opened(path: Path, *, create: bool = False) -> Generator[Open]:
     """Open the ledger, and close it."""
-    path = place.real(path, create=create)
+    path = one_name(path, create=create)
     try:
         with closing(_connect(path, create=create)) as db:
             _check_answer(path, db, "journal_mode = DELETE", "delete")
@@ -160,9 +167,9 @@ def foreign(db: sqlite3.Connection) -> list[str]:
 
     A trigger, for instance, could undo every charge behind the chain's back.
     """
-    found = {sql for (sql,) in db.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")}
+    statements = {sql for (sql,) in db.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")}
     ours = _FIRST if version(db) == 1 else (*_FIRST, *SECOND)
-    if found == {statement for statement in ours if statement.startswith("CREATE")}:
+    if statements == {statement for statement in ours if statement.startswith("CREATE")}:
         return []
     return ["it holds tables or triggers that this library does not write"]
 
@@ -215,15 +222,72 @@ def _is_empty(db: sqlite3.Connection) -> bool:
 def _check_marks(path: Path, db: sqlite3.Connection) -> None:
     if _mark(db, "application_id") != APPLICATION:
         raise LedgerError(f"{path} is not a ledger; give the path of a file made by `discreet budget create`")
-    found = version(db)
-    if found > VERSION:
+    layout = version(db)
+    if layout > VERSION:
         raise LedgerError(f"the ledger {path} was written by a newer version of discreet; upgrade discreet")
-    if found < 1:
+    if layout < 1:
         raise LedgerError(
-            f"the ledger {path} has layout {found}, older than this version of discreet reads (1); "
+            f"the ledger {path} has layout {layout}, older than this version of discreet reads (1); "
             "use the version that wrote it"
         )
 
 
 def _mark(db: sqlite3.Connection, name: str) -> int:
     return int(db.execute(f"PRAGMA {name}").fetchone()[0])
+
+
+def one_name(path: Path, *, create: bool) -> Path:
+    """Return the one name of the ledger; refuse paths that SQLite would explain badly. Nothing is opened."""
+    try:
+        path = path.resolve()
+        folder, there = path.is_dir(), path.exists()
+    except (OSError, RuntimeError):
+        raise LedgerError(
+            f"the ledger {path} is a link that leads nowhere, or has too long a name; give the file itself"
+        ) from None
+    if folder:
+        raise LedgerError(f"the ledger {path} is a folder; give the path of a file in it")
+    if not create and not there:
+        raise LedgerError(f"there is no ledger {path}; make one with `discreet budget create`")
+    if create and not path.parent.is_dir():
+        raise LedgerError(f"the folder of the ledger {path} does not exist; make it first")
+    check_one_name(path)
+    return path
+
+
+def check_one_name(path: Path) -> None:
+    """Refuse a file that is reached by a second name; asked again under the lock, for links are made fast."""
+    try:
+        links = path.stat().st_nlink
+    except OSError:
+        return  # not there: said in its turn
+    if links > 1:
+        raise LedgerError(
+            f"the ledger {path} has {links} names (hard links), and charges made through two names can be "
+            "lost: remove all but one, then run `discreet budget verify`"
+        )
+    if _is_mounted(path):
+        raise LedgerError(
+            f"the ledger {path} is a file mounted by itself, so its journal would lie elsewhere and charges "
+            "can be lost: mount its folder instead"
+        )
+
+
+def absolute(path: str | os.PathLike[str]) -> Path:
+    """Return the path from the root, so that a change of folder does not change the ledger."""
+    absolute_path = Path(path).absolute()
+    if "\0" in str(absolute_path):  # SQLite would end the name there, and take another file
+        raise InputError("the path of a ledger cannot hold a null character")
+    return absolute_path
+
+
+def _is_mounted(path: Path) -> bool:
+    """Tell whether the file itself is a mount point; only Linux says so."""
+    try:
+        lines = _MOUNTS.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+    except OSError:
+        return False
+    # Spaces, tabs, line ends and backslashes in a mount point are written in octal.
+    octal = {" ": "\\040", "\t": "\\011", "\n": "\\012", "\\": "\\134"}
+    spelled = "".join(octal.get(letter, letter) for letter in str(path))
+    return any(line.split(" ")[4:5] == [spelled] for line in lines)

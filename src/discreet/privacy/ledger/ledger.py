@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from discreet import check
 from discreet.errors import InputError, LedgerError
-from discreet.privacy.ledger import file, inspect, payment, place
+from discreet.privacy.ledger import chain, file, payment
 from discreet.privacy.ledger.book import Book, upgrade
-from discreet.privacy.ledger.dataset import DataSet
 from discreet.privacy.ledger.payment import check_name
 from discreet.privacy.ledger.records import Budget, Charge, Entry, Paid, Verdict
-from discreet.privacy.ledger.replay import replay
+from discreet.privacy.ledger.state import DataSet, replay
+from discreet.privacy.ledger.verify import verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
@@ -63,13 +63,13 @@ class Ledger:
     __slots__ = ("path",)
 
     def __init__(self, path: str | PathLike[str]) -> None:
-        self.path = place.absolute(check.path(path, "the path of a ledger"))
+        self.path = file.absolute(check.path(path, "the path of a ledger"))
 
     def __repr__(self) -> str:
         return f"Ledger({str(self.path)!r})"
 
     def create(
-        self, name: str, *, epsilon: float, delta: float, neighbours: str = "replace", aside: float = 0.0
+        self, name: str, *, epsilon: float, delta: float, adjacency: str = "replace", aside: float = 0.0
     ) -> Budget:
         """Add a data set with its total, for good; make the file if it is not there.
 
@@ -79,13 +79,13 @@ class Ledger:
             Printable, at most 200 characters, not yet in the ledger.
         epsilon, delta : float
             The total: all releases together will be (epsilon, delta)-DP.
-        neighbours : {"replace", "add-remove"}
-            Whom the promise is about; releases about other neighbours are refused.
+        adjacency : {"replace", "add-remove"}
+            Which two tables are neighbours: whom the promise is about. Releases about others are refused.
         aside : float, optional
             The part of delta kept for approximate events (method "oneshot"); the rest is for all others.
         """
         check_name(name, "name")
-        total = {"epsilon": epsilon, "delta": delta, "aside": aside, "neighbours": neighbours}
+        total = {"epsilon": epsilon, "delta": delta, "aside": aside, "neighbours": adjacency}
         made = DataSet.create(total)
         with self._writing(create=True) as book:
             if name in book.names():
@@ -106,7 +106,7 @@ class Ledger:
         """Return every charge of a data set, oldest first."""
         with self._reading() as book:
             book.dataset(name)
-            rows = [row for row in inspect.rows_of(book.db) if row.dataset == name]
+            rows = [row for row in chain.rows_of(book.db) if row.dataset == name]
         return tuple(replay(rows)[name].entries.values())
 
     def more(self, name: str) -> int | None:
@@ -123,18 +123,18 @@ class Ledger:
             sums.append(sums[-1].plus(last))
         return bisect_left(sums, True, lo=1, key=lambda after: not dataset.filter.admits(after)) - 1
 
-    def tells(self, circumstances: Mapping[str, Any]) -> Mapping[str, Any]:
+    def may_record(self, facts: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return what a record may say of where and when a release was made: all of it, for its owner."""
-        return circumstances
+        return facts
 
     def head(self) -> str:
         """Return the hash of the last row; kept elsewhere, it lets `verify` notice a rewritten ledger."""
         with self._reading() as book:
             return book.head.hash
 
-    def affords(self, name: str, events: Sequence[Event], neighbours: str) -> None:
+    def affords(self, name: str, events: Sequence[Event], adjacency: str) -> None:
         """Raise `BudgetError`, with what is left, if these events would exceed the total; write nothing."""
-        payment.refuse_excess(name, self._dataset(name), payment.checked(events), neighbours)
+        payment.refuse_excess(name, self._dataset(name), payment.checked(events), adjacency)
 
     def entry(self, name: str, release_id: str | None, request: Mapping[str, Any]) -> Entry | None:
         """Return the charge that such a release would not have to make again, or None.
@@ -180,7 +180,7 @@ class Ledger:
         self,
         name: str,
         events: Sequence[Event],
-        neighbours: str,
+        adjacency: str,
         request: Mapping[str, Any],
         draw: Callable[[Charge, DataSet], str],
         release_id: str | None = None,
@@ -197,7 +197,7 @@ class Ledger:
             The data set.
         events : sequence of events
             The cost, from public parameters alone.
-        neighbours : {"replace", "add-remove"}
+        adjacency : {"replace", "add-remove"}
             Whom the events are about.
         request : mapping
             Everything public about what is asked, as plain JSON values.
@@ -207,19 +207,28 @@ class Ledger:
             A name for the release, once and for all; invented when absent.
         """
         with file.opened(self.path) as ledger:
-            return payment.pay(ledger, name, events, neighbours, request, draw, release_id)
+            reserved = payment.reserve(ledger, name, events, adjacency, request, release_id)
+            if isinstance(reserved, Paid):
+                return reserved
+            charge, state = reserved
+            # The lock is kept: while this process lives, nobody takes the reservation for an interrupted one.
+            with payment.held_back() as pressed:
+                paid = payment.store(ledger, charge, draw(charge, state))
+        if pressed:
+            raise KeyboardInterrupt(f"the release was finished first, and is stored as {charge.release_id}")
+        return paid
 
     def charge(
         self,
         name: str,
         events: Sequence[Event],
-        neighbours: str,
+        adjacency: str,
         request: Mapping[str, Any],
         release_id: str | None = None,
     ) -> Charge:
         """Take the first step of `pay` alone: write the cost of a release to disk, or refuse."""
         with self._writing() as book:
-            return payment.charge(book, name, events, neighbours, request, release_id)
+            return payment.charge(book, name, events, adjacency, request, release_id)
 
     def settle(self, charge: Charge, result: str) -> str:
         """Take the last step of `pay` alone: store the result, once and for all; return the hash after it."""
@@ -262,7 +271,7 @@ class Ledger:
             check.text(head, "head")
         try:
             with file.opened(self.path) as ledger, ledger.transaction("DEFERRED") as db:
-                return inspect.verdict(db, head)
+                return verdict(db, head)
         except LedgerError as error:
             cause = error.__cause__
             if isinstance(cause, sqlite3.DatabaseError) and file.is_damage(cause):

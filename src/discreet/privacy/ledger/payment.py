@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import getpass
 import json
+import signal
 import sqlite3
+import threading
 import uuid
 from collections.abc import Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -17,19 +20,19 @@ from discreet import check
 from discreet.alternative import in_todays_words
 from discreet.errors import BudgetError, InputError, LedgerError
 from discreet.privacy import events as event_kinds
+from discreet.privacy.events import NEIGHBOURS
+from discreet.privacy.filter import has_zcdp
 from discreet.privacy.ledger import chain, file
 from discreet.privacy.ledger.book import Book, upgrade
-from discreet.privacy.ledger.interrupt import held_back
 from discreet.privacy.ledger.records import Charge, Entry, Paid
-from discreet.privacy.ledger.replay import entry_of
-from discreet.privacy.promise import NEIGHBOURS
-from discreet.privacy.sums import has_zcdp
+from discreet.privacy.ledger.state import entry_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Generator, Sequence
+    from types import FrameType
 
     from discreet.privacy.events import Event
-    from discreet.privacy.ledger.dataset import DataSet
+    from discreet.privacy.ledger.state import DataSet
 
 MOST_DRAWS = 8
 """Draws that one charge pays for, all but the last one interrupted, and so not shown to anybody."""
@@ -39,16 +42,18 @@ _LONGEST = 200
 _ROOM = 2**15  # bytes: several times what a row, its state and its index can take
 
 
-def pay(
+def reserve(
     ledger: file.Open,
     name: str,
     events: Sequence[Event],
-    neighbours: str,
+    adjacency: str,
     request: Mapping[str, Any],
-    draw: Callable[[Charge, DataSet], str],
     release_id: str | None,
-) -> Paid:
-    """Reserve, draw, store; see `Ledger.pay`."""
+) -> Paid | tuple[Charge, DataSet]:
+    """Write the cost of a release to disk and keep the lock; or return its result, if it has one.
+
+    A release that was interrupted keeps the charge it has.
+    """
     with ledger.transaction("IMMEDIATE", keep=True) as db:
         book_of(db).dataset(name)
         db.execute("INSERT OR IGNORE INTO room VALUES (1, randomblob(?)), (2, randomblob(?))", (_ROOM, _ROOM))
@@ -58,25 +63,19 @@ def pay(
         if entry is not None and is_settled(entry, request):
             return Paid(book.result(name, entry.release_id), entry.settled, fresh=False)
         if entry is None:
-            reserved = charge(book, name, events, neighbours, request, release_id)
+            reserved = charge(book, name, events, adjacency, request, release_id)
         else:
             reserved = _again(book, name, entry, checked(events))
-        state = book.dataset(name)
         # Both parts are written anew, so that the journal has more room than giving up one of them takes.
         db.execute("UPDATE room SET space = randomblob(?)", (_ROOM,))
-    # The lock is kept: while this process lives, nobody takes the reservation for an interrupted one.
-    with held_back() as pressed:
-        paid = _store(ledger, reserved, draw(reserved, state))
-    if pressed:
-        raise KeyboardInterrupt(f"the release was finished first, and is stored as {reserved.release_id}")
-    return paid
+        return reserved, book.dataset(name)
 
 
 def charge(
     book: Book,
     name: str,
     events: Sequence[Event],
-    neighbours: str,
+    adjacency: str,
     request: Mapping[str, Any],
     release_id: str | None,
 ) -> Charge:
@@ -95,7 +94,7 @@ def charge(
     dataset = book.dataset(name)
     if book.entry(name, chosen) is not None:
         raise InputError(f"release_id {chosen!r} was already charged; choose a new one")
-    refuse_excess(name, dataset, events, neighbours)
+    refuse_excess(name, dataset, events, adjacency)
     row = book.append("charge", name, content, dataset.charged(events))
     book.note(name, entry_of(row, content))
     return Charge(name, chosen, row.position, row.hash)
@@ -134,6 +133,17 @@ def settle(book: Book, reserved: Charge, result: str, *, kept: bool = True) -> s
     return row.hash
 
 
+def store(ledger: file.Open, reserved: Charge, result: str) -> Paid:
+    """Store the result; where it does not fit, its hash alone, for which there is room."""
+    try:
+        with ledger.transaction("IMMEDIATE") as db:
+            return Paid(result, settle(book_of(db), reserved, result), fresh=True)
+    except sqlite3.Error:
+        # The charge is on disk, so the result may be shown; but then it must never be drawn again.
+        with ledger.transaction("IMMEDIATE") as db:
+            return Paid(result, settle(book_of(db), reserved, result, kept=False), fresh=True, kept=False)
+
+
 def give_up(book: Book, name: str, release_id: str, result: str) -> str:
     """Store a result in place of one whose draw was interrupted; return what is stored, older results first.
 
@@ -170,13 +180,13 @@ def is_settled(entry: Entry, request: Mapping[str, Any]) -> bool:
     return entry.state == "released"
 
 
-def refuse_excess(name: str, dataset: DataSet, events: Sequence[Event], neighbours: str) -> None:
+def refuse_excess(name: str, dataset: DataSet, events: Sequence[Event], adjacency: str) -> None:
     """Refuse events that the total does not allow, or that are about other neighbours."""
-    if check.choice(neighbours, "neighbours", tuple(NEIGHBOURS)) != dataset.neighbours:
+    if check.choice(adjacency, "adjacency", tuple(NEIGHBOURS)) != dataset.adjacency:
         raise BudgetError(
-            f"the budget of {name!r} is about neighbours {dataset.neighbours!r}, this release about "
-            f"{neighbours!r}: costs for different neighbours do not add up to one promise. Use a test for "
-            f"{dataset.neighbours!r}"
+            f"the budget of {name!r} is about adjacency {dataset.adjacency!r}, this release about "
+            f"{adjacency!r}: costs for different neighbours do not add up to one promise. Use a test for "
+            f"{dataset.adjacency!r}"
         )
     if dataset.filter.admits(dataset.sums.plus(events)):
         return
@@ -197,18 +207,18 @@ def refuse_excess(name: str, dataset: DataSet, events: Sequence[Event], neighbou
 
 def checked(events: Sequence[Event]) -> tuple[Event, ...]:
     """Return the events of one release; none at all is a mistake, not a release for free."""
-    found: tuple[Any, ...] = tuple(check.entries(events, "events"))
-    if not found or not all(isinstance(event, event_kinds.Event) for event in found):
+    listed: tuple[Any, ...] = tuple(check.entries(events, "events"))
+    if not listed or not all(isinstance(event, event_kinds.Event) for event in listed):
         raise InputError("events must hold privacy events, at least one")
-    return found
+    return listed
 
 
 def plain(request: Mapping[str, Any]) -> dict[str, Any]:
     """Return a request that JSON can hold."""
     message = "request must be a mapping of public parameters that JSON can hold"
-    found = check.attempt(lambda: dict(request), message)
-    check.attempt(lambda: chain.canonical(found), message)
-    return found
+    parameters = check.attempt(lambda: dict(request), message)
+    check.attempt(lambda: chain.canonical(parameters), message)
+    return parameters
 
 
 def check_name(value: Any, name: str) -> None:
@@ -229,15 +239,15 @@ def _differs(name: str, asked: Mapping[str, Any], before: Mapping[str, Any]) -> 
 
     A file that is gone has no columns any more, and earlier versions said nothing about the data.
     """
-    one, other = asked.get(name), before.get(name)
-    if name == "test" and isinstance(other, Mapping):  # earlier versions wrote `sides`
-        other = in_todays_words(cast("Mapping[str, Any]", other))
-    if name in _OPTIONS and one is None:  # of no effect; earlier versions wrote its default down
+    now, then = asked.get(name), before.get(name)
+    if name == "test" and isinstance(then, Mapping):  # earlier versions wrote `sides`
+        then = in_todays_words(cast("Mapping[str, Any]", then))
+    if name in _OPTIONS and now is None:  # of no effect; earlier versions wrote its default down
         return False
     if name == "data":
-        both = sorted({*(one or ())} & {*(other or ())})
-        one, other = ([(each or {})[key] for key in both] for each in (one, other))
-    return chain.canonical(one) != chain.canonical(other)
+        both = sorted({*(now or ())} & {*(then or ())})
+        now, then = ([(request or {})[key] for key in both] for request in (now, then))
+    return chain.canonical(now) != chain.canonical(then)
 
 
 def _again(book: Book, name: str, entry: Entry, events: tuple[Event, ...]) -> Charge:
@@ -252,12 +262,25 @@ def _again(book: Book, name: str, entry: Entry, events: tuple[Event, ...]) -> Ch
     return Charge(name, entry.release_id, entry.position, entry.hash)
 
 
-def _store(ledger: file.Open, reserved: Charge, result: str) -> Paid:
-    """Store the result; where it does not fit, its hash alone, for which there is room."""
+@contextmanager
+def held_back() -> Generator[list[int]]:
+    """Hold Ctrl-C back while a release is drawn and stored; a second one passes.
+
+    Yields a list that is empty until it is pressed. Without a handler of Python's, nothing is held.
+    """
+    held: list[int] = []
+    handler = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(handler):
+        yield held
+        return
+
+    def hold(number: int, frame: FrameType | None) -> None:
+        if held:
+            handler(number, frame)
+        held.append(number)
+
+    signal.signal(signal.SIGINT, hold)
     try:
-        with ledger.transaction("IMMEDIATE") as db:
-            return Paid(result, settle(book_of(db), reserved, result), fresh=True)
-    except sqlite3.Error:
-        # The charge is on disk, so the result may be shown; but then it must never be drawn again.
-        with ledger.transaction("IMMEDIATE") as db:
-            return Paid(result, settle(book_of(db), reserved, result, kept=False), fresh=True, kept=False)
+        yield held
+    finally:
+        signal.signal(signal.SIGINT, handler)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from discreet.privacy.promise import NEIGHBOURS, down
+from discreet.privacy.events import NEIGHBOURS, down
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,8 +20,8 @@ class Budget:
 
     Attributes
     ----------
-    epsilon, delta, neighbours
-        The total: all releases together are (epsilon, delta)-DP for these neighbours.
+    epsilon, delta, adjacency
+        The total: all releases together are (epsilon, delta)-DP for tables that are neighbours in this way.
     aside : float
         The part of delta kept for approximate events.
     spent : float
@@ -37,7 +37,7 @@ class Budget:
     name: str
     epsilon: float
     delta: float
-    neighbours: str
+    adjacency: str
     aside: float
     spent: float
     left: float
@@ -45,7 +45,7 @@ class Budget:
     unfinished: int
 
     def __str__(self) -> str:
-        lines = [f"{self.name}: {self.meter}", self.room, f"Neighbours: {NEIGHBOURS[self.neighbours]}."]
+        lines = [f"{self.name}: {self.meter}", self.room, f"Neighbours: {NEIGHBOURS[self.adjacency]}."]
         if self.aside:
             lines.append(f"Of delta, {self.aside:.3g} is kept for approximate events.")
         return "\n".join(lines)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.noise import entropy
-from discreet.noise.uniform import uniform_below
+from discreet.noise.samplers import uniform_below
 from discreet.selection.contest.drawn import RANGE, Drawn, in_scales
 
 if TYPE_CHECKING:

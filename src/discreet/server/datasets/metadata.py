@@ -10,7 +10,7 @@ from discreet import check
 from discreet.errors import InputError, perhaps
 from discreet.evidence.core.registry import own_names
 from discreet.methods.registry import METHODS as KNOWN
-from discreet.privacy.promise import NEIGHBOURS
+from discreet.privacy.events import NEIGHBOURS
 from discreet.server import toml
 from discreet.typing import Reduction
 
@@ -99,7 +99,7 @@ def to_toml(about: Metadata) -> str:
     usual = read({"people": 0, "columns": {"a": {}}, "genotypes": about.genotypes}).to_dict()
     whole = about.to_dict()
     lines = [
-        f"{name} = {_toml(value)}"
+        f"{name} = {to_toml_value(value)}"
         for name, value in whole.items()
         if name == "people" or (name != "columns" and value is not None and value != usual[name])
     ]
@@ -107,16 +107,16 @@ def to_toml(about: Metadata) -> str:
         lines = [line for line in lines if not line.startswith("genotypes")] + ["genotypes = true"]
     plain = Column()
     for name, column in whole["columns"].items():
-        lines += ["", f"[columns.{_toml(name)}]", f"type = {_toml(column['type'])}"]
+        lines += ["", f"[columns.{to_toml_value(name)}]", f"type = {to_toml_value(column['type'])}"]
         lines += [
-            f"{field} = {_toml(value)}"
+            f"{field} = {to_toml_value(value)}"
             for field, value in column.items()
             if field != "type" and value is not None and value != getattr(plain, field)
         ]
     return "\n".join(lines) + "\n"
 
 
-def _toml(value: Any) -> str:
+def to_toml_value(value: Any) -> str:
     """Return a plain value as TOML, whose strings, numbers, lists and truth values are JSON's but for DEL."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from sqlalchemy import select
 
 from discreet import check
+from discreet.data.tables.table import Table
 from discreet.errors import InputError
 from discreet.privacy.ledger import chain
 from discreet.server import audit, budget, records
@@ -28,7 +29,10 @@ if TYPE_CHECKING:
     from discreet.server.store import Connection
 
 STATES = ("open", "paused", "retired")
-_SOURCE = ("path", "engine", "scheduler", "pheno", "pheno_name", "keep", "extract", "within", "freq")
+TABLE = ("separator", "decimal", "sheet", "dictionary")
+"""How a file of a table is read."""
+SOURCE = ("path", "engine", "scheduler", "pheno", "pheno_name", "keep", "extract", "within", "freq", *TABLE)
+_FILES = ("path", "pheno", "keep", "extract", "within", "freq", "dictionary")
 
 
 class UnknownError(InputError):
@@ -181,15 +185,24 @@ def _add_version(db: Connection, actor: str, name: str, version: int, made: Meta
 def _source(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return where the data lie, as the custodian says it."""
     for name in given:
-        if name not in _SOURCE:
-            raise InputError(f"a source has no {name!r}; it takes {', '.join(_SOURCE)}")
+        if name not in SOURCE:
+            raise InputError(f"a source has no {name!r}; it takes {', '.join(SOURCE)}")
     where = {name: str(value) for name, value in given.items() if value not in (None, "")}
     if "path" not in where:
         raise InputError("say where the data lie: path")
     check.choice(where.get("engine", "local"), "engine", ("local", "dask"))
-    for name in ("path", "pheno", "keep", "extract", "within", "freq"):
+    for name in _FILES:
         if name in where:
             where[name] = str(Path(where[name]).absolute())
     if not Path(where["path"]).exists():
         raise InputError(f"there is nothing at {where['path']}: check the path")
+    how = table_of(where)
+    if isinstance(how, Table) and where.get("engine") == "dask":
+        raise InputError(f"{', '.join(TABLE)} are for files that this machine reads: leave out engine")
     return where
+
+
+def table_of(source: Mapping[str, Any]) -> Table | str:
+    """Return a table's file with what is said about how to read it, or its path alone."""
+    said = {name: source[name] for name in TABLE if name in source}
+    return Table(source["path"], **said) if said else str(source["path"])

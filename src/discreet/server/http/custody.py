@@ -14,7 +14,7 @@ from discreet.server.accounts import credentials, people
 from discreet.server.datasets import metadata, registry, shares
 from discreet.server.http.render import page
 from discreet.server.http.session import check_form, config_of, required, store_of
-from discreet.server.jobs import ending, view
+from discreet.server.jobs import view
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -46,9 +46,7 @@ def register(request: Request, who: Visitor, form: dict[str, str]) -> Response:
         return page("register.html", who, form={}, words="")
     try:
         about = metadata.from_toml(form.get("metadata", ""))
-        source = {
-            name: form.get(name, "").strip() for name in ("path", "pheno", "pheno_name", "keep", "within")
-        }
+        source = {name: form.get(name, "").strip() for name in registry.SOURCE}
         with store_of(request).writing() as db:
             made = registry.register(
                 db,
@@ -108,14 +106,11 @@ def _change(db: Any, actor: str, name: str, form: dict[str, str]) -> None:
 
 
 def review(request: Request, who: Visitor, form: dict[str, str]) -> Response:
-    """Approve or reject a held result, or complete one that was interrupted."""
-    job_id, actor = request.path_params["id"], who.account.name
+    """Do what a form says about a question that waits for a custodian."""
     with store_of(request).writing() as db:
-        if form.get("action") == "complete":
-            ending.retry(db, actor, job_id)
-        else:
-            approve = form.get("action") == "approve"
-            view.review(db, actor, job_id, approve=approve, reason=form.get("reason", ""))
+        view.review(
+            db, who.account.name, request.path_params["id"], form.get("action", ""), form.get("reason", "")
+        )
     return RedirectResponse("/", 303)
 
 

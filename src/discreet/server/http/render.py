@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse
 
-from discreet.privacy.promise import down
+from discreet.privacy.events import down
 from discreet.server.http.session import visitor
 from discreet.server.store.database import StoreError
 

@@ -16,7 +16,7 @@ from discreet.server import audit, budget, records
 from discreet.server.accounts import people
 from discreet.server.datasets import question as questions
 from discreet.server.datasets import registry
-from discreet.server.jobs.ending import CHANGED
+from discreet.server.jobs.ending import CHANGED, OVERRAN
 from discreet.server.jobs.queue import LANES
 from discreet.server.store.database import StoreError
 from discreet.server.store.tables import job
@@ -94,10 +94,7 @@ def _accept(db: Connection, config: Config, offer: _Offer) -> str:
     if account.role != "analyst" and paid:
         raise InputError("only analysts ask: log in with an analyst's account")
     found = registry.find(db, dataset)
-    if found.version != offer.asked_of.version:
-        raise InputError(CHANGED)
-    if found.state != "open":
-        raise InputError(f"{dataset!r} is {found.state}: nothing can be asked of it now")
+    _refuse_closed(db, account, found, offer, now)
     earlier = _answered(db, account, found, offer.digest, now) if paid and not offer.again else None
     if earlier is not None:
         return earlier
@@ -148,6 +145,23 @@ def _answered(
     if found.about.releases == "own":
         asked = asked.where(job.c.account == account.name)
     return db.execute(asked).scalar_one_or_none()
+
+
+def _refuse_closed(
+    db: Connection, account: Account, found: registry.DataSet, offer: _Offer, now: float
+) -> None:
+    """Refuse what is asked under old metadata, of a data set that is not open, or before a custodian looked.
+
+    They look at a question of the same account that took too much, from when on that is seen.
+    """
+    if found.version != offer.asked_of.version:
+        raise InputError(CHANGED)
+    if found.state != "open":
+        raise InputError(f"{found.name!r} is {found.state}: nothing can be asked of it now")
+    mine_ = (job.c.account == account.name, job.c.dataset == found.name, job.c.state == "overran")
+    overran = select(job.c.id).where(*mine_, job.c.visible <= now).limit(1)
+    if offer.kind == "ask" and db.execute(overran).first() is not None:
+        raise InputError(OVERRAN)
 
 
 def _waiting(db: Connection, account: str, kind: str) -> int:

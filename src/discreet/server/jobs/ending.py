@@ -1,8 +1,9 @@
-"""Ends of jobs that draw nothing: what is said, from when on it is seen, and what is paused by it."""
+"""Ends of jobs that draw nothing: what is said, from when on it is seen, and who waits for a custodian."""
 
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import and_, or_, select, update
@@ -26,6 +27,10 @@ SENTENCE = "The question could not be answered. The custodian has been told; not
 KEPT = (
     "The answer could not be completed yet. The custodian has been told and can complete it; it is paid for."
 )
+OVERRAN = (
+    "The question took more time or memory than a question may take here; nothing was spent. The custodian "
+    "has been told: ask this data set again when they have looked at it."
+)
 LATE = (
     "The server was too busy or was paused, and did not answer in time; nothing was spent. Ask again later."
 )
@@ -36,47 +41,57 @@ TOO_LARGE = (
 CHANGED = "What is public about the data set changed while the question waited; nothing was spent. Ask again."
 
 
-def end(
-    store: Store,
-    config: Config,
-    claim: Claim,
-    state: str,
-    *,
-    message: str = "",
-    detail: str = "",
-    result: str | None = None,
-) -> None:
-    """End a job that charges nothing: a plan, a trial, a refusal or a failure."""
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a job ends: its state, what its owner reads, what custodians read beside it, and the result."""
+
+    state: str
+    message: str = ""
+    detail: str = ""
+    result: str | None = None
+
+
+def done(result: str) -> Ending:
+    """Return the end of a plan or a trial."""
+    return Ending("done", result=result)
+
+
+def refused(message: str, detail: str = "") -> Ending:
+    """Return the end of a job for a reason that is public."""
+    return Ending("refused", message, detail)
+
+
+def failed(detail: str) -> Ending:
+    """Return the end of a question that failed while data were read: its data set is paused."""
+    return Ending("failed", SENTENCE, detail)
+
+
+def overran(detail: str) -> Ending:
+    """Return the end of a question that took too much on data: whoever asked it waits for a custodian."""
+    return Ending("overran", OVERRAN, detail)
+
+
+def end(store: Store, config: Config, claim: Claim, how: Ending) -> None:
+    """End a worker's job that charges nothing, unless somebody else has taken it over."""
     with store.writing() as db:
         row = db.execute(select(job).where(*mine(claim)).with_for_update()).first()
-        if row is None or row.state not in records.OPEN:
-            return
-        close(db, config, row, state, message=message, detail=detail, result=result)
+        if row is not None and row.state in records.OPEN:
+            close(db, config, row, how)
 
 
-def close(
-    db: Connection,
-    config: Config,
-    row: Any,
-    state: str,
-    *,
-    message: str = "",
-    detail: str = "",
-    result: str | None = None,
-) -> None:
+def close(db: Connection, config: Config, row: Any, how: Ending) -> None:
     """End a locked job in the caller's transaction; what it says is seen from the next slot on.
 
     A question that failed while data were read pauses its data set. Nothing else does.
     """
     now = time.time()
     visible = row.submitted + grid_of(config).slot(now - row.submitted) if row.kind == "ask" else now
-    if state == "failed" and row.draws:
-        message = KEPT
-    values = {"state": state, "message": message, "result": result, "visible": visible}
-    made = records.change(db, "job", row.id, **values, detail=detail[:20_000])
-    if state == "failed" and config.pause_on_failure:
+    message = KEPT if how.state == "failed" and row.draws else how.message
+    values = {"state": how.state, "message": message, "result": how.result, "visible": visible}
+    made = records.change(db, "job", row.id, **values, detail=how.detail[:20_000])
+    if how.state == "failed" and config.pause_on_failure:
         registry.pause_after(db, row.dataset, row.id, visible)
-    audit.append(db, state, row.id, "server", made, dataset=row.dataset, draws=row.draws)
+    audit.append(db, how.state, row.id, "server", made, dataset=row.dataset, draws=row.draws)
 
 
 def release_worker(store: Store, config: Config, worker: str, *, late: bool = False) -> None:
@@ -86,7 +101,7 @@ def release_worker(store: Store, config: Config, worker: str, *, late: bool = Fa
     def take_back(db: Connection, row: Any) -> None:
         often = row.draws >= MOST_DRAWS if row.draws else row.attempts >= MOST_ATTEMPTS
         if often or (late and not row.draws):
-            _give_up(db, config, row, "it took too long" if late else "its worker was killed too often")
+            close(db, config, row, _given_up(row, late=late))
         else:
             state = "charged" if row.draws else "queued"
             db.execute(update(job).where(job.c.id == row.id).values(state=state, lease=0.0, worker=""))
@@ -102,10 +117,7 @@ def sweep(store: Store, config: Config) -> None:
     deadly = and_(lost, job.c.attempts >= MOST_ATTEMPTS)
 
     def end_it(db: Connection, row: Any) -> None:
-        if row.attempts >= MOST_ATTEMPTS:
-            _give_up(db, config, row, "its worker was lost too often")
-        else:
-            close(db, config, row, "refused", message=LATE)
+        close(db, config, row, _given_up(row) if row.attempts >= MOST_ATTEMPTS else refused(LATE))
 
     _each(store, (job.c.draws == 0, or_(late, deadly)), end_it)
 
@@ -121,12 +133,14 @@ def _each(store: Store, wanted: tuple[Any, ...], act: Callable[[Connection, Any]
                 act(db, row)
 
 
-def _give_up(db: Connection, config: Config, row: Any, why: str) -> None:
-    """End a job that was killed: on invented people it is refused, and only on data it is a failure."""
-    if row.reading is None and not row.draws:
-        close(db, config, row, "refused", message=TOO_LARGE, detail=why)
-    else:
-        close(db, config, row, "failed", message=SENTENCE, detail=why)
+def _given_up(row: Any, *, late: bool = False) -> Ending:
+    """Return the end of a job that was killed: on invented people a refusal, on data for a custodian."""
+    why = "it took too long" if late else "its worker was lost too often"
+    if row.draws:
+        return failed(why)
+    if row.reading is None:
+        return refused(TOO_LARGE, why)
+    return overran(why) if late else failed(why)
 
 
 def retry(db: Connection, actor: str, job_id: str) -> None:
@@ -139,3 +153,11 @@ def retry(db: Connection, actor: str, job_id: str) -> None:
     audit.append(
         db, "retry", job_id, actor, records.change(db, "job", job_id, **values, lease=0.0, worker="")
     )
+
+
+def allow(db: Connection, actor: str, job_id: str) -> None:
+    """Let whoever asked a question that overran ask the data set again."""
+    row = db.execute(select(job).where(job.c.id == job_id).with_for_update()).first()
+    if row is None or row.state != "overran":
+        raise InputError("there is no question under this name that took too much")
+    audit.append(db, "allow", job_id, actor, records.change(db, "job", job_id, state="failed"))

@@ -17,10 +17,10 @@ from discreet.errors import BudgetError, LedgerError
 from discreet.privacy import events as event_kinds
 from discreet.privacy.account import squared_mu
 from discreet.privacy.events import Approximate
+from discreet.privacy.filter import has_zcdp
 from discreet.privacy.ledger import Charge, Ledger, Paid, chain
-from discreet.privacy.ledger.dataset import DataSet as State
 from discreet.privacy.ledger.payment import MOST_DRAWS, checked
-from discreet.privacy.sums import has_zcdp
+from discreet.privacy.ledger.state import DataSet as State
 from discreet.server import audit, budget, records
 from discreet.server.jobs.grid import grid_of
 from discreet.server.jobs.queue import mine
@@ -60,9 +60,9 @@ class Payment(Ledger):
         del name, release_id, request
         return self.claim
 
-    def tells(self, circumstances: Mapping[str, Any]) -> Mapping[str, Any]:
+    def may_record(self, facts: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return nothing: an analyst is not told where the data lie, how many rows they have, or when."""
-        del circumstances
+        del facts
         return {}
 
     def stored(self, name: str, release_id: str, request: Mapping[str, Any]) -> str | None:
@@ -73,7 +73,7 @@ class Payment(Ledger):
         self,
         name: str,
         events: Sequence[Event],
-        neighbours: str,
+        adjacency: str,
         request: Mapping[str, Any],
         draw: Callable[[Charge, State], str],
         release_id: str | None = None,
@@ -83,7 +83,7 @@ class Payment(Ledger):
         found = checked(events)
         standing = State.read(json.loads(self.claim.standing))
         cost = budget.from_text(self.claim.cost)
-        _refuse_more(found, cost.mu, neighbours, standing.neighbours)
+        _refuse_more(found, cost.mu, adjacency, standing.adjacency)
         charge, draws = self._reserve(name, found, request)
         # What is left is told as it was when the question was accepted: the time of the draw tells nothing.
         result = draw(charge, standing)
@@ -150,10 +150,10 @@ class Payment(Ledger):
         return row
 
 
-def _refuse_more(events: tuple[Event, ...], mu: float, neighbours: str, ours: str) -> None:
+def _refuse_more(events: tuple[Event, ...], mu: float, adjacency: str, ours: str) -> None:
     """Refuse a release that costs more than was held, or that is about other neighbours; all of it public."""
     slips = any(isinstance(event, Approximate) and event.delta for event in events)
     if slips or has_zcdp(events) or squared_mu(events) > mu * mu:
         raise BudgetError("this release costs more than was set aside for it; nothing was spent")
-    if neighbours != ours:
-        raise BudgetError(f"the budget is about neighbours {ours!r}, this release about {neighbours!r}")
+    if adjacency != ours:
+        raise BudgetError(f"the budget is about adjacency {ours!r}, this release about {adjacency!r}")

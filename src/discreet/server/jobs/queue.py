@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import and_, func, or_, select, update
+from sqlalchemy import and_, exists, func, or_, select, update
 
 from discreet.server.store import tables
 from discreet.server.store.tables import job
@@ -51,13 +51,23 @@ def claim(store: Store, config: Config, worker: str, lane: str | None = None) ->
     """
     now = time.time()
     kinds = [kind for each in LANES if lane in (None, each) for kind in LANES[each]]
-    # Nothing is read from a data set that is paused or retired; what is charged is completed.
+    # Nothing is read from a data set that is paused or retired, nor for whoever has a question there that
+    # overran; what is charged is completed.
+    overrun = job.alias()
+    overran = exists().where(
+        overrun.c.account == job.c.account, overrun.c.dataset == job.c.dataset, overrun.c.state == "overran"
+    )
     open_ = select(tables.dataset.c.name).where(tables.dataset.c.state == "open")
     running = and_(job.c.state.in_(("running", "charged")), job.c.lease >= now)
     busy = select(job.c.account).where(job.c.kind.in_(LANES["trial"]), running)
     may_begin = or_(
         job.c.draws > 0,
-        and_(job.c.kind == "ask", job.c.dataset.in_(open_), job.c.submitted > now - config.job_seconds),
+        and_(
+            job.c.kind == "ask",
+            job.c.dataset.in_(open_),
+            ~overran,
+            job.c.submitted > now - config.job_seconds,
+        ),
         and_(job.c.kind != "ask", job.c.account.not_in(busy)),
     )
     free = and_(

@@ -53,10 +53,10 @@ def run(store: Store, config: Config, claim: Claim) -> None:
             # What is charged was rehearsed before it was.
             rehearsed = "" if drawn else _rehearse(claim, asked, found.about, newest)
         except Exception as error:  # noqa: BLE001  (the data were not touched: the reason is public)
-            ending.end(store, config, claim, "refused", message=_public(error), detail=_detail(error))
+            ending.end(store, config, claim, ending.refused(_public(error), _detail(error)))
             return
         if claim.kind != "ask":
-            ending.end(store, config, claim, "done", result=rehearsed)
+            ending.end(store, config, claim, ending.done(rehearsed))
             return
         if not queue.begin_reading(store, claim):
             return  # somebody else has the job
@@ -65,9 +65,11 @@ def run(store: Store, config: Config, claim: Claim) -> None:
         except (TakenOverError, StoreError):
             return  # somebody else has the job, or will: its lease runs out
         except BudgetError as refusal:
-            ending.end(store, config, claim, "refused", message=str(refusal))
+            ending.end(store, config, claim, ending.refused(str(refusal)))
+        except MemoryError as error:
+            ending.end(store, config, claim, ending.overran(_detail(error)))
         except BaseException as error:
-            ending.end(store, config, claim, "failed", message=ending.SENTENCE, detail=_detail(error))
+            ending.end(store, config, claim, ending.failed(_detail(error)))
             if not isinstance(error, Exception):
                 raise
 
@@ -127,7 +129,7 @@ def _data(source: Mapping[str, Any], test: Test) -> Any:
     """Return where the data lie; strata only for a test that asks for them, which others would refuse."""
     path = source["path"]
     if not is_genotypes(path):
-        return path
+        return registry.table_of(source)
     left_out = {"path", "engine", "scheduler", *(() if "stratum" in test.labels else ("within",))}
     return Plink(path, **{name: value for name, value in source.items() if name not in left_out})
 

@@ -13,6 +13,7 @@ from discreet.errors import InputError
 from discreet.report.release import Release
 from discreet.server import audit, budget, records
 from discreet.server.datasets import registry
+from discreet.server.jobs import ending
 from discreet.server.jobs.grid import grid_of
 from discreet.server.store.tables import job
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from discreet.server.store import Connection
 
 ANSWERED = ("done", "approved")
-_PUBLIC = {"done": "answered", "approved": "answered", "held": "awaiting approval"}
+_PUBLIC = {"done": "answered", "approved": "answered", "held": "awaiting approval", "overran": "failed"}
 _COLUMNS: Any = [column for column in job.c if column.name not in {"result", "detail"}]
 
 
@@ -106,21 +107,37 @@ def everything(db: Connection, dataset: str) -> list[Any]:
 
 
 def waiting(db: Connection) -> list[Any]:
-    """Return what custodians have to look at: results to approve, and failures."""
-    wanted = or_(job.c.state == "held", and_(job.c.state == "failed", job.c.draws > 0))
+    """Return what custodians have to look at: results to approve, failures, and questions that overran."""
+    wanted = or_(job.c.state.in_(("held", "overran")), and_(job.c.state == "failed", job.c.draws > 0))
     columns: Any = [column for column in job.c if column.name != "result"]
     return list(db.execute(select(*columns).where(wanted).order_by(job.c.submitted)))
 
 
-def review(db: Connection, actor: str, job_id: str, *, approve: bool, reason: str = "") -> None:
-    """Let a held result go, or keep it back; its charge stands either way."""
+def review(db: Connection, actor: str, job_id: str, action: str, reason: str = "") -> None:
+    """Do what a custodian decides about a question that waits for one.
+
+    "approve" lets a held result go and "reject" keeps it back: its charge stands either way. "complete" has
+    one drawn that is paid for, "allow" lets whoever overran ask again.
+    """
+    match action:
+        case "approve" | "reject":
+            _decide(db, actor, job_id, approve=action == "approve", reason=reason.strip()[:1000])
+        case "complete":
+            ending.retry(db, actor, job_id)
+        case "allow":
+            ending.allow(db, actor, job_id)
+        case _:
+            raise InputError("say what to do: approve, reject, complete or allow")
+
+
+def _decide(db: Connection, actor: str, job_id: str, *, approve: bool, reason: str) -> None:
     row = db.execute(select(job).where(job.c.id == job_id).with_for_update()).first()
     if row is None or row.state != "held":
         raise InputError("there is no result to approve under this name")
-    if not approve and not reason.strip():
+    if not approve and not reason:
         raise InputError("say why: whoever asked will read it")
     state = "approved" if approve else "rejected"
-    values = {"state": state, "reviewer": actor, "reason": reason.strip()[:1000]}
+    values = {"state": state, "reviewer": actor, "reason": reason}
     audit.append(db, state, job_id, actor, records.change(db, "job", job_id, **values))
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from discreet.data.tables.table import table_source
-from discreet.errors import InputError
+from discreet.data.tables.choose import is_testable, names_people
+from discreet.data.tables.reading import table_source
+from discreet.server.datasets.metadata import to_toml_value
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from discreet.data.tables.source import Column
+    from discreet.data.tables.table import Table
 
 _HEAD = """\
 # What is public about the data set. Analysts see all of this, and may ask about these columns alone.
@@ -23,37 +23,42 @@ review = false
 releases = "shared"
 # The column that says whose row it is, if people have several, and how they become one: mean, first, any,
 # difference, slope.
-# person = "id"
+# person = {person}
 # reduce = "mean"
 # Types: "number" (bounds help), "yes/no", "answers" (with levels). public = true: who has which value is no
 # secret, and tests that do not protect groups may use it.
 """
 
 
-def describe(path: Path) -> str:
-    """Return the draft for a file: of Parquet with declared types, of CSV all numbers."""
-    kinds = _declared(path)
-    lines = [_HEAD]
-    for name in (column.name for column in table_source(str(path)).columns):
-        kind = kinds.get(name, "number")
-        lines.append(f"[columns.{json.dumps(name)}]\ntype = {json.dumps(kind)}")
-        lines.append("levels = []  # declare them" if kind == "answers" else "")
-    return "\n".join(lines)
+def describe(table: Table) -> str:
+    """Return the draft for a file: with the types that it or its dictionary declares; of CSV all numbers."""
+    source = table_source(table)
+    people = [column.name for column in source.columns if names_people(column)]
+    dictionary: Any = getattr(source, "dictionary", None)
+    labels: dict[str, str] = {} if dictionary is None else dictionary.labels
+    bounds: dict[str, tuple[float, float]] = {} if dictionary is None else dictionary.bounds
+    draft = [_HEAD.format(person=to_toml_value(people[0] if people else "id"))]
+    draft += [
+        "\n".join(_entry(column, labels.get(column.name, ""), bounds.get(column.name)))
+        for column in source.columns
+        if column.name not in people
+    ]
+    return "\n\n".join(draft)
 
 
-def _declared(path: Path) -> dict[str, str]:
-    if path.suffix != ".parquet":
-        return {}
-    try:
-        parquet: Any = import_module("pyarrow.parquet")
-        types: Any = import_module("pyarrow.types")
-        schema = parquet.read_schema(path)
-    except (ImportError, OSError, ValueError):
-        raise InputError(f"{path} cannot be read as Parquet") from None
-    found: dict[str, str] = {}
-    for name, kind in zip(schema.names, schema.types, strict=True):
-        if types.is_boolean(kind):
-            found[name] = "yes/no"
-        elif not (types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)):
-            found[name] = "answers"
-    return found
+def _entry(column: Column, label: str, bounds: tuple[float, float] | None) -> list[str]:
+    """Return the lines of one column."""
+    lines = [f"[columns.{to_toml_value(column.name)}]"]
+    if column.levels is not None and column.kind != "bool":
+        lines += ['type = "answers"', f"levels = {to_toml_value(list(column.levels))}"]
+    elif column.kind == "bool":
+        lines += ['type = "yes/no"']
+    elif is_testable(column):
+        lines += ['type = "number"']
+    else:
+        lines += ['type = "answers"', "levels = []  # declare them"]
+    if bounds is not None:
+        lines += [f"bounds = {to_toml_value(list(bounds))}"]
+    if label:
+        lines += [f"about = {to_toml_value(label[:1000])}"]
+    return lines

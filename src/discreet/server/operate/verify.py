@@ -12,7 +12,7 @@ from sqlalchemy import select
 from discreet.errors import DiscreetError
 from discreet.privacy import events as event_kinds
 from discreet.privacy.ledger import chain
-from discreet.privacy.ledger.dataset import DataSet as State
+from discreet.privacy.ledger.state import DataSet as State
 from discreet.server import audit, records
 from discreet.server.store.tables import job, purse
 
@@ -112,9 +112,9 @@ def _replay(
 ) -> None:
     """Add one row of the log to the totals and shares it is about."""
     if row.kind in {"register", "share"}:
-        neighbours = _neighbours(body, states, row.dataset)
+        adjacency = _neighbours(body, states, row.dataset)
         total = {"epsilon": body["epsilon"], "delta": body["delta"], "aside": 0.0}
-        states[row.dataset, body.get("holder", "")] = State.create({**total, "neighbours": neighbours})
+        states[row.dataset, body.get("holder", "")] = State.create({**total, "neighbours": adjacency})
     elif row.kind == "charge":
         owner[row.dataset] = (body["dataset"], body["holder"])
         cost = event_kinds.from_dict(body["cost"])
@@ -126,4 +126,4 @@ def _replay(
 
 
 def _neighbours(body: dict[str, Any], states: dict[tuple[str, str], State], dataset: str) -> str:
-    return body["metadata"]["neighbours"] if "metadata" in body else states[dataset, ""].neighbours
+    return body["metadata"]["neighbours"] if "metadata" in body else states[dataset, ""].adjacency

@@ -84,7 +84,7 @@ def ours(guarantee: str) -> Contender:
 def mirror(z: NDArray[np.float64], point: Point, rng: Generator) -> NDArray[np.int64]:
     """Return our mirror, whose eta is that of z."""
     del rng
-    evidence = Evidence.from_z(z, sup=point.eta, adjacency="replace", alternative="greater")
+    evidence = Evidence.from_z(z, sensitivity=point.eta, adjacency="replace", alternative="greater")
     return release(evidence, q=Q, epsilon=point.epsilon, delta=point.delta, method="mirror", k=K).indices
 
 

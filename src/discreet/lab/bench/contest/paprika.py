@@ -22,7 +22,7 @@ from scipy.stats import binom
 
 from discreet.classical.online import RULES
 from discreet.lab.bench.contest.online_rivals import decided
-from discreet.noise.laplace import discrete_laplace
+from discreet.noise.samplers import discrete_laplace
 from discreet.privacy.account import account
 from discreet.privacy.events import Pure
 from discreet.single import sign

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.methods.all.after import units
 from discreet.methods.all.learn import learn_groups, learn_means
-from discreet.methods.all.noisy import check_noise, told
+from discreet.methods.all.noisy import check_noise, with_noise
 from discreet.methods.all.proved.allot import widths
 from discreet.methods.all.proved.rows import STEPS, Block, block, reach_of
 from discreet.methods.all.proved.stages import Exact, tell_in_stages
 from discreet.methods.all.proved.sums import Sums
 from discreet.methods.all.reading import Columns
 from discreet.methods.all.record import Noisy
-from discreet.methods.all.units import units
 from discreet.methods.all.where import learn_where
 
 if TYPE_CHECKING:
@@ -150,10 +150,10 @@ def measure(people: People, budget: Budget) -> Sums:
         _sizes(groups),
         tuple(blocks),
         contrast,
-        told(total[0], reach.sums, budget.sums),
+        with_noise(total[0], reach.sums, budget.sums),
         numbers,
-        told(squares[0], reach.squares, budget.squares) if numbers.size else None,
-        told(PARTS * squares[1] - ones * squares[0], PARTS * reach.uneven, budget.uneven, 1 / PARTS)
+        with_noise(squares[0], reach.squares, budget.squares) if numbers.size else None,
+        with_noise(PARTS * squares[1] - ones * squares[0], PARTS * reach.uneven, budget.uneven, 1 / PARTS)
         if numbers.size
         else None,
         expected,

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from discreet.alternative import toward
-from discreet.methods.all.noisy import told
+from discreet.methods.all.noisy import with_noise
 from discreet.methods.all.proved.rows import reach_of
 from discreet.methods.all.record import Noisy
 
@@ -92,7 +92,7 @@ def tell_in_stages(
             break
         some = [block for block, stays in zip(blocks, left.tolist(), strict=True) if stays]
         reach = exact.parts * reach_of(some, share, protected=protected, seen=seen).contrast
-        again = told(exact.sums[here], reach, rho, 1 / exact.parts)
+        again = with_noise(exact.sums[here], reach, rho, 1 / exact.parts)
         precision = 1 / noise[here] + again.deviation**-2
         mean[here] += (again.sums - mean[here]) * again.deviation**-2 / precision
         noise[here] = 1 / precision

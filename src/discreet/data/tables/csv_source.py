@@ -1,20 +1,17 @@
-"""Which file a path names, and CSV or TSV (also gzip) larger than memory, read in blocks with pyarrow."""
+"""CSV and TSV files (also gzip), which may be larger than memory, read in blocks with pyarrow."""
 
 from __future__ import annotations
 
 import csv
-import os
 import shlex
 from codecs import BOM_UTF8
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from discreet.data.tables import arrow_data, labelled, sheet
 from discreet.data.tables.choose import declare
 from discreet.data.tables.csv_text import MISSING, Header, blocks_of_lines, first_text, numbers_of, without
-from discreet.data.tables.described import SEPARATORS
-from discreet.data.tables.parquet import ParquetSource
 from discreet.data.tables.source import Column, arrow, unique
+from discreet.data.tables.table import SEPARATORS
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
@@ -24,37 +21,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.data.tables.csv_text import Lines
-    from discreet.data.tables.described import Table
-    from discreet.data.tables.source import TableSource
+    from discreet.data.tables.table import Table
 
 _BLOCK = 2**23  # bytes of CSV parsed at a time
 _SHOWN, _OFFERED = 5, 8  # names in a message: of columns that are not numbers, and of those that are
-
-
-def open_file(path: Path, table: Table) -> TableSource:
-    """Return the source a path names, by its ending, read as the table is described."""
-    if not os.path.exists(path):  # noqa: PTH110 - a name too long for a file is no file
-        raise InputError(f"{path}: no such file or folder")
-    if path.is_dir():
-        parts = tuple(sorted(path.rglob("*.parquet")))
-        if not parts:
-            raise InputError(f"{path}: the folder holds no .parquet file")
-        return ParquetSource(parts)
-    name = path.name.lower()
-    if name.endswith((".parquet", ".pq")):
-        return ParquetSource((path,))
-    if name.endswith((".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")):
-        return _open_csv(path, table)
-    if name.endswith(sheet.ENDINGS):
-        return sheet.open_sheet(path, table.sheet)
-    if name.endswith(tuple(labelled.ENDINGS)):
-        return labelled.open_labelled(path)
-    if name.endswith(arrow_data.ENDINGS):
-        return arrow_data.ArrowFileSource(path)
-    raise InputError(
-        f"{path}: the name must end in .parquet, .csv, .tsv or .txt (also .gz), .xlsx, .sav, .dta, "
-        ".sas7bdat, .xpt, .arrow or .feather, or be a folder of .parquet files"
-    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,12 +61,12 @@ class CsvSource:
                 name: _objects(table[name]) if name in self.text else self._numbers(table[name], name)
                 for name in wanted
             }
-            bad = [name for name, values in batch.items() if values is None]
-            if bad:
-                good = [name for name in wanted if name not in (*bad, *self.text)]
-                entries = without(table[bad[0]], self.missing.get(bad[0], ()))
+            not_numbers = [name for name, values in batch.items() if values is None]
+            if not_numbers:
+                numbers = [name for name in wanted if name not in (*not_numbers, *self.text)]
+                entries = without(table[not_numbers[0]], self.missing.get(not_numbers[0], ()))
                 line = lines.first + first_text(entries, self.decimal)
-                raise _not_numbers(self, line, bad, good)
+                raise _not_numbers(self, line, not_numbers, numbers)
             yield {name: values for name, values in batch.items() if values is not None}
 
     def _numbers(self, entries: Any, name: str) -> NDArray[Any] | None:
@@ -129,7 +99,7 @@ class CsvSource:
         return table
 
 
-def _open_csv(path: Path, table: Table) -> CsvSource:
+def open_csv(path: Path, table: Table) -> CsvSource:
     """Return the source of a CSV file, its header read."""
     separator = table.between
     if separator is None:
@@ -174,14 +144,14 @@ def _objects(column: Any) -> NDArray[Any]:
     return column.to_numpy(zero_copy_only=False)
 
 
-def _not_numbers(source: CsvSource, line: int, bad: Sequence[str], good: Sequence[str]) -> InputError:
+def _not_numbers(source: CsvSource, line: int, text: Sequence[str], numbers: Sequence[str]) -> InputError:
     """Return the error that names columns that are not numbers, a line of the first, and what to do."""
-    name, *more = bad
+    name, *more = text
     also = f", nor in {', '.join(map(repr, more[:_SHOWN]))}" if more else ""
     also += f" and {len(more) - _SHOWN:,} more" if len(more) > _SHOWN else ""
-    options = " ".join(f"--columns {shlex.quote(one)}" for one in good)
-    choice = f"; or test the others: {options}, in Python columns={list(good)!r}"
-    choice = choice if 0 < len(good) <= _OFFERED else "; or name the columns to test"
+    options = " ".join(f"--columns {shlex.quote(number)}" for number in numbers)
+    choice = f"; or test the others: {options}, in Python columns={list(numbers)!r}"
+    choice = choice if 0 < len(numbers) <= _OFFERED else "; or name the columns to test"
     comma = "; or are there decimal commas? then --decimal ,"
     return InputError(
         f"{source.path}: column {name!r}, line {line:,}: not a number{also}. CSV declares no types: what is "

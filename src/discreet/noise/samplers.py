@@ -1,7 +1,8 @@
-"""Exact geometric and Laplace noise on the integers, without rejection.
+"""Exact noise on the integers: geometric and Laplace without rejection, Gaussian rounded, and uniform.
 
 The binary digits of a geometric variable are independent coins: with r = exp(-1/scale), digit j is 1 with
 probability 1 / (1 + r**-(2**j)). Each digit is an exact coin (`exact`), so the law is exact at any scale.
+Proof: docs/proofs/samplers.md.
 """
 
 from __future__ import annotations
@@ -34,6 +35,9 @@ LARGEST = 1 << 61
 """No draw exceeds this in size; clamping at it is exact (docs/proofs/samplers.md)."""
 SCALES = (2.0**-10, 2.0**50)
 """Smallest and largest scale in lattice steps: finer or coarser lattices are the caller's to choose."""
+SIGMAS = (SCALES[0], SCALES[1] / 2)
+"""Smallest and largest deviation of Gaussian noise; others are refused."""
+_WORD = 64  # bits of the uniform part of Gaussian noise that are read at first
 _RARE = 40  # digits of weight 2**j * scale > 40 become one overflow coin of probability below exp(-40)
 _BLOCK = 16  # the lowest digits, up to scale/16, are drawn together
 _CHUNK = 1 << 15  # draws worked on at once, so that their words stay in the cache
@@ -153,3 +157,75 @@ def _fraction(scale: float | Fraction) -> Fraction:
     exact = scale if isinstance(scale, Fraction) else Fraction(check.between(scale, "scale", *SCALES))
     check.between(exact, "scale", *SCALES)
     return exact
+
+
+def rounded_gaussian(sigma: float, count: int) -> NDArray[np.int64]:
+    """Return `count` draws of a normal variable of deviation sigma, each rounded to the nearest integer.
+
+    P(X = x) = Phi((x + 1/2)/sigma) - Phi((x - 1/2)/sigma), exactly; shape (count,). An integer plus this
+    noise is the rounding of the integer plus normal noise: with sensitivity D it is Gaussian(D/sigma), not
+    only zero-concentrated.
+
+    Notes
+    -----
+    The size is g + f, g geometric of scale t = floor(sigma) + 1 and f a uniform real whose bits are read as
+    needed, kept with probability exp(-((g - sigma^2/t)^2 + 2 g f + f^2) / (2 sigma^2)): how many are drawn
+    depends on chance and sigma alone (docs/proofs/samplers.md).
+    """
+    variance = Fraction(check.between(sigma, "sigma", *SIGMAS)) ** 2
+    t = math.floor(sigma) + 1
+    shift = variance / t
+    kept: list[NDArray[np.int64]] = []
+    missing = count
+    while missing:
+        size = missing + missing // 2 + 16
+        whole, bits = geometric(Fraction(t), size), entropy.words(size, np.uint64)
+        part = bits * 2.0**-64
+        approximate = ((whole - float(shift)) ** 2 + (2.0 * whole + part) * part) / float(2 * variance)
+        exact = _Exact(whole, bits, shift, variance)
+        nearest = np.minimum(whole + (bits >> np.uint64(63)).astype(np.int64), LARGEST)
+        accepted = nearest[bernoulli_exp(approximate, exact)][:missing]
+        kept.append(accepted)
+        missing -= accepted.size
+    sizes = np.concatenate(kept) if kept else np.zeros(0, dtype=np.int64)
+    return np.where(fair(count), sizes, -sizes)
+
+
+class _Exact:
+    """The exponents of the coins above, enclosed by as many bits of f as are asked for."""
+
+    def __init__(
+        self, whole: NDArray[np.int64], bits: NDArray[np.uint64], shift: Fraction, variance: Fraction
+    ) -> None:
+        self.whole, self.bits, self.shift, self.variance = whole, bits, shift, variance
+        self.read: dict[int, tuple[int, int]] = {}
+
+    def __call__(self, i: int, bits: int) -> tuple[Fraction, Fraction]:
+        word, known = self.read.get(i, (int(self.bits[i]) >> 64 - _WORD, _WORD))
+        if known < bits:
+            word, known = word << bits - known | entropy.integer(bits - known), bits
+        self.read[i] = word, known
+        return self._at(i, Fraction(word, 1 << known)), self._at(i, Fraction(word + 1, 1 << known))
+
+    def _at(self, i: int, f: Fraction) -> Fraction:
+        g = int(self.whole[i])
+        return ((g - self.shift) ** 2 + (2 * g + f) * f) / (2 * self.variance)
+
+
+def uniform_below(bound: int, count: int) -> NDArray[np.uint64]:
+    """Return `count` independent integers, exactly uniform on [0, bound), bound <= 2**64; shape (count,).
+
+    Words of just enough bits, drawn again where they reach `bound`: how often depends on `bound` and chance,
+    so give it public bounds only.
+    """
+    bound = check.whole(bound, "bound", 1, 1 << 64)
+    shift = np.uint64(64 - max(1, (bound - 1).bit_length()))
+    values = entropy.words(count, np.uint64) >> shift
+    if bound == 1:
+        return np.zeros(count, dtype=np.uint64)
+    last = np.uint64(bound - 1)
+    again = np.flatnonzero(values > last)
+    while again.size:
+        values[again] = entropy.words(again.size, np.uint64) >> shift
+        again = again[values[again] > last]
+    return values

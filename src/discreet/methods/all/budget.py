@@ -10,23 +10,25 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from discreet.evidence.core.people import People
 
-Later = tuple[tuple[float, float], ...]
+Stages = tuple[tuple[float, float], ...]
 """Before each later stage columns with z scores below the first number are dropped; then its share."""
-_FEW: Later = ((0.3, 0.12), (0.6, 0.12), (0.9, 0.12), (1.2, 0.12), (1.5, 0.12))
-_MANY: Later = ((0.3, 0.2), (0.6, 0.15), (0.9, 0.15))
+_FEW: Stages = ((0.3, 0.12), (0.6, 0.12), (0.9, 0.12), (1.2, 0.12), (1.5, 0.12))
+_MANY: Stages = ((0.3, 0.2), (0.6, 0.15), (0.9, 0.15))
 _DENSE = 0.25  # from this share of real hypotheses on, fewer columns are dropped
 _FEWEST = 5  # of fewer columns none is dropped: little would be gained
 _LEAST, _MOST = 0.002, 0.12  # of the budget, for what variances are made of
+_APART = 0.015  # of the budget: differences that would bias others are large, and show in this
 _QUIET = 0.1  # where noise adds this little to the variance of a contrast, one stage will do
 
 
 @dataclass(frozen=True, slots=True)
-class Shares:
+class Budget:
     """What each step may spend, as parts of the whole; a part that is not needed is 0.
 
     `groups`: who is in which group. `where`: where numbers lie. `centre`: the mean of every column. `norms`:
-    how long people's rows are. `recentre`: the mean again, now that rows can be clipped. The rest: `contrast`
-    of the groups, `squares` for its variance, `sums`, `missing` and `weights` to correct it; `stages`: the
+    how long people's rows are. `recentre`: the mean again, now that rows can be clipped. `apart`: a first
+    look at how far the groups differ, so that each is clipped around its own centre. The rest: `contrast` of
+    the groups, `squares` for its variance, `sums`, `missing` and `weights` to correct it; `stages`: the
     contrast of fewer columns again.
     """
 
@@ -35,6 +37,7 @@ class Shares:
     centre: float
     norms: float
     recentre: float
+    apart: float
     squares: float
     sums: float
     missing: float
@@ -42,20 +45,20 @@ class Shares:
     contrast: float
     stages: float
 
-    def of(self, rho: float) -> Shares:
+    def of(self, rho: float) -> Budget:
         """Return the budget of each step."""
-        return Shares(*(getattr(self, field.name) * rho for field in fields(self)))
+        return Budget(*(getattr(self, field.name) * rho for field in fields(self)))
 
-    def without_groups(self) -> Shares:
+    def without_groups(self) -> Budget:
         """Return the budget where the sizes of the groups are known already."""
         return replace(self, groups=0.0, contrast=self.contrast + self.groups)
 
-    def and_also(self, left: float) -> Shares:
+    def and_also(self, left: float) -> Budget:
         """Return the budget of what is measured, with what learning has left of its own."""
         first = self.contrast / (self.contrast + self.stages)
         return replace(self, contrast=self.contrast + first * left, stages=self.stages + (1 - first) * left)
 
-    def sharpened(self, noise: float, squares: float, sums: float, means: tuple[float, float]) -> Shares:
+    def sharpened(self, noise: float, squares: float, sums: float, means: tuple[float, float]) -> Budget:
         """Return the budget with as much for squares and for sums as pays.
 
         Parameters
@@ -89,7 +92,7 @@ class Shares:
         """The sum of all parts."""
         return math.fsum(getattr(self, field.name) for field in fields(self))
 
-    def of_a_sample(self, times: float) -> Shares:
+    def of_a_sample(self, times: float) -> Budget:
         """Return the budget with which people who each stand for so many see what all of them would.
 
         Sums of n people that are compared with their number need noise in proportion to n, contrasts noise in
@@ -97,23 +100,24 @@ class Shares:
         """
         near_zero = (
             "where",
+            "apart",
             "missing",
             "weights",
             "contrast",
             "stages",
         )  # what `where` leaves goes to contrasts
         powers = {field.name: 1 if field.name in near_zero else 2 for field in fields(self)}
-        return Shares(*(getattr(self, name) * times**power for name, power in powers.items()))
+        return Budget(*(getattr(self, name) * times**power for name, power in powers.items()))
 
 
-def schedule(signals: int, m: int) -> Later:
+def schedule(signals: int, m: int) -> Stages:
     """Return the later stages, where so many of `m` hypotheses are expected to be real."""
     if m < _FEWEST:
         return ()
     return _MANY if signals >= _DENSE * m else _FEW
 
 
-def shares(people: People, rho: float, later: Later, m: int | None = None) -> Shares:
+def planned(people: People, rho: float, later: Stages, m: int | None = None) -> Budget:
     """Return the shares for these questions and this number of people; `m` of the hypotheses are measured.
 
     Each step gets what it needs to be right within a few people of a hundred, or a tenth of a deviation, and
@@ -126,17 +130,19 @@ def shares(people: People, rho: float, later: Later, m: int | None = None) -> Sh
     where = 0.3 if any(not answers for answers, _ in kinds) else 0.0
     centre = enough(m, 0.03, 0.005, 0.03)
     norms = enough(2, 0.01, 0.002, 0.01)
-    recentre = enough(4 * m, 0.05, 0.003, 0.01)
+    recentre = enough(4 * m, 0.02, 0.003, 0.015)
+    sums = enough(4 * m, 0.05, 0.003, 0.01)
+    apart = _APART
     missing = 0.005
     weights = 0.01 if any(answers for answers, _ in kinds) else 0.0
     # About the noise of one stage: columns of deviation 1, rows as long as their number, equal groups.
     noise = 4 * m / (2 * rho * max(n, 1))
     squares = _LEAST
-    rest = 1 - (groups + where + centre + norms + 2 * recentre + missing + weights + squares)
+    rest = 1 - (groups + where + centre + norms + recentre + sums + apart + missing + weights + squares)
     rest *= 1 - 2.0**-45
     contrast = rest if noise < _QUIET else rest * (1 - sum(share for _, share in later))
-    learning = (groups, where, centre, norms, recentre)
-    return Shares(*learning, squares, recentre, missing, weights, contrast, rest - contrast)
+    learning = (groups, where, centre, norms, recentre, apart)
+    return Budget(*learning, squares, sums, missing, weights, contrast, rest - contrast)
 
 
 def group_share(people: People, rho: float) -> float:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from discreet.typing import TableLike
 
 
-def located(release: Release, data: TableLike, *, window: int = WINDOW) -> Located:
+def locate(release: Release, data: TableLike, *, window: int = WINDOW) -> Located:
     """Return a release's variants with their positions, gathered into loci.
 
     Parameters
@@ -50,7 +50,7 @@ def located(release: Release, data: TableLike, *, window: int = WINDOW) -> Locat
     >>> from discreet.lab.cohort import Simulated
     >>> bed = Simulated(people=200, variants=30).write(pathlib.Path(tempfile.mkdtemp()) / "cohort.bed")
     >>> found = discreet.discover(bed, discreet.Allelic(), q=0.1, epsilon=1, delta=1e-6)
-    >>> placed = discreet.located(found, bed)
+    >>> placed = discreet.locate(found, bed)
     >>> sum(len(locus.members) for locus in placed.loci) == len(found)
     True
     """
@@ -66,5 +66,5 @@ def located(release: Release, data: TableLike, *, window: int = WINDOW) -> Locat
     variants = source.variants
     if len(variants) != release.m:
         raise InputError("data holds another number of variants than the release: give the same Plink record")
-    found = tuple(variants.variant(int(index)) for index in release.indices)
-    return Located(release, found, window, variants.ends())
+    listed = tuple(variants.variant(int(index)) for index in release.indices)
+    return Located(release, listed, window, variants.ends())

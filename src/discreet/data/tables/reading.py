@@ -1,0 +1,234 @@
+"""Any table, opened and read as blocks of people: the columns asked for, and those beside them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast, overload
+
+import numpy as np
+
+from discreet import check
+from discreet.block import Block
+from discreet.data.tables import arrow_data, labelled, sheet
+from discreet.data.tables.choose import Chosen, choose
+from discreet.data.tables.csv_source import open_csv
+from discreet.data.tables.dictionary import Dictionary, DocumentedSource
+from discreet.data.tables.frame import frame_source, numbers_in
+from discreet.data.tables.parquet import ParquetSource
+from discreet.data.tables.person import Person, one_row_each
+from discreet.data.tables.source import ArraySource, is_missing
+from discreet.data.tables.table import as_table
+from discreet.errors import InputError, no_column
+from discreet.labels import codes
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+
+    from numpy.typing import NDArray
+
+    from discreet.data.tables.source import TableSource
+    from discreet.data.tables.table import Table
+
+
+_NOTHING = ArraySource(np.zeros((0, 0)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TableReading:
+    """Chosen columns of a source, the label columns beside them, and who each row belongs to."""
+
+    source: TableSource
+    chosen: tuple[Chosen, ...]
+    labels: tuple[str, ...]
+    person: Person | None
+    held: tuple[Block, ...] | None = None  # everyone, where the rows have been read
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The hypotheses: one for each number column, one for each declared level."""
+        return tuple(name for choice in self.chosen for name in choice.names)
+
+    @property
+    def genotyped(self) -> None:
+        """Tables hold no packed genotypes."""
+        return
+
+    @property
+    def asked(self) -> tuple[Any, ...]:
+        """What was asked of the source."""
+        return self.chosen, self.labels, self.person
+
+    def holding(self, blocks: tuple[Block, ...]) -> TableReading:
+        """Return the same table, whose rows need not be read again."""
+        return replace(self, held=blocks)
+
+    def parts(self) -> Iterator[tuple[slice, Generator[Block]]]:
+        """Yield everyone, with all hypotheses."""
+        yield slice(None), self.blocks()
+
+    def blocks(self) -> Generator[Block]:
+        """Yield people in blocks, one row each.
+
+        With `person`, all chosen values are held in memory at once, since a person's rows may lie anywhere.
+        """
+        if self.held is not None:
+            yield from self.held
+            return
+        if self.person is None:
+            yield from self._rows(self.source)
+            return
+        parts = list(self._rows(self.source))
+        if not parts:
+            return
+        values, labels, people = one_row_each(
+            np.concatenate([part.values for part in parts]),
+            {name: np.concatenate([part.labels[name] for part in parts]) for name in self.labels},
+            np.concatenate([part.people for part in parts if part.people is not None]),
+            self.person.reduce,
+        )
+        yield Block(values, labels, people)
+
+    def without_source(self) -> TableReading:
+        """Return what says how to read a piece of this table, without the table."""
+        return replace(self, source=_NOTHING, held=None)
+
+    def piece(self, source: TableSource, first: int) -> Iterator[Block]:
+        """Yield the people of a piece of the table, whose first row has the slot `first`."""
+        return self._rows(source, first)
+
+    def _rows(self, source: TableSource, first: int = 0) -> Iterator[Block]:
+        wanted = [choice.column.name for choice in self.chosen] + list(self.labels)
+        if self.person is not None:
+            wanted.append(self.person.column)
+        for batch in source.batches(list(dict.fromkeys(wanted))):
+            people = None if self.person is None else batch[self.person.column]
+            columns = Columns(batch, self.chosen)
+            rows = columns[0].size
+            yield Block(columns, {name: batch[name] for name in self.labels}, people, first)
+            first += rows
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Columns(Sequence["NDArray[Any]"]):
+    """The hypotheses' columns of one batch, each read when it is asked for; the last one read is kept."""
+
+    batch: Mapping[str, NDArray[Any]]
+    chosen: tuple[Chosen, ...]
+    places: list[tuple[int, int]] = field(init=False)
+    last: int = -1
+    parts: list[NDArray[Any]] = field(default_factory=list["NDArray[Any]"])
+
+    def __post_init__(self) -> None:
+        self.places = [
+            (at, part) for at, choice in enumerate(self.chosen) for part in range(len(choice.names))
+        ]
+
+    @overload
+    def __getitem__(self, index: int) -> NDArray[Any]: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[NDArray[Any]]: ...
+    def __getitem__(self, index: int | slice) -> NDArray[Any] | list[NDArray[Any]]:
+        if isinstance(index, slice):
+            return [self[at] for at in range(len(self))[index]]
+        at, part = self.places[index]
+        if at != self.last:
+            choice = self.chosen[at]
+            self.last, self.parts = at, list(_columns(self.batch[choice.column.name], choice))
+        return self.parts[part]
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+
+def open_table(
+    data: Any, *, columns: Any, labels: Sequence[str], person: str | Person | None
+) -> TableReading:
+    """Return the table behind `data`: an array, a data frame of any make, or a path."""
+    return table_of(table_source(data), columns=columns, labels=labels, person=person)
+
+
+def table_of(
+    source: Any, *, columns: Any, labels: Sequence[str], person: str | Person | None
+) -> TableReading:
+    """Return the columns asked for, those beside them, and who rows belong to."""
+    known = [column.name for column in source.columns]
+    check.made(
+        person, (str, Person, type(None)), "person must be a column's name or Person(column, reduce=...)"
+    )
+    who = Person(person) if isinstance(person, str) else person
+    reserved = list(labels) + ([who.column] if who else [])
+    for name in reserved:
+        if name not in known:
+            raise no_column("the table", name, known)
+    chosen = choose(source.columns, columns, reserved)
+    text = [choice.column.name for choice in chosen if choice.levels is not None]
+    if hasattr(source, "reading"):  # it declares no types: who asks says what is text
+        source = source.reading(frozenset([*text, *reserved]))
+    return TableReading(source, chosen, tuple(labels), who)
+
+
+def table_source(data: Any) -> TableSource:
+    """Return an array, a data frame of any make, or a file as columns; of a file, its head is read."""
+    table = as_table(data)
+    source, dictionary = _opened(table), table.dictionary
+    own = getattr(source, "dictionary", None)
+    if isinstance(dictionary, Dictionary):
+        return DocumentedSource(source, dictionary if own is None else dictionary.over(own))
+    return source if own is None else DocumentedSource(source, own)
+
+
+def _opened(table: Table) -> TableSource:
+    data = table.data
+    if isinstance(data, (str, Path)):
+        return _open_file(check.path(data, "data"), table)
+    if isinstance(data, np.ndarray):
+        return ArraySource(cast("NDArray[Any]", data))
+    frame = frame_source(data)
+    if frame is not None:
+        return frame
+    raise InputError(
+        "data must be a path, a NumPy array, a pandas, polars or pyarrow table, a DuckDB relation, or "
+        f"anything else that gives an Arrow stream; got {type(data).__name__}"
+    )
+
+
+def _open_file(path: Path, table: Table) -> TableSource:
+    """Return the source a path names, by its ending, read as the table is described."""
+    if not os.path.exists(path):  # noqa: PTH110 - a name too long for a file is no file
+        raise InputError(f"{path}: no such file or folder")
+    if path.is_dir():
+        parts = tuple(sorted(path.rglob("*.parquet")))
+        if not parts:
+            raise InputError(f"{path}: the folder holds no .parquet file")
+        return ParquetSource(parts)
+    name = path.name.lower()
+    if name.endswith((".parquet", ".pq")):
+        return ParquetSource((path,))
+    if name.endswith((".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")):
+        return open_csv(path, table)
+    if name.endswith(sheet.ENDINGS):
+        return sheet.open_sheet(path, table.sheet)
+    if name.endswith(tuple(labelled.ENDINGS)):
+        return labelled.open_labelled(path)
+    if name.endswith(arrow_data.ENDINGS):
+        return arrow_data.ArrowFileSource(path)
+    raise InputError(
+        f"{path}: the name must end in .parquet, .csv, .tsv or .txt (also .gz), .xlsx, .sav, .dta, "
+        ".sas7bdat, .xpt, .arrow or .feather, or be a folder of .parquet files"
+    )
+
+
+def _columns(array: NDArray[Any], choice: Chosen) -> Iterator[NDArray[Any]]:
+    """Yield a number column, or indicators of its levels and perhaps of "other"; missing stays missing."""
+    if choice.levels is None:
+        yield numbers_in(array, choice.column.name) if array.dtype == object else array
+        return
+    missing = np.array([is_missing(entry) for entry in array.tolist()], dtype=bool)
+    place = np.where(missing, len(choice.levels), codes(array, choice.levels))
+    if choice.closed:
+        missing |= place < 0
+    for position in choice.places:
+        yield np.where(missing, np.nan, place == position)

@@ -1,0 +1,1 @@
+"""Two groups made alike in covariates: matching weights, then every weighted contrast with noise."""

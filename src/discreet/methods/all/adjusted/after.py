@@ -1,0 +1,88 @@
+"""After the draw: z scores, p-values and estimates of an adjusted comparison, from what was told alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import stdtr
+
+from discreet.alternative import toward
+from discreet.methods.all.after import Results, units
+from discreet.methods.all.learn import shrunk
+from discreet.methods.all.reading import FINE
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from discreet.alternative import Alternative
+    from discreet.methods.all.adjusted.measure import Learned, Measured
+
+    Floats = NDArray[np.float64]
+
+_LEAST = 1.0  # degrees of freedom
+_ALIKE = 0.5  # variances of numbers differ by about this share of them
+_FEWEST = 2.0  # people compared, at least
+
+
+def results(alternative: Alternative, known: Learned, told: Measured) -> Results:
+    """Return a t law for contrast / deviation: sampling, noise, and what is left of imbalance included.
+
+    The contrast is corrected for entries that are missing more in one group, where the mean of the others is
+    not 0. A column that follows the covariates adds imbalance; what it varies with them was counted as
+    sampling, so that only what exceeds that is added.
+    """
+    rows, groups = known.rows, known.groups
+    there = np.clip(known.means.present / groups.people, 1 / groups.people, 1.0)
+    size = there * max(float(told.size.sums[0]), _FEWEST)
+    size_squared = there * max(float(told.size_squared.sums[0]), _FEWEST / 4)
+    mean, doubt = told.sums.sums / size, told.sums.deviation / size
+    missing = told.missing.sums[known.columns.question]
+    usual = np.maximum(1 - there, known.means.doubt / groups.people) * float(told.size.sums[0])
+    clear = np.abs(missing) > 3 * told.missing.deviation
+    excess, unknown = shrunk(missing, float(told.missing.deviation), np.where(clear, np.inf, usual))
+    unknown = unknown + known.balance.imbalance
+    contrast = told.contrast.sums + mean * excess
+    extra = mean**2 * unknown + doubt**2 * (excess**2 + unknown)
+    sampling, unsure = _squares(known, told, size_squared, mean, doubt)
+    beyond = max(known.balance.imbalance - known.balance.overlap * float(told.size_squared.sums[0]), 0.0)
+    extra = extra + beyond * there * sampling / size_squared
+    noise = np.full(contrast.size, told.contrast.deviation**2)
+    variance = sampling + noise + extra
+    degrees = np.maximum(2 * (variance / unsure) ** 2, _LEAST)
+    z = rows.sign * contrast / np.sqrt(variance)
+    tail = np.asarray(stdtr(degrees, -toward(z, alternative)), dtype=np.float64)
+    p = np.minimum(2 * tail, 1.0) if alternative == "two-sided" else tail
+    worth = units(known.scaling, known.columns)[0] / (rows.scale * known.weight)
+    unit = worth / (size / 2)
+    estimate = rows.sign * contrast * unit
+    off_by = np.hypot(told.size.deviation / size, (1 / known.weight - 1) / 2)
+    error = np.hypot(np.sqrt(variance) * unit, np.abs(estimate) * off_by)
+    deviation = np.sqrt(sampling / size_squared) * worth
+    return Results(z, degrees, p, estimate, error, np.sqrt(noise) * unit, deviation)
+
+
+def _squares(
+    known: Learned, told: Measured, size_squared: Floats, mean: Floats, doubt: Floats
+) -> tuple[Floats, Floats]:
+    """Return sum (r w (v - mean))^2 over those present, and the deviation of the noise in it.
+
+    Of answers, which are 0 or `scale`, it follows from their mean; of numbers from squares.
+    """
+    rows, weight = known.rows, known.weight
+    about = np.maximum(told.squares.sums - mean**2 * size_squared, 0.0)
+    unsure = np.full(about.size, told.squares.deviation)
+    # Columns are scaled alike: rows as long as they are leave each about this.
+    energy = known.norms.energy(known.balls.signed) / FINE**2 / max(about.size, 1)
+    usual = energy * size_squared
+    trust = usual**2 / (usual**2 + (unsure / _ALIKE) ** 2)
+    about = trust * about + (1 - trust) * usual
+    unsure = 1 / np.hypot(1 / unsure, 1 / (_ALIKE * usual))
+    step, middle = np.minimum(rows.scale, rows.most), rows.middle / FINE
+    # A rate is at least what one person would make of it; where little is known of it, about one half.
+    rarest = step * np.minimum(0.25 / size_squared, 0.5)
+    level = np.clip(middle + mean / weight, rarest, step - rarest)
+    level = step / 2 + (level - step / 2) / (1 + (4 * doubt / step) ** 2)
+    follows = weight**2 * size_squared * level * (step - level)
+    error = np.hypot(weight * np.abs(step - 2 * level) * doubt, doubt**2) * size_squared
+    return np.where(rows.answers, follows, about), np.where(rows.answers, error, unsure)

@@ -1,0 +1,218 @@
+"""Weights that make two groups alike in their covariates, learned privately, or exactly where all is public.
+
+A person of the second group counts 1/2 min(1, e^-eta), one of the first -1/2 min(1, e^eta), eta = u b being
+the logarithm of the odds of the second group: matching weights. The coefficients b are those for which these
+numbers, times the covariates u, add up to about 0 (docs/proofs/balance.md).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.errors import InputError
+from discreet.methods.all.learn import learners
+from discreet.methods.all.noisy import with_noise
+from discreet.methods.all.reading import Columns
+from discreet.methods.all.where import learn_where
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from discreet.evidence.core.covariates import Covariates
+
+    Floats = NDArray[np.float64]
+
+STEPS = 2**13
+"""Whole numbers to one, for what a person counts."""
+HALF = STEPS // 2
+"""No one counts more."""
+_FINE = 2**10  # whole numbers to one deviation of a covariate
+_WHERE, _MOMENTS = 0.1, 0.15  # of the budget: where covariates lie, how they vary together
+_ROUNDS = (0.075, 0.1125, 0.1875, 0.375)  # for each step toward balance; the last says how good it is
+_FARTHEST = 1.5  # no step is longer, in deviations of eta
+_LARGEST = 30.0  # of eta: beyond, a person counts nothing
+_LEFT = 2.0  # times the variance of the last step's noise is left of imbalance, since steps are not exact
+_NARROWEST = 1e-6  # no deviation of a covariate is taken to be smaller, bounds being -1 and 1
+_UP = 1 + 2.0**-40
+_NODES, _CHANCES = np.polynomial.hermite_e.hermegauss(41)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Balance:
+    """How covariates become weights. Learned privately, hence public.
+
+    Attributes
+    ----------
+    centre, turn : arrays of float64, shape (p,) and (p, p)
+        u = (1, (covariates - centre) @ turn): about of mean 0, deviation 1, and uncorrelated.
+    reach : float
+        People with a longer u count less, in proportion; infinite where covariates are public.
+    coefficients : array of float64, shape (p + 1,)
+        Those of u, for the logarithm of the odds.
+    imbalance : float
+        The variance of what a column of deviation 1 that follows the covariates exactly adds to its contrast.
+    """
+
+    centre: Floats
+    turn: Floats
+    reach: float
+    coefficients: Floats
+    imbalance: float = 0.0
+
+    def turned(self, values: Floats) -> tuple[Floats, Floats]:
+        """Return u of some people, 0 where a covariate is missing, and what their length leaves to them."""
+        u = np.column_stack([np.ones(len(values)), (values - self.centre) @ self.turn])
+        u = np.nan_to_num(u, nan=0.0)
+        return u, np.minimum(1.0, self.reach / np.sqrt(np.einsum("ij,ij->i", u, u) + 1e-300))
+
+    def counts(self, values: Floats, group: NDArray[np.int8]) -> Floats:
+        """Return what each person counts, at most 1/2 either way; 0 for people in neither group."""
+        u, share = self.turned(values)
+        return share * counted(u @ self.coefficients, group)
+
+    def whole(self, values: Floats, group: NDArray[np.int8]) -> NDArray[np.int64]:
+        """Return the same in whole numbers of 1/STEPS."""
+        return np.trunc(STEPS * self.counts(values, group)).astype(np.int64)
+
+    @property
+    def overlap(self) -> float:
+        """How much covariates vary among those compared, squared, to how much they do in all; if normal."""
+        slope = float(np.linalg.norm(self.coefficients[1:]))
+        weight = _squared(self.coefficients[0] + slope * _NODES) * _CHANCES
+        return float(min(weight @ _NODES**2 / max(weight.sum(), 1e-300), 1.0))
+
+
+def counted(eta: Floats, group: NDArray[np.int8]) -> Floats:
+    """Return what people with these log odds count; shape (n,)."""
+    eta = np.clip(eta, -_LARGEST, _LARGEST)
+    second, first = np.minimum(1.0, np.exp(-eta)), np.minimum(1.0, np.exp(eta))
+    return 0.5 * np.where(group == 1, second, np.where(group == 0, -first, 0.0))
+
+
+def _slopes(eta: Floats) -> Floats:
+    """Return how fast the mean of what people count falls in eta, if eta is their log odds."""
+    return 0.5 / (1 + np.exp(np.abs(eta)))
+
+
+def _squared(eta: Floats) -> Floats:
+    """Return the mean square of what people count."""
+    return 0.25 * np.exp(-np.abs(eta))
+
+
+def public_balance(covariates: Covariates, group: NDArray[np.int8]) -> Balance:
+    """Return the exact balance of groups and covariates that nobody is protected from."""
+    inside = group >= 0
+    values, group = covariates.values[inside], group[inside]
+    centre: Floats = values.mean(axis=0)
+    # A covariate that never varies, or follows from the others, says nothing more.
+    scale = np.maximum(values.std(axis=0), _NARROWEST)
+    alike = (values - centre) / scale
+    turn = np.diag(1 / scale) @ _turn(alike.T @ alike / max(len(values), 1), 1e-6)
+    balance = Balance(centre, turn, math.inf, np.zeros(len(turn) + 1))
+    u, _ = balance.turned(values)
+    ridge = 1e-6 * np.eye(u.shape[1])
+    for _ in range(100):
+        eta = u @ balance.coefficients
+        excess = counted(eta, group) @ u
+        slopes = (u * _slopes(eta)[:, None]).T @ u + ridge
+        step = np.linalg.solve(slopes, excess)
+        step *= min(1.0, _FARTHEST / max(float(np.linalg.norm(step)), 1e-12))
+        balance = replace(balance, coefficients=balance.coefficients + step)
+        if np.linalg.norm(step) < 1e-9:
+            break
+    if np.abs(counted(u @ balance.coefficients, group)).sum() < 1.0:
+        raise InputError(
+            "adjust: these covariates tell the groups apart, so that nobody can be compared; leave some out"
+        )
+    return balance
+
+
+def learn_balance(covariates: Covariates, group: NDArray[np.int8], people: float, rho: float) -> Balance:
+    """Return the balance, told with noise; about so many `people` are in either group.
+
+    Guarantee: Gaussian(sqrt(2 rho)).
+    """
+    p = covariates.answers.size
+    reach = math.sqrt(1 + p + math.sqrt(2 * p))
+    centre, scale, left = _where(covariates, people, _WHERE * rho)
+    values = covariates.values
+    first = Balance(centre, np.diag(1 / scale), reach, np.zeros(p + 1))
+    mean, moments, doubt = _moments(first, values, group, people, _MOMENTS * rho + left)
+    turn = first.turn @ _turn(moments, doubt)
+    balance = replace(first, centre=centre + mean * scale, turn=turn)
+    u, share = balance.turned(values)
+    excess, deviation = np.zeros(p + 1), 0.0
+    for part in _ROUNDS:
+        each = (share * counted(u @ balance.coefficients, group))[:, None] * u
+        noisy = with_noise(np.trunc(_FINE * each).sum(axis=0), _FINE * reach * _UP, part * rho, 1 / _FINE)
+        excess, deviation = noisy.sums, float(noisy.deviation)
+        step = np.linalg.solve(people * _expected_slopes(balance.coefficients), excess)
+        step *= min(1.0, _FARTHEST / max(float(np.linalg.norm(step)), 1e-12))
+        balance = replace(balance, coefficients=balance.coefficients + step)
+    # Along directions whose variance is lost in the noise, a step is too short.
+    short = np.concatenate([[0.0], 1 - np.clip(np.linalg.eigvalsh(moments) / doubt, 0.0, 1.0)])
+    return replace(balance, imbalance=_LEFT * deviation**2 + float(np.max((short * excess) ** 2)))
+
+
+def _where(covariates: Covariates, people: float, rho: float) -> tuple[Floats, Floats, float]:
+    """Return a centre and about the deviation of each covariate, and what was not spent on them."""
+    p = covariates.answers.size
+    centre, scale = np.zeros(p), np.ones(p)
+    at = np.flatnonzero(~covariates.answers)
+    if not at.size:
+        return centre, scale, rho
+    none = np.zeros(0, dtype=np.intp)
+    ends = np.ones(at.size)
+    columns = Columns(none, np.arange(at.size), none, -ends, ends, np.arange(at.size))
+    some = learners(len(covariates.values))
+    values = covariates.values[some][:, at]
+    where = learn_where(values, columns, rho, people * len(values) / max(len(some), 1))
+    centre[at] = where.scaling.centre
+    scale[at] = np.maximum(2 * where.scaling.reach * where.scaling.spread, _NARROWEST)
+    return centre, scale, where.left
+
+
+def _moments(
+    first: Balance, values: Floats, group: NDArray[np.int8], people: float, rho: float
+) -> tuple[Floats, Floats, float]:
+    """Return the mean and the second moments of covariates, of long rows shortened; and the noise in them.
+
+    The products of two people's entries have a scalar product of at least 0, so that they are sqrt(2) reach^2
+    apart at most; rounding adds a step for each of them.
+    """
+    u, share = first.turned(values)
+    u *= (share * (group >= 0))[:, None]
+    rows, columns = np.triu_indices(u.shape[1])
+    weight = np.where(rows == columns, 1.0, math.sqrt(2))
+    total = np.zeros(rows.size)
+    for part in np.array_split(u, max(1, u.size // 2**18)):
+        total += np.trunc(part[:, rows] * part[:, columns] * (weight * _FINE)).sum(axis=0)
+    moved = math.sqrt(2) * _FINE * first.reach**2 + 2 * math.sqrt(rows.size)
+    noisy = with_noise(total, moved * _UP, rho, 1 / _FINE)
+    table = np.zeros((u.shape[1], u.shape[1]))
+    table[rows, columns] = noisy.sums / weight / people
+    table = table + np.triu(table, 1).T
+    mean = table[0, 1:]
+    doubt = 2 * float(noisy.deviation) * math.sqrt(mean.size) / people
+    return mean, table[1:, 1:] - np.outer(mean, mean), min(max(doubt, 1e-6), 1.0)
+
+
+def _turn(moments: Floats, least: float) -> Floats:
+    """Return the matrix after which covariates are uncorrelated, of variance 1 or, below `least`, less."""
+    size, axes = np.linalg.eigh(moments)
+    return axes / np.sqrt(np.maximum(size, least))
+
+
+def _expected_slopes(coefficients: Floats) -> Floats:
+    """Return how fast the mean of u times what people count falls in b, if u is normal."""
+    slope = float(np.linalg.norm(coefficients[1:]))
+    weight = _slopes(coefficients[0] + slope * _NODES) * _CHANCES / _CHANCES.sum()
+    zero, one, two = (float(weight @ _NODES**power) for power in range(3))
+    along = np.concatenate([[0.0], coefficients[1:] / max(slope, 1e-12)])
+    first = np.eye(coefficients.size)[0]
+    table = zero * np.eye(coefficients.size) + one * (np.outer(first, along) + np.outer(along, first))
+    return table + (two - zero) * np.outer(along, along)

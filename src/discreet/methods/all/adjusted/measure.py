@@ -1,0 +1,242 @@
+"""The weighted sums of an adjusted comparison: the contrast of every column, and what its variance needs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.methods.all.adding import whole_numbers
+from discreet.methods.all.adjusted.balance import HALF, STEPS, Balance, learn_balance, public_balance
+from discreet.methods.all.clipping import best_balls, learn_norms, scaled_rows, usual_norms
+from discreet.methods.all.geometry import boxes_of
+from discreet.methods.all.learn import learn_groups, learn_means, learners, missing_norm
+from discreet.methods.all.noisy import with_noise
+from discreet.methods.all.reading import FINE, Columns, Rows, Scaling
+from discreet.methods.all.record import Groups, Means, Norms
+from discreet.methods.all.tiles import tiles
+from discreet.methods.all.where import learn_where
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from discreet.evidence.core.covariates import Covariates
+    from discreet.evidence.core.people import People
+    from discreet.methods.all.geometry import Balls, Box
+    from discreet.methods.all.record import Noisy
+
+    Floats = NDArray[np.float64]
+
+_SQUARED = 2**8  # whole numbers to a square of 1/4: the most that one person counts
+_LACKS = 2**6  # whole numbers to one missing entry
+_COMMON = 1e300  # answers are always centred: what people count need not add up to 0
+_COMPARED = 0.09  # about the mean square of what a person counts
+_OVERLAP = 0.25  # about the share of their variance that covariates keep among those compared
+_BALANCE = (0.05, 0.3)  # of the budget, at least and at most
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What each step may spend, as parts of the whole: `balance` for the weights, others as in `Shares`."""
+
+    groups: float
+    balance: float
+    where: float
+    centre: float
+    norms: float
+    squares: float
+    sums: float
+    missing: float
+    weights: float
+    contrast: float
+
+    def of(self, rho: float) -> Parts:
+        """Return the budget of each step."""
+        return Parts(*(getattr(self, field.name) * rho for field in fields(self)))
+
+
+def parts_of(people: People, rho: float) -> Parts:
+    """Return the shares for these questions and this number of people, from public numbers alone.
+
+    The weights get what it takes for their noise to be within what covariates would add by chance.
+    """
+    protected = people.protect == "everything"
+    p = _covariates(people).answers.size
+    n, m = max(people.size, 1), len(people)
+    enough = (1 + p + math.sqrt(2 * p)) / (2 * rho * _COMPARED * _OVERLAP * n)
+    balance = min(max(4 * enough, _BALANCE[0]), _BALANCE[1]) if protected else 0.0
+    groups = 0.01 if protected else 0.0
+    where = 0.25 if any(not asked.answers for asked in people.questions) else 0.0
+    centre = min(max(m / (2 * rho * (0.03 * n) ** 2), 0.005), 0.03)
+    rest = 1 - (groups + balance + where + centre)
+    norms, squares, sums, missing, weights = (rest * part for part in (0.01, 0.05, 0.03, 0.02, 0.01))
+    contrast = (rest - norms - squares - sums - missing - weights) * (1 - 2.0**-45)
+    return Parts(groups, balance, where, centre, norms, squares, sums, missing, weights, contrast)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Learned:
+    """The constants that rows and weights are made with; learned privately, hence public."""
+
+    groups: Groups
+    balance: Balance
+    columns: Columns
+    scaling: Scaling
+    means: Means
+    rows: Rows
+    norms: Norms
+    box: Box
+    balls: Balls
+    left: float
+
+    @property
+    def weight(self) -> float:
+        """About the mean weight that clipping leaves to an entry."""
+        return self.norms.mean_weight(self.balls.signed)
+
+    @property
+    def radius(self) -> float:
+        """No clipped row is longer."""
+        return min(self.box.radius, self.balls.signed.radius)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measured:
+    """Sums with noise over people i, who count r and whose rows, in deviations, are v. Public once drawn.
+
+    Attributes
+    ----------
+    contrast, sums, squares : Noisy, shape (m,)
+        sum r v, sum |r| v and sum r^2 v^2.
+    missing : Noisy, shape (questions,)
+        sum r over those without an entry.
+    size, size_squared : Noisy, shape (1,)
+        sum |r| and sum r^2.
+    """
+
+    contrast: Noisy
+    sums: Noisy
+    squares: Noisy
+    missing: Noisy
+    size: Noisy
+    size_squared: Noisy
+
+
+def _covariates(people: People) -> Covariates:
+    assert people.covariates is not None  # noqa: S101  only such people come here
+    return people.covariates
+
+
+def learn(people: People, budget: Parts) -> Learned:
+    """Learn the weights, then where numbers lie, means, and how long rows are.
+
+    Guarantee: Gaussian(sqrt(2 rho)), rho being the parts spent (docs/proofs/balance.md).
+    """
+    groups, covariates = learn_groups(people.group, budget.groups), _covariates(people)
+    balance = (
+        learn_balance(covariates, people.group, groups.people, budget.balance)
+        if budget.balance
+        else public_balance(covariates, people.group)
+    )
+    columns, some = Columns.of(people), learners(people.rows)
+    values, group = people.values[some], people.group[some]
+    part = len(values) / max(people.rows, 1)
+    where = learn_where(values, columns, budget.where, people.size * part)
+    sought, left = np.isinf(where.doubt), where.left
+    means = Means(where.mean, where.present, where.doubt)
+    if sought.any():
+        other = learn_means(where.scaling.shares(values, columns), people, sought, budget.centre)
+        pairs = ((means.mean, other.mean), (means.present, other.present), (means.doubt, other.doubt))
+        means = Means(*(np.where(sought, new, old) for old, new in pairs))
+    else:
+        left += budget.centre
+    means = Means(means.mean, means.present / max(part, 1e-9), means.doubt / max(part, 1e-9))
+    even, protected = np.full(len(people), 0.5), people.protect == "everything"
+    rho = budget.contrast + left
+    rows = scaled_rows(people, means, where.scaling, columns, groups.people, even, rho, _COMMON)
+    rows = replace(rows, centred=rows.answers)
+    boxes, usual = boxes_of(people, rows), usual_norms(rows, where.scaling)
+    whole = whole_numbers(values, where.scaling, columns, rows)
+    inside, many = group >= 0, groups.people * part
+    norms = learn_norms(whole, boxes[1], usual[1], budget.norms, inside, many)
+    none = Norms(np.ones(1), np.ones(1))
+    balls = best_balls(
+        (none, norms), boxes, even, rows.positive, groups.people, rho, 0.0, 0.0, protected=protected
+    )
+    return Learned(groups, balance, columns, where.scaling, means, rows, norms, boxes[1], balls, left)
+
+
+def measure_adjusted(people: People, known: Learned, budget: Parts) -> Measured:
+    """Tell the weighted sums of all columns.
+
+    Guarantee: the composition of Gaussian events, of the parts contrast, sums, squares, missing and weights.
+    """
+    m, first = len(people), [asked.places.start for asked in people.questions]
+    norm = missing_norm(people, known.groups, known.means)
+    contrast, sums, squares = (np.zeros(m, dtype=np.int64) for _ in range(3))
+    missing, sizes = np.zeros(len(first), dtype=np.int64), np.zeros(2, dtype=np.int64)
+    largest = 0
+    for part, count, rows in _tiles(people, known):
+        squared = (count * count) // (HALF * HALF // _SQUARED)
+        lacks = np.isnan(people.values[part][:, first])
+        many = np.sqrt(np.maximum(lacks.sum(axis=1), norm**2))
+        # All are below 2**53 for one tile, and so exact.
+        contrast += (count @ rows).astype(np.int64)
+        sums += (np.abs(count) @ rows).astype(np.int64)
+        squares += (squared @ (rows * rows)).astype(np.int64)
+        missing += (count @ (np.trunc(_LACKS * norm / many)[:, None] * lacks)).astype(np.int64)
+        sizes += np.array([np.abs(count).sum(), squared.sum()]).astype(np.int64)
+        largest = max(largest, int(np.abs(count).max(initial=0)))
+    reach = reach_of(known, largest, protected=people.protect == "everything")
+    weight, square = 1 / STEPS, 0.25 / _SQUARED
+    return Measured(
+        with_noise(contrast, reach.contrast, budget.contrast + known.left, weight / FINE),
+        with_noise(sums, reach.sums, budget.sums, weight / FINE),
+        with_noise(squares, reach.squares, budget.squares, square / FINE**2),
+        with_noise(missing, reach.missing * norm, budget.missing, weight / _LACKS),
+        with_noise(sizes[:1], float(HALF), budget.weights / 2, weight),
+        with_noise(sizes[1:], float(_SQUARED), budget.weights / 2, square),
+    )
+
+
+def _tiles(people: People, known: Learned) -> Iterator[tuple[slice, Floats, Floats]]:
+    """Give some people at a time: their places, what each counts, and their clipped rows; whole numbers."""
+    covariates = _covariates(people)
+    for part in tiles(people.rows, len(people)):
+        group = people.group[part]
+        count = known.balance.whole(covariates.values[part], group).astype(np.float64)
+        whole = whole_numbers(people.values[part], known.scaling, known.columns, known.rows)
+        yield part, count, known.balls.clip(whole, known.rows.positive, group)
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How far one person moves each kind of sum, in steps; missing entries for vectors of norm 1."""
+
+    contrast: float
+    sums: float
+    squares: float
+    missing: float
+
+
+def reach_of(known: Learned, largest: float, *, protected: bool) -> Reach:
+    """Return the sensitivities of sum r v, sum |r| v, sum r^2 v^2 and of r over the missing.
+
+    Where groups and covariates are protected, r may change its sign and v with it; where they are public, a
+    person keeps r, of size `largest` at most. Proof: docs/proofs/balance.md.
+    """
+    up = 1 + 2.0**-40
+    radius, box = known.radius, known.box
+    apart = min(box.shrunk, 2 * radius)
+    most = HALF if protected else largest
+    fourth = min(box.squares, box.entry * radius)
+    return Reach(
+        most * (2 * radius if protected else apart) * up,
+        most * max(apart, radius) * up,
+        math.sqrt(2) * _SQUARED * fourth * up,
+        most * _LACKS * (2.0 if protected else math.sqrt(2)) * up,
+    )

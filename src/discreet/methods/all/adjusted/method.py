@@ -1,0 +1,67 @@
+"""Tell all of two groups made alike in covariates: docs/proofs/balance.md."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.classical.adaptive_bh import adaptive_bh
+from discreet.errors import InputError
+from discreet.methods.all.adjusted.after import results
+from discreet.methods.all.adjusted.measure import learn, measure_adjusted, parts_of
+from discreet.methods.all.after import units
+from discreet.methods.all.method import Tested
+from discreet.methods.all.noisy import check_noise
+from discreet.methods.common import gaussian_budget, gaussian_events, released
+from discreet.methods.method import Ready
+from discreet.report.estimates import strongest_first
+from discreet.report.fdr import FdrPromise
+
+if TYPE_CHECKING:
+    from discreet.evidence.core.people import People
+    from discreet.methods.all.adjusted.measure import Parts
+    from discreet.methods.parameters import Parameters
+    from discreet.report.release import Release
+
+APPROXIMATE = (
+    "given the covariates, a column that does not differ is independent of the group, and nearly so of the "
+    "other columns; and the log odds of the group, or the mean of the column, are linear in the covariates"
+)
+_MOST = 2.0**38  # no sum is moved by more, times the square root of the columns
+
+
+def ready_adjusted(people: People, asked: Parameters) -> Ready:
+    """Settle the shares of the budget; the draw learns weights and rows, measures and decides.
+
+    Guarantee: one Gaussian event within (epsilon, delta); how it is divided may depend on what was told.
+    """
+    if asked.guarantee == "proved":
+        raise InputError('adjusted comparisons have no guarantee "proved": leave guarantee out')
+    rho = gaussian_budget(asked.epsilon, asked.delta)
+    budget = parts_of(people, rho).of(rho)
+    check_noise(1 / (2 * rho) ** 0.5, _MOST * len(people) ** 0.5 / (2 * budget.squares) ** 0.5)
+    events = gaussian_events([rho])
+    fdr = FdrPromise(asked.q, "simulated", APPROXIMATE, "discreet bench adjusted")
+
+    def draw() -> Release:
+        tested = measured(people, budget)
+        told = tested.told(np.arange(len(people)), "adaptive BH")
+        places = strongest_first(told, adaptive_bh(tested.p, asked.q))
+        values = tested.values(places)
+        return released("noise on every statistic", people, asked, events, places, told, fdr, values)
+
+    return Ready(events, fdr, draw)
+
+
+def measured(people: People, budget: Parts) -> Tested:
+    """Learn, measure, and turn into p-values.
+
+    Guarantee: Gaussian(sqrt(2 rho)), rho being the whole budget.
+    """
+    with np.errstate(all="ignore"):  # a warning would speak of the data
+        known = learn(people, budget)
+        found = results(people.alternative, known, measure_adjusted(people, known, budget))
+    _, effects = units(known.scaling, known.columns)
+    names = tuple(map(str, people.names))
+    return Tested(names, tuple(f"adjusted {effect}" for effect in effects), found, found.p)

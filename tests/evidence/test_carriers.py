@@ -1,0 +1,204 @@
+"""Carriers of an allele, cases against controls: the cap's inequality, exact laws, and the test itself."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import ndtr
+from scipy.stats import hypergeom
+
+import discreet
+from discreet.evidence.core.carrier_cap import CarrierCap, carrier_cap
+from discreet.measure import measure
+
+# A person among those of one stratum: control or case, carrier or not, or without call or phenotype.
+CELLS = 5
+ABSENT = 4
+
+
+def statistic(limit: CarrierCap, cells):
+    """Return |z| of tables, (5, strata, tables): controls without and with the allele, cases likewise."""
+    no, yes, case_no, case_yes, _ = cells.astype(float)
+    first, second = no + yes, case_no + case_yes
+    people = np.maximum(first + second, 1)
+    excess = ((first * case_yes - second * yes) / people).sum(axis=0)
+    return np.abs(excess / limit.scale(first, second, yes + case_yes))
+
+
+def moves(*, protected: bool):
+    """Return from which cell to which one person may go."""
+    for old, new in product(range(CELLS), repeat=2):
+        groups = [None if cell == ABSENT else cell // 2 for cell in (old, new)]
+        if old != new and (protected or None in groups or groups[0] == groups[1]):
+            yield old, new
+
+
+def worst_ratio(limit: CarrierCap, cells, *, protected: bool) -> float:
+    """Return the largest move of z over what the cap allows, in all neighbours of all these tables."""
+    z = statistic(limit, cells)
+    allowed = limit.cap.influence + limit.cap.grow * z
+    worst = 0.0
+    for old, new in moves(protected=protected):
+        neighbour = cells.copy()
+        neighbour[old, 0] -= 1
+        neighbour[new, 0] += 1
+        possible = cells[old, 0] > 0
+        if possible.any():
+            rise = statistic(limit, neighbour[:, :, possible]) - z[possible]
+            worst = max(worst, float(np.max(rise / allowed[possible])))
+    return worst
+
+
+def every_table(people: int):
+    """Return all tables of so many people in one stratum, (5, 1, tables)."""
+    grid = np.indices((people + 1,) * 4).reshape(4, -1)
+    grid = grid[:, grid.sum(axis=0) <= people]
+    return np.vstack([grid, people - grid.sum(axis=0)])[:, None]
+
+
+@pytest.mark.parametrize("protected", [True, False])
+@pytest.mark.parametrize("influence", [0.3, 0.6, 1.0])
+def test_no_neighbour_of_any_small_table_breaks_the_cap(influence, protected):
+    """All tables of 26 people, where few called people raise the pull, and all their neighbours."""
+    limit = carrier_cap(np.array([26.0]), influence, 0.5, protected=protected)
+    assert worst_ratio(limit, every_table(26), protected=protected) <= 1 + 1e-9
+
+
+def climbed(limit, people, strata, rng, *, protected):
+    """Return the largest ratio that a walk through tables of several strata finds, uphill."""
+    many = 200
+    shares = rng.dirichlet(np.full(CELLS, 0.5), (strata, many))
+    cells = np.stack([rng.multinomial(people, share) for share in shares.reshape(-1, CELLS)])
+    cells = cells.reshape(strata, many, CELLS).transpose(2, 0, 1)
+    best = ratios(limit, cells, protected=protected)
+    for _ in range(60):
+        old, new = rng.integers(CELLS, size=2)
+        stratum, step = rng.integers(strata), rng.integers(1, max(2, people // 8))
+        trial = cells.copy()
+        step = np.minimum(step, trial[old, stratum])
+        trial[old, stratum] -= step
+        trial[new, stratum] += step
+        value = ratios(limit, trial, protected=protected)
+        better = value > best
+        cells[:, :, better], best[better] = trial[:, :, better], value[better]
+    return float(best.max())
+
+
+def ratios(limit, cells, *, protected):
+    """Return for each table the largest move over what is allowed."""
+    z = statistic(limit, cells)
+    allowed = limit.cap.influence + limit.cap.grow * z
+    worst = np.zeros(z.size)
+    for old, new in moves(protected=protected):
+        neighbour = cells.copy()
+        neighbour[old, 0] -= 1
+        neighbour[new, 0] += 1
+        rise = statistic(limit, np.maximum(neighbour, 0)) - z
+        worst = np.maximum(worst, np.where(cells[old, 0] > 0, rise / allowed, 0.0))
+    return worst
+
+
+@pytest.mark.parametrize("protected", [True, False])
+def test_an_uphill_walk_through_strata_never_breaks_the_cap(protected):
+    """One or three strata of 30 or 2,000 people, from lopsided tables; the bound is nearly reached."""
+    rng = np.random.default_rng(5)
+    found = []
+    for people, strata, influence in product((30, 2000), (1, 3), (0.05, 1.0)):
+        limit = carrier_cap(np.full(strata, float(people)), influence, 0.5, protected=protected)
+        found.append(climbed(limit, people, strata, rng, protected=protected))
+    assert max(found) <= 1 + 1e-9
+    assert max(found) > 0.9
+
+
+@pytest.mark.parametrize("protected", [True, False])
+def test_a_certificate_a_tenth_smaller_is_broken(protected):
+    """The wrong twin: the walk finds tables that move z by more than nine tenths of what is allowed."""
+    honest = carrier_cap(np.array([200.0]), 1.0, 0.5, protected=protected)
+    found = climbed(honest, 200, 1, np.random.default_rng(6), protected=protected)
+    assert found / 0.9 > 1.05
+
+
+@pytest.mark.parametrize("tail", ["safe", "proved"])
+@pytest.mark.parametrize("protect", ["both", "genotypes"])
+def test_both_ways_together_stay_under_the_normal_tail(tail, protect):
+    """Cases drawn by lot, exact: carriers of either allele, one side each, at most what the score says."""
+    n, cases = 600, 240
+    for one, two in ((60, 2), (200, 24), (290, 160), (80, 480), (0, 300)):
+        test = discreet.Carriers(
+            protect=protect,
+            maf_floor=0.1,
+            tail=tail,
+            alternative="greater",
+            **({"case_floor": 0.4} if protect == "both" else {}),
+        )
+        score = np.zeros((cases + 1, 2))
+        chance = np.zeros((cases + 1, 2))
+        for way, carriers in enumerate((one + two, two)):
+            chance[:, way] = hypergeom.pmf(np.arange(cases + 1), n, carriers, cases)
+            score[:, way] = alone(test, n, cases, carriers)
+        for u in (1.0, 2.0, 3.0, 4.0):
+            passed = float(np.sum(chance * (score >= u)))
+            assert passed <= ndtr(-u) * (1 + 1e-9)
+
+
+def alone(test, n, cases, carriers):
+    """Return the score by how many carriers are cases, if the other way of counting says nothing."""
+    counts = test.start(range(cases + 1))
+    held = np.arange(cases + 1)
+    possible = (held <= carriers) & (carriers - held <= n - cases)
+    held = np.where(possible, held, round(carriers * cases / n))
+    counts.counts[0, 1, 2], counts.counts[0, 1, 0] = held, cases - held
+    counts.counts[0, 0, 2] = carriers - held
+    counts.counts[0, 0, 0] = n - cases - (carriers - held)
+    counts.members[0], counts.slots[0] = (n - cases, cases), n
+    return np.where(possible, counts.finish().score, 0.0)
+
+
+def cohort(rng, n, frequency, lean):
+    """Return genotypes of two variants and phenotypes, the second variant more frequent in cases."""
+    case = rng.random(n) < 0.5
+    rate = np.where(case, frequency + lean, frequency)
+    table = pd.DataFrame({"null": rng.binomial(2, frequency, n), "real": rng.binomial(2, rate)})
+    return table.assign(phenotype=1 + case)
+
+
+@pytest.mark.parametrize("frequency", [0.2, 0.8])
+def test_either_allele_may_be_the_rare_one(frequency):
+    """Counting the frequent allele instead gives the same score, and the sign of what is looked for."""
+    table = cohort(np.random.default_rng(1), 5000, frequency, 0.05)
+    flipped = table.assign(null=2 - table["null"], real=2 - table["real"])
+    up, down = discreet.Carriers(alternative="greater"), discreet.Carriers(alternative="less")
+    assert np.allclose(measure(table, up).score, measure(flipped, down).score)
+    assert measure(table, up).score[1] > 4
+    assert measure(table, down).score[1] < 1
+
+
+def test_more_people_buy_a_smaller_sensitivity():
+    """From 10,000 to 100,000 people, half of them cases, phenotypes public: three times less."""
+    sensitivities = []
+    for n in (10_000, 100_000):
+        counts = discreet.Carriers(protect="genotypes").start(("rs1",))
+        counts.counts[0, :, 0], counts.members[0], counts.slots[0] = [[n // 2]] * 2, n // 2, n
+        sensitivities.append(counts.finish().certificate.sensitivity)
+    assert sensitivities[0] / sensitivities[1] > 2
+
+
+def test_missing_calls_and_phenotypes_count_on_neither_side():
+    """A person without a call, or in neither group, changes nothing but the number of people."""
+    table = cohort(np.random.default_rng(2), 2000, 0.3, 0.1)
+    more = pd.concat([table, pd.DataFrame({"null": [np.nan, 1], "real": [np.nan, 2], "phenotype": [2, 9]})])
+    test = discreet.Carriers(maf_floor=0.2, case_floor=0.5)
+    assert np.allclose(measure(table, test).score, measure(more, test).score, atol=0.02)
+
+
+def test_strata_are_compared_within():
+    """A variant and a phenotype that both follow the stratum say nothing within strata."""
+    rng = np.random.default_rng(3)
+    stratum = np.arange(4000) % 2
+    table = pd.DataFrame({"rs1": rng.binomial(2, np.where(stratum, 0.5, 0.1))})
+    table["phenotype"], table["s"] = 1 + (rng.random(4000) < np.where(stratum, 0.8, 0.2)), stratum
+    within = discreet.Carriers(stratum="s", strata=(0, 1))
+    assert measure(table, within).score[0] < 4 < measure(table, discreet.Carriers()).score[0]

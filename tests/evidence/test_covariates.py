@@ -1,0 +1,136 @@
+"""Two groups compared after they were made alike in covariates."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import discreet
+from budget import assert_mean_at_most, must_fail
+from discreet.errors import InputError
+from discreet.evidence.core.covariates import Covariates
+from discreet.gather import gathered
+from discreet.methods.all.adjusted.balance import public_balance
+from discreet.methods.all.adjusted.measure import parts_of
+from discreet.methods.all.adjusted.method import measured
+from discreet.methods.common import gaussian_budget
+
+ADJUST = {"age": (18, 90), "sex": ["female", "male"], "area": ["a", "b", "c"]}
+
+
+def confounded(n, columns, seed, effect=0.0):
+    """Return columns and a group that depend on age, sex and area; `effect` is what the group adds."""
+    rng = np.random.default_rng(seed)
+    age, sex, area = rng.uniform(18, 90, n), rng.integers(0, 2, n), rng.integers(0, 3, n)
+    lean = (age - 54) / 21 + sex - 0.5 + (area - 1) / 2
+    group = (rng.random(n) < 1 / (1 + np.exp(-lean))).astype(int)
+    values = rng.normal(size=(n, columns)) + lean[:, None] + effect * group[:, None]
+    table = pd.DataFrame(values, columns=[f"x{place}" for place in range(columns)])
+    table["g"], table["age"] = group, age
+    table["sex"], table["area"] = np.where(sex, "male", "female"), np.array(list("abc"))[area]
+    return table
+
+
+def adjusted(table, protect, *, epsilon=1.0, adjust=ADJUST):
+    """Return what an adjusted comparison comes to."""
+    test = discreet.Compare(group="g", adjust=adjust, protect=protect)
+    people = gathered(table, test, person=None, columns="x*")
+    rho = gaussian_budget(epsilon, 1e-6)
+    return measured(people, parts_of(people, rho).of(rho))
+
+
+@pytest.mark.slow
+@pytest.mark.statistical(2, twins=2)
+@pytest.mark.parametrize("protect", ["everything", "columns"])
+def test_confounding_finds_nothing(protect):
+    """Null columns that share strong causes with the group pass alpha = .1 no more often; unadjusted, all do.
+
+    One mean for each study: columns of one share the noise in its weights.
+    """
+    tables = [confounded(3000, 4, seed) for seed in range(36)]
+    assert_mean_at_most([np.mean(adjusted(table, protect).p <= 0.1) for table in tables], 0.1)
+    naive = discreet.Compare(group="g", protect=protect)
+    options = {"q": 0.1, "epsilon": 3, "delta": 1e-6, "columns": "x*", "method": "all"}
+    told = [discreet.discover(table, naive, **options).told for table in tables]
+    must_fail(assert_mean_at_most, [np.mean(each.p_value <= 0.1) for each in told], wrong=0.1, truth=0.95)
+
+
+@pytest.mark.parametrize("protect", ["everything", "columns"])
+def test_a_real_difference_is_estimated(protect):
+    """With a large budget the estimate is the difference given the covariates, within its error."""
+    told = adjusted(confounded(20_000, 3, 5, effect=0.5), protect, epsilon=20.0)
+    assert np.all(told.p < 1e-6)
+    assert np.all(np.abs(told.results.estimate - 0.5) < 6 * told.results.error)
+    assert np.all(told.results.error < 0.1)
+    assert set(told.effects[0].split(",")[:1]) == {"adjusted difference of means"}
+
+
+def test_public_weights_balance_every_covariate():
+    """What people count, times each covariate, adds up to 0, and so does what they count."""
+    table = confounded(3000, 1, 6)
+    covariates = Covariates.of(ADJUST, {name: table[name].to_numpy() for name in ADJUST})
+    z = covariates.values  # noqa: PD011  no data frame
+    group = table["g"].to_numpy().astype(np.int8)
+    balance = public_balance(covariates, group)
+    count = balance.counts(z, group)
+    assert abs(count.sum()) < 1e-4
+    assert np.abs(count @ z).max() < 1e-4
+    assert np.abs(count).max() <= 0.5
+    before = np.where(group == 1, 0.5, -0.5) @ z
+    assert np.abs(before).max() > 100
+
+
+def test_entries_of_covariates_are_read_one_by_one():
+    """Numbers between their bounds, levels as -1 and 1; whoever lacks one, or has another level, has none."""
+    labels = {"age": np.array([18.0, 54, 90, 400, np.nan, 60]), "sex": np.array(["female"] * 5 + ["?"])}
+    covariates = Covariates.of({"age": (18, 90), "sex": ("female", "male")}, labels)
+    assert covariates.answers.tolist() == [False, True]
+    z = covariates.values  # noqa: PD011  no data frame
+    assert z[:4].tolist() == [[-1, -1], [0, -1], [1, -1], [1, -1]]
+    assert np.isnan(z[4:]).all()
+    assert covariates.known.tolist() == [True] * 4 + [False] * 2
+    assert "private" in repr(covariates)
+
+
+def test_missing_entries_and_bad_columns():
+    """Entries missing more in one group, constant and empty columns, a covariate that never varies."""
+    table = confounded(4000, 4, 8)
+    rng = np.random.default_rng(9)
+    table["x1"] = table["x1"].mask(rng.random(4000) < np.where(table["g"] == 1, 0.5, 0.1))
+    table["x2"], table["x3"], table["area"] = 1.0, np.nan, "a"
+    for protect in ("everything", "columns"):
+        told = adjusted(table, protect, epsilon=5.0)
+        assert np.all((told.p > 1e-4) & (told.p <= 1)), told.p
+        assert np.isfinite(told.results.estimate).all()
+
+
+def test_covariates_that_tell_the_groups_apart():
+    """Where that is public it is refused; where it is not, nothing is found."""
+    table = confounded(2000, 3, 4, effect=1.0)
+    table["twin"] = table["g"] + 0.0
+    with pytest.raises(InputError, match="tell the groups apart"):
+        adjusted(table, "columns", adjust={"twin": (0, 1)})
+    assert np.all(adjusted(table, "everything", adjust={"twin": (0, 1)}).p > 1e-4)
+
+
+def test_bad_adjust_is_refused():
+    """Bounds, levels, names: a clear word before anything is read."""
+    for wrong in ({}, "age", {"g": (0, 1)}, {"age": 3}, {"age": (90, 18)}, {"sex": ["male"]}, {3: (0, 1)}):
+        with pytest.raises(InputError):
+            discreet.Compare(group="g", adjust=wrong)
+    with pytest.raises(InputError, match="at most 64"):
+        discreet.Compare(group="g", adjust={"area": [str(place) for place in range(70)]})
+    with pytest.raises(InputError, match="do not go together"):
+        discreet.Compare(group="g", adjust={"age": (18, 90)}, within="sex", levels_within=["male"])
+
+
+def test_only_the_method_all_adjusts():
+    """Other methods and "proved" are refused before anything is spent; the report names the covariates."""
+    table = confounded(500, 2, 1)
+    test = discreet.Compare(group="g", adjust={"age": (18, 90), "sex": ["female", "male"]})
+    for options in ({"method": "aware"}, {"method": "focus"}, {"guarantee": "proved"}):
+        with pytest.raises(InputError):
+            discreet.discover(table, test, q=0.1, epsilon=1, delta=1e-6, columns="x*", **options)
+    with pytest.raises(InputError, match="no scores"):
+        discreet.measure(table, test, columns="x*")
+    release = discreet.discover(table, test, q=0.1, epsilon=1, delta=1e-6, columns="x*")
+    assert "adjusted for age and sex" in str(release)
