@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,7 @@ than the whole by a rounding."""
 
 def synthesizers() -> dict[str, Synthesizer]:
     """Return what is installed; each makes synthetic people from people, the group first."""
-    if any(find_spec(name) is None for name in ("opendp", "mbi", "polars")):
+    if any(find_spec(name) is None for name in ("opendp", "polars")) or not _installed("mbi"):
         return {}
     mbi: Any = import_module("opendp.extras.mbi")
 
@@ -36,6 +37,13 @@ def synthesizers() -> dict[str, Synthesizer]:
         "OpenDP MST": lambda people, _: _synthesize(people, lambda _: mbi.MST()),
         "OpenDP AIM": lambda people, _: _synthesize(people, workload),
     }
+
+
+def _installed(distribution: str) -> bool:
+    try:
+        return bool(version(distribution))
+    except PackageNotFoundError:
+        return False
 
 
 def _synthesize(people: NDArray[np.int64], algorithm: Callable[[list[str]], Any]) -> NDArray[np.int64]:

@@ -281,9 +281,9 @@ def run(studies: int, tick: Tick) -> Iterator[str]:
         (official, 4 * studies),
         (in_turn, min(studies, 100)),
         (from_synthetic, min(studies, 100)),
-        (with_knockoffs, min(studies, 12)),
-        (at_once, min(studies, 10)),
-        (in_families, min(studies, 20)),
+        (with_knockoffs, min(studies, 8)),
+        (at_once, min(studies, 6)),
+        (in_families, min(studies, 12)),
     )
     lines: list[Line] = []
     for part, runs in parts:
