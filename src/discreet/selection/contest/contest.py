@@ -127,7 +127,7 @@ def _leaders(drawn: Drawn, scale: float, k: int, law: Law, line: float) -> Drawn
     if low.size <= k:
         return replace(drawn, bounds=bounds)
     kth = np.partition(low, low.size - k)[low.size - k]
-    return drawn.some(np.flatnonzero(high >= kth), bounds)
+    return drawn.subset(np.flatnonzero(high >= kth), bounds)
 
 
 def _intervals(drawn: Drawn, scale: float, law: Law) -> NDArray[np.float64]:

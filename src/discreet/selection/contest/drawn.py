@@ -33,10 +33,15 @@ class Drawn:
     low: NDArray[np.uint64]
     bounds: NDArray[np.float64] | None = None
 
-    def some(self, chosen: NDArray[np.int64], bounds: NDArray[np.float64]) -> Drawn:
+    def subset(self, chosen: NDArray[np.int64], bounds: NDArray[np.float64]) -> Drawn:
         """Return the chosen ones; `bounds` are everyone's."""
-        some = self.index.take(chosen), self.score.take(chosen), self.high.take(chosen), self.low.take(chosen)
-        return Drawn(*some, bounds.take(chosen, axis=1))
+        subset = (
+            self.index.take(chosen),
+            self.score.take(chosen),
+            self.high.take(chosen),
+            self.low.take(chosen),
+        )
+        return Drawn(*subset, bounds.take(chosen, axis=1))
 
     def after(self, first: int) -> Drawn:
         """Return the same items, counted from `first`."""

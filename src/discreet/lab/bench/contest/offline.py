@@ -62,12 +62,12 @@ def dp_adapt(z: NDArray[np.float64], point: Point, rng: Generator) -> NDArray[np
     sigma = point.eta * math.sqrt(2.0 * K) / mu
     # Gumbel noise of scale s chooses with a bounded range 2 eta/s: K of these at 2 eta/s = mu/sqrt(K/2).
     chosen = np.argpartition(-(np.abs(z) + sigma * rng.gumbel(size=z.size)), K)[:K]
-    told = (z[chosen] + sigma * rng.standard_normal(K)) / math.sqrt(1.0 + sigma**2)
-    size = np.sort(np.abs(told))[::-1]
-    up, down = np.sort(told[told > 0])[::-1], np.sort(-told[told < 0])[::-1]
+    noisy = (z[chosen] + sigma * rng.standard_normal(K)) / math.sqrt(1.0 + sigma**2)
+    size = np.sort(np.abs(noisy))[::-1]
+    up, down = np.sort(noisy[noisy > 0])[::-1], np.sort(-noisy[noisy < 0])[::-1]
     above, against = (np.searchsorted(-side, -size, side="right") for side in (up, down))
     good = np.flatnonzero((1.0 + against) / np.maximum(above, 1) <= Q)
-    return chosen[told >= size[good[-1]]] if good.size else chosen[:0]
+    return chosen[noisy >= size[good[-1]]] if good.size else chosen[:0]
 
 
 def ours(guarantee: str) -> Contender:
@@ -103,12 +103,12 @@ CONTENDERS: Mapping[str, Contender] = {
 def run(point: Point, studies: int, seed: int) -> dict[str, NDArray[np.float64]]:
     """Return false discovery proportion, power and seconds of each contender in every study; (studies, 3)."""
     rng, chance = np.random.default_rng(seed), np.random.default_rng([seed, 1])
-    found = {name: np.empty((studies, 3)) for name in CONTENDERS}
+    marks = {name: np.empty((studies, 3)) for name in CONTENDERS}
     for i in range(studies):
         z = rng.standard_normal(M)
         z[:SIGNALS] += 4.0
         for name, contender in CONTENDERS.items():
             start = time.process_time()
             indices = contender(z, point, chance)
-            found[name][i] = *proportions(indices), time.process_time() - start
-    return found
+            marks[name][i] = *proportions(indices), time.process_time() - start
+    return marks

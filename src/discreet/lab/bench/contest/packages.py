@@ -24,13 +24,13 @@ STUDIES = 6
 
 def choosers() -> dict[str, Chooser]:
     """Return those that are installed."""
-    found: dict[str, Chooser] = {}
+    installed: dict[str, Chooser] = {}
     for name, make in (("diffprivlib", _diffprivlib), ("OpenDP", _opendp)):
         try:
-            found[name] = make()
+            installed[name] = make()
         except ImportError:
             continue
-    return found
+    return installed
 
 
 def _diffprivlib() -> Chooser:

@@ -150,18 +150,18 @@ def at_once(studies: int, tick: Tick) -> Part:
     }
     for point in offline.POINTS:
         marks = offline.run(point, studies, seed=1)
-        for name, found in marks.items():
+        for name, mark in marks.items():
             by_epsilon = point.eta == 1e-4
             value = point.epsilon if by_epsilon else point.eta
             known = theirs.get(("epsilon" if by_epsilon else "eta", value, name))
             figure = f"{known[0]:.3f}/{known[1]:.3f}" if known else ""
-            head = [f"{point.eta:g}", f"{point.epsilon:g}", name, cell(found[:, 0]), cell(found[:, 1])]
-            rows.append([*head, figure, f"{1e3 * float(np.median(found[:, 2])):.0f}"])
+            head = [f"{point.eta:g}", f"{point.epsilon:g}", name, cell(mark[:, 0]), cell(mark[:, 1])]
+            rows.append([*head, figure, f"{1e3 * float(np.median(mark[:, 2])):.0f}"])
             ours = rivals.get(name)
             if ours in marks:
                 where = f"eta {point.eta:g}, epsilon {point.epsilon:g}"
                 lines.append(
-                    Line(name, where, f"{known[1]:.3f}" if known else "-", found[:, 1], marks[ours][:, 1])
+                    Line(name, where, f"{known[1]:.3f}" if known else "-", mark[:, 1], marks[ours][:, 1])
                 )
         tick(1)
     header = ["eta", "epsilon", "contender", "FDR (se)", "power (se)", "published", "ms"]
