@@ -3,7 +3,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 
-printed = Path(__file__).parents[1] / "printed" / "bench-contest.txt"
+printed = Path("..", "printed", "bench-contest.txt")  # pictures are drawn from their own folder
 table = printed.read_text().partition("Every rival")[2].splitlines()[4:]
 rows = [re.split(r"\s{2,}", line.strip()) for line in table if line.count("  ") > 2]
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 
-text = (Path(__file__).parents[1] / "printed" / "bench-contest.txt").read_text()
+text = Path("..", "printed", "bench-contest.txt").read_text()
 
 
 def rows(title: str) -> list[list[str]]:
