@@ -12,9 +12,10 @@ from discreet.docstrings import documented
 from discreet.errors import InputError
 from discreet.evidence.core.evidence import Evidence
 from discreet.evidence.core.people import People
+from discreet.evidence.core.protocol import check_test
 from discreet.evidence.core.registry import described, is_recognisable, plain
 from discreet.gather import gathered
-from discreet.measure import check_engine, check_test, measuring
+from discreet.measure import measuring
 from discreet.methods.options import TEXTS
 from discreet.methods.parameters import Parameters
 from discreet.methods.registry import METHODS
@@ -129,7 +130,7 @@ def discover(
     >>> r.discoveries
     ('2',)
     """
-    check_engine(engine, scheduler)
+    check.engine(engine, scheduler)
     check_test(test)
     asked = _parameters(locals())
     if release_id is not None and not all(map(is_recognisable, (test, columns, person))):
@@ -151,7 +152,7 @@ def discover(
     record |= {"question": test.in_words(), **_compared(test), **circumstances(source.data, purse)}
     with notebook_bar("testing", None):
         if engine == "local" and METHODS[asked.method].asks_people:
-            people = gathered(source, test, person=person, columns=columns)
+            people = gathered(source, test, person=person, columns=columns, panel=asked.method == "auto")
             if people is not None:
                 asked, why = METHODS[asked.method].settle(asked, people)
                 record |= _reason(why)

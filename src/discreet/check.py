@@ -13,11 +13,12 @@ from datetime import date, timedelta
 from decimal import Decimal
 from numbers import Integral, Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
 
 import numpy as np
 
 from discreet.errors import DiscreetError, InputError
+from discreet.typing import Engine
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -105,6 +106,12 @@ def choice(value: Any, name: str, options: tuple[str, ...]) -> str:
     if not isinstance(value, str) or value not in options:
         raise InputError(f"{name} must be one of {', '.join(map(repr, options))}; got {shown(value)}")
     return str(value)
+
+
+def engine(value: Any, scheduler: Any) -> None:
+    """Refuse an engine that does not exist, and a scheduler without one."""
+    if choice(value, "engine", get_args(Engine)) == "local" and scheduler is not None:
+        raise InputError('scheduler belongs to engine="dask": give that too')
 
 
 def text(value: Any, name: str) -> str:

@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from discreet.block import UNEVEN
-from discreet.data.source import Tables, open_source
+from discreet.data.plink.plink import Cohort
+from discreet.data.source import Genotypes, Tables, open_source
 from discreet.errors import InputError
 from discreet.evidence.core.covariates import Covariates
 from discreet.evidence.core.entries import Entries
 from discreet.evidence.core.groups import MEMBERSHIP, sizes
 from discreet.evidence.core.people import People, Question
 from discreet.evidence.core.protocol import Comparison
+from discreet.kernels import processors
 from discreet.labels import codes
-from discreet.machine import processors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,19 +31,27 @@ if TYPE_CHECKING:
 
 LARGEST = 2**29
 """Entries of a file that are held at once, at most: 2 GB of single precision, 4 GB of double."""
+_PANEL = 500  # variants; discreet bench people --panels
+_MOST_GENOTYPES = 2**26  # decoded at once; counting them where they lie takes no memory
 _ROWS = "Each row was taken to be one person."
 
 
 @np.errstate(all="ignore")  # a warning would speak of the data
-def gathered(data: Any, test: Test, *, person: Any, columns: Any) -> People | None:
+def gathered(data: Any, test: Test, *, person: Any, columns: Any, panel: bool = False) -> People | None:
     """Return everyone's entries and groups. Those in neither group have no entries.
 
-    None if the test is no comparison of two groups by rows, if the data are genotypes, and if a file has more
-    entries than are held at once and the test can do without: how many people and columns there are is
-    public, how many bytes they take is not.
+    None if the test is no comparison of two groups by rows, and if a file has more entries than are held at
+    once and the test can do without: how many people and columns there are is public, how many bytes they
+    take is not. None too, where a `panel` is asked for, of more genotypes than one has: few of very many are
+    real, and scores find those.
     """
-    asked = test.comparison()
-    read = _read(data, test, person, columns, ask=asked is not None)
+    asked, source = test.comparison(), open_source(data)
+    genotypes = asked is not None and asked.genotypes
+    most = _PANEL if panel and genotypes else math.inf
+    if genotypes and isinstance(source, Genotypes):
+        read = _genotyped(source, test, person, columns, most)
+    else:
+        read = _read(source, test, person, columns, ask=asked is not None, most=most)
     if read is None or asked is None:
         return None
     table, blocks = read
@@ -53,13 +62,13 @@ def gathered(data: Any, test: Test, *, person: Any, columns: Any) -> People | No
     values = _values(blocks, np.where(group < 0, np.float32(np.nan), np.float32(0)) if nobody else None)
     people = People(
         table.names,
-        _questions(table, asked),
+        _variants(table, asked) if isinstance(table, Cohort) else _questions(table, asked),
         asked.alternative,
         asked.protect,
-        values,
+        _alleles(values) if genotypes else values,
         group,
         MEMBERSHIP if asked.protect == "columns" else "",
-        _ROWS if person is None else "",
+        _ROWS if person is None and source.by_row else "",
     )
     if asked.adjust is not None:
         people = with_covariates(people, asked.adjust, blocks)
@@ -68,6 +77,32 @@ def gathered(data: Any, test: Test, *, person: Any, columns: Any) -> People | No
     if asked.protect == "columns":
         _refuse_empty(people, asked)
     return people
+
+
+def _genotyped(
+    source: Genotypes, test: Test, person: Any, columns: Any, most: float
+) -> tuple[Cohort, list[Block]] | None:
+    """Return everyone's genotypes; None of more variants than `most`, or more than are held at once."""
+    source.check(test, columns)
+    cohort = source.read(test.labels, columns=columns, person=person)
+    count = len(cohort.names)
+    if count > most or cohort.rows * count > _MOST_GENOTYPES:
+        return None
+    return cohort, [cohort.decoded(cohort.names.chosen)]
+
+
+def _variants(cohort: Cohort, asked: Comparison) -> tuple[Question, ...]:
+    """Return how genotypes are read: each variant is a number of alleles."""
+    return tuple(
+        Question(name, slice(place, place + 1), answers=False, bounds=_bounds(asked, name))
+        for place, name in enumerate(cohort.names)
+    )
+
+
+def _alleles(values: NDArray[Any]) -> NDArray[Any]:
+    """Return numbers of alleles; what rounds to none of 0, 1 and 2 is missing."""
+    nearest = np.rint(values)
+    return np.where((nearest >= 0) & (nearest <= 2), nearest, np.nan)
 
 
 @np.errstate(all="ignore")
@@ -86,7 +121,7 @@ def entries_of(data: Any, test: Test, *, person: Any, columns: Any) -> Entries:
 
 
 def _read(
-    data: Any, test: Test, person: Any, columns: Any, *, ask: bool
+    data: Any, test: Test, person: Any, columns: Any, *, ask: bool, most: float = math.inf
 ) -> tuple[TableReading, list[Block]] | None:
     """Return a table and everyone in it; None where that is not asked for, or is more than a test needs."""
     source = open_source(data)
@@ -95,13 +130,15 @@ def _read(
             if source.by_row:
                 source.read(test.labels, columns=columns, person=person)  # says what tables can be
             raise InputError(
-                f"{type(test).__name__} compares columns of tables; for genotypes use Allelic, Trend or Score"
+                f"{type(test).__name__} compares columns of tables; for genotypes use Carriers or Score"
             )
         return None
     if not ask:
         return None
     source.check(test, columns)
     table = source.read(test.labels, columns=columns, person=person)
+    if len(table.names) > most:
+        return None
     blocks = _blocks(table, LARGEST if source.is_file and not test.needs_rows else math.inf)
     if blocks is None:
         return None

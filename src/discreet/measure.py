@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from threading import Lock
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,11 +16,10 @@ from discreet.data.source import is_table, open_source
 from discreet.errors import InputError
 from discreet.evidence.core.compared import compared
 from discreet.evidence.core.evidence import Evidence
-from discreet.evidence.core.protocol import Test
+from discreet.evidence.core.protocol import Test, check_test
 from discreet.evidence.core.registry import is_own
 from discreet.evidence.core.sharded import Part, joined
 from discreet.gather import entries_of, gathered
-from discreet.typing import Engine
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from discreet.data.tables.person import Person
     from discreet.evidence.core.accumulate import Accumulator
     from discreet.evidence.core.sharded import Sharded
-    from discreet.typing import Columns, SchedulerLike, TableLike
+    from discreet.typing import Columns, Engine, SchedulerLike, TableLike
 
 _WORKERS = min(4, os.cpu_count() or 1)
 
@@ -112,7 +111,7 @@ def measuring(
     data: Any, test: Test, *, person: Any, columns: Any, engine: str, scheduler: Any, gather: bool
 ) -> Generator[Evidence | Sharded]:
     """Yield the evidence; unless `gather`, that of very many hypotheses may stay on a cluster meanwhile."""
-    check_engine(engine, scheduler)
+    check.engine(engine, scheduler)
     check_test(test)
     source = open_source(data)
     test = source.completed(test)
@@ -162,20 +161,6 @@ def _assuming(assumption: str, evidence: Evidence | Sharded) -> Evidence | Shard
     certificate = evidence.certificate
     words = " ".join(filter(None, (certificate.assumption, assumption)))
     return replace(evidence, certificate=replace(certificate, assumption=words))
-
-
-def check_engine(engine: str, scheduler: Any) -> None:
-    """Refuse an engine that does not exist, and a scheduler without one."""
-    if check.choice(engine, "engine", get_args(Engine)) == "local" and scheduler is not None:
-        raise InputError('scheduler belongs to engine="dask": give that too')
-
-
-def check_test(test: Any) -> None:
-    """Refuse the name of a test, or its class, in place of a test."""
-    if not isinstance(test, Test):
-        raise InputError(
-            "test must be an object such as TwoGroups(group=..., bounds=...), not a name or class"
-        )
 
 
 def check_p_values(data: Any, test: Test, person: Any, columns: Any) -> None:

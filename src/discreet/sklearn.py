@@ -11,9 +11,9 @@ from discreet.api import discover
 from discreet.docstrings import documented
 from discreet.errors import InputError, missing_extra
 from discreet.evidence.core.arguments import alternative_of, pair
+from discreet.evidence.core.protocol import check_test
 from discreet.evidence.correlation import Correlation
 from discreet.evidence.two_groups import TwoGroups
-from discreet.measure import check_test
 from discreet.methods.options import TEXTS
 from discreet.sklearn_data import checks, column, in_our_words, named_table, two_classes, type_kinds, unmasked
 

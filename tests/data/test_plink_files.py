@@ -464,3 +464,12 @@ def test_no_name_makes_two_lines_or_two_fields(bed, tmp_path, mark):
     else:
         found = discreet.Plink(bed, pheno=pheno).open().labels["phenotype"]
         assert np.flatnonzero(~np.isnan(found)).tolist() == [2]
+
+
+@pytest.mark.parametrize(
+    ("name", "option"), [("a.vcf", "--vcf"), ("a.VCF.gz", "--vcf"), ("a.bcf", "--bcf"), ("a.bgen", "--bgen")]
+)
+def test_other_genotype_files_are_refused_with_the_way_to_make_them_plinks(tmp_path, name, option):
+    """VCF, BCF and BGEN are named in the refusal, with the command that converts them."""
+    with pytest.raises(InputError, match=f"plink2 {option} {name} --make-pgen"):
+        discreet.measure(tmp_path / name, discreet.Carriers())

@@ -12,6 +12,8 @@ from scipy.stats import hypergeom
 
 import discreet
 from discreet.evidence.core.carrier_cap import CarrierCap, carrier_cap
+from discreet.gather import gathered
+from discreet.lab.cohort import Simulated
 from discreet.measure import measure
 
 # A person among those of one stratum: control or case, carrier or not, or without call or phenotype.
@@ -202,3 +204,42 @@ def test_strata_are_compared_within():
     table["phenotype"], table["s"] = 1 + (rng.random(4000) < np.where(stratum, 0.8, 0.2)), stratum
     within = discreet.Carriers(stratum="s", strata=(0, 1))
     assert measure(table, within).score[0] < 4 < measure(table, discreet.Carriers()).score[0]
+
+
+def entries(people):
+    """Return everyone's entries, shape (people, variants)."""
+    return people.values  # noqa: PD011 - not of pandas
+
+
+@pytest.mark.parametrize("test", [discreet.Carriers(), discreet.Trend(protect="genotypes")])
+def test_a_panel_of_variants_is_gathered_by_rows(tmp_path, test):
+    """Everyone's genotypes are rows, from PLINK files and tables alike; whoever is in no group has none."""
+    bed = Simulated(50, 12, seed=3).write(tmp_path / "cohort.bed")
+    people = gathered(bed, test, person=None, columns=None, panel=True)
+    cohort = discreet.Plink(bed).open()
+    genotypes = entries(cohort.decoded(np.arange(12)))
+    table = pd.DataFrame(genotypes, columns=list(cohort.names)).assign(phenotype=cohort.labels["phenotype"])
+    rows = gathered(table, test, person=None, columns=None, panel=True)
+    for each in (people, rows):
+        inside = each.group >= 0
+        assert np.array_equal(entries(each)[inside], genotypes[inside], equal_nan=True)
+        assert np.isnan(entries(each)[~inside]).all()
+        assert {question.bounds for question in each.questions} == {(0.0, 2.0)}
+    assert list(people.names) == list(rows.names)
+
+
+def test_what_is_no_number_of_alleles_is_missing():
+    """Entries are rounded, and those that round to none of 0, 1, 2 count as no call, as in the scores."""
+    table = pd.DataFrame({"rs1": [0.2, 1.0, 2.4, 3.0, -1.0, np.nan], "phenotype": [1, 2, 1, 2, 1, 2]})
+    people = gathered(table, discreet.Carriers(), person=None, columns=None)
+    assert np.array_equal(entries(people)[:, 0], [0, 1, 2, np.nan, np.nan, np.nan], equal_nan=True)
+
+
+def test_many_variants_or_options_of_its_own_keep_the_scores(tmp_path):
+    """A scan of 501 variants, declared floors and strata are counted where they lie."""
+    bed = Simulated(10, 501, seed=3).write(tmp_path / "cohort.bed")
+    assert gathered(bed, discreet.Carriers(), person=None, columns=None, panel=True) is None
+    assert gathered(bed, discreet.Carriers(), person=None, columns=None) is not None
+    assert discreet.Carriers(maf_floor=0.1).comparison() is None
+    assert discreet.Carriers(stratum="s", strata=(0, 1)).comparison() is None
+    assert discreet.Genotypic().comparison() is None

@@ -10,7 +10,7 @@ from discreet.errors import InputError
 from discreet.evidence.core.covariates import Covariates
 from discreet.gather import gathered
 from discreet.methods.all.adjusted.balance import public_balance
-from discreet.methods.all.adjusted.measure import parts_of
+from discreet.methods.all.adjusted.measure import parts_of, public_weights
 from discreet.methods.all.adjusted.method import measured
 from discreet.methods.common import gaussian_budget
 
@@ -35,7 +35,7 @@ def adjusted(table, protect, *, epsilon=1.0, adjust=ADJUST):
     test = discreet.Compare(group="g", adjust=adjust, protect=protect)
     people = gathered(table, test, person=None, columns="x*")
     rho = gaussian_budget(epsilon, 1e-6)
-    return measured(people, parts_of(people, rho).of(rho))
+    return measured(people, parts_of(people, rho).of(rho), public_weights(people))
 
 
 @pytest.mark.slow
@@ -96,9 +96,9 @@ def test_missing_entries_and_bad_columns():
     table = confounded(4000, 4, 8)
     rng = np.random.default_rng(9)
     table["x1"] = table["x1"].mask(rng.random(4000) < np.where(table["g"] == 1, 0.5, 0.1))
-    table["x2"], table["x3"], table["area"] = 1.0, np.nan, "a"
+    table["x2"], table["x3"], table["flat"] = 1.0, np.nan, 3.0
     for protect in ("everything", "columns"):
-        told = adjusted(table, protect, epsilon=5.0)
+        told = adjusted(table, protect, epsilon=5.0, adjust={**ADJUST, "flat": (0, 9)})
         assert np.all((told.p > 1e-4) & (told.p <= 1)), told.p
         assert np.isfinite(told.results.estimate).all()
 
@@ -123,6 +123,16 @@ def test_bad_adjust_is_refused():
         discreet.Compare(group="g", adjust={"age": (18, 90)}, within="sex", levels_within=["male"])
 
 
+def test_adjust_as_it_is_given_to_a_command():
+    """Two numbers after a name are bounds, all else are levels; what has no name is refused."""
+    test = discreet.Compare(group="g", adjust=["age=18,90", "sex=female,male", "area=1,2,3"])
+    assert test.adjust == {"age": (18.0, 90.0), "sex": ("female", "male"), "area": ("1", "2", "3")}
+    assert discreet.Adjusted(group="g", adjust=["area=a,b"]).adjust == {"area": ("a", "b")}
+    for wrong in (["age"], ["=1,2"], [3], []):
+        with pytest.raises(InputError):
+            discreet.Compare(group="g", adjust=wrong)
+
+
 def test_only_the_method_all_adjusts():
     """Other methods and "proved" are refused before anything is spent; the report names the covariates."""
     table = confounded(500, 2, 1)
@@ -130,6 +140,8 @@ def test_only_the_method_all_adjusts():
     for options in ({"method": "aware"}, {"method": "focus"}, {"guarantee": "proved"}):
         with pytest.raises(InputError):
             discreet.discover(table, test, q=0.1, epsilon=1, delta=1e-6, columns="x*", **options)
+    with pytest.raises(InputError, match="how alike the groups are"):
+        discreet.plan(1000, 5, test=test)
     with pytest.raises(InputError, match="no scores"):
         discreet.measure(table, test, columns="x*")
     release = discreet.discover(table, test, q=0.1, epsilon=1, delta=1e-6, columns="x*")

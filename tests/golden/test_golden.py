@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from discreet import benjamini_yekutieli, step_up
-from discreet.classical.line import critical_value
+from discreet.classical.step_up import critical_value
 
 FILE = Path(__file__).parent / "classical.csv.gz"
 

@@ -57,14 +57,16 @@ def test_looks_are_the_same_whole_numbers_as_in_numpy(level, kind, monkeypatch):
 
 
 def test_everybody_is_counted_once():
-    """Histograms have everyone but zeros, missing entries and what is outside: a wrong bin would be seen."""
+    """Histograms have everyone but missing entries and what is outside: a wrong bin would be seen."""
     x = np.array([[1.0], [0.0], [np.nan], [3.0], [2.0**-40], [np.inf]])
-    sizes = looks.count_sizes(x, np.array([0]))[:, 0]
-    assert sizes.sum() == 4
-    assert [sizes[0], sizes[15], sizes[16], sizes[-1]] == [1, 1, 1, 1]
+    sizes = looks.count_sizes(np.vstack([x, -x]), np.array([0]))[:, 0]
+    assert sizes.sum() == 10
+    zero = looks.SIZES
+    assert [sizes[zero], sizes[zero + 1], sizes[zero + 32], sizes[zero + 33], sizes[-1]] == [2, 1, 1, 1, 1]
+    assert np.array_equal(sizes, sizes[::-1])
     parts = looks.count_places(x, np.array([0]), np.array([2.0]), np.array([2.0]))[:, 0]
     assert parts.sum() == 4
-    assert [parts[0], parts[8], parts[24]] == [2, 1, 1]
+    assert [parts[0], parts[4], parts[12]] == [2, 1, 1]
 
 
 def test_sizes_that_do_not_fit_are_refused():

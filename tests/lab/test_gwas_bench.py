@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from discreet.errors import InputError
-from discreet.lab.bench import causal, genetic_nulls, gwas
+from discreet.lab.bench import causal, genetic_nulls, genotypes, gwas, panels
 from discreet.lab.cohort import Simulated
 
 ONE = gwas.Cost(1.0, 1.0)
@@ -74,8 +74,23 @@ def test_null_variants_are_counted_for_every_test():
     """A row for each test, share of cases and frequency; a rate shown above alpha gets a star."""
     ticks = []
     rows = genetic_nulls.run(200, ticks.append)
-    assert len(rows) == len(ticks) == 24
+    assert len(rows) == len(ticks) == 36
     bad = replace(rows[0], variants=10**6, passed=(900, 60))
     good = replace(bad, passed=(900, 9))
     assert genetic_nulls.in_words([bad]).splitlines()[2].endswith("*")
     assert not genetic_nulls.in_words([good]).splitlines()[2].endswith("*")
+
+
+@pytest.mark.slow
+def test_benches_of_people_print_every_setting(monkeypatch):
+    """A genome scan, and panels by rows and by scores, each on one small setting."""
+    cell = genotypes.Cell(0.2, 300)
+    monkeypatch.setattr(genotypes, "_LAST", 1)
+    needs = genotypes.run([cell], lambda _: None, 20, ("us", "earlier floors"))
+    assert set(needs[cell]) == {"not private", "us", "earlier floors"}
+    assert "People as a multiple of 3,000" in genotypes.in_words(needs)
+    monkeypatch.setattr(panels, "SETTINGS", ((20, 5),))
+    monkeypatch.setattr(panels, "PEOPLE", (1_000,))
+    powers = panels.run(1, lambda _: None)
+    assert list(powers) == [(20, 5, 1_000)]
+    assert "by scores" in panels.in_words(powers, 1)

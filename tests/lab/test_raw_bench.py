@@ -301,7 +301,7 @@ def test_a_mixed_table_is_invented_and_printed():
 
 
 @pytest.mark.parametrize(
-    "shape", ["normal", "yes/no", "skewed", "counts", "uniform", "correlated", "heavy tails"]
+    "shape", ["normal", "yes/no", "skewed", "counts", "uniform", "correlated", "heavy-tailed"]
 )
 def test_calibration_invents_the_effect_it_states(shape):
     """The first columns differ by about the effect, in standard deviations, whatever they look like."""

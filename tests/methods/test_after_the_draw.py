@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from discreet.evidence.core.covariates import Covariates
 from discreet.evidence.core.people import People, Question
 from discreet.methods.parameters import Parameters
 from discreet.methods.registry import METHODS
@@ -12,6 +13,7 @@ from discreet.noise import entropy
 
 COLUMNS = 6
 CASES = [("all", "approximate"), ("all", "proved"), ("focus", "approximate")]
+COVARIATES = 2
 
 
 class Watched:
@@ -65,3 +67,32 @@ def test_data_spoiled_after_the_last_draw_change_nothing(method, guarantee, prot
     assert drawn(asked, protect, monkeypatch, last=requests)[0] == release
     assert drawn(asked, protect, monkeypatch, last=1)[0] != release
     assert replace(release, q=0.2) != release
+
+
+@pytest.mark.parametrize("protect", ["everything", "columns"])
+def test_so_do_covariates(protect, monkeypatch):
+    """Of adjusted comparisons, entries, groups and covariates; wrong twin: spoiled at the first draw."""
+
+    def adjusted(protect):
+        people = everyone(protect)
+        z = np.random.default_rng(3).uniform(-1, 1, (people.rows, COVARIATES))
+        return replace(people, covariates=Covariates(np.zeros(COVARIATES, dtype=bool), z))
+
+    class Spoiled(Watched):
+        def fill(self, out, size):
+            super().fill(out, size)
+            if self.asked == self.last:
+                self.people.covariates.values[:] = 0.5
+
+    def draw(last=None):
+        people = adjusted(protect)
+        asked = Parameters(q=0.1, epsilon=3.0, delta=1e-6, method="all", values=True)
+        ready = METHODS["all"].ready(asked, people)
+        with monkeypatch.context() as patched:
+            stream = Spoiled(people, last)
+            patched.setattr(entropy._local, "stream", stream)
+            return ready.draw(), stream.asked
+
+    release, requests = draw()
+    assert draw(requests)[0] == release
+    assert draw(1)[0] != release

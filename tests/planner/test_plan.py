@@ -11,11 +11,15 @@ from typer.testing import CliRunner
 import discreet
 from budget import assert_mean_at_most, must_fail
 from discreet.cli import app
+from discreet.data.source import open_source
 from discreet.errors import DiscreetError
 from discreet.methods.parameters import Parameters
-from discreet.planner import people
+from discreet.planner import comparison
+from discreet.planner.arguments import columns_of
+from discreet.planner.forecast import columns_of_table
 from discreet.planner.invent import Setting
 from discreet.planner.reach import Reach, grid, reach
+from discreet.planner.shapes import SHAPES, draw_standardised
 from discreet.planner.study import Study
 
 MEANS = discreet.TwoGroups(group="g", bounds=(0, 1))
@@ -233,6 +237,13 @@ BAD = [
     {"missing": 0.1, "test": discreet.Sign()},
     {"rate": 0.1},
     {"rate": 0, "columns": {"a": ["x", "y", "z"]}},
+    {"shape": "round"},
+    {"shape": "skewed", "test": discreet.Sign()},
+    {"shape": "skewed", "effects": 0.1, "columns": {"a": ["yes"]}},
+    {"test": discreet.Compare(group="g", within="s", levels_within=[0, 1])},
+    {"centre": 4, "shape": "counts"},
+    {"centre": float("nan")},
+    {"centre": 4, "test": discreet.Sign()},
     {"columns": {}},
     {"columns": ["a"]},
     {"columns": {"a": None}, "m": 2},
@@ -248,7 +259,7 @@ def test_refuses_before_any_work(bad, monkeypatch):
         raise AssertionError("work was done")
 
     monkeypatch.setattr("discreet.planner.study.Study.run", never)
-    monkeypatch.setattr("discreet.planner.people.Comparison.run", never)
+    monkeypatch.setattr("discreet.planner.comparison.Comparison.run", never)
     with pytest.raises(DiscreetError, match=next(iter(bad))):
         discreet.plan(**bad)
 
@@ -261,6 +272,7 @@ MIXED = {"age": None, "pay": None, "smokes": ["yes"], "colour": ["red", "green",
 def test_a_comparison_finds_what_its_plan_says(monkeypatch):
     """Planned power is that of `discover` on people like those assumed, also if few stand for all of them."""
     n, asked = 1_600, {"effects": 0.3, "signals": 2, "columns": MIXED, "methods": "auto", "quick": True}
+    asked["centre"] = 0.0
     fewer = discreet.plan(n // 8, repetitions=30, **asked)["auto"].power
     rng, found = np.random.default_rng(3), []
     for _ in range(120):
@@ -279,11 +291,50 @@ def test_a_comparison_finds_what_its_plan_says(monkeypatch):
         found.append(np.count_nonzero(result.indices < 2) / 2)
     found, room = np.array(found), 0.1
     for entries in (600_000, 1_500):
-        monkeypatch.setattr(people, "_ENTRIES", entries)
+        monkeypatch.setattr(comparison, "ENTRIES", entries)
         planned = discreet.plan(n, repetitions=60, **asked)["auto"].power
         assert_mean_at_most(found, planned + room)
         assert_mean_at_most(1 - found, 1 - planned + room)
     must_fail(assert_mean_at_most, found, wrong=fewer + room, truth=planned - room)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_shapes_have_the_mean_and_the_deviation_they_claim(shape):
+    """Invented numbers of every shape have deviation 1 and move by the effect, in standard deviations."""
+    rng, n = np.random.default_rng(8), 200_000
+    still, moved = (draw_standardised(shape, np.full(n, shift), rng) for shift in (0.0, 0.25))
+    assert still.std() == pytest.approx(1.0, abs=0.06)
+    assert moved.mean() - still.mean() == pytest.approx(0.25, abs=0.03)
+
+
+def test_a_plan_counts_hypotheses_as_discover_does():
+    """The columns of a plan make as many hypotheses as `discover` makes of them, "other" included."""
+    columns = {"age": None, "ill": ["no", "yes"], "one": ["yes"], "colour": ["red", "green", "blue"]}
+    rng, n = np.random.default_rng(2), 400
+    table = {"g": np.arange(n) % 2, "age": rng.normal(size=n)}
+    table |= {name: rng.choice(columns[name], n) for name in ("ill", "one", "colour")}
+    asked = {"q": 0.1, "epsilon": 1.0, "delta": 1e-6, "columns": columns}
+    release = discreet.discover(pl.DataFrame(table), discreet.Compare(group="g"), **asked)
+    planned = discreet.plan(n, columns=columns, effects=0.5, methods="bh", quick=True)
+    assert planned.m == release.m == 7
+    reading = open_source(pl.DataFrame(table)).read(("g",), columns=columns, person=None)
+    assert columns_of_table(reading, discreet.Compare(group="g")) == columns_of(
+        columns, None, None, tables=True
+    )
+
+
+@pytest.mark.slow
+def test_a_plan_says_what_skewed_numbers_would_give():
+    """Where nothing is said of the numbers, the plan says both; where it is said, or bounds are, one."""
+    ask = {"effects": 0.25, "signals": 10, "methods": ["auto"], "quick": True, "repetitions": 6}
+    both = discreet.plan(1_500, 20, **ask)
+    assert both.if_skewed > both["auto"].found + 1
+    assert "If they are skewed" in " ".join(str(both).split())
+    skewed = discreet.plan(1_500, 20, shape="skewed", **ask)
+    assert skewed.if_skewed is None
+    assert "skewed (log-normal" in str(skewed).split("\n\n")[0]
+    bounded = discreet.plan(1_500, 20, test=discreet.Compare(group="g", bounds=(0, 1)), **ask)
+    assert bounded.if_skewed is None
 
 
 def test_plain_words_and_json():
@@ -291,8 +342,9 @@ def test_plain_words_and_json():
     planned = discreet.plan(2_000, 100, **SMALL)
     text = str(planned)
     assert "With 2,000 people you would find about" in text
-    assert "Nothing was read and nothing was spent" in text
-    assert "standard deviation is as large as the bounds allow" in text
+    assert "Nothing was read and nothing was spent" in " ".join(text.split())
+    first = " ".join(text.split("With 2,000", maxsplit=1)[0].split())
+    assert "standard deviation is as large as the bounds allow" in first
     found = json.loads(planned.to_json())
     assert found["outlooks"][0]["method"] == "bh"
     assert found["signals"] == 10

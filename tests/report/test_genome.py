@@ -18,6 +18,7 @@ from discreet.data.plink.variants import Variant
 from discreet.errors import InputError
 from discreet.lab.cohort import Simulated
 from discreet.report import ssf
+from discreet.report.estimates import Told
 from discreet.report.values import Values
 
 
@@ -29,7 +30,7 @@ def bed(tmp_path):
 
 def released(bed, indices):
     """Return a release of these variants, strongest first."""
-    made = discreet.discover(bed, discreet.Allelic(), q=0.1, epsilon=1, delta=1e-6)
+    made = discreet.discover(bed, discreet.Allelic(), q=0.1, epsilon=1, delta=1e-6, method="aware")
     names = tuple(f"rs{i + 1}" for i in indices)
     return replace(made, indices=np.array(indices, dtype=np.int64), discoveries=names, ordered=True)
 
@@ -71,12 +72,31 @@ def test_the_table_has_the_standard_names_and_values_only_if_released(bed):
 
 def test_p_values_stand_in_the_table_where_they_are_told(bed):
     """Under the standard's name, those of the discoveries; what was not told is not there."""
-    release = discreet.discover(bed, discreet.Allelic(), q=0.1, epsilon=1, delta=1e-6, method="all")
+    test = discreet.Allelic(maf_floor=0.2)  # its own scores, told with noise
+    release = discreet.discover(bed, test, q=0.1, epsilon=1, delta=1e-6, method="all")
     names = tuple(release.told.hypotheses[i] for i in (3, 2))
     chosen = replace(release, indices=np.array([3, 2]), discoveries=names)
     rows = csv.DictReader(io.StringIO(discreet.locate(chosen, bed).to_tsv()), delimiter="\t")
     told = [f"{p:.4g}" for p in release.pvalue[[3, 2]]]
     assert [(row["p_value"], row["beta"]) for row in rows] == [(p, "#NA") for p in told]
+
+
+def test_slopes_stand_in_the_table_where_they_are_told(bed):
+    """The log odds ratio of an allele: difference over variance. Not of counts cut at a window."""
+    size = np.ones(2)
+    effect = ("difference of means", "difference of means, cut to 0 to 0.3")
+    told = Told(
+        *(np.array([2, 3]), ("rs3", "rs4"), effect, 0.2 * size, 0.01 * size, 100 * size, 1e-6 * size, "BH"),
+        deviation=0.5 * size,
+    )
+    release = replace(released(bed, [3, 2]), told=told)
+    rows = list(csv.DictReader(io.StringIO(discreet.locate(release, bed).to_tsv()), delimiter="\t"))
+    assert [(row["beta"], row["standard_error"]) for row in rows] == [("#NA", "#NA"), ("0.8", "0.04")]
+    for row in rows:
+        assert 1 <= int(row["chromosome"]) <= 25
+        assert set(row["effect_allele"] + row["other_allele"]) <= set("ACGT")
+        assert 0 < float(row["p_value"]) <= 1
+        assert row["effect_allele_frequency"] == ssf.ABSENT
 
 
 def test_the_picture_shows_the_released_variants_and_no_other(bed):
@@ -178,6 +198,13 @@ def test_the_command_line_tests_a_bed_file(bed, tmp_path):
     assert "among 20 hypotheses" in done.output
     assert {"variants.tsv", "manhattan.svg", "report.html"} <= {path.name for path in out.iterdir()}
     assert "Where on the genome" in (out / "report.html").read_text()
+
+
+def test_genotypes_need_no_test_to_be_named(bed, tmp_path):
+    """Without --test, cases are compared with controls by who carries an allele."""
+    done = CliRunner().invoke(app, ["discover", str(bed), "--out", str(tmp_path / "out"), "--threads", "1"])
+    assert done.exit_code == 0, done.output
+    assert "Carriers of an allele" in (tmp_path / "out" / "report.html").read_text()
 
 
 def test_options_for_plink_files_need_a_plink_file(tmp_path):

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet import check
-from discreet.classical.line import critical_value
 from discreet.classical.pvalues import read_p
 from discreet.classical.rejections import Rejections
+from discreet.classical.step_up import critical_value
 from discreet.errors import InputError
 
 if TYPE_CHECKING:

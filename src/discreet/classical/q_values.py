@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.classical.adaptive_bh import null_share
-from discreet.classical.line import harmonic
+from discreet.classical.step_up import harmonic
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet import check
-from discreet.classical.line import under_line
 from discreet.classical.pvalues import read_p
-from discreet.classical.step_up import reject, step_up_positions
+from discreet.classical.step_up import critical_value, reject, step_up_positions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -65,7 +64,7 @@ def step_down_positions(p: NDArray[np.float64], q: float) -> NDArray[np.int64]:
     positions = step_up_positions(p, q)
     kept = p[positions]
     ordered = np.sort(kept)
-    failing = np.flatnonzero(~under_line(ordered, np.arange(1, ordered.size + 1), q, m))
+    failing = np.flatnonzero(ordered > critical_value(np.arange(1, ordered.size + 1), q, m))
     if failing.size == 0:
         return positions
     return positions[kept < ordered[failing[0]]]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
+from scipy.special import digamma
 
 from discreet import check
-from discreet.classical.line import critical_value, harmonic, under_line
 from discreet.classical.pvalues import read_p
 from discreet.classical.rejections import Rejections
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 # Passes that count over everything, then over what is left under the line; after those, a sort.
 _COUNTING = 2
 _NARROWED = 8
+_EULER = 0.5772156649015329
 
 
 def step_up(p: ArrayLike, q: float, *, names: Iterable[object] | None = None) -> Rejections:
@@ -108,6 +109,25 @@ def benjamini_yekutieli(p: ArrayLike, q: float, *, names: Iterable[object] | Non
     return reject("Benjamini-Yekutieli", values, labels, positions, q, line_q)
 
 
+@overload
+def critical_value(j: int, q: float, m: int) -> float: ...
+@overload
+def critical_value(j: NDArray[np.int64], q: float, m: int) -> NDArray[np.float64]: ...
+def critical_value(j: int | NDArray[np.int64], q: float, m: int) -> float | NDArray[np.float64]:
+    """Return alpha_j = q*j/m, evaluated as (q*j)/m; non-decreasing in j also after rounding.
+
+    The one spelling that the whole library uses: `p <= q*j/m`, `p*m <= q*j` and `p*m/j <= q` round
+    differently when p sits on the line, so libraries that spell it differently disagree there. Equality
+    rejects, as in Algorithms 1 and 2.
+    """
+    return q * j / m
+
+
+def harmonic(m: int) -> float:
+    """Return 1 + 1/2 + ... + 1/m, the price of arbitrary dependence."""
+    return float(digamma(m + 1.0)) + _EULER
+
+
 def step_up_positions(p: NDArray[np.float64], q: float, m: int | None = None) -> NDArray[np.int64]:
     """Return the positions step-up rejects, ascending; `m` counts hypotheses not in `p` too, as p = 1.
 
@@ -118,20 +138,20 @@ def step_up_positions(p: NDArray[np.float64], q: float, m: int | None = None) ->
     m = p.size if m is None else m
     count = m
     for _ in range(_COUNTING):
-        count = int(np.count_nonzero(under_line(p, count, q, m)))
-    positions = np.flatnonzero(under_line(p, count, q, m))
+        count = int(np.count_nonzero(p <= critical_value(count, q, m)))
+    positions = np.flatnonzero(p <= critical_value(count, q, m))
     kept = p[positions]
     count = kept.size
     for _ in range(_NARROWED):
-        under = under_line(kept, count, q, m)
+        under = kept <= critical_value(count, q, m)
         fewer = int(np.count_nonzero(under))
         if fewer == count:
             return positions if count == kept.size else positions[under]
         count = fewer
     ordered = np.sort(kept)
-    passing = np.flatnonzero(under_line(ordered, np.arange(1, ordered.size + 1), q, m))
+    passing = np.flatnonzero(ordered <= critical_value(np.arange(1, ordered.size + 1), q, m))
     count = int(passing[-1]) + 1 if passing.size else 0
-    return positions[under_line(kept, count, q, m)] if count else positions[:0]
+    return positions[kept <= critical_value(count, q, m)] if count else positions[:0]
 
 
 def reject(

@@ -42,7 +42,8 @@ def discover(
     ctx: typer.Context,
     data: Path | None = typer.Argument(
         None,
-        help="CSV, TSV (also .gz), Parquet, a folder of Parquet files: a row a person. Or .bed, .pgen.",
+        help="A table with a row for each person: CSV, TSV (also .gz), Excel, SPSS, Stata, SAS, Arrow, "
+        "Parquet or a folder of Parquet files. Or genotypes: .bed, .pgen.",
     ),
     **given: Any,
 ) -> None:

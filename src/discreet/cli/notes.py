@@ -49,7 +49,20 @@ def notes(job: Job) -> list[str]:
     ]
     if counted and job.test.yes_or_no:
         lines.append(f"A value of 0.5 or more counts as yes: {_listed(counted)}.")
+    if job.test.name == "compare" and (whole := _might_be_codes(table)):
+        other = " --columns '*'" if wanted is None else ""
+        lines.append(
+            f"Compared as numbers: {_listed(whole)}. If one holds only 0 and 1, say so, and its rates are "
+            f"compared: --columns {shlex.quote(whole[0] + '=0,1')}{other}, or give a --dictionary."
+        )
     return lines
+
+
+def _might_be_codes(table: TableReading) -> list[str]:
+    """Return the columns of whole numbers of which nothing more is declared: 0 and 1 may mean no and yes."""
+    return [
+        choice.names[0] for choice in table.chosen if choice.levels is None and choice.column.kind == "int"
+    ]
 
 
 def asked_table(job: Job) -> TableReading | None:

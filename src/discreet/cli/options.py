@@ -80,7 +80,7 @@ _ARGUMENTS = {
 _FIRST = {
     **{name: _ARGUMENTS.pop(name) for name in ("group", "levels")},
     "test": Given(
-        str | None, "compare (if a group is given), mean, proportion, two-groups, ... (all: see above)."
+        str | None, "compare (if a group is given), carriers (of genotypes), mean, ... (all: see above)."
     ),
     "columns": Given(
         list[str],
@@ -92,11 +92,15 @@ _FIRST = {
     "delta": Given(float | None, "Its slack, far below 1/people; 1e-6 if absent."),
     "q": Given(float | None, "The false discovery rate to allow; 0.1 if absent."),
     "out": Given(Path | None, "Write report.html, discoveries.csv and release.json here."),
+}
+_FREE = {
     "dry_run": Given(
         bool,
-        "Show the cost and the expected power and stop: no data is read, nothing is spent.",
+        "Show the cost and the expected power and stop: no row is read, nothing is spent.",
         default=False,
     ),
+    "people": Given(int | None, "For --dry-run: how many people, to see what would be found."),
+    "hypotheses": Given(int | None, "For --dry-run: how many columns, where the file does not say."),
 }
 _TABLE = {
     "separator": Given(
@@ -147,25 +151,27 @@ _BUDGET = {
     "dataset": Given(str | None, "The data set's name in it."),
     "release_id": Given(str | None, "Ask again under the same id: the stored result, nothing spent."),
 }
-_MORE = {
+_FORMS = {
     "config": Given(Path | None, "A plan file (TOML); options given here override it."),
     "as_json": Given(bool, "Print the release as JSON.", default=False, spelled="--json"),
-    "people": Given(int | None, "For --dry-run: how many people."),
-    "hypotheses": Given(int | None, "For --dry-run: how many columns."),
-    "engine": Given(str | None, f"Where to count: {_words(Engine)}, for a cluster."),
-    "scheduler": Given(str | None, "The address of a Dask scheduler; a cluster of this machine if absent."),
+}
+_ELSEWHERE = {
     "server": Given(str | None, "Ask a custodian's server about --dataset, and read no file."),
     "token": Given(str | None, "Your token for --server; DISCREET_TOKEN in the environment if absent."),
+    "engine": Given(str | None, f"Where to count: {_words(Engine)}, for a cluster."),
+    "scheduler": Given(str | None, "The address of a Dask scheduler; a cluster of this machine if absent."),
 }
 DISCOVER = {
     "To begin with": _FIRST,
-    "The file": _TABLE,
-    "Keeping a budget": _BUDGET,
-    "People": _PEOPLE,
-    "The method": _METHOD,
-    "The test: public arguments": _TEST,
-    "PLINK files": _GENES,
-    "More": _MORE,
+    "Before anything is spent": _FREE,
+    "How the file is written": _TABLE,
+    "A budget that cannot be overspent": _BUDGET,
+    "Whose rows they are, and what is protected": _PEOPLE,
+    "How discoveries are chosen": _METHOD,
+    "What the test takes: public arguments": _TEST,
+    "Genotypes": _GENES,
+    "Plan files and programs": _FORMS,
+    "Elsewhere: a custodian's server, a cluster": _ELSEWHERE,
 }
 """The options of `discreet discover`, panel by panel."""
 SWITCHES = ("as_json", "dry_run", "people", "hypotheses", "out", "config", "server", "token")

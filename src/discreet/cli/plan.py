@@ -12,13 +12,19 @@ from discreet.evidence.core.registry import find_test, make_test
 
 if TYPE_CHECKING:
     from discreet.alternative import Alternative
+    from discreet.typing import Shape
 
 
 @app.command()
 def plan(
     ctx: typer.Context,
     n: int = typer.Option(50_000, help="How many people."),
-    m: int = typer.Option(500, help="How many hypotheses; those of comparisons are numbers."),
+    m: int | None = typer.Option(
+        None, help="How many hypotheses; if absent, those of --columns, else 500 columns of numbers."
+    ),
+    columns: list[str] = typer.Option(
+        [], help="For compare: a column of numbers, or answers, 'smokes=yes,no'; repeat for several."
+    ),
     epsilon: float = typer.Option(1.0, help="The privacy budget: smaller is more private."),
     delta: float = typer.Option(1e-6, help="Its slack, far below 1/people."),
     q: float = typer.Option(0.1, help="The false discovery rate to allow."),
@@ -33,6 +39,15 @@ def plan(
     alternative: str | None = typer.Option(None, help="two-sided (if absent), greater or less."),
     share: float = typer.Option(0.5, help="The second group's share of the people."),
     missing: float | None = typer.Option(None, help="For compare: the share of entries that are missing."),
+    rate: float | None = typer.Option(
+        None, help="For compare: how frequent the first answer of each column is."
+    ),
+    shape: str | None = typer.Option(
+        None, help="For compare: how numbers are spread: normal, skewed, heavy-tailed, uniform or counts."
+    ),
+    centre: float | None = typer.Option(
+        None, help="For compare: the mean of numbers without bounds, in standard deviations; 4 if absent."
+    ),
     null: float = typer.Option(
         0.5, help="The null rate of proportion; the null mean, in parts of the bounds."
     ),
@@ -83,7 +98,11 @@ def plan(
             alternative=None if sensitivity is None else cast("Alternative | None", alternative),
             sd=sd,
             share=share if given(ctx, "share") else None,
+            columns=_columns(columns),
             missing=missing,
+            rate=rate,
+            shape=cast("Shape | None", shape),
+            centre=centre,
             methods=named,
             k=k,
             target=target if given(ctx, "target") else None,
@@ -96,6 +115,13 @@ def plan(
     if plot is not None:
         planned.plot(plot)
     typer.echo(planned.to_json() if as_json else str(planned))
+
+
+def _columns(entries: list[str]) -> dict[str, list[str] | None] | None:
+    """Return the columns with their levels, as typed."""
+    from discreet.data.tables.choose import with_levels
+
+    return {name: levels or None for name, levels in map(with_levels, entries)} or None
 
 
 def _test(name: str, sd: float | None, alternative: str | None, null: float) -> Any:

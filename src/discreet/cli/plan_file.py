@@ -94,6 +94,8 @@ def read_words(plan: Mapping[str, Any], given: Mapping[str, Any]) -> tuple[dict[
         options.update(_pairs(pairs))
     if "name" not in options and "group" in options and not genotypes:
         options["name"] = "compare"
+    if "name" not in options and genotypes:
+        options["name"] = "carriers"
     if "name" not in options:
         raise InputError(
             "say which test: --test mean, for example, or [test] name in the plan file; to compare two "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from discreet.cli.notes import asked_table, exact_levels, notes
 from discreet.data.plink.plink import Plink
@@ -11,6 +11,7 @@ from discreet.evidence.core.registry import described, plain
 
 if TYPE_CHECKING:
     from discreet.cli.plan_file import Job
+    from discreet.data.tables.reading import TableReading
 
 
 def preview(job: Job, people: int | None, hypotheses: int | None) -> str:
@@ -20,13 +21,29 @@ def preview(job: Job, people: int | None, hypotheses: int | None) -> str:
         read = {name: value for name, value in dataclasses.asdict(job.data).items() if value is not None}
     else:
         read = {"path": job.data.data, **job.data.public()}
+        if job.data.dictionary is not None:
+            read["dictionary"] = "given"
     data = {"data": f"{read.pop('path')} (no row is read)", **read}
-    rows = {**data, "test": described(job.test), **job.other, **asked}
-    lines = [*(f"{name:12} {plain(value)}" for name, value in rows.items()), "", *_cost(job)]
+    test = {"test": described(job.test)["name"], "question": job.test.in_words()}
+    rows = {**data, **test, **job.other, **asked}
+    lines = [*(f"{name:12} {_in_words(value)}" for name, value in rows.items()), "", *_cost(job)]
     lines += [*(notes(job) or exact_levels(job)), ""]
     table = asked_table(job)
     hypotheses = len(table.names) if hypotheses is None and table is not None else hypotheses
-    return "\n".join([*lines, *_power(job, people, hypotheses)])
+    return "\n".join([*lines, *_power(job, people, hypotheses, table)])
+
+
+def _in_words(value: object) -> str:
+    """Return a public value as a line of text, columns with their levels as they are typed."""
+    held = plain(value)
+    if isinstance(held, dict):
+        named = cast("dict[str, Any]", held).items()
+        return "; ".join(name if of is None else f"{name} = {_in_words(of)}" for name, of in named)
+    if isinstance(held, list):
+        return ", ".join(map(str, cast("list[Any]", held)))
+    if isinstance(held, bool):
+        return "yes" if held else "no"
+    return str(held)
 
 
 def _cost(job: Job) -> list[str]:
@@ -49,16 +66,19 @@ def check_budget(job: Job) -> None:
         purse.refuse_early(job.asked, getattr(job.test, "adjacency", "replace"))
 
 
-def _power(job: Job, people: int | None, hypotheses: int | None) -> list[str]:
+def _power(job: Job, people: int | None, hypotheses: int | None, table: TableReading | None) -> list[str]:
+    """Return what such a release would find, with the very columns that are asked about."""
     if people is None or hypotheses is None:
         missing = "--people" if people is None else "--hypotheses"
         missing = "--people and --hypotheses" if people is None and hypotheses is None else missing
         return [f"Add {missing} to see what such a release would find on average."]
     from discreet.errors import DiscreetError
-    from discreet.planner.forecast import forecast
+    from discreet.planner.forecast import columns_of_table, forecast
 
+    known = table is not None and hypotheses == len(table.names)
+    columns = columns_of_table(table, job.test) if table is not None and known else None
     try:
-        planned = forecast(job.test, job.asked, people, hypotheses, job.other.get("columns"))
+        planned = forecast(job.test, job.asked, people, hypotheses, columns)
     except DiscreetError as refusal:
         return [f"No forecast for this test: {refusal}"]
     return [str(planned)]

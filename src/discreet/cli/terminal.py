@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
 
 from discreet.cli.app import say
 from discreet.cli.drawn import drawn
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from discreet.report.release import Release
 
 _SHOWN = 20
+_LABEL = 40  # letters of what a dictionary says of a column
 _NAMES = ("rank", "hypothesis", "index", "effect", "standard_error", "q_value")
 
 
@@ -42,11 +44,15 @@ def _table(release: Release) -> str:
     numbers = {name: x for name, x in columns(release).items() if name not in _NAMES}
     if not numbers:
         return ""
+    said: Any = release.parameters.get("labels")
+    labels: Mapping[str, Any] = cast("Any", said) if isinstance(said, Mapping) else {}
     table = Table("", "discovery", *(named.get(name, name) for name in numbers))
     for rank, (name, *row) in enumerate(zip(release.discoveries, *numbers.values(), strict=True), 1):
         if rank > _SHOWN:
             break
         digits = (2 if column in named and column != "value" else 4 for column in numbers)
         cells = (f"{x:.{few}g}" for x, few in zip(row, digits, strict=True))
-        table.add_row(str(rank), Text(shown(name)), *cells)
+        label = labels.get(name)
+        words = shown(name) if label is None else f"{shown(name)} ({shown(str(label), _LABEL)})"
+        table.add_row(str(rank), Text(words), *cells)
     return drawn(table)

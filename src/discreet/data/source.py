@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from discreet.data.tables.source import TableSource
 
 
+_CONVERTED = {".vcf": "--vcf", ".vcf.gz": "--vcf", ".bcf": "--bcf", ".bgen": "--bgen"}
+
+
 class Reading(Protocol):
     """Data as one test reads it: the hypotheses, and everyone in blocks."""
 
@@ -84,7 +87,19 @@ def open_source(data: Any) -> Source:
         return data
     if is_genotypes(data):
         return Genotypes(data)
+    _refuse_others(data)
     return OnCluster(data) if type(data).__module__.startswith(("dask.", "dask_expr")) else Tables(data)
+
+
+def _refuse_others(data: Any) -> None:
+    """Say how genotypes in formats that are not read become one that is."""
+    name = str(data).lower() if isinstance(data, (str, Path)) else ""
+    for ending, option in _CONVERTED.items():
+        if name.endswith(ending):
+            raise InputError(
+                f"{data}: genotypes are read from PLINK files; make them with plink2 {option} "
+                f"{Path(data).name} --make-pgen --out cohort, and give cohort.pgen"
+            )
 
 
 def is_genotypes(data: Any) -> bool:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from discreet.evidence.core import tails
 from discreet.evidence.core.accumulate import Rows
 from discreet.evidence.core.arguments import check_protect, only_replace, settle
 from discreet.evidence.core.common import ceiling_for, conclude
+from discreet.evidence.core.covariates import pairs_of
 from discreet.evidence.core.effect import effect
 from discreet.evidence.core.groups import MEMBERSHIP, sizes
 from discreet.evidence.core.protocol import Test
@@ -25,7 +25,7 @@ from discreet.evidence.core.score_map import score_map
 from discreet.labels import codes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -55,7 +55,8 @@ class Adjusted(Test):
         The column that says who is in which group.
     adjust : mapping from column to levels
         What to adjust for: {"sex": ["female", "male"], "clinic": ["a", "b", "c"]}. Each combination of levels
-        is a stratum; people with other values are left out. Numbers must be cut into levels first.
+        is a stratum; people with other values are left out. Numbers must be cut into levels first;
+        `Compare` adjusts for them as they are.
     levels : (first, second)
         The two values of `group` to compare, (0, 1) by default; people with any other are left out.
     alternative : {"two-sided", "greater", "less"}
@@ -96,7 +97,7 @@ class Adjusted(Test):
     """
 
     name = "adjusted"
-    question = "Differences between two groups"
+    question = "Differences of ranks between two groups"
     proof = "adjusted"
     effect = "P(larger) - P(smaller) within strata"
     groups = 2
@@ -270,7 +271,7 @@ def _contrast(
 
 def _settled(adjust: Any, group: str) -> dict[str, tuple[Any, ...]]:
     """Return the columns to adjust for and their levels, checked."""
-    pairs = check.items(cast("Mapping[Any, Any]", adjust), "adjust") if isinstance(adjust, Mapping) else []
+    pairs = pairs_of(adjust)
     if not pairs:
         raise InputError('adjust must map columns to levels: {"sex": ["female", "male"]}')
     found: dict[str, tuple[Any, ...]] = {}

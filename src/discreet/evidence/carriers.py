@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet.alternative import toward
 from discreet.docstrings import documented
 from discreet.evidence.core import tails
-from discreet.evidence.core.arguments import PROVABLE
 from discreet.evidence.core.association import allele_effect
 from discreet.evidence.core.capped_tails import NEAR_NORMAL, answers_tail, proved_answers_tail
 from discreet.evidence.core.carrier_cap import (
@@ -23,7 +22,7 @@ from discreet.evidence.core.carrier_cap import (
     influence_at,
     unasked,
 )
-from discreet.evidence.core.case_control import CaseControl, invented_counts, moments_of
+from discreet.evidence.core.case_control import AlleleCounts, moments_of
 from discreet.evidence.core.common import basis_of, ceiling_for, conclude
 from discreet.evidence.core.genetic import TEXTS
 from discreet.evidence.core.score_map import SLOPE, score_map
@@ -33,10 +32,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from discreet.alternative import Alternative
     from discreet.evidence.core.case_control import Genotypes
     from discreet.evidence.core.evidence import Evidence
-    from discreet.evidence.core.invented import Invented
     from discreet.evidence.core.null_columns import NullCase, NullColumns
 
 _WAYS = 2  # carriers of the one allele, and of the other: the larger z counts, its p-value twice
@@ -44,7 +41,7 @@ _WAYS = 2  # carriers of the one allele, and of the other: the larger z counts, 
 
 @documented(TEXTS)
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Carriers(CaseControl):
+class Carriers(AlleleCounts):
     """Test whether cases and controls differ in how many carry an allele; the test to begin with.
 
     A person counts 0 or 1 in place of 0, 1 or 2 alleles, and so moves z half as far, while little is lost:
@@ -94,18 +91,6 @@ class Carriers(CaseControl):
 
     name = "carriers"
     question = "Carriers of an allele, cases against controls"
-    tails: ClassVar[tuple[str, ...]] = PROVABLE
-
-    alternative: Alternative = "two-sided"
-
-    @property
-    def uses_sd(self) -> bool:
-        """Yes: it says how frequent an allele is."""
-        return True
-
-    def invented(self, z: NDArray[np.float64], people: Invented) -> Evidence:
-        """Return the evidence of invented people with these z scores."""
-        return invented_counts(self, z, people)
 
     @classmethod
     def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:

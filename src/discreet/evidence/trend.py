@@ -4,29 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from discreet.docstrings import documented
-from discreet.evidence.core.arguments import PROVABLE
-from discreet.evidence.core.case_control import CaseControl, conclude_counts, invented_counts
+from discreet.evidence.core.case_control import AlleleCounts, conclude_counts
 from discreet.evidence.core.genetic import TEXTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from discreet.alternative import Alternative
     from discreet.evidence.core.case_control import Genotypes
     from discreet.evidence.core.evidence import Evidence
-    from discreet.evidence.core.invented import Invented
     from discreet.evidence.core.null_columns import NullCase, NullColumns
 
 
 @documented(TEXTS)
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trend(CaseControl):
+class Trend(AlleleCounts):
     """Test whether cases and controls differ in their 0/1/2 genotypes.
 
     z = C / sqrt(V f (1 - f)), C as for `Allelic` and V the sum of squares of genotypes about their mean: z^2
@@ -73,18 +67,6 @@ class Trend(CaseControl):
 
     name = "trend"
     question = "Genotypes of cases against controls, by trend"
-    tails: ClassVar[tuple[str, ...]] = PROVABLE
-
-    alternative: Alternative = "two-sided"
-
-    @property
-    def uses_sd(self) -> bool:
-        """Yes: it says how frequent an allele is."""
-        return True
-
-    def invented(self, z: NDArray[np.float64], people: Invented) -> Evidence:
-        """Return the evidence of invented people with these z scores."""
-        return invented_counts(self, z, people)
 
     @classmethod
     def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:

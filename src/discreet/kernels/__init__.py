@@ -8,7 +8,7 @@ both give the same bits: they compute on whole numbers, or round each step as wr
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -31,3 +31,9 @@ def load() -> ModuleType | None:
 
 
 compiled = load()
+
+
+def processors() -> int:
+    """Return how many processors this process may use."""
+    allowed: Any = getattr(os, "sched_getaffinity", None)  # Linux: a container may have fewer than there are
+    return len(allowed(0)) if allowed else os.cpu_count() or 1

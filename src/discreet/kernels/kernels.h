@@ -116,7 +116,10 @@ size_t look_width(int what);
 /* Sum, over both groups and over the second, who has no entry in each of the columns listed, sums[2][count]: a person
    counts `unit`, and less where the vector of missing entries is longer than `norm`. */
 void sum_lacking(const entries *from, const int64_t *columns, size_t count, const int8_t *group, double norm,
-                 double unit, int64_t *sums);
+                 double unit, uint8_t *lacks, int64_t *sums);
+
+/* Bytes of memory that this takes, at `lacks`. */
+size_t lacking_memory(size_t count);
 
 /* Which columns have entries of both signs; the balls of each group: room and radius of entries that are never
    negative, then of the others; whether anything is clipped; what a person's weight is counted in. */

@@ -9,18 +9,20 @@
 #include "kernels.h"
 
 #define PART 4096 /* entries whose whole numbers, 2^14 at most, are added up in 32 bits */
-#define SIZES 51 /* pairs of octaves from 2^-30 on, and one for zeros and missing entries */
-#define PLACES 32 /* parts of a window, and one for what is outside */
+#define SIZES 102 /* octaves from 2^-30 on, of negative numbers and of positive ones; zero is between them */
+#define ABSENT (2 * SIZES + 1)
+#define PLACES 16 /* parts of a window, and one for what is outside */
 #define TALLEST 1024
-#define STRIP ((size_t)1 << 19) /* bytes looked at twice */
+#define STRIP ((size_t)1 << 19) /* bytes that stay in the cache */
 
 INLINE int32_t size_of(double x)
 {
     int64_t bits;
     memcpy(&bits, &x, sizeof bits);
-    const int32_t octave = (int32_t)((bits >> 52) & 0x7ff) - 1022, pair = (octave + 30) >> 1;
-    const int32_t low = pair > 0 ? pair : 0, place = low < SIZES ? low : SIZES - 1;
-    return x == x && x != 0 ? place : SIZES;
+    const int32_t octave = (int32_t)((bits >> 52) & 0x7ff) - 1022 + 30;
+    const int32_t low = octave > 0 ? octave : 0, place = low < SIZES ? low : SIZES - 1;
+    const int32_t other = x == x ? SIZES : ABSENT;
+    return x > 0 ? SIZES + 1 + place : x < 0 ? SIZES - 1 - place : other;
 }
 
 INLINE int32_t place_of(double x, double centre, double window)
@@ -85,7 +87,7 @@ LOOK(double)
 
 size_t look_width(int what)
 {
-    return what == LOOK_SIZES ? SIZES + 1 : what == LOOK_PLACES ? PLACES + 1 : what == LOOK_MEANS ? 2 : 1;
+    return what == LOOK_SIZES ? ABSENT + 1 : what == LOOK_PLACES ? PLACES + 1 : what == LOOK_MEANS ? 2 : 1;
 }
 
 INLINE void look_at_body(const entries *from, const int64_t *columns, const lens *through, int64_t *out)
@@ -101,20 +103,35 @@ INLINE void look_at_body(const entries *from, const int64_t *columns, const lens
     }
 }
 
+static size_t lacking_height(size_t count)
+{
+    const size_t fit = STRIP / (count ? count : 1) / 64 * 64;
+    return fit < 64 ? 64 : fit > TALLEST ? TALLEST : fit;
+}
+
+size_t lacking_memory(size_t count)
+{
+    return lacking_height(count) * (count ? count : 1);
+}
+
+/* Who lacks what is noted in a byte for each entry, which stay in the processor's cache until they are weighed. */
 #define LACK(type)                                                                                                 \
     INLINE void lack_##type(const entries *from, const int64_t *columns, size_t count, const int8_t *group,        \
-                            double norm, double unit, int64_t *sums)                                               \
+                            double norm, double unit, uint8_t *lacks, int64_t *sums)                               \
     {                                                                                                              \
-        const size_t fit = STRIP / sizeof(type) / (count ? count : 1), most = fit < TALLEST ? fit : TALLEST;       \
-        const size_t height = most < 64 ? 64 : most;                                                               \
+        const size_t height = lacking_height(count);                                                               \
         int32_t many[TALLEST], all[TALLEST], second[TALLEST];                                                      \
         for (size_t first = from->first; first < from->last; first += height) {                                    \
             const size_t size = from->last - first < height ? from->last - first : height;                         \
             memset(many, 0, sizeof many);                                                                          \
             for (size_t k = 0; k < count; k++) {                                                                   \
                 const type *x = (const type *)from->at + (size_t)columns[k] * from->people + first;                \
-                for (size_t i = 0; i < size; i++)                                                                  \
-                    many[i] += x[i] != x[i];                                                                       \
+                uint8_t *lack = lacks + k * height;                                                                \
+                for (size_t i = 0; i < size; i++) {                                                                \
+                    const int32_t none = x[i] != x[i];                                                             \
+                    many[i] += none;                                                                               \
+                    lack[i] = (uint8_t)none;                                                                       \
+                }                                                                                                  \
             }                                                                                                      \
             for (size_t i = 0; i < size; i++) {                                                                    \
                 const double squared = many[i] > norm * norm ? many[i] : norm * norm;                              \
@@ -122,11 +139,12 @@ INLINE void look_at_body(const entries *from, const int64_t *columns, const lens
                 second[i] = all[i] & -(group[first + i] == 1);                                                     \
             }                                                                                                      \
             for (size_t k = 0; k < count; k++) {                                                                   \
-                const type *x = (const type *)from->at + (size_t)columns[k] * from->people + first;                \
+                const uint8_t *lack = lacks + k * height;                                                          \
                 int32_t both = 0, other = 0;                                                                       \
                 for (size_t i = 0; i < size; i++) {                                                                \
-                    both += x[i] != x[i] ? all[i] : 0;                                                             \
-                    other += x[i] != x[i] ? second[i] : 0;                                                         \
+                    const int32_t mask = -(int32_t)lack[i];                                                        \
+                    both += all[i] & mask;                                                                         \
+                    other += second[i] & mask;                                                                     \
                 }                                                                                                  \
                 sums[k] += both;                                                                                   \
                 sums[count + k] += other;                                                                          \
@@ -138,12 +156,12 @@ LACK(float)
 LACK(double)
 
 INLINE void sum_lacking_body(const entries *from, const int64_t *columns, size_t count, const int8_t *group,
-                             double norm, double unit, int64_t *sums)
+                             double norm, double unit, uint8_t *lacks, int64_t *sums)
 {
     if (from->kind == 4)
-        lack_float(from, columns, count, group, norm, unit, sums);
+        lack_float(from, columns, count, group, norm, unit, lacks, sums);
     else
-        lack_double(from, columns, count, group, norm, unit, sums);
+        lack_double(from, columns, count, group, norm, unit, lacks, sums);
 }
 
 #ifdef SEVERAL_PROCESSORS
@@ -158,15 +176,15 @@ WITH_AVX512 static void look_at_avx512(const entries *from, const int64_t *colum
 }
 
 WITH_AVX2 static void sum_lacking_avx2(const entries *from, const int64_t *columns, size_t count, const int8_t *group,
-                                       double norm, double unit, int64_t *sums)
+                                       double norm, double unit, uint8_t *lacks, int64_t *sums)
 {
-    sum_lacking_body(from, columns, count, group, norm, unit, sums);
+    sum_lacking_body(from, columns, count, group, norm, unit, lacks, sums);
 }
 
 WITH_AVX512 static void sum_lacking_avx512(const entries *from, const int64_t *columns, size_t count,
-                                           const int8_t *group, double norm, double unit, int64_t *sums)
+                                           const int8_t *group, double norm, double unit, uint8_t *lacks, int64_t *sums)
 {
-    sum_lacking_body(from, columns, count, group, norm, unit, sums);
+    sum_lacking_body(from, columns, count, group, norm, unit, lacks, sums);
 }
 #endif
 
@@ -186,17 +204,17 @@ void look_at(const entries *from, const int64_t *columns, const lens *through, i
 }
 
 void sum_lacking(const entries *from, const int64_t *columns, size_t count, const int8_t *group, double norm,
-                 double unit, int64_t *sums)
+                 double unit, uint8_t *lacks, int64_t *sums)
 {
 #ifdef SEVERAL_PROCESSORS
     if (HAS_AVX512) {
-        sum_lacking_avx512(from, columns, count, group, norm, unit, sums);
+        sum_lacking_avx512(from, columns, count, group, norm, unit, lacks, sums);
         return;
     }
     if (HAS_AVX2) {
-        sum_lacking_avx2(from, columns, count, group, norm, unit, sums);
+        sum_lacking_avx2(from, columns, count, group, norm, unit, lacks, sums);
         return;
     }
 #endif
-    sum_lacking_body(from, columns, count, group, norm, unit, sums);
+    sum_lacking_body(from, columns, count, group, norm, unit, lacks, sums);
 }

@@ -340,16 +340,19 @@ static PyObject *lacking(PyObject *Py_UNUSED(module), PyObject *arguments)
     const int good = kind != 2 && set_entries(&values, kind, columns, first, last, &from) &&
                      are_columns(&places, columns) && (size_t)group.len == from.people && norm > 0 && unit >= 0 &&
                      unit <= MOST && sums.len == product(2, places.len);
-    if (good) {
+    void *memory = good ? malloc(lacking_memory((size_t)places.len / 8)) : NULL;
+    const int enough = memory != NULL;
+    if (enough) {
         Py_BEGIN_ALLOW_THREADS
-        sum_lacking(&from, places.buf, (size_t)places.len / 8, group.buf, norm, unit, sums.buf);
+        sum_lacking(&from, places.buf, (size_t)places.len / 8, group.buf, norm, unit, memory, sums.buf);
         Py_END_ALLOW_THREADS
     }
+    free(memory);
     PyBuffer_Release(&values);
     PyBuffer_Release(&places);
     PyBuffer_Release(&group);
     PyBuffer_Release(&sums);
-    return good ? Py_NewRef(Py_None) : refuse();
+    return !good ? refuse() : enough ? Py_NewRef(Py_None) : PyErr_NoMemory();
 }
 
 int widest = 2;

@@ -13,8 +13,7 @@
 
 #include "kernels.h"
 
-#define LANES 16 /* numbers side by side, which compilers keep in vectors */
-#define CHUNK 128 /* people whose squares are added up in 32 bits: eight for each lane */
+#define LANES 64 /* a strip has a multiple of so many people, which vectors fit */
 #define TALLEST 1024 /* people in a strip, at most */
 #define STRIP ((size_t)1 << 18) /* entries of a strip, about */
 #define EIGHT 8 /* columns whose squares are added up in 32 bits for each person */
@@ -35,8 +34,8 @@ typedef struct {
 
 size_t strip_size(size_t columns)
 {
-    const size_t height = STRIP / (columns ? columns : 1) / CHUNK * CHUNK;
-    return height < CHUNK ? CHUNK : height > TALLEST ? TALLEST : height;
+    const size_t height = STRIP / (columns ? columns : 1) / LANES * LANES;
+    return height < LANES ? LANES : height > TALLEST ? TALLEST : height;
 }
 
 size_t strip_memory(size_t columns)
@@ -156,30 +155,29 @@ INLINE void clip(strip *s, int16_t *tile, size_t height, size_t size, const clip
     }
 }
 
-INLINE void add_column(const int16_t *row, const float *scale, int clips, const strip *s, size_t size, int64_t *sums)
-{
-    for (size_t first = 0; first < size; first += CHUNK) {
-        int32_t all[LANES] = {0}, second[LANES] = {0};
-        uint32_t squares[LANES] = {0};
-        for (size_t k = first; k < first + CHUNK; k += LANES)
-            for (size_t i = k; i < k + LANES; i++) {
-                const int32_t entry = (clips ? (int32_t)((float)row[i] * scale[i]) : row[i]) & s->inside[i];
-                all[i - k] += entry;
-                second[i - k] += entry & s->second[i];
-                squares[i - k] += (uint32_t)(entry * entry);
-            }
-        int32_t both = 0, other = 0;
-        int64_t squared = 0;
-        for (int lane = 0; lane < LANES; lane++) {
-            both += all[lane];
-            other += second[lane];
-            squared += squares[lane];
-        }
-        sums[0] += both;
-        sums[1] += other;
-        sums[2] += squared;
+/* Sums over both groups and over the second, and of squares, whose low and high bits are added up by themselves: each of
+   these sums fits 32 bits, so that many are added side by side. */
+#define ADD_COLUMN(name, scaled)                                                                                   \
+    INLINE void name(const int16_t *row, const float *scale, const strip *s, size_t size, int64_t *sums)           \
+    {                                                                                                              \
+        int32_t both = 0, second = 0;                                                                              \
+        uint32_t low = 0, high = 0;                                                                                \
+        (void)scale;                                                                                               \
+        for (size_t i = 0; i < size; i++) {                                                                        \
+            const int32_t entry = (scaled) & s->inside[i];                                                         \
+            const uint32_t square = (uint32_t)(entry * entry);                                                     \
+            both += entry;                                                                                         \
+            second += entry & s->second[i];                                                                        \
+            low += square & 0xffff;                                                                                \
+            high += square >> 16;                                                                                  \
+        }                                                                                                          \
+        sums[0] = both;                                                                                            \
+        sums[1] = second;                                                                                          \
+        sums[2] = ((int64_t)high << 16) + low;                                                                     \
     }
-}
+
+ADD_COLUMN(add_clipped, (int32_t)((float)row[i] * scale[i]))
+ADD_COLUMN(add_whole, (int32_t)row[i])
 
 INLINE void add_rows_body(const entries *from, const int8_t *group, const clipping *how, void *memory, totals *into)
 {
@@ -188,7 +186,6 @@ INLINE void add_rows_body(const entries *from, const int8_t *group, const clippi
     const size_t height = strip_size(how->columns);
     for (size_t first = from->first; first < from->last; first += height) {
         const size_t size = from->last - first < height ? from->last - first : height;
-        const size_t whole = (size + CHUNK - 1) / CHUNK * CHUNK; /* people added to fill a chunk are in no group */
         memset(s, 0, sizeof *s);
         for (size_t i = 0; i < size; i++) {
             s->inside[i] = -(group[first + i] >= 0);
@@ -197,7 +194,6 @@ INLINE void add_rows_body(const entries *from, const int8_t *group, const clippi
         for (size_t j = 0; j < how->columns; j++) {
             int16_t *row = tile + j * height;
             whole_by_group(from, j, first, size, s->second, row);
-            memset(row + size, 0, (whole - size) * sizeof *row);
             if (how->clips)
                 add_squares(&s->before[how->signs[j] != 0], row, size);
         }
@@ -209,8 +205,11 @@ INLINE void add_rows_body(const entries *from, const int8_t *group, const clippi
                 into->kept[1] += (int64_t)how->unit & s->second[i];
             }
         for (size_t j = 0; j < how->columns; j++) {
-            int64_t sums[3] = {0};
-            add_column(tile + j * height, s->scale[how->signs[j] != 0], how->clips, s, whole, sums);
+            int64_t sums[3];
+            if (how->clips)
+                add_clipped(tile + j * height, s->scale[how->signs[j] != 0], s, size, sums);
+            else
+                add_whole(tile + j * height, NULL, s, size, sums);
             into->sums[j] += sums[0];
             into->sums[how->columns + j] += sums[1];
             into->squares[j] += sums[2];

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.classical.line import under_line
+from discreet.classical.step_up import critical_value
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -58,8 +58,8 @@ def attack(null_p: NDArray[np.float64], m: int, q: float, k: int = 1) -> Attack:
 def _least_count(p: NDArray[np.float64], q: float, m: int) -> NDArray[np.int64]:
     """Return the least R >= 0 with p <= q*R/m, exact for the library's own comparison."""
     count = np.ceil(p * m / q).astype(np.int64)
-    count -= under_line(p, count - 1, q, m)
-    count += ~under_line(p, count, q, m)
+    count -= p <= critical_value(count - 1, q, m)
+    count += p > critical_value(count, q, m)
     return count
 
 

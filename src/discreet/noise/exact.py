@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FIRST = 16  # bits compared at once for every coin
-_MORE = 64  # bits added each time the digits so far agree
+_MORE = 64  # bits added each time the digits so far agree: one word
 
 Digits = Callable[[int], int]
 """Maps a number of bits to floor(p * 2**bits)."""
@@ -89,7 +89,7 @@ def resolve(digits: Digits, seen: int = FIRST) -> bool:
     while True:
         known = digits(bits) << _MORE
         bits += _MORE
-        word = entropy.integer(_MORE)
+        word = int(entropy.words(1, np.uint64)[0])
         target = digits(bits) - known
         if word != target:
             return word < target

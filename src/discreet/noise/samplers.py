@@ -66,7 +66,8 @@ def geometric(scale: float | Fraction, count: int) -> NDArray[np.int64]:
     At large scales the lowest digits are drawn together: G = 2**places * H + B, H geometric of scale
     scale/2**places, B independent of it with P(B = b) proportional to exp(-b/scale), b < 2**places.
     """
-    exact_scale = _fraction(scale)
+    check.between(scale, "scale", *SCALES)
+    exact_scale = scale if isinstance(scale, Fraction) else Fraction(float(scale))
     places = max(0, math.floor(math.log2(exact_scale / _BLOCK)))
     digits = _digits(exact_scale / 2**places)
     out = np.empty(count, dtype=np.int64)
@@ -141,7 +142,8 @@ def discrete_laplace(scale: float | Fraction, count: int) -> NDArray[np.int64]:
 
     Zero with probability tanh(1/(2 scale)), else a fair sign on 1 + geometric.
     """
-    exact_scale = _fraction(scale)
+    check.between(scale, "scale", *SCALES)
+    exact_scale = scale if isinstance(scale, Fraction) else Fraction(float(scale))
     size = geometric(exact_scale, count) + 1
     size[coins(partial(floor_of_tanh_half, 1 / exact_scale), count)] = 0
     return np.where(fair(count), size, -size)
@@ -151,12 +153,6 @@ def fair(count: int) -> NDArray[np.bool_]:
     """Return `count` fair coins."""
     bits = np.unpackbits(entropy.words(-(-count // 8), np.uint8), count=count)
     return bits.view(np.bool_)
-
-
-def _fraction(scale: float | Fraction) -> Fraction:
-    exact = scale if isinstance(scale, Fraction) else Fraction(check.between(scale, "scale", *SCALES))
-    check.between(exact, "scale", *SCALES)
-    return exact
 
 
 def rounded_gaussian(sigma: float, count: int) -> NDArray[np.int64]:
@@ -178,7 +174,7 @@ def rounded_gaussian(sigma: float, count: int) -> NDArray[np.int64]:
     kept: list[NDArray[np.int64]] = []
     missing = count
     while missing:
-        size = missing + missing // 2 + 16
+        size = min(missing + missing // 2 + 16, _CHUNK)
         whole, bits = geometric(Fraction(t), size), entropy.words(size, np.uint64)
         part = bits * 2.0**-64
         approximate = ((whole - float(shift)) ** 2 + (2.0 * whole + part) * part) / float(2 * variance)

@@ -7,9 +7,11 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from discreet.evidence.compare import Compare
+from discreet.planner.cohort import Column
 from discreet.planner.run import plan
 
 if TYPE_CHECKING:
+    from discreet.data.tables.reading import TableReading
     from discreet.methods.parameters import Parameters
     from discreet.planner.record import Plan
     from discreet.typing import Planned
@@ -20,10 +22,14 @@ _FREE = {"auto", "all", "proved", "focus"}  # methods that take none of k, depen
 
 
 def forecast(test: Any, asked: Parameters, people: int, hypotheses: int, columns: Any = None) -> Plan:
-    """Return the plan of one release; `columns` as `discover` takes them. Reads no data, spends nothing."""
+    """Return the plan of one release. Reads no data, spends nothing.
+
+    `columns` are as `discover` takes them, or those of `columns_of_table`; where they are neither a mapping
+    nor of a table, `hypotheses` numbers are planned for.
+    """
     method = _PLANNED_AS.get((asked.method, asked.guarantee or ""), asked.method)
     options = {name: getattr(asked, name) for name in ("k", "dependence", "cutoffs")}
-    given = isinstance(columns, Mapping) and isinstance(test, Compare)
+    given = isinstance(columns, Mapping | tuple) and isinstance(test, Compare)
     return plan(
         people,
         None if given else hypotheses,
@@ -37,6 +43,21 @@ def forecast(test: Any, asked: Parameters, people: int, hypotheses: int, columns
         quick=True,
         **({} if method in _FREE else options),
     )
+
+
+def columns_of_table(table: TableReading, test: Any) -> tuple[Column, ...] | None:
+    """Return the columns that a comparison would ask a table about, by its head; None of other tests."""
+    if not isinstance(test, Compare):
+        return None
+    bounds: Any = test.bounds
+    columns: list[Column] = []
+    for chosen in table.chosen:
+        yes_or_no = chosen.column.kind == "bool" and chosen.column.declared
+        bounded = chosen.names[0] in bounds if isinstance(bounds, Mapping) else bounds is not None
+        answers = chosen.levels is not None or yes_or_no
+        other = answers and len(chosen.names) > 1 and not chosen.closed
+        columns.append(Column(len(chosen.names), answers, other, bounded and not answers))
+    return tuple(columns)
 
 
 def _without_names(test: Any) -> Any:

@@ -8,13 +8,13 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from discreet.planner.comparison import Comparison
 from discreet.planner.reach import Reach, grid, reach
 from discreet.planner.record import Outlook, Point
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-    from discreet.planner.people import Comparison
     from discreet.planner.study import Study
 
 _DECADES = 2  # how far around the stated n and epsilon to look
@@ -37,6 +37,18 @@ def outlook(study: Study | Comparison, method: str, sizes: tuple[float, ...]) ->
         noise=on_z,
         noise_effect=None if on_z is None else on_z / study.z_per_effect,
     )
+
+
+def if_skewed(study: Study | Comparison, methods: Sequence[str], *, said: bool) -> float | None:
+    """Return how many effects the first private method finds where numbers are skewed; None if it is said.
+
+    Nothing either where the shape of numbers does not matter, and for a reference without privacy alone.
+    """
+    private = [method for method in methods if method != "bh"]
+    if said or not private or not isinstance(study, Comparison) or not study.setting.depends_on_shape:
+        return None
+    changed = replace(study, setting=replace(study.setting, shape="skewed"))
+    return float(changed.run(private[0]).hit.sum(axis=1).mean())
 
 
 def searched(

@@ -96,6 +96,9 @@ class Plan:
         What each method would find; `plan[method]` is one of them.
     curve : tuple of Point
         Power against people, if it was asked for.
+    if_skewed : float or None
+        How many real effects the first private method would find if the numbers were skewed, where nothing
+        is said of their shape and it matters.
     notes : tuple of str
         What else there is to say.
 
@@ -126,6 +129,7 @@ class Plan:
     target: float
     repetitions: int
     outlooks: tuple[Outlook, ...]
+    if_skewed: float | None = None
     curve: tuple[Point, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -214,9 +218,14 @@ class Plan:
         openly = "" if free is None else f"; without privacy, about {free.found:.0f}"
         what = (
             f"A plan for {self.n:,} people and {self.m:,} hypotheses, {self.signals:,} of them real with "
-            f"effects of {sizes} ({self.unit}). Nothing was read and nothing was spent."
+            f"effects of {sizes} ({self.unit}). {self.assumed} Nothing was read and nothing was spent."
         )
-        lines = [what, self.assumed, f"With {self.n:,} people you would find {privately}{openly}."]
+        lines = [what, f"With {self.n:,} people you would find {privately}{openly}."]
+        if self.if_skewed is not None and round(self.if_skewed) != round(main.found):
+            lines.append(
+                "How the numbers are spread was not said. If they are skewed and begin at 0, as incomes do, "
+                f"about {self.if_skewed:.0f} of the same differences would be found with privacy."
+            )
         if main.noise is not None and main.noise_effect is not None:
             lines.append(
                 f"Every single person is hidden behind noise of {main.noise:.2g} on a z score, as much as an "

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,38 +12,42 @@ from discreet.docstrings import documented
 from discreet.errors import InputError
 from discreet.evidence.compare import Compare
 from discreet.evidence.core.arguments import alternative_of
-from discreet.evidence.core.arguments import share as in_half
 from discreet.methods.options import TEXTS
-from discreet.methods.parameters import Parameters, refuse_idle
-from discreet.methods.registry import METHODS as PRIVATE
-from discreet.planner.invent import Setting
-from discreet.planner.outlook import outlook, power_by_people, searched
-from discreet.planner.people import Cohort, Comparison
+from discreet.methods.parameters import refuse_idle
+from discreet.planner.arguments import (
+    OF_SCORES,
+    OF_TABLES,
+    cohort_of,
+    columns_of,
+    effect_sizes,
+    methods_to_try,
+    number_of_signals,
+    parameters_of,
+    private_method,
+    refuse_unused,
+    setting_of,
+)
+from discreet.planner.cohort import Cohort
+from discreet.planner.comparison import ENTRIES, Comparison
+from discreet.planner.outlook import if_skewed, outlook, power_by_people, searched
 from discreet.planner.record import Outlook, Plan
-from discreet.planner.study import METHODS, Study
+from discreet.planner.study import Study
 from discreet.progress import notebook_bar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from discreet.alternative import Alternative
     from discreet.evidence.core.protocol import Test
-    from discreet.methods.method import Method
-    from discreet.typing import Cutoffs, Dependence, MethodName, Planned
+    from discreet.typing import Cutoffs, Dependence, Planned, Shape
 
 _EFFECTS = (0.05, 0.1, 0.2)
 _QUICK, _USUAL, _SEARCH = 20, 40, 12  # invented studies
-_TABLES = (8, 12, 5)  # the same, of whole tables
-_TARGET, _HALF = 0.8, 0.5
-_LARGEST = 1e6  # an effect, in standard deviations
+_TABLES = (24, 30, 5)  # the same, of whole tables
+_ALL_SCORES, _ALL_ENTRIES = 3_000_000, 6_000_000  # of all invented studies of one figure, about
+_TARGET = 0.8
 _MOST_SCORES = 10**8  # of all invented studies together: a gigabyte
 _CHEAP_FIRST = ("calibrated", "bh", "mirror", "oneshot", "peel", "auto", "all", "focus", "proved", "aware")
-_OF_TABLES: tuple[str, ...] = ("bh", "auto", "all", "proved", "focus", "aware", "calibrated")
-_OF_SCORES: tuple[str, ...] = ("bh", "auto", "all", "aware", "calibrated", "mirror", "peel", "oneshot")
-_SHOWN: dict[tuple[str, ...], tuple[str, ...]] = {
-    _OF_TABLES: ("bh", "auto", "proved", "aware"),
-    _OF_SCORES: _OF_SCORES,
-}
 _MOST_PEOPLE = 10**8  # of a comparison
 
 
@@ -66,6 +69,8 @@ def plan(
     columns: Mapping[str, Sequence[object] | None] | None = None,
     missing: float | None = None,
     rate: float | None = None,
+    shape: Shape | None = None,
+    centre: float | None = None,
     methods: Planned | Iterable[Planned] | None = None,
     k: int | None = None,
     dependence: Dependence | None = None,
@@ -116,7 +121,15 @@ def plan(
         `Compare` only: the share of entries that are missing. If None, 0.
     rate : float, optional
         `Compare` with answers only: how frequent the first level of each column is. If None, all levels are
-        equally frequent, and yes is as frequent as no.
+        equally frequent, and yes is as frequent as no. Nobody gives an answer that is not among the levels.
+    shape : {"normal", "skewed", "heavy-tailed", "uniform", "counts"}, optional
+        `Compare` only: how the numbers are spread. It matters where they have no bounds, because ranks are
+        compared there: the same difference in standard deviations moves ranks more where numbers are skewed,
+        as incomes are. If None, normal, and the plan also says what would be found if they were skewed.
+    centre : float, optional
+        `Compare` only: the mean of the numbers in their standard deviations. Where numbers lie is learned
+        within the budget if they have no bounds, which is the dearer the further from 0 they are: blood
+        pressures lie at about 8, heights at 17. If None, 4, as ages do.
     methods : str or sequence of str, optional
         Among "bh" (no privacy, the textbook test), "auto" (what `discover` does by default), "all", "proved"
         ("all" with guarantee="proved"), "focus", "aware", "calibrated", "mirror", "peel" and "oneshot". If
@@ -133,7 +146,7 @@ def plan(
         Also the power at a tenth to ten times n, for `Plan.plot`.
     repetitions : int, optional
         How many studies to invent for each figure. If None, 40, or 20 when `quick`, and 12 for each step of a
-        search (fewer for millions of hypotheses).
+        search; 30, 24 and 5 of whole tables; fewer where they are large.
     seed : int
         Seeds the invented people. The noise of a release has no seed.
     tick : callable, optional
@@ -166,43 +179,48 @@ def plan(
     (10, 'calibrated')
     """
     tables = sensitivity is None and (test is None or isinstance(test, Compare))
+    if isinstance(test, Compare) and test.adjust is not None:
+        raise InputError(
+            "how many people an adjusted comparison takes depends on how alike the groups are: plan without "
+            "adjust, and see `discreet bench adjusted` for what strong confounding costs"
+        )
     n = check.whole(n, "n", 20, _MOST_PEOPLE if tables else 10**9)
-    kinds = _columns(columns, m, tables=tables)
-    m = sum(size for size, _ in kinds) if kinds else check.whole(500 if m is None else m, "m", 1, 10**8)
+    asked_columns = columns_of(columns, m, test, tables=tables)
+    if asked_columns:
+        m = sum(column.hypotheses for column in asked_columns)
+    m = check.whole(500 if m is None else m, "m", 1, 10**8)
     quick, curve = check.flag(quick, "quick"), check.flag(curve, "curve")
     if alternative is not None and sensitivity is None:
         raise InputError("alternative is for z scores of your own (sensitivity): give it to the test")
     looks = alternative_of("two-sided" if alternative is None else alternative)
-    chosen, notes = _methods(
+    chosen, notes = methods_to_try(
         methods,
-        _OF_TABLES if tables else _OF_SCORES,
+        OF_TABLES if tables else OF_SCORES,
         signed=sensitivity is not None and looks != "two-sided",
     )
     options = {"dependence": dependence, "cutoffs": cutoffs, "k": k}
-    refuse_idle(options, [_private(method) for method in chosen if method != "bh"])
+    refuse_idle(options, [private_method(method) for method in chosen if method != "bh"])
     if target is not None and quick:
         raise InputError("target is what is searched for, and quick searches for nothing: leave one out")
     target = _TARGET if target is None else check.level(target, "target")
-    sizes = _sizes(effects)
-    signals = _signals(signals, m, len(sizes))
+    sizes = effect_sizes(effects)
+    signals = number_of_signals(signals, m, len(sizes))
     budget = {"q": q, "epsilon": epsilon, "delta": delta}
-    asked = {method: _asked(method, options, m, signals, budget) for method in chosen}
+    asked = {method: parameters_of(method, options, m, signals, budget) for method in chosen}
     k = min(m, 2 * signals) if k is None else check.whole(k, "k", 1, m)
-    cohort = _cohort(test, kinds or ((1, False),) * m, share, sd, missing, rate) if tables else None
-    if not tables:
-        refuse({"missing": missing, "rate": rate}, "for this test")
-    setting = _setting(test, sensitivity, looks, n, share, sd) if cohort is None else cohort
-    fast, usual, search = (_QUICK, _USUAL, _SEARCH) if cohort is None else _TABLES
-    few = max(min(6, search), min(search, 3_000_000 // m))  # each question of a search
-    many = max(6, min(fast if quick else usual, 3_000_000 // m))
-    if repetitions is not None:
-        few = many = check.whole(repetitions, "repetitions", 2, max(6, _MOST_SCORES // m))
+    if tables:
+        setting = cohort_of(test, asked_columns, m, share, sd, missing, rate, shape, centre)
+        signals = min(signals, setting.real_places.size)
+    else:
+        refuse_unused({"missing": missing, "rate": rate, "shape": shape, "centre": centre}, "for this test")
+        setting = setting_of(test, sensitivity, looks, n, share, sd)
+    many, few = _studies(repetitions, n, m, tables=tables, quick=quick)
     seed = check.whole(seed, "seed", 0, 2**128)
     if tick is not None and not callable(tick):
         raise InputError("tick must be a function of one number, called at each step")
     each = tuple(float(size) for size in np.resize(np.array(sizes), signals))
     made = (n, m, asked, each, k, many, seed)
-    study = Study(setting, *made) if isinstance(setting, Setting) else Comparison(setting, *made)
+    study = Comparison(setting, *made) if isinstance(setting, Cohort) else Study(setting, *made)
 
     # A table takes its time: what people ask for is the default.
     sought = [method for method in chosen if not tables or method in {"bh", "auto"} or len(chosen) <= 2]
@@ -219,6 +237,7 @@ def plan(
                 trial, outlooks[method], target, outlooks.get("calibrated"), outlooks.get("bh")
             )
             tell(1)
+        skewed = if_skewed(study, chosen, said=shape is not None)
     return Plan(
         n=n,
         m=m,
@@ -234,139 +253,17 @@ def plan(
         target=target,
         repetitions=many,
         outlooks=tuple(outlooks[method] for method in chosen),
+        if_skewed=skewed,
         curve=power_by_people(study, chosen) if curve else (),
         notes=notes,
     )
 
 
-def _sizes(effects: Any) -> tuple[float, ...]:
-    """Return the effects as a tuple; one number stands for itself."""
-    several = check.entries(effects, "effects") if isinstance(effects, Iterable) else [effects]
-    sizes = tuple(check.between(check.positive(size, "effects"), "effects", 0, _LARGEST) for size in several)
-    if not sizes:
-        raise InputError("effects must hold at least one effect size, such as 0.1")
-    return sizes
-
-
-def _signals(signals: int | None, m: int, kinds: int) -> int:
-    """Return how many hypotheses are false; each effect size gets at least one."""
-    if kinds > m:
-        raise InputError(f"effects must hold at most m = {m} sizes; got {kinds}")
-    return max(kinds, m // 10) if signals is None else check.whole(signals, "signals", kinds, m)
-
-
-def _asked(method: str, options: dict[str, Any], m: int, signals: int, budget: dict[str, Any]) -> Parameters:
-    """Return what `method` would be asked for, with those of the options that it takes."""
-    if method == "bh":
-        return Parameters(**budget)
-    private, guarantee = _private(method)
-    taken = {option: options[option] for option in private.takes(guarantee) if option in options}
-    if method in {"peel", "oneshot"} and taken["k"] is None:
-        taken["k"] = min(m, 2 * signals)
-    if guarantee is not None:
-        taken["guarantee"] = guarantee
-    return Parameters(**budget, method=cast("MethodName", private.name), **taken)
-
-
-def _private(method: str) -> tuple[Method, str | None]:
-    """Return the method of a release that is planned under this name, and the guarantee it is asked for."""
-    named = {"calibrated": "aware", "proved": "all"}.get(method)
-    return (PRIVATE[method], None) if named is None else (PRIVATE[named], method)
-
-
-def _columns(columns: Any, m: int | None, *, tables: bool) -> tuple[tuple[int, bool], ...]:
-    """Return how many hypotheses each column makes, and whether they are answers."""
-    if columns is None:
-        return ()
-    if not tables:
-        raise InputError("columns is for Compare: other tests look at every column in the same way")
-    if not isinstance(columns, Mapping):
-        raise InputError("columns must be a mapping from names to levels, with None for numbers")
-    given = check.items(cast("Mapping[Any, Any]", columns), "columns")
-    kinds: tuple[tuple[int, bool], ...] = tuple(
-        (1, False) if levels is None else (len(check.levels(levels, f"columns: {name!r}")), True)
-        for name, levels in given
-    )
-    if not kinds:
-        raise InputError("columns must name at least one column")
-    if m is not None and m != sum(size for size, _ in kinds):
-        raise InputError("m and columns say different numbers of hypotheses: leave m out")
-    return kinds
-
-
-def _cohort(
-    test: Any,
-    kinds: tuple[tuple[int, bool], ...],
-    share: float | None,
-    sd: float | None,
-    missing: float | None,
-    rate: float | None,
-) -> Cohort:
-    """Return the people to invent for a comparison of two groups."""
-    asked: Compare = Compare(group="group") if test is None else test
-    answers = tuple(said for _, said in kinds)
-    if rate is not None and not any(answers):
-        raise InputError("rate is about answers, and no column has levels: leave it out")
-    if sd is not None and (asked.bounds is None or all(answers)):
-        raise InputError("sd would do nothing without numbers that have bounds: leave it out")
-    return Cohort(
-        asked,
-        tuple(size for size, _ in kinds),
-        answers,
-        _HALF if share is None else check.between(share, "share", 0.001, 0.999),
-        None if sd is None else in_half(sd, "sd"),
-        0.0 if missing is None else check.between(missing, "missing", 0.0, 0.99),
-        None if rate is None else check.between(rate, "rate", 0.0001, 0.9999),
-    )
-
-
-def refuse(options: Mapping[str, Any], where: str) -> None:
-    """Refuse options that would do nothing."""
-    for name, value in options.items():
-        if value is not None:
-            raise InputError(f"{name} would do nothing {where}: leave it out")
-
-
-def _setting(
-    test: Any,
-    sensitivity: float | None,
-    looks: Alternative,
-    n: int,
-    share: float | None,
-    sd: float | None,
-) -> Setting:
-    """Return the study to invent; what it would not look at is refused."""
-    part = _HALF if share is None else check.between(share, "share", 0.001, 0.999)
-    varies = None if sd is None else in_half(sd, "sd")
-    if sensitivity is not None:
-        if test is not None:
-            raise InputError("test and sensitivity exclude each other: a test knows its own sensitivity")
-        setting = Setting(check.positive(sensitivity, "sensitivity"), n, part, varies, looks)
-    else:
-        setting = Setting(test, n, part, varies)
-    for name, value, used in (("share", share, setting.uses_share), ("sd", sd, setting.uses_sd)):
-        if value is not None and not used:
-            raise InputError(f"{name} would do nothing for this test: leave it out")
-    return setting
-
-
-def _methods(
-    methods: Any, offered: tuple[str, ...], *, signed: bool
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the methods to try, in the order of the table, and words on one that does not apply."""
-    named = [methods] if isinstance(methods, str) else methods
-    given = list(_SHOWN[offered]) if named is None else check.entries(named, "methods")
-    wanted = [check.choice(method, "methods", offered) for method in given]
-    if not wanted:
-        raise InputError(f"methods must name at least one of {', '.join(offered)}")
-    notes: tuple[str, ...] = ()
-    if "mirror" in wanted and not signed:
-        if methods is not None:
-            raise InputError(
-                'methods: "mirror" needs one-sided z scores of your own: give sensitivity and alternative'
-            )
-        wanted.remove("mirror")
-        notes = (
-            "The mirror is left out: it needs one-sided z scores of your own (sensitivity, alternative).",
-        )
-    return tuple(method for method in METHODS if method in wanted), notes
+def _studies(repetitions: int | None, n: int, m: int, *, tables: bool, quick: bool) -> tuple[int, int]:
+    """Return how many studies to invent for a figure, and for each question of a search."""
+    if repetitions is not None:
+        many = check.whole(repetitions, "repetitions", 2, max(6, _MOST_SCORES // m))
+        return many, many
+    fast, usual, search = _TABLES if tables else (_QUICK, _USUAL, _SEARCH)
+    most = _ALL_ENTRIES // min(n * m, ENTRIES) if tables else _ALL_SCORES // m
+    return max(6, min(fast if quick else usual, most)), max(min(6, search), min(search, most))

@@ -12,9 +12,8 @@ from discreet.classical.adaptive_bh import adaptive_bh
 from discreet.classical.familywise import bonferroni, holm
 from discreet.classical.grouped_bh import grouped_bh
 from discreet.classical.hierarchical_bh import hierarchical_bh
-from discreet.classical.line import harmonic
 from discreet.classical.rejections import Rejections
-from discreet.classical.step_up import step_up_positions
+from discreet.classical.step_up import harmonic, step_up_positions
 from discreet.classical.weighted_bh import weighted_bh
 from discreet.errors import InputError
 from discreet.report.intervals import told_of

@@ -11,6 +11,8 @@ from discreet import check
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
 BY_QUESTION = "BH by question"
@@ -25,7 +27,7 @@ class Told:
     ----------
     indices : array of int, shape (k,)
         Places among the hypotheses, ascending.
-    hypotheses : tuple of str
+    hypotheses : sequence of str
         Their names.
     effect : tuple of str
         What each estimate is: "difference of means", "difference of rates", "P(larger) - P(smaller)".
@@ -60,7 +62,7 @@ class Told:
     """
 
     indices: NDArray[np.int64]
-    hypotheses: tuple[str, ...]
+    hypotheses: Sequence[str]
     effect: tuple[str, ...]
     estimate: NDArray[np.float64]
     standard_error: NDArray[np.float64]
@@ -127,7 +129,13 @@ def strongest_first(told: Told, where: NDArray[np.intp]) -> NDArray[np.intp]:
 
 def places(told: Told, indices: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return where in `told` the hypotheses at `indices` stand; all of them must be there."""
-    positions = np.searchsorted(told.indices, indices)
-    if positions.max(initial=-1) >= len(told) or (told.indices[positions] != indices).any():
+    # They ascend from 0 on: if the last is as large as their number allows, each stands at its own place.
+    complete = len(told) > 0 and told.indices[-1] == len(told) - 1
+    positions = indices if complete else np.searchsorted(told.indices, indices)
+    if (
+        positions.max(initial=-1) >= len(told)
+        or positions.min(initial=0) < 0
+        or (told.indices[positions] != indices).any()
+    ):
         raise InputError("a discovery is not among the hypotheses that were told")
     return positions

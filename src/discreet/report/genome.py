@@ -133,9 +133,10 @@ class Located:
         """Return one line for each discovery under GWAS-SSF's column names, and its locus.
 
         The standard's mandatory columns in its order, then variant_id, rsid, rank (when ordered) and locus;
-        value and noise_sd only when values were released. p_value, noise included, where the method tells it
-        (method="all"). beta, standard_error and effect_allele_frequency are never released, so they are #NA:
-        a released value is a covariance, not a slope.
+        value and noise_sd only when values were released. Where every variant is told, noise included
+        (method="all"): p_value, and for cases against controls beta, the log odds ratio of an allele, and its
+        standard_error, from the released difference and variance of allele counts. Else they are #NA, as is
+        effect_allele_frequency, which is not released.
         """
         from discreet.report.ssf import to_tsv
 

@@ -34,8 +34,8 @@ def needed(release: Release) -> list[str]:
     size, people = smallest(release), release.parameters.get("people")
     if size is not None:
         second = (
-            f"To be reported, a difference had to be about {size:.2g} standard deviations of its column. "
-            "With four times as many people, differences of half that size or less would be reported."
+            f"To be reported, a difference had to be about {size:.2g} times the standard deviation of its "
+            "column. With four times as many people, differences of half that size or less would be reported."
         )
     else:
         second = "More people, a larger epsilon, or fewer hypotheses would show weaker effects."

@@ -99,10 +99,13 @@ class Release:
 
     def __post_init__(self) -> None:
         if self.told is not None:
+            from discreet.block import Names
             from discreet.report.estimates import places
 
+            at = places(self.told, self.indices).tolist()
             names = self.told.hypotheses
-            if tuple(names[int(place)] for place in places(self.told, self.indices)) != self.discoveries:
+            named = names.at(at) if isinstance(names, Names) else tuple(map(names.__getitem__, at))
+            if named != self.discoveries:
                 raise InputError("told must have every discovery under its name")
 
     @property

@@ -7,11 +7,17 @@ import io
 import re
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from discreet.report.estimates import places
 from discreet.report.intervals import of_discoveries
 from discreet.report.save import harmless
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from discreet.report.genome import Located
+    from discreet.report.release import Release
 
 # In the standard's order. What a release does not hold is #NA there, as the standard asks.
 MANDATORY = (
@@ -30,6 +36,7 @@ _NUMBERS = {"X": "23", "Y": "24", "XY": "23", "PAR1": "23", "PAR2": "23", "M": "
     "25": "23",
     "26": "25",
 }
+_DIFFERENCE = "difference of means"
 _RSID = re.compile(r"rs\d+")
 
 
@@ -37,6 +44,7 @@ def to_tsv(located: Located) -> str:
     """Return one line for each discovery: the standard's columns, then what the release adds."""
     release, values = located.release, located.release.values
     told = None if release.told is None else of_discoveries(release)["p_value"]
+    slopes = _slopes(release)
     locus_of = {member: i + 1 for i, locus in enumerate(located.loci) for member in locus.members}
     file = io.StringIO()
     writer = csv.writer(file, delimiter="\t", lineterminator="\n")
@@ -49,7 +57,8 @@ def to_tsv(located: Located) -> str:
             variant.position,
             effect,
             other,
-            *[ABSENT] * 3,
+            *_numbers(slopes, place),
+            ABSENT,
             ABSENT if told is None else f"{told[place]:.4g}",
             name,
         ]
@@ -59,6 +68,29 @@ def to_tsv(located: Located) -> str:
             row += [f"{values.noisy[place]:.6g}", f"{values.noise[place]:.4g}"]
         writer.writerow(row)
     return file.getvalue()
+
+
+def _slopes(release: Release) -> NDArray[np.float64] | None:
+    """Return the log odds ratio of an allele and its error, (2, discoveries); None where nothing tells it.
+
+    With d the difference of the mean numbers of alleles and v their variance, d/v: the first step of a
+    logistic regression from no effect. Both were released; v is taken as it is.
+    """
+    told = release.told
+    if told is None or told.deviation is None:
+        return None
+    where = places(told, release.indices)
+    variance = told.deviation[where] ** 2
+    alike = np.array([told.effect[place] == _DIFFERENCE for place in where.tolist()], dtype=np.bool_)
+    slopes = np.stack([told.estimate[where], told.standard_error[where]]) / variance
+    return np.where(alike, slopes, np.nan)
+
+
+def _numbers(slopes: NDArray[np.float64] | None, place: int) -> list[str]:
+    """Return beta and its standard error, absent where one of them is not known."""
+    if slopes is None or not np.isfinite(slopes[:, place]).all():
+        return [ABSENT] * 2
+    return [f"{number:.4g}" for number in slopes[:, place].tolist()]
 
 
 def _chromosome(name: str) -> str:

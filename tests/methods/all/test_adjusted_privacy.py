@@ -92,7 +92,8 @@ def test_no_step_is_moved_by_more_than_is_paid_for():
     found = moved(1, 90)
     assert max(found.values()) <= audit.ROOM, found
     assert {"learn_groups", "_moments", "learn_balance", "measure_adjusted", "learn_norms"} <= set(found)
-    assert min(found["learn_balance"], found["measure_adjusted"], found["_moments"]) > 0.7, found
+    steps = ("learn_balance", "measure_adjusted", "_moments", "_learn_slopes")
+    assert min(found[step] for step in steps) > 0.7, found
 
 
 def residuals_charged_as_public(patch):
@@ -122,6 +123,16 @@ def moments_charged_as_one_row(patch):
     patch.setattr(balance, "with_noise", faulty)
 
 
+def slopes_charged_as_one_row(patch):
+    """Charge slopes as if the rows of two people could not be opposite."""
+    real = measure.with_noise
+
+    def faulty(total, moved, rho, unit=1.0):
+        return real(total, moved / 2 if np.ndim(total) == 2 else moved, rho, unit)
+
+    patch.setattr(measure, "with_noise", faulty)
+
+
 def exact_size_of_the_balance(patch):
     """Use the number of people that are compared as it is."""
     real = measure.learn_balance
@@ -139,6 +150,7 @@ def exact_size_of_the_balance(patch):
         residuals_charged_as_public,
         covariates_not_shortened,
         moments_charged_as_one_row,
+        slopes_charged_as_one_row,
         exact_size_of_the_balance,
     ],
 )

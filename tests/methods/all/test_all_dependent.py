@@ -51,4 +51,4 @@ def test_clipping_around_one_centre_is_caught(rng, monkeypatch):
     monkeypatch.setattr(clipping, "_BIAS", 0.0)
     for module in (constants, measure):
         monkeypatch.setattr(module, "clear_difference", lambda contrast, *_: np.zeros(contrast.size))
-    assert abs(moved(rng, *SETTINGS[1], runs=1)) > 4.0
+    assert abs(moved(rng, *SETTINGS[1])) > 3.0  # three times what is claimed above

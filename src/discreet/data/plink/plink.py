@@ -24,7 +24,7 @@ from discreet.data.plink.lines import text_of
 from discreet.data.plink.products import Products
 from discreet.data.plink.variants import Variants, read_variants
 from discreet.errors import InputError
-from discreet.machine import processors
+from discreet.kernels import processors
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping, Sequence

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _TYPES = {bool: "bool", int: "int", float: "float"}
 NUMBERS = ("bool", "int", "float", "object")  # objects are read one by one, and must be numbers
+_YES_OF = {frozenset({yes, no}): yes for yes, no in (("yes", "no"), ("true", "false"), ("1", "0"))}
 _PANDAS_ROWS = "__index_level_0__"
 _SHOWN = 10  # levels in a message
 
@@ -44,8 +45,9 @@ def choose(columns: Sequence[Column], wanted: Any, reserved: Sequence[str]) -> t
 
     `wanted` is None (every number or yes/no column, and answers with levels that the table declares), a type
     (bool, int, float), a mapping from name to levels (None: numbers, or as the table declares), or names,
-    patterns with * or ?, and "name=level,level". Of two levels and more given here, those not declared go to
-    "other", silently. `reserved` are the group, stratum and person columns: never tested.
+    patterns with * or ?, and "name=level,level". Yes and no (true and false, 1 and 0) make one hypothesis;
+    of other levels given here, two and more, those not declared go to "other", silently. `reserved` are the
+    group, stratum and person columns: never tested.
     """
     free = offered(columns, reserved)
     picked: list[tuple[Column, tuple[Any, ...] | None]]
@@ -179,14 +181,29 @@ def declare(name: str) -> str:
     )
 
 
+def hypotheses_of(levels: Sequence[Any]) -> tuple[int, bool]:
+    """Return how many hypotheses the levels make that are given for a column, and if "other" is the last."""
+    # Of one level, "other" would be the same question asked backwards, and of yes and no, no would be.
+    other = len(levels) > 1 and _place_of_yes(levels) is None
+    return (len(levels) + 1 if other else 1), other
+
+
+def _place_of_yes(levels: Sequence[Any]) -> int | None:
+    """Return where yes is among yes and no (true and false, 1 and 0); None of other levels."""
+    words = [str(level).strip().casefold() for level in levels]
+    return words.index(_YES_OF[frozenset(words)]) if frozenset(words) in _YES_OF else None
+
+
 def _with_levels(column: Column, levels: tuple[Any, ...] | None) -> Chosen:
     name = column.name or "column"
     if levels is None:
         return Chosen(column, None, (name,)) if column.levels is None else _declared(name, column)
     if not levels:
         raise InputError(f"columns: the levels of {name!r} must be at least one")
-    # Of one level alone, "other" would be the same question asked backwards.
-    more = () if len(levels) == 1 else ("other",)
+    yes = _place_of_yes(levels)
+    if yes is not None:
+        return _declared(name, replace(column, levels=levels, yes=yes))
+    more = ("other",) if hypotheses_of(levels)[1] else ()
     places = (*range(len(levels)), -1)[: len(levels) + len(more)]
     return Chosen(column, levels, tuple(f"{name}={level}" for level in (*levels, *more)), places)
 
@@ -195,7 +212,8 @@ def _declared(name: str, column: Column) -> Chosen:
     """Return a column with all the levels there are; of two, one tells all."""
     levels = column.levels or ()
     places = [column.yes] if len(levels) == 2 else range(len(levels))
-    names = [name if levels == (0, 1) else f"{name}={levels[place]}" for place in places]
+    plain = tuple(map(str, levels)) in {("0", "1"), ("False", "True")}  # a yes/no column by its own name
+    names = [name if plain else f"{name}={levels[place]}" for place in places]
     return Chosen(column, levels, tuple(names), tuple(places), closed=True)
 
 

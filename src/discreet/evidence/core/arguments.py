@@ -138,6 +138,7 @@ HELP: dict[str, str] = {
     "case_floor": "The same for the share of cases; one half if absent, less with very many people.",
     "sd_floor": "The same for the standard deviation of a trait, as a share of its bounds' width.",
     "protect": "everything, or columns if groups are public; of genotypes both, or genotypes alone.",
+    "adjust": "Adjust for it: age=17,90 (bounds) or sex=female,male (levels); repeat for several.",
     "affected": "tdt: the phenotype of affected children; 2 if absent.",
     "ceiling": "Scores above it count as it.",
     "tail": "safe (if absent) or normal; of two-by-two, allelic and trend also proved.",

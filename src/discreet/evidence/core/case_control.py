@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from discreet.errors import InputError
 from discreet.evidence.core import tails
 from discreet.evidence.core.allele_tails import AlleleTails
+from discreet.evidence.core.arguments import PROVABLE
 from discreet.evidence.core.association import Design, Moments, association, private_design, public_design
 from discreet.evidence.core.common import basis_of
-from discreet.evidence.core.genetic import Genetic, not_protected, strata_of, variance_floor
+from discreet.evidence.core.genetic import ALLELES, Genetic, not_protected, strata_of, variance_floor
+from discreet.evidence.core.protocol import Comparison
 from discreet.labels import codes
 
 if TYPE_CHECKING:
@@ -139,6 +141,38 @@ class CaseControl(Genetic):
         controls, cases = counts.members.T
         low, high = np.where(controls > 0, 0.0, 1.0), np.where(cases > 0, 1.0, 0.0)
         return public_design(counts.slots, cases, cases, low, high, public)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlleleCounts(CaseControl):
+    """What tests of whether alleles are more, or fewer, in cases than in controls share."""
+
+    tails: ClassVar[tuple[str, ...]] = PROVABLE
+
+    alternative: Alternative = "two-sided"
+
+    @property
+    def uses_sd(self) -> bool:
+        """Yes: it says how frequent an allele is."""
+        return True
+
+    def invented(self, z: NDArray[np.float64], people: Invented) -> Evidence:
+        """Return the evidence of invented people with these z scores."""
+        return invented_counts(self, z, people)
+
+    def comparison(self) -> Comparison | None:
+        """Return the comparison of whole rows that this is, unless it has strata, floors, tail or ceiling."""
+        own = (self.stratum, self.maf_floor, self.case_floor, self.ceiling, self.tail)
+        if own != (None, None, None, None, "safe"):
+            return None
+        return Comparison(
+            group=self.group,
+            levels=self.levels,
+            alternative=self.alternative,
+            protect="everything" if self.protect == "both" else "columns",
+            bounds=ALLELES,
+            genotypes=True,
+        )
 
 
 def invented_counts(test: CaseControl, z: NDArray[np.float64], people: Invented) -> Evidence:

@@ -75,12 +75,33 @@ def is_bounds(levels: Levels) -> bool:
     )
 
 
+def pairs_of(adjust: Any) -> list[tuple[Any, Any]]:
+    """Return columns with what is given of each, in a mapping or as text: ["age=17,90", "sex=f,m"]."""
+    if isinstance(adjust, Mapping):
+        return check.items(cast("Mapping[Any, Any]", adjust), "adjust")
+    if not isinstance(adjust, (list, tuple)):
+        return []
+    texts = [check.text(given, "adjust").partition("=") for given in cast("list[Any]", adjust)]
+    named = all(equals and column for column, equals, _ in texts)
+    return [(column, _read(values.split(","))) for column, _, values in texts] if named else []
+
+
+def _read(parts: list[str]) -> list[str] | tuple[float, float]:
+    """Return two texts that are numbers as such: they are bounds."""
+    try:
+        low, high = map(float, parts)
+    except ValueError:
+        return parts
+    return low, high
+
+
 def settled(adjust: Any, others: tuple[str | None, ...]) -> dict[str, tuple[Any, ...]]:
     """Return the columns to adjust for with their bounds or levels, checked."""
-    if not isinstance(adjust, Mapping) or not adjust:
+    pairs = pairs_of(adjust)
+    if not pairs:
         raise InputError(f"adjust must map columns to bounds or levels: {_EXAMPLE}")
     checked: dict[str, tuple[Any, ...]] = {}
-    for name, value in check.items(cast("Mapping[Any, Any]", adjust), "adjust"):
+    for name, value in pairs:
         column = check.text(name, "a column of adjust")
         if column in others:
             raise InputError("adjust must name other columns than group and within")

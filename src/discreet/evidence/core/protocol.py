@@ -53,6 +53,8 @@ class Comparison:
         Whether every column is yes or no.
     complete : bool
         Whether `bounds` must cover every column of numbers.
+    genotypes : bool
+        Whether entries are numbers of alleles: what rounds to none of 0, 1 and 2 is missing.
     within : str or None
         A column of disjoint subgroups to compare inside of, protected as the group is.
     levels_within : tuple
@@ -68,6 +70,7 @@ class Comparison:
     bounds: Bounds | None = None
     answers: bool = False
     complete: bool = False
+    genotypes: bool = False
     within: str | None = None
     levels_within: Levels = ()
     adjust: Mapping[str, Levels] | None = None
@@ -243,3 +246,11 @@ def _short(value: object) -> str:
         value = f"{getattr(value, '__module__', '')}:{getattr(value, '__qualname__', 'function')}"
     text = f"{value:g}" if isinstance(value, float) else str(value)
     return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
+
+
+def check_test(test: Any) -> None:
+    """Refuse the name of a test, or its class, in place of a test."""
+    if not isinstance(test, Test):
+        raise InputError(
+            "test must be an object such as TwoGroups(group=..., bounds=...), not a name or class"
+        )

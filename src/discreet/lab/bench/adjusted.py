@@ -23,8 +23,14 @@ if TYPE_CHECKING:
 ALPHA, Q = 0.01, 0.1
 MOST = 1.5
 """Times alpha."""
-_COVARIATES = (2, 5, 10)
-_EFFECT = 0.15  # of a column's deviation given the covariates, for power
+# Of each setting: covariates, the deviation of the log odds that they make, and the effect, in deviations of
+# a column given the covariates; these make the other half of its variance.
+_SETTINGS = {
+    "2 covariates": (2, 2.0, 0.15),
+    "5 covariates": (5, 2.0, 0.15),
+    "10 covariates": (10, 2.0, 0.15),
+    "2, drawn by lot": (2, 0.0, 0.1),
+}
 _BOUNDS = (-4.0, 4.0)
 _ADJUSTED = "adjusted, "
 
@@ -33,7 +39,7 @@ _ADJUSTED = "adjusted, "
 class Row:
     """Shares of null columns below alpha, of false discoveries at q, and of real columns discovered."""
 
-    covariates: int
+    setting: str
     method: str
     alarms: float
     fdr: float
@@ -77,23 +83,24 @@ class _Study:
         return np.asarray(2 * stdtr(degrees, -np.abs(slope / error)), dtype=np.float64)
 
 
-def _study(people: int, columns: int, covariates: int, rng: np.random.Generator) -> _Study:
-    """Return a study: normal covariates that make log odds of deviation 2; half of the columns differ."""
+def _study(people: int, columns: int, setting: str, rng: np.random.Generator) -> _Study:
+    """Return a study with normal covariates, in which half of the columns differ."""
+    covariates, confounding, effect = _SETTINGS[setting]
     z = rng.normal(size=(people, covariates))
     lean = z.sum(axis=1) / np.sqrt(covariates)
-    group = (rng.random(people) < 1 / (1 + np.exp(-2 * lean))).astype(np.float64)
+    group = (rng.random(people) < 1 / (1 + np.exp(-confounding * lean))).astype(np.float64)
     values = rng.normal(size=(people, columns)) + lean[:, None]
-    values[:, columns // 2 :] += _EFFECT * group[:, None]
+    values[:, columns // 2 :] += effect * group[:, None]
     return _Study(values, z, group)
 
 
 def run(people: int, columns: int, studies: int = 20, epsilon: float = 1.0, seed: int = 1) -> list[Row]:
-    """Return false alarms and power with 2, 5 and 10 covariates that move the group and every column."""
+    """Return false alarms and power where covariates move the groups and columns, or the columns alone."""
     rows: list[Row] = []
-    for count in _COVARIATES:
+    for place, setting in enumerate(_SETTINGS):
         seen: dict[str, list[tuple[float, float, float]]] = {}
         for number in range(studies):
-            study = _study(people, columns, count, np.random.default_rng([seed, count, number]))
+            study = _study(people, columns, setting, np.random.default_rng([seed, place, number]))
             p = {
                 _ADJUSTED + "all protected": study.p_values(epsilon),
                 _ADJUSTED + "groups public": study.p_values(epsilon, "columns"),
@@ -102,7 +109,7 @@ def run(people: int, columns: int, studies: int = 20, epsilon: float = 1.0, seed
             }
             for method, values in p.items():
                 seen.setdefault(method, []).append(_judged(values, columns // 2))
-        rows += [Row(count, method, *np.mean(parts, axis=0).tolist()) for method, parts in seen.items()]
+        rows += [Row(setting, method, *np.mean(parts, axis=0).tolist()) for method, parts in seen.items()]
     return rows
 
 
@@ -117,11 +124,10 @@ def _judged(p: NDArray[np.float64], half: int) -> tuple[float, float, float]:
 def in_words(rows: list[Row], people: int, columns: int, studies: int) -> str:
     """Return the table, and whether false alarms stay below the target."""
     half = columns // 2
-    what = f"{half:,} null columns and {half:,} with {_EFFECT:g} deviations"
-    lines = [f"{people:,} people; {studies} studies of {what}"]
+    lines = [f"{people:,} people; {studies} studies of {half:,} null columns and {half:,} that differ"]
     for row in rows:
         figures = f"null {row.alarms / ALPHA:6.2f} alpha   FDR {row.fdr:.3f}   power {row.power:.2f}"
-        lines.append(f"{row.covariates:3} covariates  {row.method:24} {figures}")
+        lines.append(f"{row.setting:16} {row.method:24} {figures}")
     ours = [row.alarms for row in rows if row.method.startswith(_ADJUSTED)]
     # Three standard errors of a share of all null columns.
     error = 3 * np.sqrt(ALPHA / (half * studies))

@@ -10,6 +10,7 @@ import numpy as np
 from discreet.api import release
 from discreet.errors import InputError
 from discreet.evidence.allelic import Allelic
+from discreet.evidence.carriers import Carriers
 from discreet.lab.bench.timing import verdict
 from discreet.measure import measure
 from discreet.report.text_table import table
@@ -38,9 +39,11 @@ class Recall:
     gap: float
 
 
-def tests() -> dict[str, Allelic]:
-    """Return the scores compared; the first two leave everything but what is protected to the library."""
+def tests() -> dict[str, Allelic | Carriers]:
+    """Return the scores compared; the first four leave everything but what is protected to the library."""
     return {
+        "carriers, both protected": Carriers(),
+        "carriers, phenotype public": Carriers(protect="genotypes"),
         "both protected": Allelic(),
         "phenotype public": Allelic(protect="genotypes"),
         "both protected, floors .05 and .5": Allelic(maf_floor=0.05, case_floor=0.5),
@@ -121,7 +124,7 @@ def in_words(recalls: list[Recall], repetitions: int) -> str:
             ),
             table(header, rows),
             (
-                "The first six rows are the library's defaults: floors follow from the number of people, by "
+                "The first six rows are the library's default: one cap by the number of people, by "
                 "one rule for every study. The gap is how far the weaker causal variant "
                 "stands above the best other one, in sensitivities; the noise of a pure top 2 is "
                 "4/epsilon of them. The gap limits recall, and grows like the number of people. A release "

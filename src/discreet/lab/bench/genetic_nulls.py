@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from discreet.evidence.allelic import Allelic
+from discreet.evidence.carriers import Carriers
 from discreet.evidence.core.null_columns import STATUS, NullCase, genotypes
 from discreet.evidence.genotypic import Genotypic
 from discreet.evidence.trend import Trend
@@ -39,6 +40,9 @@ def tests(cases: float) -> dict[str, Any]:
     """Return the tests tried at a share of cases."""
     public: dict[str, Any] = {"protect": "genotypes", "maf_floor": 0.05}
     return {
+        "carriers": Carriers(**public),
+        "carriers, both protected": Carriers(maf_floor=0.05, case_floor=cases),
+        "carriers, proved": Carriers(**public, tail="proved"),
         "allelic": Allelic(**public),
         "trend": Trend(**public),
         "allelic, both protected": Allelic(maf_floor=0.05, case_floor=cases),

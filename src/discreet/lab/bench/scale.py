@@ -18,10 +18,10 @@ from discreet.engine.work import concluded, scanned
 from discreet.evidence.allelic import Allelic
 from discreet.evidence.core.evidence import Evidence, Numbered
 from discreet.evidence.two_groups import TwoGroups
+from discreet.kernels import processors as usable
 from discreet.lab.bench.evidence import write
 from discreet.lab.bench.timing import Cost, interleaved
 from discreet.lab.cohort import Simulated
-from discreet.machine import processors as usable
 from discreet.measure import measure
 from discreet.report.text_table import table
 

@@ -29,7 +29,8 @@ class Results:
     """One z score for each hypothesis, noise in its variance, its degrees of freedom, and the estimates.
 
     `error` is the standard error of an estimate, `noise` the part of it that privacy adds, `deviation` the
-    standard deviation of the column, in the units of the estimate.
+    standard deviation of the column, in the units of the estimate. `contrast` is sum (y - f) w v among those
+    present as if both groups lacked as many entries, of variance `variance` where the groups do not differ.
     """
 
     z: NDArray[np.float64]
@@ -39,6 +40,8 @@ class Results:
     error: NDArray[np.float64]
     noise: NDArray[np.float64]
     deviation: NDArray[np.float64]
+    contrast: NDArray[np.float64]
+    variance: NDArray[np.float64]
 
 
 def results(
@@ -87,7 +90,8 @@ def results(
     sampling = sampling * _under_the_truth(known, mean, contrast, part, present)
     off_by = np.hypot(known.means.doubt / present, (1 / kept - 1) / 2)
     error = np.hypot(np.sqrt(sampling + noise + extra) * unit, np.abs(estimate) * off_by)
-    return Results(z, degrees, p, estimate, error, np.sqrt(noise) * unit, np.sqrt(squares / present) * worth)
+    deviation = np.sqrt(squares / present) * worth
+    return Results(z, degrees, p, estimate, error, np.sqrt(noise) * unit, deviation, contrast, variance)
 
 
 def _under_the_truth(

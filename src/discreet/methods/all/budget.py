@@ -7,14 +7,17 @@ from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from scipy.special import ndtri
+
+from discreet.methods.all.where import where_share
+
 if TYPE_CHECKING:
     from discreet.evidence.core.people import People
 
 Stages = tuple[tuple[float, float], ...]
 """Before each later stage columns with z scores below the first number are dropped; then its share."""
-_FEW: Stages = ((0.3, 0.12), (0.6, 0.12), (0.9, 0.12), (1.2, 0.12), (1.5, 0.12))
-_MANY: Stages = ((0.3, 0.2), (0.6, 0.15), (0.9, 0.15))
-_DENSE = 0.25  # from this share of real hypotheses on, fewer columns are dropped
+_FIRST, _LATER = 0.4, 8  # the share of the first stage, and how many others divide the rest
+_EASIEST, _HARDEST = 0.3, 2.5  # z scores asked for before the first of these, and before the last at most
 _FEWEST = 5  # of fewer columns none is dropped: little would be gained
 _LEAST, _MOST = 0.002, 0.12  # of the budget, for what variances are made of
 _APART = 0.015  # of the budget: differences that would bias others are large, and show in this
@@ -98,23 +101,25 @@ class Budget:
         Sums of n people that are compared with their number need noise in proportion to n, contrasts noise in
         proportion to its root.
         """
-        near_zero = (
-            "where",
-            "apart",
-            "missing",
-            "weights",
-            "contrast",
-            "stages",
-        )  # what `where` leaves goes to contrasts
+        near_zero = ("apart", "missing", "weights", "contrast", "stages")
         powers = {field.name: 1 if field.name in near_zero else 2 for field in fields(self)}
         return Budget(*(getattr(self, name) * times**power for name, power in powers.items()))
 
 
 def schedule(signals: int, m: int) -> Stages:
-    """Return the later stages, where so many of `m` hypotheses are expected to be real."""
+    """Return the later stages, where so many of `m` hypotheses are expected to be real.
+
+    The last one is for columns with z scores that half as many of all columns would show by chance as are
+    expected to be real. What is found depends little on the number of stages and on their shares
+    (`discreet bench people --raw`).
+    """
     if m < _FEWEST:
         return ()
-    return _MANY if signals >= _DENSE * m else _FEW
+    last = min(max(-float(ndtri(signals / m / 4)), _EASIEST), _HARDEST)
+    steps = range(_LATER)
+    return tuple(
+        (_EASIEST + (last - _EASIEST) * step / (_LATER - 1), (1 - _FIRST) / _LATER) for step in steps
+    )
 
 
 def planned(people: People, rho: float, later: Stages, m: int | None = None) -> Budget:
@@ -127,7 +132,9 @@ def planned(people: People, rho: float, later: Stages, m: int | None = None) -> 
     kinds = {(question.answers, question.bounds is not None) for question in people.questions}
     enough = partial(_enough, rho, n)
     groups = group_share(people, rho)
-    where = 0.3 if any(not answers for answers, _ in kinds) else 0.0
+    numbers = [asked.bounds is not None for asked in people.questions if not asked.answers]
+    part = m / max(len(people), 1)
+    where = where_share(round(part * sum(numbers)), round(part * numbers.count(False)), rho, n)
     centre = enough(m, 0.03, 0.005, 0.03)
     norms = enough(2, 0.01, 0.002, 0.01)
     recentre = enough(4 * m, 0.02, 0.003, 0.015)

@@ -30,7 +30,7 @@ from discreet.methods.all.learn import (
 )
 from discreet.methods.all.noisy import with_noise
 from discreet.methods.all.reading import FINE, PARTS, Columns
-from discreet.methods.all.record import Learned, Means, mean_weights
+from discreet.methods.all.record import Learned, Means, mean_weights, uneven_labels
 from discreet.methods.all.tiles import contrast, some_rows
 from discreet.methods.all.where import FARTHEST, learn_where
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from discreet.methods.all.budget import Budget
     from discreet.methods.all.geometry import Box, Reach
     from discreet.methods.all.reading import Rows, Scaling
-    from discreet.methods.all.record import Groups, Missing, Norms
+    from discreet.methods.all.record import Groups, Missing, Noisy, Norms
 
 _OFF = 0.3  # how far off the mean of a column the centre of its numbers may be, in deviations
 _MISSING = 0.1  # of the budget, at most, for who is missing
@@ -102,14 +102,16 @@ def learn(people: People, budget: Budget, groups: Groups | None = None) -> Learn
     reach = reach_of(boxes, balls, pull_of(shares, rows.positive), protected=protected, seen=people.seen)
     noisy = with_noise(total.rows[0], reach.sums, budget.recentre, 1 / FINE)
     weight, apart = mean_weights(rows, norms, balls), np.zeros(len(people))
+    centred = noisy.sums - rows.shift / FINE * weight * groups.people * part
     if can_be_apart(boxes[1], balls.signed):
-        apart = _differences(total, reach, start, weight, rows.positive, budget.apart)
+        there = means.present * max(part, 1e-9)
+        mean = replace(noisy, sums=centred, unit=0.0).over(there)
+        apart = _differences(total, reach, start, weight, mean, rows.positive, budget.apart)
         # Around two centres rows are shorter.
         shorter = FINE**2 * float(np.sum(shares * (1 - shares) * apart**2))
         norms = norms[0], norms[1].shorter_by(shorter)
     else:
         left += budget.apart
-    centred = noisy.sums - rows.shift / FINE * weight * groups.people * part
     there = means.present * part * weight
     # Centres move as far as they are more likely to be wrong than what was told of them.
     wrong = np.where(rows.answers, means.doubt / means.present * rows.scale, _OFF) ** 2
@@ -171,15 +173,22 @@ def _differences(
     reach: Reach,
     start: _Start,
     weight: NDArray[np.float64],
+    mean: Noisy,
     positive: NDArray[np.bool_],
     rho: float,
 ) -> NDArray[np.float64]:
-    """Return how far apart the groups are in each column, where a first look makes that clear."""
+    """Return how far apart the groups are in each column, where a first look makes that clear.
+
+    Entries that one group lacks more often than the other add to a contrast as long as their mean is not 0.
+    """
     shares, part = start.shares, max(start.part, 1e-9)
     unit = 1 / (PARTS * FINE * part)
     look = with_noise(contrast(total.rows, shares), PARTS * reach.contrast, rho, unit)
     size = shares * (1 - shares) * start.means.present * weight
-    return clear_difference(look.sums, look.deviation, size, positive)
+    excess, unknown = uneven_labels(start.groups, start.share, shares, start.means, start.missing)
+    doubt = np.square(mean.deviation)
+    variance = look.deviation**2 + mean.sums**2 * unknown + doubt * (excess**2 + unknown)
+    return clear_difference(look.sums - mean.sums * excess, np.sqrt(variance), size, positive)
 
 
 def _around_centres(scaling: Scaling, rows: Rows, columns: Columns) -> tuple[Scaling, Rows]:

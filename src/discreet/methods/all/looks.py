@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Places = NDArray[np.intp]
 
-SMALLEST, SIZES = -30, 51
-"""Sizes are told apart from 2**-30 on, by pairs of octaves."""
-PARTS_OF_WINDOW = 32
+SMALLEST, SIZES = -30, 102
+"""Sizes are told apart from 2**-30 on, by octaves."""
+PARTS_OF_WINDOW = 16
 _SIZES, _MEANS, _DISTANCES, _PLACES = range(4)  # as the kernel calls them
-_WIDTHS = (SIZES + 1, 2, 1, PARTS_OF_WINDOW + 1)
+_WIDTHS = (2 * SIZES + 2, 2, 1, PARTS_OF_WINDOW + 1)
 
 
 def count_sizes(values: Table, places: Places) -> NDArray[np.int64]:
-    """Return how many numbers of each size the columns at `places` have; shape (SIZES, columns).
+    """Return how many numbers of each size the columns at `places` have; shape (2 SIZES + 1, columns).
 
-    Zeros and missing entries are of no size.
+    In the order of numbers: negative ones, the largest first, zeros, positive ones.
     """
     blank = np.zeros(places.size)
     return _look(values, places, _SIZES, blank, blank)[:-1]
@@ -78,8 +78,8 @@ def _in_numpy(x: Floats, what: int, centre: float, window: float) -> Any:
     known = ~np.isnan(x)
     if what == _SIZES:
         octave = np.frexp(np.minimum(np.abs(x), 2.0**80))[1]
-        size = np.clip((octave - SMALLEST) // 2, 0, SIZES - 1)
-        return np.bincount(np.where(known & (x != 0), size, SIZES), minlength=SIZES + 1)
+        size = np.sign(np.nan_to_num(x)).astype(np.int64) * (1 + np.clip(octave - SMALLEST, 0, SIZES - 1))
+        return np.bincount(np.where(known, SIZES + size, 2 * SIZES + 1), minlength=2 * SIZES + 2)
     away = (x - centre) / window
     if what == _PLACES:
         place = np.floor((away + 1) * (PARTS_OF_WINDOW / 2))

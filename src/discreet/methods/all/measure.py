@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from discreet.methods.all.record import Learned
 
 _MOST = 2**29  # no sum is moved by more than this, times the square root of the columns
-_STAGES = 5  # later ones; none spends less than one in so many parts
+_STAGES = 8  # later ones; none spends less than one in so many parts
 
 
 def check_budget(budget: Budget, columns: int) -> None:
@@ -143,7 +143,7 @@ def staged(
         if not left.any():
             break
         asked = people.only(left)
-        around = replace(known, apart=_apart(known, contrast))
+        around = replace(known, apart=_apart(known, outcome))
         kept = _known(asked, around, left)
         again = measure_again(asked, kept, rho * share / whole)
         lacking = around.contrast_of_centres()[0][left] if kept.apart.any() else 0.0
@@ -155,10 +155,10 @@ def staged(
     return contrast, outcome
 
 
-def _apart(known: Learned, contrast: Contrast) -> NDArray[np.float64]:
+def _apart(known: Learned, outcome: Results) -> NDArray[np.float64]:
     """Return how far apart the groups are, as far as that is clear from all stages so far."""
     size = known.shares * (1 - known.shares) * known.means.present * known.weight
-    return clear_difference(contrast.sums, np.sqrt(contrast.variance), size, known.rows.positive)
+    return clear_difference(outcome.contrast, np.sqrt(outcome.variance), size, known.rows.positive)
 
 
 def _known(asked: People, known: Learned, left: NDArray[np.bool_]) -> Learned:

@@ -102,6 +102,16 @@ class Missing:
     variance: NDArray[np.float64]
 
 
+def uneven_labels(
+    groups: Groups, share: float, shares: Floats, means: Means, missing: Missing
+) -> tuple[Floats, Floats]:
+    """Return about sum (y - f) over those present in each column, and what is not known of it, squared."""
+    n, apart = groups.people, shares - share
+    present = np.minimum(np.maximum(means.present, 1.0), n)
+    excess = groups.second - share * n - missing.excess - apart * present
+    return excess, 0.5 * groups.deviation**2 + missing.variance + (apart * means.doubt) ** 2
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Norms:
     """The share of people in each bin of norms, and a norm that stands for the bin. Public."""
@@ -175,15 +185,12 @@ class Learned:
     @property
     def uneven(self) -> NDArray[np.float64]:
         """About sum (y - f) over those present in each column; it counts where their mean is not 0."""
-        n = self.groups.people
-        present = np.minimum(np.maximum(self.means.present, 1.0), n)
-        return self.off * n - self.missing.excess - (self.shares - self.share) * present
+        return uneven_labels(self.groups, self.share, self.shares, self.means, self.missing)[0]
 
     @property
     def uneven_variance(self) -> NDArray[np.float64]:
         """What is not known of that, squared."""
-        present = (self.shares - self.share) * self.means.doubt
-        return 0.5 * self.groups.deviation**2 + self.missing.variance + present**2
+        return uneven_labels(self.groups, self.share, self.shares, self.means, self.missing)[1]
 
     @property
     def weight(self) -> NDArray[np.float64]:

@@ -83,11 +83,10 @@ def ready_scores(evidence: Evidence, asked: Parameters) -> Ready:
             {"guarantee": str(asked.guarantee), "certificate": str(certificate)},
             values if asked.values else None,
         )
-        names = tuple(map(str, evidence.names))
         words = (score_name(evidence),) * m
         degrees = np.full(m, math.inf)
         procedure = "adaptive BH" if adaptive else "BH"
-        told_all = Told(np.arange(m), names, words, noisy.sums, error, degrees, p, procedure)
+        told_all = Told(np.arange(m), evidence.names, words, noisy.sums, error, degrees, p, procedure)
         return replace(made, told=told_all)
 
     return Ready(events, fdr, draw)

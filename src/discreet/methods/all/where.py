@@ -37,19 +37,22 @@ PRESENT = math.isqrt(3 * FINE * FINE // 4)
 """What being present counts beside a share in +-1/2: together they move by one at most."""
 _LOOKS = 8  # at one column, at most
 _USUAL = (2.0**-8, 2.0**18)
-_TYPICAL = 0.5  # the mean of min(1, size/scale)
+_INNER = 4  # octaves below the end of an interval that begins at zero; the others hold little
+_SURELY = 1.5  # deviations of noise that are taken off the number of people in an interval
+_NEARLY = 0.6  # of the most that any interval holds
+_MARGIN = 1.5  # times as wide as the interval is the window
 _AROUND, _SURE = 1.5, 2.5  # the next window: so many scales, and deviations of the noise in its centre
-_CROWD = 0.5  # of those present are a crowd
 _BEYOND = 1.4  # a scale larger than this, in windows, says that numbers lie beyond
 _CLOSE = 2.5  # where the scale is this much smaller than the window, another look is taken
 _NEAREST = 1 / 32  # of the window: no scale is taken to be smaller
 _SMALL, _LARGE = 1e-290, 1e307  # no scale is taken to be smaller, or larger: windows are finite, and not 0
 FARTHEST = 1.7e308  # nor is a centre further out: with an infinite one, sums would not be numbers
-# Errors aimed at, as shares of all people: of sizes; of means and distances at the first look, and then.
-_ERRORS = (0.08, 0.06, 0.03)
+# Errors aimed at, as shares of all people: of sizes; of places in a window; of means and of distances.
+_ERRORS = (0.06, 0.06, 0.04)
+_COSTS = tuple(2 / error**2 for error in _ERRORS)
 _COARSE = 2.2  # times these: with larger errors bounds are kept, or all columns are looked at as one
-_LOOK = 0.4  # of the budget, at most, for a later look at all columns; less if others are answers
-_FIRST = 0.8  # of the budget, at most, for the first two looks
+_FIRST = 0.8  # of the budget for the first looks at all columns; the rest is for those that need more
+_WORTH, _MOST = 0.3, 0.25  # see `where_share`
 _BOUNDED, _FREE = 2.0, 1.25  # scales taken in: with bounds nearly all numbers, so that means are theirs
 _SPREAD = 0.3  # about the deviation of numbers, in double scales
 
@@ -98,6 +101,17 @@ class _Look:
         return "Look(private)"
 
 
+def where_share(bounded: int, free: int, rho: float, size: int) -> float:
+    """Return the share of the budget that is best spent on where so many columns of numbers lie.
+
+    With a share s errors are sqrt(full/s) times those aimed at, `full` being the share that reaches them.
+    Power is lost in proportion to their squares, full/s, and to s, which contrasts do not get: together the
+    least at a multiple of the root of `full`. The factor was tried on columns of a dozen laws.
+    """
+    full = (bounded * sum(_COSTS[1:]) + free * sum(_COSTS)) * 0.5 / (max(size, 1) ** 2 * rho)
+    return min(max(_WORTH * math.sqrt(full), full / (_FIRST * _COARSE**2)), _MOST)
+
+
 def learn_where(values: NDArray[Any], columns: Columns, rho: float, size: float) -> Where:
     """Return where the numbers of each column lie; `size` is about how many people have any.
 
@@ -111,10 +125,9 @@ def learn_where(values: NDArray[Any], columns: Columns, rho: float, size: float)
     look = _Look(values, at, blank, blank + 1, blank + n, blank + math.inf)
     look.centre[bounded], look.window[bounded] = columns.low + half, np.maximum(half, _SMALL)
     reach = look.window.copy()
-    left, dear = rho, _LOOK * rho * at.size / max(m, 1)
-    costs = tuple(2 / error**2 for error in _ERRORS)
+    left = rho
     aim, worst = 0.5 / n**2, 0.5 / (_COARSE * n) ** 2
-    kinds = ((bounded, sum(costs[1:]), _BOUNDED), (free, sum(costs), _FREE))
+    kinds = ((bounded, sum(_COSTS[1:]), _BOUNDED), (free, sum(_COSTS), _FREE))
     whole = sum(kind.size * cost for kind, cost, _ in kinds)
     for kind, cost, taken in kinds:
         some = kind
@@ -122,14 +135,16 @@ def learn_where(values: NDArray[Any], columns: Columns, rho: float, size: float)
         look.pooled = part < worst * cost * some.size
         if not some.size or (look.pooled and kind is bounded):
             continue
-        unit = min(aim, part / (cost * (1 if look.pooled else some.size)))
+        count = 1 if look.pooled else some.size
+        unit = min(aim, part / cost) if look.pooled else part / (cost * count)
         if kind is free:
-            price = unit * costs[0] * (1 if look.pooled else some.size)
-            left -= price
-            _sizes(look, some, price)
-        for number in range(_LOOKS):
-            price = unit * costs[1 if number == 0 else 2] * (1 if look.pooled else some.size)
-            price = min(price, dear) if number else price
+            left -= unit * _COSTS[0] * count
+            _sizes(look, some, unit * _COSTS[0] * count)
+        if not look.pooled:
+            left -= unit * _COSTS[1] * count
+            _narrow(look, some, unit * _COSTS[1] * count)
+        for _ in range(_LOOKS):
+            price = unit * _COSTS[2] * (1 if look.pooled else some.size)
             if not some.size or price > left:
                 break
             left -= price
@@ -137,13 +152,9 @@ def learn_where(values: NDArray[Any], columns: Columns, rho: float, size: float)
             scale = _distances(look, some, price / 2)
             reach[some] = scale * taken
             window = look.window[some]
-            again = (scale * _CLOSE < window) | (scale > _BEYOND * window) | (number == 0)
-            before, some = look.window[some[again]], some[again]
+            again = (scale * _CLOSE < window) | (scale > _BEYOND * window)
+            some = some[again]
             look.window[some] = np.clip((_AROUND * scale + _SURE * doubt)[again], _SMALL, _LARGE)
-            price = min(unit * costs[2] * some.size, dear)
-            if number == 0 and some.size and not look.pooled and price < left:
-                left -= price
-                _narrow(look, some, before, price)
     return _found(look, reach, columns, m, left)
 
 
@@ -163,21 +174,49 @@ def _found(look: _Look, reach: Floats, columns: Columns, m: int, left: float) ->
 
 
 def _sizes(look: _Look, some: Places, rho: float) -> None:
-    """Find the size of numbers without bounds, from how many people have one of each size.
+    """Find an interval where numbers without bounds crowd, from how many people have one of each size.
 
-    A histogram moves by sqrt(2) a column. Zeros are of no size.
+    A histogram moves by sqrt(2) a column. Its bins are octaves of positive and of negative numbers, and zero.
+    Of all runs of bins the shortest is taken that surely holds nearly as many as any other.
     """
     counts = count_sizes(look.values, look.at[some])
     noisy = look.told(counts, math.sqrt(2), rho)
-    size = np.exp2(SMALLEST + 2.0 * np.arange(SIZES))  # about the middle of a pair of octaves
-    # Very large and very small numbers must stand out more.
-    usual = np.where((size > _USUAL[0]) & (size < _USUAL[1]), 2.0, 4.0)[:, None]
-    clear = np.where(noisy.sums > usual * noisy.deviation, noisy.sums, 0.0)
-    best = noisy.sums - usual * noisy.deviation
-    clear = np.where(clear.any(axis=0), clear, best == best.max(axis=0))
-    tried = np.exp2(SMALLEST + np.arange(2.0 * SIZES + 2))[::-1]
-    mean = np.minimum(size / tried[:, None], 1.0) @ clear / clear.sum(axis=0)
-    look.window[some] = 1.5 * tried[np.argmax(mean >= _TYPICAL, axis=0)]
+    low, high, score = _crowds(noisy.sums, float(noisy.deviation))
+    enough = score >= _NEARLY * score.max(axis=0)
+    length = np.where(enough, (high - low)[:, None], np.inf)
+    chosen = np.argmin(length, axis=0)
+    look.centre[some] = (low + high)[chosen] / 2
+    look.window[some] = _MARGIN * (high - low)[chosen] / 2
+
+
+def _crowds(sums: Floats, deviation: float) -> tuple[Floats, Floats, Floats]:
+    """Return the ends of intervals, and how many people each holds at least, in each column.
+
+    From 1 to 3 octaves on one side of zero, from zero to the end of an octave, or as far on both sides: of
+    these last ones the bins near zero, which hold few, are left out, for the noise of many would hide them.
+    Unusual sizes must stand out more.
+    """
+    ends = np.exp2(SMALLEST + np.arange(float(SIZES)))
+    negative, zero, positive = sums[:SIZES][::-1], sums[SIZES], sums[SIZES + 1 :]
+    strange = 2 * deviation * ((ends < _USUAL[0]) | (ends > _USUAL[1]))[:, None]
+
+    def run(side: Floats, width: int) -> Floats:
+        total = np.cumsum(side, axis=0)
+        total[width:] = total[width:] - total[:-width]
+        return total - strange
+
+    intervals: list[tuple[Floats, Floats, Floats]] = []
+    for side, sign in ((positive, 1.0), (negative, -1.0)):
+        for width in (1, 2, 3):
+            near, far = sign * ends * 2.0**-width, sign * ends
+            sure = run(side, width) - _SURELY * math.sqrt(width) * deviation
+            intervals.append((np.minimum(near, far), np.maximum(near, far), sure))
+        sure = run(side, _INNER) + zero - _SURELY * math.sqrt(_INNER + 1) * deviation
+        intervals.append((np.minimum(sign * ends, 0.0), np.maximum(sign * ends, 0.0), sure))
+    both = run(positive, _INNER) + run(negative, _INNER) + zero
+    intervals.append((-ends, ends, both - _SURELY * math.sqrt(2 * _INNER + 1) * deviation))
+    low, high, score = (np.concatenate(part) for part in zip(*intervals, strict=True))
+    return low, high, score
 
 
 def _means(look: _Look, some: Places, rho: float) -> Floats:
@@ -196,26 +235,26 @@ def _means(look: _Look, some: Places, rho: float) -> Floats:
     return np.minimum(noisy.deviation / (FINE / 2) / look.present[some], 1.0) * look.window[some]
 
 
-def _narrow(look: _Look, some: Places, window: Floats, rho: float) -> None:
-    """Move the windows of some columns to where most numbers crowd, if they do, in the `window` before.
+def _narrow(look: _Look, some: Places, rho: float) -> None:
+    """Move the windows of some columns to where most numbers crowd.
 
     A histogram moves by sqrt(2) a column. It shows a narrow column within a wide window, where the noise in
-    a mean is wider than the column.
+    a mean would be wider than the column. Of all runs of bins the shortest is taken that surely holds nearly
+    as many as any other.
     """
-    centre = look.centre[some]
+    centre, window = look.centre[some], look.window[some]
     counts = count_places(look.values, look.at[some], centre, window)
     noisy = look.told(counts, math.sqrt(2), rho)
     total = np.concatenate([np.zeros((1, some.size)), np.cumsum(noisy.sums, axis=0)])
-    seen = np.zeros(some.size, dtype=np.bool_)
-    for width in range(1, PARTS_OF_WINDOW // 3):
-        sums = total[width:] - total[:-width]
-        first, most = np.argmax(sums, axis=0), sums.max(axis=0)
-        crowd = ~seen & (most - 2 * math.sqrt(width) * noisy.deviation > _CROWD * look.present[some])
-        middle = centre + ((2 * first + width) / PARTS_OF_WINDOW - 1) * window
-        at = some[crowd]
-        look.centre[at] = np.clip(middle, -FARTHEST, FARTHEST)[crowd]
-        look.window[at] = np.clip((width + 2) / PARTS_OF_WINDOW * window, _SMALL, _LARGE)[crowd]
-        seen |= crowd
+    width = np.arange(1, PARTS_OF_WINDOW + 1)
+    runs = [total[wide:] - total[:-wide] for wide in width]
+    least = np.stack([run.max(axis=0) for run in runs]) - _SURELY * np.sqrt(width)[:, None] * noisy.deviation
+    shortest = np.argmax(least >= _NEARLY * least.max(axis=0), axis=0)
+    first = np.stack([run.argmax(axis=0) for run in runs])[shortest, np.arange(some.size)]
+    wide = width[shortest]
+    middle = centre + ((2 * first + wide) / PARTS_OF_WINDOW - 1) * window
+    look.centre[some] = np.clip(middle, -FARTHEST, FARTHEST)
+    look.window[some] = np.clip(_MARGIN * (wide + 1) / PARTS_OF_WINDOW * window, _SMALL, _LARGE)
 
 
 def _distances(look: _Look, some: Places, rho: float) -> Floats:

@@ -20,8 +20,7 @@ from discreet.methods.all.budget import schedule
 from discreet.methods.auto import AUTO
 from discreet.methods.aware import AWARE
 from discreet.methods.common import expected, gaussian_budget
-from discreet.methods.focus import FOCUS
-from discreet.methods.focus.method import SELECTION
+from discreet.methods.focus import FOCUS, SELECTION
 from discreet.privacy.curves import effective
 
 if TYPE_CHECKING:

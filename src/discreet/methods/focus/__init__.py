@@ -15,3 +15,5 @@ FOCUS = Method(
     guarantees=("approximate",),
     of_people="discreet.methods.focus.method:ready_focus",
 )
+SELECTION = 0.5
+"""The share of the budget that the selection spends."""

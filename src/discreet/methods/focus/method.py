@@ -17,6 +17,7 @@ from discreet.methods.all.learn import learn_groups
 from discreet.methods.all.measure import check_budget
 from discreet.methods.all.method import APPROXIMATE, Tested, measured
 from discreet.methods.common import expected, gaussian_budget, gaussian_events, released
+from discreet.methods.focus import SELECTION
 from discreet.methods.method import Ready
 from discreet.noise.laws import GUMBEL
 from discreet.privacy.curves import effective
@@ -32,9 +33,6 @@ if TYPE_CHECKING:
     from discreet.methods.all.budget import Budget, Stages
     from discreet.methods.parameters import Parameters
     from discreet.report.release import Release
-
-SELECTION = 0.5
-"""The share of the budget that the selection spends."""
 
 
 def ready_focus(people: People, asked: Parameters) -> Ready:
@@ -75,7 +73,7 @@ def ready_focus(people: People, asked: Parameters) -> Ready:
         p[chosen] = told.p_value
         places = strongest_first(told, np.searchsorted(chosen, step_up_positions(p, asked.q)))
         return released(
-            "selected, then measured afresh", people, asked, events, places, told, fdr, tested.values(places)
+            "selection and fresh measurement", people, asked, events, places, told, fdr, tested.values(places)
         )
 
     return Ready(events, fdr, draw)

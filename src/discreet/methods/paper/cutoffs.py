@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, get_args
 import numpy as np
 
 from discreet.classical.bounds import fdr_bound
-from discreet.classical.line import critical_value
+from discreet.classical.step_up import critical_value
 from discreet.typing import Cutoffs as Kind
 
 if TYPE_CHECKING:

@@ -29,8 +29,8 @@ def results(alternative: Alternative, known: Learned, told: Measured) -> Results
     """Return a t law for contrast / deviation: sampling, noise, and what is left of imbalance included.
 
     The contrast is corrected for entries that are missing more in one group, where the mean of the others is
-    not 0. A column that follows the covariates adds imbalance; what it varies with them was counted as
-    sampling, so that only what exceeds that is added.
+    not 0. A column that follows the covariates adds imbalance: by what slopes leave of them, or by what
+    exceeds the variance with them that was counted as sampling.
     """
     rows, groups = known.rows, known.groups
     there = np.clip(known.means.present / groups.people, 1 / groups.people, 1.0)
@@ -44,9 +44,12 @@ def results(alternative: Alternative, known: Learned, told: Measured) -> Results
     unknown = unknown + known.balance.imbalance
     contrast = told.contrast.sums + mean * excess
     extra = mean**2 * unknown + doubt**2 * (excess**2 + unknown)
-    sampling, unsure = _squares(known, told, size_squared, mean, doubt)
-    beyond = max(known.balance.imbalance - known.balance.overlap * float(told.size_squared.sums[0]), 0.0)
-    extra = extra + beyond * there * sampling / size_squared
+    sampling, unsure = _squares(known, told, size_squared, mean)
+    # A column adds imbalance by what is left in it of the covariates: by their slopes, or at most by all.
+    imbalance = known.balance.imbalance
+    beyond = max(imbalance - known.balance.overlap * float(told.size_squared.sums[0]), 0.0)
+    left = np.minimum(beyond * sampling / size_squared, imbalance * known.unknown * known.weight**2)
+    extra = extra + there * left
     noise = np.full(contrast.size, told.contrast.deviation**2)
     variance = sampling + noise + extra
     degrees = np.maximum(2 * (variance / unsure) ** 2, _LEAST)
@@ -59,30 +62,24 @@ def results(alternative: Alternative, known: Learned, told: Measured) -> Results
     off_by = np.hypot(told.size.deviation / size, (1 / known.weight - 1) / 2)
     error = np.hypot(np.sqrt(variance) * unit, np.abs(estimate) * off_by)
     deviation = np.sqrt(sampling / size_squared) * worth
-    return Results(z, degrees, p, estimate, error, np.sqrt(noise) * unit, deviation)
+    return Results(z, degrees, p, estimate, error, np.sqrt(noise) * unit, deviation, contrast, variance)
 
 
-def _squares(
-    known: Learned, told: Measured, size_squared: Floats, mean: Floats, doubt: Floats
-) -> tuple[Floats, Floats]:
+def _squares(known: Learned, told: Measured, size_squared: Floats, mean: Floats) -> tuple[Floats, Floats]:
     """Return sum (r w (v - mean))^2 over those present, and the deviation of the noise in it.
 
-    Of answers, which are 0 or `scale`, it follows from their mean; of numbers from squares.
+    It was told; where that says little, it is about what rates say of answers, and alike for all numbers.
     """
     rows, weight = known.rows, known.weight
     about = np.maximum(told.squares.sums - mean**2 * size_squared, 0.0)
     unsure = np.full(about.size, told.squares.deviation)
-    # Columns are scaled alike: rows as long as they are leave each about this.
-    energy = known.norms.energy(known.balls.signed) / FINE**2 / max(about.size, 1)
-    usual = energy * size_squared
-    trust = usual**2 / (usual**2 + (unsure / _ALIKE) ** 2)
-    about = trust * about + (1 - trust) * usual
-    unsure = 1 / np.hypot(1 / unsure, 1 / (_ALIKE * usual))
-    step, middle = np.minimum(rows.scale, rows.most), rows.middle / FINE
-    # A rate is at least what one person would make of it; where little is known of it, about one half.
+    # Rows as long as they are leave each number about this.
+    energy = known.norms.energy(known.balls.signed) / FINE**2
+    step, level = np.minimum(rows.scale, rows.most), rows.middle / FINE
     rarest = step * np.minimum(0.25 / size_squared, 0.5)
-    level = np.clip(middle + mean / weight, rarest, step - rarest)
-    level = step / 2 + (level - step / 2) / (1 + (4 * doubt / step) ** 2)
-    follows = weight**2 * size_squared * level * (step - level)
-    error = np.hypot(weight * np.abs(step - 2 * level) * doubt, doubt**2) * size_squared
-    return np.where(rows.answers, follows, about), np.where(rows.answers, error, unsure)
+    level = np.clip(level, rarest, step - rarest)
+    answers = np.where(rows.answers, weight**2 * level * (step - level), 0.0)
+    numbers = max(energy - float(answers.sum()), energy / 4) / max(np.count_nonzero(~rows.answers), 1)
+    usual = np.where(rows.answers, answers, numbers) * size_squared
+    trust = usual**2 / (usual**2 + (unsure / _ALIKE) ** 2)
+    return trust * about + (1 - trust) * usual, 1 / np.hypot(1 / unsure, 1 / (_ALIKE * usual))

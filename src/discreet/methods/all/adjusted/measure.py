@@ -11,7 +11,7 @@ import numpy as np
 from discreet.methods.all.adding import whole_numbers
 from discreet.methods.all.adjusted.balance import HALF, STEPS, Balance, learn_balance, public_balance
 from discreet.methods.all.clipping import best_balls, learn_norms, scaled_rows, usual_norms
-from discreet.methods.all.geometry import boxes_of
+from discreet.methods.all.geometry import Ball, Box, boxes_of
 from discreet.methods.all.learn import learn_groups, learn_means, learners, missing_norm
 from discreet.methods.all.noisy import with_noise
 from discreet.methods.all.reading import FINE, Columns, Rows, Scaling
@@ -26,27 +26,36 @@ if TYPE_CHECKING:
 
     from discreet.evidence.core.covariates import Covariates
     from discreet.evidence.core.people import People
-    from discreet.methods.all.geometry import Balls, Box
+    from discreet.methods.all.geometry import Balls
     from discreet.methods.all.record import Noisy
 
     Floats = NDArray[np.float64]
 
 _SQUARED = 2**8  # whole numbers to a square of 1/4: the most that one person counts
 _LACKS = 2**6  # whole numbers to one missing entry
+_WIDEST = 2**15 - 1  # steps: entries have 16 bits
 _COMMON = 1e300  # answers are always centred: what people count need not add up to 0
 _COMPARED = 0.09  # about the mean square of what a person counts
 _OVERLAP = 0.25  # about the share of their variance that covariates keep among those compared
 _BALANCE = (0.05, 0.3)  # of the budget, at least and at most
+_SLOPE = 0.05  # deviations: the error of slopes that is aimed at
+_LENGTH = 1.2  # times the usual length: rows that slopes are learned from are no longer
+_COVARIATE = 2**6  # whole numbers to one deviation of a covariate
+_FARTHEST = 2.5  # deviations of what the covariates say of an entry that are kept of it
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What each step may spend, as parts of the whole: `balance` for the weights, others as in `Shares`."""
+    """What each step may spend, as parts of the whole.
+
+    `balance`: the weights. `slopes`: how columns follow the covariates. Others as in `Budget`.
+    """
 
     groups: float
     balance: float
     where: float
     centre: float
+    slopes: float
     norms: float
     squares: float
     sums: float
@@ -62,7 +71,8 @@ class Parts:
 def parts_of(people: People, rho: float) -> Parts:
     """Return the shares for these questions and this number of people, from public numbers alone.
 
-    The weights get what it takes for their noise to be within what covariates would add by chance.
+    The weights get what it takes for their noise to be within what covariates would add by chance, slopes
+    what makes them right within a twentieth of a deviation.
     """
     protected = people.protect == "everything"
     p = _covariates(people).answers.size
@@ -72,15 +82,21 @@ def parts_of(people: People, rho: float) -> Parts:
     groups = 0.01 if protected else 0.0
     where = 0.25 if any(not asked.answers for asked in people.questions) else 0.0
     centre = min(max(m / (2 * rho * (0.03 * n) ** 2), 0.005), 0.03)
-    rest = 1 - (groups + balance + where + centre)
+    length = 4 * (1 + p + math.sqrt(2 * p)) * _LENGTH**2 * m  # one person's pull on the slopes, squared
+    slopes = min(max((p + 1) * length / (2 * rho * (_SLOPE * n) ** 2), 0.005), 0.1)
+    rest = 1 - (groups + balance + where + centre + slopes)
     norms, squares, sums, missing, weights = (rest * part for part in (0.01, 0.05, 0.03, 0.02, 0.01))
     contrast = (rest - norms - squares - sums - missing - weights) * (1 - 2.0**-45)
-    return Parts(groups, balance, where, centre, norms, squares, sums, missing, weights, contrast)
+    return Parts(groups, balance, where, centre, slopes, norms, squares, sums, missing, weights, contrast)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Learned:
-    """The constants that rows and weights are made with; learned privately, hence public."""
+    """The constants that rows and weights are made with; learned privately, hence public.
+
+    `slopes`, of shape (p + 1, m), times u are taken off the rows, which leaves no entry beyond `ends`;
+    `unknown` is about the squared error of those of each column.
+    """
 
     groups: Groups
     balance: Balance
@@ -88,6 +104,9 @@ class Learned:
     scaling: Scaling
     means: Means
     rows: Rows
+    slopes: Floats
+    unknown: Floats
+    ends: Floats
     norms: Norms
     box: Box
     balls: Balls
@@ -131,17 +150,19 @@ def _covariates(people: People) -> Covariates:
     return people.covariates
 
 
-def learn(people: People, budget: Parts) -> Learned:
-    """Learn the weights, then where numbers lie, means, and how long rows are.
+def public_weights(people: People) -> Balance | None:
+    """Return the weights where groups and covariates are public: nothing is spent on them."""
+    return None if people.protect == "everything" else public_balance(_covariates(people), people.group)
+
+
+def learn(people: People, budget: Parts, balance: Balance | None) -> Learned:
+    """Learn the weights unless they are public, where numbers lie, means, slopes, and how long rows are.
 
     Guarantee: Gaussian(sqrt(2 rho)), rho being the parts spent (docs/proofs/balance.md).
     """
     groups, covariates = learn_groups(people.group, budget.groups), _covariates(people)
-    balance = (
-        learn_balance(covariates, people.group, groups.people, budget.balance)
-        if budget.balance
-        else public_balance(covariates, people.group)
-    )
+    if balance is None:
+        balance = learn_balance(covariates, people.group, groups.people, budget.balance)
     columns, some = Columns.of(people), learners(people.rows)
     values, group = people.values[some], people.group[some]
     part = len(values) / max(people.rows, 1)
@@ -159,15 +180,65 @@ def learn(people: People, budget: Parts) -> Learned:
     rho = budget.contrast + left
     rows = scaled_rows(people, means, where.scaling, columns, groups.people, even, rho, _COMMON)
     rows = replace(rows, centred=rows.answers)
-    boxes, usual = boxes_of(people, rows), usual_norms(rows, where.scaling)
-    whole = whole_numbers(values, where.scaling, columns, rows)
-    inside, many = group >= 0, groups.people * part
-    norms = learn_norms(whole, boxes[1], usual[1], budget.norms, inside, many)
-    none = Norms(np.ones(1), np.ones(1))
+    empty, box = boxes_of(people, rows)
+    usual = usual_norms(rows, where.scaling)[1]
+    whole = whole_numbers(values, where.scaling, columns, rows).astype(np.float64)
+    u, _ = balance.turned(covariates.values[some])
+    ball = Ball(max(min(_LENGTH * usual, box.radius), 1.0), box.entry)
+    slopes, unknown = _learn_slopes(u, ball.clip(whole), ball.radius, means.present * part, budget.slopes)
+    ends = _ends(rows, slopes)
+    box = _box(ends)
+    whole = _without(whole, u, slopes, ends, ~np.isnan(values)).astype(np.int16)
+    norms = learn_norms(whole, box, usual, budget.norms, group >= 0, groups.people * part)
+    none, pair = Norms(np.ones(1), np.ones(1)), (empty, box)
     balls = best_balls(
-        (none, norms), boxes, even, rows.positive, groups.people, rho, 0.0, 0.0, protected=protected
+        (none, norms), pair, even, rows.positive, groups.people, rho, 0.0, 0.0, protected=protected
     )
-    return Learned(groups, balance, columns, where.scaling, means, rows, norms, boxes[1], balls, left)
+    constants = (groups, balance, columns, where.scaling, means, rows, slopes, unknown, ends)
+    return Learned(*constants, norms, box, balls, left)
+
+
+def _learn_slopes(
+    u: Floats, rows: Floats, radius: float, present: Floats, rho: float
+) -> tuple[Floats, Floats]:
+    """Return how columns follow the covariates, in deviations, drawn toward 0; and about the squared error.
+
+    Rows are no longer than `radius`, covariates are shortened to their usual length: two people's products,
+    of rows that may be opposite, are at most twice the product of both apart.
+    """
+    reach = math.sqrt(u.shape[1] + math.sqrt(2 * u.shape[1]))
+    length = np.sqrt(np.einsum("ij,ij->i", u, u))
+    whole = np.trunc(u * (_COVARIATE * np.minimum(1.0, reach / length))[:, None])
+    total = np.zeros((u.shape[1], rows.shape[1]), dtype=np.int64)
+    for part in tiles(*rows.shape):
+        total += (whole[part].T @ rows[part]).astype(np.int64)  # below 2**53, and so exact
+    moved = 2 * _COVARIATE * reach * radius * (1 + 2.0**-40)
+    noisy = with_noise(total, moved, rho, 1 / (_COVARIATE * FINE))
+    slopes = noisy.sums / np.maximum(present, 1.0)
+    error = u.shape[1] * (noisy.deviation / np.maximum(present, 1.0)) ** 2
+    size = np.sum(slopes * slopes, axis=0)
+    return slopes * np.maximum(0.0, 1 - error / np.maximum(size, 1e-300)), 2 * error
+
+
+def _ends(rows: Rows, slopes: Floats) -> Floats:
+    """Return the largest entries of each column, what follows the covariates taken off; whole numbers."""
+    size = np.minimum(rows.scale, rows.most) * FINE
+    number = np.minimum(np.maximum(rows.centre, 1 - rows.centre) * rows.scale, rows.most) * FINE
+    longest = np.where(rows.answers, np.maximum(rows.middle, size - rows.middle), number)
+    more = _FARTHEST * FINE * np.sqrt(np.sum(slopes * slopes, axis=0))
+    return np.minimum(np.ceil(longest) + np.ceil(more), _WIDEST)
+
+
+def _box(ends: Floats) -> Box:
+    """Return the set of rows whose entries are no larger than these."""
+    up = 1 + 2.0**-40
+    radius, squares = (math.sqrt(float(np.sum(ends**power))) * up for power in (2, 4))
+    return Box(2 * radius, 2 * radius, radius, squares, float(ends.max(initial=1.0)) * up, ends.size)
+
+
+def _without(whole: Floats, u: Floats, slopes: Floats, ends: Floats, there: NDArray[np.bool_]) -> Floats:
+    """Return rows without what follows the covariates, 0 where there is no entry; whole numbers."""
+    return np.where(there, np.trunc(np.clip(whole - FINE * (u @ slopes), -ends, ends)), 0.0)
 
 
 def measure_adjusted(people: People, known: Learned, budget: Parts) -> Measured:
@@ -209,8 +280,11 @@ def _tiles(people: People, known: Learned) -> Iterator[tuple[slice, Floats, Floa
     for part in tiles(people.rows, len(people)):
         group = people.group[part]
         count = known.balance.whole(covariates.values[part], group).astype(np.float64)
-        whole = whole_numbers(people.values[part], known.scaling, known.columns, known.rows)
-        yield part, count, known.balls.clip(whole, known.rows.positive, group)
+        values = people.values[part]
+        whole = whole_numbers(values, known.scaling, known.columns, known.rows).astype(np.float64)
+        u, _ = known.balance.turned(covariates.values[part])
+        whole = _without(whole, u, known.slopes, known.ends, ~np.isnan(values))
+        yield part, count, known.balls.clip(whole.astype(np.int16), known.rows.positive, group)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import numpy as np
 from discreet.classical.adaptive_bh import adaptive_bh
 from discreet.errors import InputError
 from discreet.methods.all.adjusted.after import results
-from discreet.methods.all.adjusted.measure import learn, measure_adjusted, parts_of
+from discreet.methods.all.adjusted.measure import learn, measure_adjusted, parts_of, public_weights
 from discreet.methods.all.after import units
 from discreet.methods.all.method import Tested
 from discreet.methods.all.noisy import check_noise
@@ -20,6 +20,7 @@ from discreet.report.fdr import FdrPromise
 
 if TYPE_CHECKING:
     from discreet.evidence.core.people import People
+    from discreet.methods.all.adjusted.balance import Balance
     from discreet.methods.all.adjusted.measure import Parts
     from discreet.methods.parameters import Parameters
     from discreet.report.release import Release
@@ -39,13 +40,13 @@ def ready_adjusted(people: People, asked: Parameters) -> Ready:
     if asked.guarantee == "proved":
         raise InputError('adjusted comparisons have no guarantee "proved": leave guarantee out')
     rho = gaussian_budget(asked.epsilon, asked.delta)
-    budget = parts_of(people, rho).of(rho)
+    budget, weights = parts_of(people, rho).of(rho), public_weights(people)
     check_noise(1 / (2 * rho) ** 0.5, _MOST * len(people) ** 0.5 / (2 * budget.squares) ** 0.5)
     events = gaussian_events([rho])
     fdr = FdrPromise(asked.q, "simulated", APPROXIMATE, "discreet bench adjusted")
 
     def draw() -> Release:
-        tested = measured(people, budget)
+        tested = measured(people, budget, weights)
         told = tested.told(np.arange(len(people)), "adaptive BH")
         places = strongest_first(told, adaptive_bh(tested.p, asked.q))
         values = tested.values(places)
@@ -54,13 +55,13 @@ def ready_adjusted(people: People, asked: Parameters) -> Ready:
     return Ready(events, fdr, draw)
 
 
-def measured(people: People, budget: Parts) -> Tested:
-    """Learn, measure, and turn into p-values.
+def measured(people: People, budget: Parts, weights: Balance | None) -> Tested:
+    """Learn, measure, and turn into p-values; `weights` are learned too where they are not public.
 
     Guarantee: Gaussian(sqrt(2 rho)), rho being the whole budget.
     """
     with np.errstate(all="ignore"):  # a warning would speak of the data
-        known = learn(people, budget)
+        known = learn(people, budget, weights)
         found = results(people.alternative, known, measure_adjusted(people, known, budget))
     _, effects = units(known.scaling, known.columns)
     names = tuple(map(str, people.names))

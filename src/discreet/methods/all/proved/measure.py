@@ -16,7 +16,7 @@ from discreet.methods.all.proved.stages import Exact, tell_in_stages
 from discreet.methods.all.proved.sums import Sums
 from discreet.methods.all.reading import Columns
 from discreet.methods.all.record import Noisy
-from discreet.methods.all.where import learn_where
+from discreet.methods.all.where import learn_where, where_share
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -74,7 +74,7 @@ def budget(people: People, rho: float) -> Budget:
         return min(max(squared / (2 * rho * (error * n) ** 2), least), most) if squared else 0.0
 
     groups = enough(2.0 * (people.protect == "everything"), 0.01, 0.002, 0.05)
-    where = enough(3200.0 * free + 2800.0 * bounded, 1.0, 0.01, 0.1)
+    where = where_share(bounded, free, rho, n)
     means = enough(1.5 * count, 0.03, 0.005, 0.02)
     sums = enough(1.5 * count, 0.012, 0.02, 0.06)
     squares = enough((free + bounded) / 16, 0.01, 0.005, 0.03)

@@ -1,4 +1,4 @@
-"""Invented people for a comparison of two groups, and what each method finds in them.
+"""Invented comparisons of two groups, and what each method finds in them.
 
 Unlike scores, which follow a law whatever the columns are, sums told with noise depend on how people's rows
 look. So whole tables are invented, and the methods' own code runs on them. A table of very many people is
@@ -18,7 +18,6 @@ import scipy
 from discreet.alternative import toward
 from discreet.classical.adaptive_bh import adaptive_bh
 from discreet.classical.step_up import step_up_positions
-from discreet.evidence.core.people import People, Question
 from discreet.methods.all.budget import planned, schedule
 from discreet.methods.all.method import measured
 from discreet.methods.common import expected, gaussian_budget
@@ -30,131 +29,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from discreet.evidence.compare import Compare
+    from discreet.evidence.core.people import People
     from discreet.methods.parameters import Parameters
+    from discreet.planner.cohort import Cohort
 
-_ENTRIES = 600_000  # of one invented table, about
+ENTRIES = 4_000_000
+"""Of one invented table, about."""
 _FEWEST = 400  # people who stand for all
-_WIDTH = 6.0  # standard deviations between the bounds, where nothing is said
-
-
-@dataclass(frozen=True, slots=True)
-class Cohort:
-    """What is assumed of the people and of their columns; all public.
-
-    Attributes
-    ----------
-    test : Compare
-        What will be asked.
-    sizes : tuple of int
-        How many hypotheses each column makes: 1 for a number, the number of its levels for answers.
-    answers : tuple of bool
-        Which columns hold answers.
-    share : float
-        The second group's share of the people.
-    sd : float or None
-        Standard deviation of numbers with bounds, as a share of their width.
-    missing : float
-        The share of entries that are missing, in both groups.
-    rate : float or None
-        How frequent the first answer to each question is; equally frequent answers when absent.
-    """
-
-    test: Compare
-    sizes: tuple[int, ...]
-    answers: tuple[bool, ...]
-    share: float = 0.5
-    sd: float | None = None
-    missing: float = 0.0
-    rate: float | None = None
-
-    @property
-    def largest_effect(self) -> float:
-        """The largest effect there can be."""
-        return math.inf
-
-    @property
-    def unit(self) -> str:
-        """What an effect of 1 is."""
-        return "a difference between groups in standard deviations"
-
-    @property
-    def assumed(self) -> str:
-        """What the invented people are like, in words."""
-        numbers, asked = self.answers.count(False), self.answers.count(True)
-        bounded = self.test.bounds is not None
-        law = f"normal, {self._deviation:.3g} of the width of the bounds wide" if bounded else "normal"
-        frequent = "equally frequent" if self.rate is None else f"the first given by {self.rate:.3g}"
-        words = [
-            *([f"{numbers:,} columns of numbers, {law}"] if numbers else []),
-            *([f"{asked:,} columns of answers, {frequent}"] if asked else []),
-            f"{self.missing:.0%} of the entries missing" if self.missing else "no entries missing",
-            f"{1 - self.share:.3g} and {self.share:.3g} of the people in the two groups",
-            "columns independent of one another",
-        ]
-        return "Assumed: " + "; ".join(words) + "."
-
-    @property
-    def _deviation(self) -> float:
-        return 1 / _WIDTH if self.sd is None else self.sd
-
-    def questions(self) -> tuple[Question, ...]:
-        """Return the columns, numbers with bounds of 0 and 1 if the test has some."""
-        ends = np.cumsum(self.sizes).tolist()
-        bounds = None if self.test.bounds is None else (0.0, 1.0)
-        return tuple(
-            Question(str(place), slice(end - size, end), answers, None if answers else bounds)
-            for place, (end, size, answers) in enumerate(zip(ends, self.sizes, self.answers, strict=True))
-        )
-
-    def people(self, n: int, effects: NDArray[np.float64], rng: np.random.Generator) -> People:
-        """Return n invented people whose groups differ by `effects`, in deviations; shape (m,)."""
-        second = min(max(1, round(n * self.share)), n - 1)
-        group = (np.arange(n) >= n - second).astype(np.int8)
-        questions = self.questions()
-        values = np.empty((n, effects.size))
-        for asked in questions:
-            if asked.answers:
-                values[:, asked.places] = self._chosen(group, effects[asked.places], rng)
-            else:
-                values[:, asked.places] = self._measured(group, effects[asked.places], rng)
-            if self.missing:
-                values[rng.random(n) < self.missing, asked.places] = np.nan
-        names = [str(place) for place in range(effects.size)]
-        return People(names, questions, self.test.alternative, self.test.protect, values, group)
-
-    def _measured(
-        self, group: NDArray[np.int8], effect: NDArray[np.float64], rng: np.random.Generator
-    ) -> NDArray[np.float64]:
-        """Return a normal column; with bounds, of deviation `sd` around their middle."""
-        z = rng.standard_normal(group.size) + effect[0] * (group - self.share)
-        column = z if self.test.bounds is None else np.clip(0.5 + self._deviation * z, 0.0, 1.0)
-        return column[:, None]
-
-    def _chosen(
-        self, group: NDArray[np.int8], effects: NDArray[np.float64], rng: np.random.Generator
-    ) -> NDArray[np.float64]:
-        """Return one answer of several for each person; a single level is said yes or no to."""
-        count = effects.size
-        if count == 1:
-            first = 0.5 if self.rate is None else self.rate
-            rates = np.array([first])
-        else:
-            first = 1 / count if self.rate is None else self.rate
-            rates = np.concatenate([[first], np.full(count - 1, (1 - first) / (count - 1))])
-        moved = effects * np.sqrt(rates * (1 - rates))
-        moved = moved if count == 1 else moved - moved.mean()
-        drawn = rng.random(group.size)
-        entries = np.zeros((group.size, count))
-        for side in (0, 1):
-            at = np.flatnonzero(group == side)
-            law = np.clip(rates + moved * (side - self.share), 0.0, 1.0)
-            if count == 1:
-                entries[at, 0] = drawn[at] < law[0]
-            else:
-                chosen = np.searchsorted(np.cumsum(law / law.sum())[:-1], drawn[at], side="right")
-                entries[at, chosen] = 1.0
-        return entries
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,15 +56,15 @@ class Comparison:
 
     def run(self, method: str) -> Rates:
         """Return what `method` finds in each of the invented studies."""
-        count, touched = len(self.effects), np.zeros(self.m, dtype=np.bool_)
-        for asked in self.setting.questions():  # an answer more is another one less
-            touched[asked.places] = asked.places.start < count
+        real, touched = self._real, np.zeros(self.m, dtype=np.bool_)
+        for question in self.setting.questions():  # an answer more is another one less
+            touched[question.places] = question.places.start <= real[-1]
         hits: list[NDArray[np.bool_]] = []
         false: list[int] = []
         for chosen in self._chosen(method):
             reported = np.zeros(self.m, dtype=np.bool_)
             reported[chosen] = True
-            hits.append(reported[:count])
+            hits.append(reported[real])
             false.append(int(np.count_nonzero(reported & ~touched)))
         return Rates(np.array(false, dtype=np.float64), np.array(hits, dtype=float), self.asked[method].q)
 
@@ -202,19 +83,24 @@ class Comparison:
         share = self.setting.share
         return math.sqrt(self.n * (1 - self.setting.missing) * share * (1 - share))
 
+    @property
+    def _real(self) -> NDArray[np.int64]:
+        """The hypotheses that have effects."""
+        return self.setting.real_places[: len(self.effects)]
+
     def _effects(self) -> NDArray[np.float64]:
         """Return the effect of every hypothesis, in alternating directions unless one side is looked at."""
         effects, count = np.zeros(self.m), len(self.effects)
         sign = np.where(np.arange(count) % 2, -1.0, 1.0)
         if self.setting.test.alternative != "two-sided":
             sign[:] = 1.0 if self.setting.test.alternative == "greater" else -1.0
-        effects[:count] = np.array(self.effects) * sign
+        effects[self._real] = np.array(self.effects) * sign
         return effects
 
     def _chosen(self, method: str) -> Iterator[NDArray[np.int64]]:
         """Yield what is reported of each study."""
         asked = self.asked[method]
-        few = self.n if self.n * self.m <= 2 * _ENTRIES else min(self.n, max(_FEWEST, _ENTRIES // self.m))
+        few = self.n if self.n * self.m <= 2 * ENTRIES else min(self.n, max(_FEWEST, ENTRIES // self.m))
         times = self.n / few
         effects = self._effects() * math.sqrt(times)
         for study in range(self.repetitions):

@@ -1,0 +1,51 @@
+"""How the numbers of invented people are spread: laws of standard deviation 1, by their names."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_LOG_SD = 0.8  # of the logarithm of a skewed number, as of incomes and lengths of stay
+_FREEDOM = 4.0  # of the t law with heavy tails
+_COUNT = 2.0  # the mean of a count
+SHAPES = {
+    "normal": "normal",
+    "skewed": f"skewed (log-normal, {_LOG_SD:g} the standard deviation of the logarithm)",
+    "heavy-tailed": f"heavy in the tails (t, {_FREEDOM:g} degrees of freedom)",
+    "uniform": "uniform",
+    "counts": f"counts (Poisson, {_COUNT:g} on average)",
+}
+"""What a column of numbers may look like, and the law that stands for it."""
+AWAY = 4.0
+"""How far from 0 numbers lie if nothing is said, in standard deviations: ages and body mass indices do."""
+PLACED = ("normal", "heavy-tailed", "uniform")
+"""The shapes that may lie anywhere; the others begin at 0."""
+
+
+def draw_standardised(
+    shape: str, shift: NDArray[np.float64], rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Return numbers of that shape and of standard deviation 1, moved by `shift`, one for each of them.
+
+    Skewed numbers and counts are above 0, as they are in tables, and the others lie around 0.
+    """
+    size = shift.size
+    match shape:
+        case "skewed":
+            sd = math.exp(_LOG_SD**2 / 2) * math.sqrt(math.expm1(_LOG_SD**2))
+            return rng.lognormal(0.0, _LOG_SD, size) / sd + shift
+        case "heavy-tailed":
+            drawn = rng.standard_t(_FREEDOM, size) / math.sqrt(_FREEDOM / (_FREEDOM - 2))
+            return np.asarray(drawn + shift, dtype=np.float64)
+        case "uniform":
+            return rng.uniform(-math.sqrt(3.0), math.sqrt(3.0), size) + shift
+        case "counts":  # they stay whole numbers: the groups differ in how many there are on average
+            sd = math.sqrt(_COUNT)
+            return np.asarray(rng.poisson(np.maximum(_COUNT + sd * shift, 0.0)) / sd, dtype=np.float64)
+        case _:
+            return rng.standard_normal(size) + shift
