@@ -12,7 +12,7 @@ demo: .venv/run
 serve-demo: .venv/server # a server with an invented cohort, to click through
 	$(PY) -m discreet serve demo discreet-server-demo
 
-quick: lint contracts # a few minutes: no types, no pages, no test marked slow
+quick: lint contracts # about a minute on two quiet cores: no types, no pages, no test marked slow
 	$(PY) -m pytest -n 2 --quick
 
 test: lint types contracts docs unit

@@ -46,15 +46,15 @@ def codes(label: NDArray[Any], levels: Sequence[Any]) -> NDArray[np.intp]:
 
     def position(entry: Any) -> int:
         if type(entry) is not str:
-            return found_position(entry)
+            return looked_up(entry)
         at = seen.get(entry)
         if at is None:
-            at = found_position(entry)
+            at = looked_up(entry)
             if len(seen) < _REMEMBERED:
                 seen[entry] = at
         return at
 
-    def found_position(entry: Any) -> int:
+    def looked_up(entry: Any) -> int:
         entry = plain(entry)
         if entry is None or (isinstance(entry, float) and np.isnan(entry)):
             return -1

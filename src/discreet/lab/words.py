@@ -35,11 +35,12 @@ def rates_in_words(rates: Sequence[Rates]) -> str:
     notes = [f"  {name}: {SCENARIOS[name].words}" for name in names]
     private = list(dict.fromkeys(rate.procedure for rate in rates if rate.procedure in PRIVATE))
     if private:
-        told = declared(first.m)
+        setting = declared(first.m)
         notes.append(
-            f"\nPrivate: {', '.join(private)}. They are told eta = {told.eta:g}, nu = {told.nu:g}, epsilon = "
-            f"{told.epsilon:g}, delta = {told.delta:g} unless the scenario says otherwise; peel and oneshot "
-            f"k = {told.k}, with the FDR level each release states, not q; the mirror's eta is that of z."
+            f"\nPrivate: {', '.join(private)}. They are told eta = {setting.eta:g}, nu = {setting.nu:g}, "
+            f"epsilon = {setting.epsilon:g}, delta = {setting.delta:g} unless the scenario says otherwise; "
+            f"peel and oneshot k = {setting.k}, with the FDR level each release states, not q; the mirror's "
+            "eta is that of z."
         )
     title = (
         f"q = {first.q:g}, m = {first.m:,}, {first.repetitions:,} repetitions; mean [95% confidence interval]"
