@@ -17,6 +17,7 @@ from budget import (
     escape,
     must_fail,
 )
+from flicker import Row
 
 
 def test_the_whole_suite_stays_within_its_budget(request):
@@ -65,6 +66,18 @@ def test_a_twin_that_passes_is_an_error_and_so_is_an_untrue_truth():
         must_fail(assert_mean_is, coins, wrong=0.1, truth=0.9)
     with pytest.raises(RuntimeError, match="wrong twin passed"):
         must_fail(lambda *_: None, coins, wrong=0.1, truth=0.5)
+
+
+def test_a_truth_that_holds_of_one_seed_only_shows_over_many():
+    """Where the declared mean is too large for most samples, the table of `flicker.py` has it far below 0."""
+    rng = np.random.default_rng(7)
+    exact, lucky = Row("exact"), Row("lucky")
+    for _ in range(50):
+        sample = rng.random(1000)
+        for row, truth in ((exact, 0.5), (lucky, 0.52)):
+            row.truths.append(((truth, sample.mean(), sample.var() / sample.size),))
+    assert abs(exact.margin()) < 7
+    assert lucky.margin() < -7
 
 
 @pytest.mark.parametrize(("n", "wrong", "truth"), [(400, 0.2, 0.5), (2000, 0.5, 0.6), (800, 0.9, 0.6)])

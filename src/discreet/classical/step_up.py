@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
-from scipy.special import digamma
+import scipy
 
 from discreet import check
 from discreet.classical.pvalues import read_p
@@ -125,7 +125,7 @@ def critical_value(j: int | NDArray[np.int64], q: float, m: int) -> float | NDAr
 
 def harmonic(m: int) -> float:
     """Return 1 + 1/2 + ... + 1/m, the price of arbitrary dependence."""
-    return float(digamma(m + 1.0)) + _EULER
+    return float(scipy.special.digamma(m + 1.0)) + _EULER
 
 
 def step_up_positions(p: NDArray[np.float64], q: float, m: int | None = None) -> NDArray[np.int64]:

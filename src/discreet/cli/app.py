@@ -36,6 +36,11 @@ class Refusals(TyperGroup):
             # Spelled out: a message may name a file or a column, whoever called it so.
             tell("\n".join([f"error: {refusal}", *getattr(refusal, "__notes__", ())]))
             raise typer.Exit(3 if isinstance(refusal, BudgetError) else 2) from None
+        except ValueError as error:
+            if "null byte" not in str(error):
+                raise
+            tell("error: a path holds a null character, which no path can hold")
+            raise typer.Exit(2) from None
 
 
 def _warn(message: Warning | str, *_: Any, **__: Any) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path  # noqa: TC003 (typer reads the annotations)
 import typer
 
 from discreet.cli.app import say
-from discreet.cli.serve import HOME, config_of, need_server, serve, store_of
+from discreet.cli.serve import HOME, config_of, need_server, opened, serve
 
 
 @serve.command()
@@ -62,7 +62,8 @@ def verify(
     from discreet.server.operate import heads
     from discreet.server.operate.verify import verify as check
 
-    verdict = check(store_of(home), [*head, *heads.kept(config)])
+    with opened(home) as store:
+        verdict = check(store, [*head, *heads.kept(config)])
     found = {"good": not verdict.faults, **dataclasses.asdict(verdict)}
     say(json.dumps(found) if as_json else str(verdict))
     raise typer.Exit(1 if verdict.faults else 0)
@@ -123,9 +124,9 @@ def migrate(home: Path = HOME) -> None:
     from discreet.server.store import Store
     from discreet.server.store import migrate as migrations
 
-    store = Store(config_of(home).url)
-    migrations.upgrade(store)
-    say(f"The database has schema {migrations.revision(store)}.")
+    with Store(config_of(home).url) as store:
+        migrations.upgrade(store)
+        say(f"The database has schema {migrations.revision(store)}.")
 
 
 @serve.command()

@@ -43,25 +43,26 @@ def config_of(home: Path, **given: Any) -> Config:
     return config.read(home, **given)
 
 
-def store_of(home: Path) -> Store:
-    """Return the database of a home folder, if it has the schema of this version."""
+@contextmanager
+def opened(home: Path) -> Generator[Store]:
+    """Open the database of a home folder, if it has the schema of this version."""
     config = config_of(home)
     from discreet.server.store import Store, migrate
 
-    store = Store(config.url)
-    migrate.check(store)
-    return store
+    with Store(config.url) as store:
+        migrate.check(store)
+        yield store
 
 
 @contextmanager
 def writing(home: Path) -> Generator[Connection]:
     """Change the database of a home folder, all or nothing."""
-    with store_of(home).writing() as db:
+    with opened(home) as store, store.writing() as db:
         yield db
 
 
 @contextmanager
 def reading(home: Path) -> Generator[Connection]:
     """Look at the database of a home folder."""
-    with store_of(home).reading() as db:
+    with opened(home) as store, store.reading() as db:
         yield db

@@ -6,6 +6,7 @@ command line that are arguments of tests.
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 from pathlib import Path
@@ -88,7 +89,7 @@ def options() -> str:
 
 def _described(kind: type[Test], name: str) -> str:
     """Return the first sentence that the docstring of a test says of an argument."""
-    section = re.search(rf"^ *{name} : .*\n((?: {{8,}}.*\n)+)", kind.__doc__ or "", re.MULTILINE)
+    section = re.search(rf"^{name} : .*\n((?: {{4,}}.*\n)+)", inspect.getdoc(kind) or "", re.MULTILINE)
     words = " ".join(section[1].split()) if section else ""
     return f"{kind.name}: {words.partition('. ')[0].rstrip('.')}."
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import stdtrit
+import scipy
 
 from discreet.classical.q_values import q_values
 from discreet.classical.question_bh import question_bh, question_q_values
@@ -56,7 +56,7 @@ def miss_rates(release: Release) -> NDArray[np.float64]:
 def limits(told: Told, miss: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the two ends of t intervals that miss with probability `miss`, one for each hypothesis."""
     with np.errstate(over="ignore", invalid="ignore"):  # an interval may be all the numbers there are
-        reach = -stdtrit(told.degrees, miss / 2) * told.standard_error
+        reach = -scipy.special.stdtrit(told.degrees, miss / 2) * told.standard_error
         return told.estimate - reach, told.estimate + reach
 
 

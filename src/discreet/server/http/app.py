@@ -39,24 +39,24 @@ log = logging.getLogger("discreet.server")
 def build(config: Config) -> Starlette:
     """Return the server as an ASGI application; it starts its workers when it is started."""
     store = Store(config.url)
-    migrate.check(store)
-    heads.check(store, config)
+    try:
+        migrate.check(store)
+        heads.check(store, config)
+    except BaseException:
+        store.close()
+        raise
     rates = Rates(store)
 
     @contextlib.asynccontextmanager
     async def life(app: Starlette) -> AsyncGenerator[None]:
-        supervisor = Supervisor(store, config)
-        supervisor.start()
-        app.state.supervisor = supervisor
-        witness = heads.Witness(store, config)
-        witness.start()
-        rates.start()
-        with running(config.home):
+        with store, running(config.home):
+            supervisor, witness = Supervisor(store, config), heads.Witness(store, config)
+            app.state.supervisor = supervisor
+            for part in (supervisor, witness, rates):
+                part.start()
             yield
-            supervisor.stop()
-        rates.stop()
-        witness.stop()
-        store.close()
+            for part in (supervisor, rates, witness):
+                part.stop()
 
     guard = Middleware(Guard, config=config, rates=rates)
     app = Starlette(

@@ -51,9 +51,8 @@ def backup(config: Config, to: Path) -> str:
         to.chmod(0o600)
     except (sqlite3.Error, OSError):
         raise InputError(f"{to} cannot be written: give another place") from None
-    store = Store(f"sqlite:///{to.absolute()}")
-    verdict = verify(store)
-    store.close()
+    with Store(f"sqlite:///{to.absolute()}") as store:
+        verdict = verify(store)
     if verdict.faults:
         raise LedgerError(str(verdict))
     return verdict.head
@@ -72,12 +71,11 @@ def restore(config: Config, copy: Path, heads: list[str], *, forget: bool = Fals
     with stopped(config.home):
         place = Path(_file(config))
         lacking, warnings = _replaced(place)
-        store = Store(f"sqlite:///{copy.absolute()}")
-        migrate.check(store)
-        verdict = verify(store, heads)
-        with store.reading() as db:
-            old = lacking is not None and not audit.holds(db, lacking)
-        store.close()
+        with Store(f"sqlite:///{copy.absolute()}") as store:
+            migrate.check(store)
+            verdict = verify(store, heads)
+            with store.reading() as db:
+                old = lacking is not None and not audit.holds(db, lacking)
         if verdict.faults:
             raise LedgerError(str(verdict))
         if old and not forget:
@@ -95,15 +93,12 @@ def _replaced(place: Path) -> tuple[str | None, tuple[str, ...]]:
     """Return the head of the database in place, if it can be read, and what to say if not."""
     if not place.exists():
         return None, ()
-    store = Store(f"sqlite:///{place}")
     try:
-        with store.reading() as db:
+        with Store(f"sqlite:///{place}") as store, store.reading() as db:
             return audit.end(db).hash, ()
     except DiscreetError:
         told = f"NOT CHECKED: the database in place cannot be read. It is kept beside {place.name}."
         return None, (told,)
-    finally:
-        store.close()
 
 
 def _put(copy: Path, place: Path) -> None:

@@ -27,13 +27,11 @@ def prepare(home: Path, port: int) -> tuple[Config, str]:
         init(home)
         _fill(home)
     config = configs.read(home, port=port)
-    store = Store(config.url)
-    with store.writing() as db:
+    with Store(config.url) as store, store.writing() as db:
         links = {
             name: f"{config.site}/invite/{credentials.invite(db, 'demo', name)}"
             for name in ("custodian", "analyst")
         }
-    store.close()
     words = [
         f"An invented cohort: {_PEOPLE:,} people, {_MEASURES} measures, {_REAL} of which really differ.",
         f"As the custodian:  {links['custodian']}",
@@ -63,9 +61,7 @@ def _fill(home: Path) -> None:
     path = home / "cohort.parquet"
     write: Any = import_module("pyarrow.parquet").write_table
     write(table, path)
-    store = Store(configs.read(home).url)
-    with store.writing() as db:
+    with Store(configs.read(home).url) as store, store.writing() as db:
         registry.register(db, "demo", "cohort", {"path": str(path)}, about, epsilon=3.0, delta=1e-6)
         people.create(db, "demo", "analyst", "analyst")
         shares.grant(db, "demo", "cohort", "analyst:analyst", 2.0, 1e-6)
-    store.close()

@@ -42,14 +42,13 @@ def init(home: Path, *, database: str | None = None, custodian: str = "custodian
     except OSError:
         raise InputError(f"the folder {home} cannot be made or written to; give another") from None
     settings = config.read(home)
-    store = Store(settings.url)
-    migrate.upgrade(store)
-    with store.writing() as db:
-        if db.execute(select(account.c.name)).first() is None:
-            audit.begin(db)
-            audit.append(db, "init", "server", "server")
-            people.create(db, "server", custodian, "custodian")
-    store.close()
+    with Store(settings.url) as store:
+        migrate.upgrade(store)
+        with store.writing() as db:
+            if db.execute(select(account.c.name)).first() is None:
+                audit.begin(db)
+                audit.append(db, "init", "server", "server")
+                people.create(db, "server", custodian, "custodian")
     return settings
 
 

@@ -44,9 +44,8 @@ def run(config: Config, say: Callable[[str], Any]) -> None:
     handler.setFormatter(Lines())
     logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
     app = build(config)
-    store = Store(config.url)
-    link = first_link(store, config.site)
-    store.close()
+    with Store(config.url) as store:
+        link = first_link(store, config.site)
     say(f"The server answers at {config.site}")
     if link is not None:
         say(f"The first custodian chooses a password here, once: {link}")
