@@ -59,7 +59,7 @@ from .selection.noisy_min import noisy_min as noisy_min
 from .selection.selection import Selection as Selection
 from .selection.top_k import top_k as top_k
 from .server.client import connect as connect
-from .single.sequence import Asked as Asked
+from .single.asked import Asked as Asked
 from .single.sequence import Sequence as Sequence
 from .single.test import test as test
 from .single.tested import Tested as Tested

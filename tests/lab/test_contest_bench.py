@@ -5,20 +5,31 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
+from scipy.stats import binom
 
 from budget import assert_mean_is, must_fail
 from discreet.lab.bench.contest import (
     aim,
+    analyst,
+    dprivstats,
+    evalues,
     families,
     joint_flip,
+    knockoffs,
     offline,
     one_question,
     online_rivals,
     packages,
+    paprika,
     report,
     synthetic,
 )
+from discreet.lab.bench.contest.lines import Line
 from discreet.lab.bench.power import proportions, published
+from discreet.privacy.account import account
+from discreet.privacy.curves import zcdp_delta
+from discreet.privacy.events import Pure
 
 
 @pytest.mark.statistical(2, twins=1)
@@ -48,8 +59,8 @@ def test_synthetic_people_resemble_the_real_ones(monkeypatch):
     people, real = synthetic.table(rng, 3)
     made = synthetic.synthesize(people, rng)
     assert np.abs(made.mean(axis=0) - people.mean(axis=0)).max() < 0.08
-    assert (synthetic.discoveries(made) & real).sum() == 3
-    assert synthetic.discoveries(people)[real].all()
+    assert (analyst.ordinary(made).reported & real).sum() == 3
+    assert analyst.ordinary(people).reported[real].all()
 
 
 def test_aim_measures_what_its_budget_allows(monkeypatch):
@@ -59,23 +70,96 @@ def test_aim_measures_what_its_budget_allows(monkeypatch):
     people, real = synthetic.table(rng, 3)
     made, spent = aim.synthesize(people, rng)
     assert spent == pytest.approx(synthetic.budget(1e5, synthetic.DELTA))
-    assert (synthetic.discoveries(made) & real).sum() == 3
+    assert (analyst.ordinary(made).reported & real).sum() == 3
     assert np.abs(made.mean(axis=0) - people.mean(axis=0)).max() < 0.08
 
 
 def test_the_budget_of_synthetic_data():
-    """rho-zCDP is (epsilon, delta)-DP by the usual bound, with nothing left."""
+    """rho-zCDP is (epsilon, delta)-DP with nothing left, and more than the usual bound allows."""
     rho = synthetic.budget(1.0, 1e-6)
-    assert rho + 2 * math.sqrt(rho * math.log(1e6)) == pytest.approx(1.0)
+    assert zcdp_delta(1.0, rho) == pytest.approx(1e-6)
+    assert rho + 2 * math.sqrt(rho * math.log(1e6)) > 1.0
 
 
 def test_hypotheses_in_turn_are_decided_in_order():
     """A decision does not depend on what comes later."""
     p = [1e-6, 0.3, 1e-5, 0.8, 0.01, 1e-7]
     for name in ("lord", "saffron", "lond"):
-        whole = online_rivals.decisions(name, p)
+        whole = online_rivals.decided(name, p, 0.1)
         assert whole[0]
-        assert (online_rivals.decisions(name, p[:4]) == whole[:4]).all()
+        assert (online_rivals.decided(name, p[:4], 0.1) == whole[:4]).all()
+
+
+@pytest.mark.statistical(4, twins=2)
+@pytest.mark.parametrize("investing", [False, True])
+def test_paprika_is_reproduced(investing):
+    """Power and false discoveries are those that the code of its repository gave."""
+    rng, share = np.random.default_rng(3), 0.05
+    found = np.empty((120, 2))
+    for row in found:
+        real = rng.random(paprika.QUESTIONS) < share
+        p = binom.sf(rng.binomial(paprika.PEOPLE, np.where(real, 0.75, 0.5)) - 1, paprika.PEOPLE, 0.5)
+        rejected = paprika.rival(p, paprika.QUESTIONS * share, paprika.EPSILON, rng, investing=investing)
+        row[:] = (rejected & ~real).sum() / max(1, rejected.sum()), rejected[real].mean()
+    fdr, power = paprika.PUBLISHED["PAPRIKA AI" if investing else "PAPRIKA", share]
+    assert found.mean(axis=0) == pytest.approx([fdr, power], abs=0.05)
+    for column, figure in zip(found.T, (fdr, power), strict=True):
+        assert_mean_is(column, figure)
+    must_fail(assert_mean_is, found[:, 1], wrong=power - 0.8, truth=power)
+
+
+def test_questions_in_turn_cost_what_paprika_spends():
+    """800 questions at our epsilon each stay within the budget, and use nearly all of it."""
+    spent = account([Pure(paprika.each(), paprika.QUESTIONS)], delta=paprika.DELTA)
+    assert 0.99 * paprika.EPSILON < spent <= paprika.EPSILON
+
+
+@pytest.mark.parametrize("setting", dprivstats.SETTINGS, ids=lambda setting: setting.question)
+def test_dprivstats_is_the_ordinary_test_without_noise(setting, monkeypatch):
+    """With a large budget its p-values are SciPy's, up to the clipping of a few values."""
+    monkeypatch.setattr(dprivstats, "EPSILON", 1e9)
+    rng = np.random.default_rng(1)
+    x, group = setting.people(setting.shift / 3, rng)
+    x = np.clip(x, *dprivstats.BOUNDS)
+    parts = [x[group == g] for g in range(setting.groups)]
+    if setting.question == "chi-square":
+        truth = stats.chi2_contingency([[np.sum(part == v) for v in (0, 1)] for part in parts]).pvalue
+    else:
+        truth = (stats.ttest_ind if setting.groups == 2 else stats.f_oneway)(*parts).pvalue
+    assert setting.rival(x, group, rng).p_value == pytest.approx(truth, rel=0.1)
+
+
+def test_e_values_stay_e_values():
+    """The noisy product has mean 1 under the null, and e-BH is what its definition says."""
+    rng, sigma = np.random.default_rng(1), 0.7
+    factors = np.exp(sigma * rng.standard_normal(200_000) - sigma**2 / 2)
+    assert factors.mean() == pytest.approx(1.0, abs=0.02)
+    logs = np.log([25.0, 1.0, 16.0, 0.1])  # 4 hypotheses at q = .1: the k-th largest must be 40/k
+    assert evalues.e_bh(logs).tolist() == []
+    assert sorted(evalues.e_bh(np.log([25.0, 1.0, 21.0, 0.1])).tolist()) == [0, 2]
+
+
+def test_knockoffs_leave_nulls_exchangeable():
+    """The distances keep the joint covariance valid, and knockoffs have the columns' correlations."""
+    rng = np.random.default_rng(1)
+    x, _ = knockoffs.people(4_000, rng)
+    x = (x - x.mean(axis=0)) / x.std(axis=0)
+    correlation = np.corrcoef(x, rowvar=False)
+    apart = knockoffs.distances(correlation)
+    assert np.linalg.eigvalsh(2 * correlation - np.diag(apart))[0] > -1e-6
+    assert apart.mean() > 0.8
+    copies = np.corrcoef(np.hstack((x, knockoffs.knockoffs(x, rng))), rowvar=False)
+    assert np.abs(copies[50:, 50:] - correlation).max() < 0.12
+    assert np.abs(copies[:50, 50:] - (correlation - np.diag(apart))).max() < 0.12
+
+
+def test_verdicts_need_two_standard_errors():
+    """Who is ahead, level or behind, and a note in place of a verdict."""
+    low, high = np.tile([0.4, 0.5], 50), np.tile([0.8, 0.9], 50)
+    assert Line("rival", "", "-", low, high).verdict() == "ours ahead"
+    assert Line("rival", "", "-", high, low).verdict() == "RIVAL AHEAD"
+    assert Line("rival", "", "-", low, low).verdict() == "level"
+    assert Line("rival", "", "-", high, low, "not valid").verdict() == "not valid"
 
 
 def ways(n, kinds):
@@ -139,7 +223,16 @@ def test_tables_are_printed(monkeypatch):
     monkeypatch.setattr(one_question, "STUDIES", 100)
     monkeypatch.setattr(families, "VARIANTS", 2_000)
     monkeypatch.setattr(offline, "POINTS", offline.POINTS[1:2])
-    monkeypatch.setattr(offline, "CONTENDERS", {"DP-AdaPT": offline.dp_adapt})
-    words = report.run(2, lambda _: None)
-    for part in ("joint permute-and-flip", "Test of Tests", "saffron", "AIM, BH", "0.914"):
+    monkeypatch.setattr(offline, "CONTENDERS", {"DP-AdaPT": offline.dp_adapt, "ours, mirror": offline.mirror})
+    monkeypatch.setattr(knockoffs, "SETTINGS", ())
+    words = "\n".join(report.run(2, lambda _: None))
+    for part in (
+        "joint permute-and-flip",
+        "Test of Tests",
+        "saffron",
+        "AIM, BH",
+        "0.914",
+        "PAPRIKA",
+        "verdict",
+    ):
         assert part in words

@@ -227,3 +227,21 @@ def test_the_callers_decimals_do_not_enter(monkeypatch, law):
     )
     with decimal.localcontext(hostile):
         assert contest.largest(np.array([0.0, 1e6, -1e6]), 1.0, 3, law).tolist() == [1, 0, 2]
+
+
+@pytest.mark.parametrize("law", [GUMBEL, LAPLACE])
+@pytest.mark.parametrize("scale", [1.0, 2.0**-38])
+def test_few_lookups_rule_out_whom_two_tables_would(law, scale, monkeypatch):
+    """Over all words, extreme ones included: those kept are those whose upper end reaches the line."""
+    rng = np.random.default_rng(1)
+    words = np.concatenate((np.arange(1 << 16), np.repeat([0, 63, 64, 65471, 65472, 65535], 40)))
+    words = rng.permutation(words).astype(np.uint16)
+    x = rng.choice([0.0, 0.02, 3.0, 9.0, np.nan], words.size) * scale
+    monkeypatch.setattr(coarse.entropy, "words", lambda count, dtype: words[:count].astype(dtype))
+    k, level = 50, np.nan_to_num(x, nan=-RANGE * scale) / scale
+    most, least = (end.take(words) for end in coarse._ends(law))
+    line = np.sort(level + least)[-k] - coarse._MARGIN
+    with np.errstate(all="ignore"):
+        kept = coarse.coarse(x, scale, k, law).index
+    assert kept.tolist() == np.flatnonzero(level + most >= line).tolist()
+    assert k < kept.size < words.size / 4

@@ -187,8 +187,8 @@ def test_intervals_of_the_sign_test_hold_the_share():
 @pytest.mark.parametrize("setting", one_question.SETTINGS)
 def test_published_power_is_reached(setting):
     """Power in the settings of the rivals is not shown to be below theirs."""
-    found = one_question.power(setting, 60, seed=4)
-    assert_mean_at_most(1.0 - found, 1.0 - setting.published)
+    marks = one_question.run(setting, 60, seed=4)
+    assert_mean_at_most(1.0 - marks.rejected, 1.0 - setting.published)
 
 
 @pytest.mark.parametrize("setting", one_question.SETTINGS)

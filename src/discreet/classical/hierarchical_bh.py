@@ -28,10 +28,10 @@ def hierarchical_bh(p: NDArray[np.float64], q: float, groups: NDArray[np.int64])
     """
     order = np.argsort(groups, kind="stable")
     members = np.split(order, np.flatnonzero(np.diff(groups[order])) + 1)
-    found = step_up_positions(np.array([_simes(p[one]) for one in members]), q)
-    level = q * found.size / len(members)
+    families = step_up_positions(np.array([_simes(p[places]) for places in members]), q)
+    level = q * families.size / len(members)
     rejected = np.zeros(p.size, dtype=np.bool_)
-    for group in found.tolist():
+    for group in families.tolist():
         rejected[members[group][step_up_positions(p[members[group]], level)]] = True
     return np.flatnonzero(rejected)
 

@@ -32,6 +32,6 @@ def q_values(p: NDArray[np.float64], q: float, m: int, procedure: str) -> NDArra
     each = factor * (m * ordered / np.arange(1, p.size + 1))
     if procedure == "adaptive BH":
         each = np.where(ordered > q, np.maximum(each, ordered), each)
-    found = np.empty_like(p)
-    found[order] = np.minimum.accumulate(np.minimum(each, 1.0)[::-1])[::-1]
-    return found
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.minimum.accumulate(np.minimum(each, 1.0)[::-1])[::-1]
+    return adjusted

@@ -57,14 +57,14 @@ def question_q_values(p: Floats, question: Places) -> Floats:
     # The smallest level at which so many questions have a rejection; it does not fall with their number.
     level = np.minimum.accumulate((m * order / ranks)[::-1])[::-1]
     first = _smallest(m * p, ranks, level)
-    found = first.copy()
+    adjusted = first.copy()
     for number in np.flatnonzero(np.bincount(question) > 1).tolist():
         own = question == number
         others = np.sort(first[~own])
         reached = np.concatenate([[0.0], others])
         later = _smallest(m * p[own], np.arange(1, reached.size + 1), reached)
-        found[own] = np.minimum(first[own], np.maximum(later, first[own].min()))
-    return np.minimum(found, 1.0)
+        adjusted[own] = np.minimum(first[own], np.maximum(later, first[own].min()))
+    return np.minimum(adjusted, 1.0)
 
 
 def _least(p: Floats, question: Places) -> Floats:

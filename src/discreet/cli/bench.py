@@ -127,15 +127,15 @@ def bench_promises(
 
 @bench.command("contest")
 def bench_contest(
-    studies: int = typer.Option(400, min=2, help="Simulated studies behind a figure; packages take 10."),
+    studies: int = typer.Option(400, min=2, help="Simulated studies behind a figure; slow rivals take few."),
 ) -> None:
     """Compare with published rivals in their own settings, with what they published beside it."""
     from discreet.lab.bench.contest import report
     from discreet.progress import progress
 
     with progress("settings", report.STEPS) as tick:
-        words = report.run(studies, tick)
-    typer.echo(words)
+        for words in report.run(studies, tick):
+            typer.echo(words)
 
 
 @bench.command("synthetic")
@@ -151,7 +151,7 @@ def bench_synthetic(
         if folder is not None:
             typer.echo(f"skipped: {synthetic.SURVEY} is not in {folder}")
         with progress("settings", 2) as tick:
-            typer.echo(report.from_synthetic(studies, tick))
+            typer.echo(report.from_synthetic(studies, tick)[0])
         return
     with progress("settings", 3) as tick:
         typer.echo(report.from_survey(folder, studies, tick))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
 from threading import RLock
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -12,8 +10,8 @@ from discreet.classical.online import PROMISES, RULES
 from discreet.errors import InputError, LedgerError
 from discreet.privacy.events import Pure
 from discreet.privacy.ledger.payment import is_exhausted
+from discreet.single.asked import Asked, asked_from_json
 from discreet.single.test import answered, opened, settle_request
-from discreet.single.tested import from_record
 from discreet.typing import Online
 
 if TYPE_CHECKING:
@@ -25,58 +23,9 @@ if TYPE_CHECKING:
     from discreet.privacy.ledger import Ledger
     from discreet.privacy.ledger.records import Charge, Entry
     from discreet.privacy.ledger.state import DataSet
-    from discreet.single.tested import Tested
     from discreet.typing import ArrayLike, SingleTest
 
 ONLINE: tuple[str, ...] = get_args(Online)
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """One question of a sequence: its answer, the level it was held against, and the decision, for good.
-
-    Attributes
-    ----------
-    hypothesis : str
-        What was asked, in the words of who asked.
-    answer : Tested or None
-        The p-value, the estimate and the interval; None where every draw was interrupted.
-    level : float
-        What the p-value was compared with; settled before it was drawn.
-    rejected : bool
-        Whether this is a discovery.
-
-    Notes
-    -----
-    Returned by `Sequence.ask`. Proof: docs/proofs/online.md.
-
-    References
-    ----------
-    Ramdas, Yang, Wainwright & Jordan (2017), Online Control of the False Discovery Rate with Decaying Memory.
-
-    Examples
-    --------
-    >>> import discreet
-    >>> asked = discreet.Sequence(q=0.1).ask("diet", [1.0] * 400, epsilon=1)
-    >>> asked.rejected
-    True
-    """
-
-    hypothesis: str
-    answer: Tested | None
-    level: float
-    rejected: bool
-
-    @property
-    def p_value(self) -> float:
-        """The p-value; 1 without an answer."""
-        return 1.0 if self.answer is None else self.answer.p_value
-
-    def __str__(self) -> str:
-        if self.answer is None:
-            return f"{self.hypothesis}: interrupted, counts as no discovery (p = 1)."
-        verdict = "a discovery" if self.rejected else "no discovery"
-        return f"{self.hypothesis}: {verdict} (p = {self.p_value:.3g}, level {self.level:.3g})."
 
 
 class Sequence:
@@ -260,7 +209,7 @@ class Sequence:
 
             def pay(charge: Charge, state: DataSet, level: float = level) -> str:
                 del charge, state
-                return _to_json(draw(level))
+                return draw(level).to_json()
 
             try:
                 paid = ledger.pay(
@@ -278,7 +227,7 @@ class Sequence:
                     "which costs nothing more, or count it as no discovery with skip()"
                 ) from None
             if paid.fresh:
-                self._asked.append(_from_json(paid.result))
+                self._asked.append(asked_from_json(paid.result))
                 return self._asked[-1]
 
     def _resume(self) -> None:
@@ -298,7 +247,7 @@ class Sequence:
                     self._asked.append(self._without_answer(entry))
                 elif entry.state == "released":
                     stored = self._ledger.result(str(self._dataset), entry.release_id)
-                    self._asked.append(_from_json(stored.result))
+                    self._asked.append(asked_from_json(stored.result))
                 else:
                     return
 
@@ -310,28 +259,16 @@ class Sequence:
     def _give_up(self, entry: Entry) -> None:
         """Write down that a question has no answer."""
         if self._ledger is not None:
-            result = _to_json(self._without_answer(entry))
+            result = self._without_answer(entry).to_json()
             stored = self._ledger.give_up(str(self._dataset), entry.release_id, result)
-            self._asked.append(_from_json(stored))
+            self._asked.append(asked_from_json(stored))
 
     def _without_answer(self, entry: Entry) -> Asked:
         return Asked(str(entry.request.get("hypothesis")), None, self.level, rejected=False)
 
     def __str__(self) -> str:
-        found = [asked.hypothesis for asked in self._asked if asked.rejected]
+        discoveries = [asked.hypothesis for asked in self._asked if asked.rejected]
         return (
-            f"{len(self._asked)} asked, {len(found)} discoveries: {', '.join(found) or 'none'}.\n"
+            f"{len(self._asked)} asked, {len(discoveries)} discoveries: {', '.join(discoveries) or 'none'}.\n"
             f"At any time at most {self.q:.0%} of them are false on average, {PROMISES[self.method]}."
         )
-
-
-def _to_json(asked: Asked) -> str:
-    answer = None if asked.answer is None else asked.answer.to_record()
-    record = {"hypothesis": asked.hypothesis, "level": asked.level, "rejected": asked.rejected}
-    return json.dumps(record | {"answer": answer})
-
-
-def _from_json(text: str) -> Asked:
-    record = json.loads(text)
-    answer = None if record["answer"] is None else from_record(record["answer"])
-    return Asked(record["hypothesis"], answer, record["level"], record["rejected"])

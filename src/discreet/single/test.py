@@ -147,19 +147,19 @@ def answered(x: ArrayLike, group: Any, levels: Any, asked: dict[str, Any]) -> Te
         noisy = sign.draw(values, asked["null"], epsilon)
         p = sign.p_value(noisy, n, epsilon, asked["alternative"])
         ends = sign.interval(noisy, n, epsilon, confidence)
-        found, scale, effect, basis = noisy / n, 1.0 / epsilon, sign.EFFECT, "proved"
+        estimate, scale, effect, basis = noisy / n, 1.0 / epsilon, sign.EFFECT, "proved"
     elif name == "rank-sum":
         noisy = rank_sum.draw(values, _groups(group, levels, n, name), epsilon)
         p = rank_sum.p_value(noisy, n, epsilon, asked["alternative"])
         ends = rank_sum.interval(noisy, n, epsilon, confidence)
-        found, effect = 2 * noisy / (rank_sum.STEPS * n), rank_sum.EFFECT
+        estimate, effect = 2 * noisy / (rank_sum.STEPS * n), rank_sum.EFFECT
     else:
         groups = len(asked["levels"])
         noisy = several.draw(values, _groups(group, levels, n, name), groups, epsilon)
         p = several.p_value(noisy, n, groups, epsilon)
         ends = several.interval(noisy, n, epsilon, confidence)
-        found, effect = 2 * noisy / (rank_sum.STEPS * n), several.EFFECT
-    estimate = min(max(found, ends[0]), ends[1])
+        estimate, effect = 2 * noisy / (rank_sum.STEPS * n), several.EFFECT
+    estimate = min(max(estimate, ends[0]), ends[1])
     return Tested(
         name, n, float(noisy), scale, p, estimate, *ends, confidence=confidence, effect=effect, basis=basis,
         privacy=pure(epsilon),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 Stages = tuple[tuple[float, float], ...]
 """Before each later stage columns with z scores below the first number are dropped; then its share."""
-_FIRST, _LATER = 0.4, 8  # the share of the first stage, and how many others divide the rest
+_FIRST, _LATER = 0.5, 8  # the share of the first stage, and how many others divide the rest
 _EASIEST, _HARDEST = 0.3, 2.5  # z scores asked for before the first of these, and before the last at most
 _FEWEST = 5  # of fewer columns none is dropped: little would be gained
 _LEAST, _MOST = 0.002, 0.12  # of the budget, for what variances are made of

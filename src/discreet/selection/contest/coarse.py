@@ -20,17 +20,24 @@ if TYPE_CHECKING:
 
 _WORDS = 1 << 16
 _MARGIN = 2.0 * (2.0**-20 + 2.0**-48 * RANGE)  # twice what floats can be wrong by, in tables and in levels
+_EXTREME = 64  # so many words at either end leave the noise open by more than _WIDTH
+_WIDTH = 3.0 / _EXTREME  # |noise'(v)| <= 2 / min(v, 1 - v), and a third for rounding
 
 
 def coarse(scores: NDArray[np.float64], scale: float, k: int, law: Law) -> Drawn:
     """Return all who may be among the k largest noisy scores, drawn to 80 bits; there are more than k."""
-    ends = _ends(law)
+    most, least = _ends(law)
     words = entropy.words(scores.size, np.uint16)
     level = in_scales(scores, scale)
-    least = level + ends[1].take(words)  # the noise of word w + 1 is the least of word w
-    kth = np.partition(least, scores.size - k)[scores.size - k]
-    level += ends[0].take(words)
-    near = np.flatnonzero(level >= kth - _MARGIN)
+    lowest = level + least.take(words)
+    ranked = lowest.copy()
+    ranked.partition(scores.size - k)
+    line = ranked[scores.size - k] - _MARGIN
+    # Who is a width below the line is out, but for extreme words, which the unsigned difference puts on top.
+    near: NDArray[np.int64] = (
+        (lowest >= line - _WIDTH) | (words - _EXTREME >= _WORDS - 2 * _EXTREME)
+    ).nonzero()[0]
+    near = near[level.take(near) + most.take(words.take(near)) >= line]
     return Drawn(near, scores.take(near), words.take(near), entropy.words(near.size, np.uint64))
 
 

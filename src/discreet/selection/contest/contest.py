@@ -40,7 +40,7 @@ def largest(scores: NDArray[np.float64], scale: float, k: int, law: Law) -> NDAr
     NaN counts as minus infinity, and infinities as +-RANGE * scale, so every item can be chosen. A scale
     outside SCALES is refused before anything is drawn.
     """
-    return ranked(contenders(scores, scale, k, law), scale, k, law)
+    return _ranked(_contenders(scores, scale, k, law), scale, k, law)
 
 
 def check_scale(scale: float) -> None:
@@ -59,15 +59,19 @@ def contenders(scores: NDArray[np.float64], scale: float, k: int, law: Law, firs
     `first` is the place of the first score among all, when these are one block of several
     (docs/proofs/blocks.md).
     """
+    return _contenders(scores, scale, k, law).after(first)
+
+
+def _contenders(scores: NDArray[np.float64], scale: float, k: int, law: Law) -> Drawn:
     check_scale(scale)
     m = scores.size
     if _SMALL < m <= _FEW and 4 * k < m:
-        return coarse(scores, scale, k, law).after(first)
+        return coarse(scores, scale, k, law)
     if m > _SMALL and 4 * k < m:
         drawn, line, words = sieve(scores, scale, k, law)
         leaders = _leaders(drawn, scale, k, law, line)
         if leaders is not None:
-            return leaders.after(first)
+            return leaders
         # Too few cleared the line. Everyone's bits are read on, none is drawn anew: the law stays exact.
         low = entropy.words(m, np.uint64)
         low[drawn.index] = drawn.low
@@ -76,7 +80,7 @@ def contenders(scores: NDArray[np.float64], scale: float, k: int, law: Law, firs
     everyone = Drawn(np.arange(m), scores, words, low)
     leaders = _leaders(everyone, scale, k, law, -np.inf)
     assert leaders is not None  # noqa: S101  without a line nobody is missed
-    return leaders.after(first)
+    return leaders
 
 
 @np.errstate(all="ignore")
@@ -92,11 +96,18 @@ def best(parts: Sequence[Drawn], scale: float, k: int, law: Law) -> Drawn:
 @np.errstate(all="ignore")
 def ranked(drawn: Drawn, scale: float, k: int, law: Law) -> NDArray[np.int64]:
     """Return the places of the k largest of the drawn items, largest first; shape (k,)."""
+    return _ranked(drawn, scale, k, law)
+
+
+def _ranked(drawn: Drawn, scale: float, k: int, law: Law) -> NDArray[np.int64]:
     key, low, high = _intervals(drawn, scale, law)
-    front = np.argsort(-key)
+    front = key.argsort()[::-1]
+    low, high = low.take(front), high.take(front)
+    if (low[:-1] > high[1:]).all():  # no two intervals overlap
+        return drawn.index[front[:k]]
     # A gap separates two neighbours when every interval before it lies above every interval after it.
-    lowest_before = np.minimum.accumulate(low.take(front))[:-1]
-    highest_after = np.maximum.accumulate(high.take(front)[::-1])[::-1][1:]
+    lowest_before = np.minimum.accumulate(low)[:-1]
+    highest_after = np.maximum.accumulate(high[::-1])[::-1][1:]
     gaps = np.flatnonzero(lowest_before > highest_after) + 1
     starts = np.concatenate(([0], gaps))
     ends = np.concatenate((gaps, [front.size]))
@@ -116,7 +127,7 @@ def _leaders(drawn: Drawn, scale: float, k: int, law: Law, line: float) -> Drawn
     if low.size <= k:
         return replace(drawn, bounds=bounds)
     kth = np.partition(low, low.size - k)[low.size - k]
-    return drawn.some(np.flatnonzero(high >= kth), bounds)
+    return drawn.subset(np.flatnonzero(high >= kth), bounds)
 
 
 def _intervals(drawn: Drawn, scale: float, law: Law) -> NDArray[np.float64]:
@@ -126,9 +137,12 @@ def _intervals(drawn: Drawn, scale: float, law: Law) -> NDArray[np.float64]:
     level = in_scales(drawn.score, scale)
     v, w, doubt = _uniforms(drawn)
     noise = law.isf(v, w)
-    key = level + noise
     slack = _ULPS * (8.0 + np.abs(noise)) + _LEVEL_ULPS * np.abs(level) + doubt
-    return np.stack((key, key - slack, key + slack))
+    bounds = np.empty((3, level.size))
+    key = np.add(level, noise, out=bounds[0])
+    np.subtract(key, slack, out=bounds[1])
+    np.add(key, slack, out=bounds[2])
+    return bounds
 
 
 def _uniforms(

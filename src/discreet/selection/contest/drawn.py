@@ -33,10 +33,15 @@ class Drawn:
     low: NDArray[np.uint64]
     bounds: NDArray[np.float64] | None = None
 
-    def some(self, chosen: NDArray[np.int64], bounds: NDArray[np.float64]) -> Drawn:
+    def subset(self, chosen: NDArray[np.int64], bounds: NDArray[np.float64]) -> Drawn:
         """Return the chosen ones; `bounds` are everyone's."""
-        some = self.index.take(chosen), self.score.take(chosen), self.high.take(chosen), self.low.take(chosen)
-        return Drawn(*some, bounds.take(chosen, axis=1))
+        subset = (
+            self.index.take(chosen),
+            self.score.take(chosen),
+            self.high.take(chosen),
+            self.low.take(chosen),
+        )
+        return Drawn(*subset, bounds.take(chosen, axis=1))
 
     def after(self, first: int) -> Drawn:
         """Return the same items, counted from `first`."""
@@ -57,6 +62,11 @@ def together(parts: Sequence[Drawn]) -> Drawn:
 
 
 def in_scales(scores: NDArray[np.float64], scale: float) -> NDArray[np.float64]:
-    """Return scores in units of the noise scale, NaN at the bottom, clipped to +-RANGE."""
-    with np.errstate(all="ignore"):
-        return np.fmax(np.clip(scores / scale, -RANGE, RANGE), -RANGE)
+    """Return scores in units of the noise scale, NaN at the bottom, clipped to +-RANGE.
+
+    Callers silence floating-point warnings, which would tell of the scores.
+    """
+    level = scores / scale
+    level.clip(-RANGE, RANGE, out=level)
+    np.copyto(level, -RANGE, where=np.isnan(level))
+    return level

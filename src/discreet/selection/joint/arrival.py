@@ -74,7 +74,7 @@ class Arrival:
     to `slack`, and `terms` are the uniforms and counts that s stands on.
     """
 
-    __slots__ = ("_epsilon", "high", "log", "low", "slack", "terms")
+    __slots__ = ("_epsilon", "_whole", "high", "log", "low", "slack", "terms")
 
     def __init__(
         self, uniform: Uniform, count: int, epsilon: Fraction, before: Arrival | None = None
@@ -96,12 +96,15 @@ class Arrival:
         middle, reach = noise / unit, reach / unit + _ULPS * noise / unit
         self.low: float | Fraction = middle - reach
         self.high: float | Fraction = middle + reach
+        self._whole: int | None = None
 
     def whole(self) -> int:
         """Return the whole part of E/epsilon, reading on where the bits so far leave it open."""
-        while not (math.isfinite(self.high) and math.floor(self.low) == math.floor(self.high)):
-            self.sharpen()
-        return math.floor(self.low)
+        if self._whole is None:
+            while not (math.isfinite(self.high) and math.floor(self.low) == math.floor(self.high)):
+                self.sharpen()
+            self._whole = math.floor(self.low)
+        return self._whole
 
     def part_below(self, other: Arrival) -> bool:
         """Tell whether the part of E/epsilon behind the point is smaller than the other's."""

@@ -1,4 +1,4 @@
-"""Many p-values at once: DP-BH (Dwork, Su & Zhang 2021) and DP-AdaPT (Xia & Cai 2023), from their formulas.
+"""Many p-values at once: DP-BH (Dwork, Su & Zhang 2021), DP-AdaPT (Xia & Cai 2023), private e-values.
 
 Their setting: 100,000 p-values, 100 of them of z around 4, one-sided; one person changes the log of a
 p-value, or for DP-AdaPT its z, by at most eta; 500 are peeled.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +17,7 @@ from scipy.special import ndtr
 
 from discreet.api import private_bh, release
 from discreet.evidence.core.evidence import Evidence
+from discreet.lab.bench.contest import evalues
 from discreet.lab.bench.power import SIGNALS, K, M, Point, Q, proportions
 from discreet.privacy.curves import gaussian_delta
 
@@ -31,10 +33,13 @@ POINTS = (Point(1e-4, 0.1), Point(1e-4, 0.5), Point(1e-3, 0.5))
 NU = 0.5 * Q / M
 
 
-def dp_bh(z: NDArray[np.float64], point: Point, rng: Generator) -> NDArray[np.int64]:
-    """Return what Algorithm 4 reports: K peeled with Laplace noise, then step-up with lowered cutoffs."""
+def dp_bh(z: NDArray[np.float64], point: Point, rng: Generator, *, floor: float = NU) -> NDArray[np.int64]:
+    """Return what Algorithm 4 reports: K peeled with Laplace noise, then step-up with lowered cutoffs.
+
+    p-values below nu count as nu. Where the cutoffs are lowered to about that, all or nothing is found.
+    """
     scale = point.eta * math.sqrt(10.0 * K * math.log(1.0 / point.delta)) / point.epsilon
-    left = np.log(np.maximum(ndtr(-z), NU))
+    left = np.log(np.maximum(ndtr(-z), floor))
     order, noisy = np.empty(K, dtype=np.int64), np.empty(K)
     for j in range(K):
         # Fresh noise for everyone in every round; only who is within its reach of the best can win.
@@ -57,12 +62,12 @@ def dp_adapt(z: NDArray[np.float64], point: Point, rng: Generator) -> NDArray[np
     sigma = point.eta * math.sqrt(2.0 * K) / mu
     # Gumbel noise of scale s chooses with a bounded range 2 eta/s: K of these at 2 eta/s = mu/sqrt(K/2).
     chosen = np.argpartition(-(np.abs(z) + sigma * rng.gumbel(size=z.size)), K)[:K]
-    told = (z[chosen] + sigma * rng.standard_normal(K)) / math.sqrt(1.0 + sigma**2)
-    size = np.sort(np.abs(told))[::-1]
-    up, down = np.sort(told[told > 0])[::-1], np.sort(-told[told < 0])[::-1]
+    noisy = (z[chosen] + sigma * rng.standard_normal(K)) / math.sqrt(1.0 + sigma**2)
+    size = np.sort(np.abs(noisy))[::-1]
+    up, down = np.sort(noisy[noisy > 0])[::-1], np.sort(-noisy[noisy < 0])[::-1]
     above, against = (np.searchsorted(-side, -size, side="right") for side in (up, down))
     good = np.flatnonzero((1.0 + against) / np.maximum(above, 1) <= Q)
-    return chosen[told >= size[good[-1]]] if good.size else chosen[:0]
+    return chosen[noisy >= size[good[-1]]] if good.size else chosen[:0]
 
 
 def ours(guarantee: str) -> Contender:
@@ -87,20 +92,23 @@ CONTENDERS: Mapping[str, Contender] = {
     "ours, aware, proved": ours("proved"),
     "ours, aware, calibrated": ours("calibrated"),
     "DP-BH": dp_bh,
+    "DP-BH, p not cut at nu": partial(dp_bh, floor=5e-324),
     "ours, mirror": mirror,
     "DP-AdaPT": dp_adapt,
+    "e-values, noise on all": evalues.noise_on_all,
+    "e-values, 500 peeled": evalues.peeled,
 }
 
 
 def run(point: Point, studies: int, seed: int) -> dict[str, NDArray[np.float64]]:
     """Return false discovery proportion, power and seconds of each contender in every study; (studies, 3)."""
     rng, chance = np.random.default_rng(seed), np.random.default_rng([seed, 1])
-    found = {name: np.empty((studies, 3)) for name in CONTENDERS}
+    marks = {name: np.empty((studies, 3)) for name in CONTENDERS}
     for i in range(studies):
         z = rng.standard_normal(M)
         z[:SIGNALS] += 4.0
         for name, contender in CONTENDERS.items():
             start = time.process_time()
             indices = contender(z, point, chance)
-            found[name][i] = *proportions(indices), time.process_time() - start
-    return found
+            marks[name][i] = *proportions(indices), time.process_time() - start
+    return marks

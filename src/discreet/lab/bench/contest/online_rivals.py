@@ -1,41 +1,44 @@
-"""Hypotheses in turn: LORD++, SAFFRON and LOND on private p-values, and the same without correction.
-
-PAPRIKA needs p-values whose sensitivity is declared; its repository has no data that this could be asked of.
-"""
+"""Hypotheses in turn: LORD++, SAFFRON and LOND on private p-values, and the same without correction."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet.classical.online import RULES
 from discreet.single import sign
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
 QUESTIONS, REAL, PEOPLE, SHARE, EPSILON, Q = 200, 20, 400, 0.62, 1.0, 0.1
+UNCORRECTED = "every p <= q, not corrected"
 
 
-def run(studies: int, seed: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+def run(studies: int, seed: int) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
     """Return realised false discovery proportions and shares of real effects found, for each rule."""
     rng = np.random.default_rng(seed)
-    found = {name: (np.empty(studies), np.empty(studies)) for name in (*RULES, "every p <= q, not corrected")}
+    shares = {name: (np.empty(studies), np.empty(studies)) for name in (*RULES, UNCORRECTED)}
     for i in range(studies):
         real = rng.permutation(np.arange(QUESTIONS) < REAL)
         counts = rng.binomial(PEOPLE, np.where(real, SHARE, 0.5))
         # The count is the whole statistic of the sign test.
-        p = [_p_value(int(count)) for count in counts]
-        for name, (false, power) in found.items():
-            rejected = decisions(name, p)
+        p_values = [_p_value(int(count)) for count in counts]
+        for name, (false, power) in shares.items():
+            rejected = np.array(p_values) <= Q if name == UNCORRECTED else decided(name, p_values, Q)
             false[i] = (rejected & ~real).sum() / max(1, rejected.sum())
             power[i] = rejected[real].mean()
-    return found
+    return shares
 
 
-def decisions(name: str, p: list[float]) -> np.ndarray:
-    """Return the decisions of a rule over p-values."""
-    if name not in RULES:
-        return np.array(p) <= Q
+def decided(rule: str, p_values: Sequence[float], q: float) -> NDArray[np.bool_]:
+    """Return the decisions of a rule over p-values that come in turn."""
     rejected: list[bool] = []
-    for t, value in enumerate(p):
-        rejected.append(value <= RULES[name](p[:t], rejected, Q))
+    for t, p in enumerate(p_values):
+        rejected.append(p <= RULES[rule](p_values[:t], rejected, q))
     return np.array(rejected)
 
 

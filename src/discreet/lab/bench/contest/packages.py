@@ -18,17 +18,19 @@ if TYPE_CHECKING:
 
 SLOW = ("diffprivlib", "OpenDP")
 """Contenders that are run in fewer studies."""
+STUDIES = 6
+"""How many."""
 
 
 def choosers() -> dict[str, Chooser]:
     """Return those that are installed."""
-    found: dict[str, Chooser] = {}
+    installed: dict[str, Chooser] = {}
     for name, make in (("diffprivlib", _diffprivlib), ("OpenDP", _opendp)):
         try:
-            found[name] = make()
+            installed[name] = make()
         except ImportError:
             continue
-    return found
+    return installed
 
 
 def _diffprivlib() -> Chooser:

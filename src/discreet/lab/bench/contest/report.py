@@ -1,4 +1,4 @@
-"""`discreet bench contest`: each rival's own setting, its published figure, and ours, in one table each."""
+"""`discreet bench contest`: each rival in its own setting, with its published figure, beside ours."""
 
 from __future__ import annotations
 
@@ -9,144 +9,286 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.lab.bench.contest import (
+    analyst,
+    dprivstats,
     families,
     joint_flip,
+    knockoffs,
     offline,
     one_question,
     online_rivals,
     packages,
+    paprika,
     synthetic,
 )
+from discreet.lab.bench.contest.lines import Line, cell, peak, summary
 from discreet.lab.bench.power import published
 from discreet.lab.memory import most_memory
 from discreet.report.text_table import table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from numpy.typing import NDArray
 
+    from discreet.lab.bench.contest.analyst import Marks
 
-def selection(studies: int, tick: Callable[[int], None]) -> str:
-    """Return accuracy and time of choosing k of 5,000 variants, in the settings of joint permute-and-flip."""
+    Tick = Callable[[int], None]
+    Part = tuple[str, list[Line]]
+
+
+def selection(studies: int, tick: Tick) -> Part:
+    """Return accuracy, time and memory of choosing k of 5,000 variants, as joint permute-and-flip does."""
     contenders = {**joint_flip.CONTENDERS, **packages.choosers()}
-    rows: list[list[str]] = []
+    rows, lines = list[list[str]](), list[Line]()
     for setting in joint_flip.SETTINGS:
+        marks: dict[str, NDArray[np.float64]] = {}
         for name, choose in contenders.items():
-            runs = min(studies, 10) if name in packages.SLOW else studies
-            start = time.perf_counter()
-            shares = joint_flip.accuracies(setting, {name: choose}, runs, seed=1)[name]
-            seconds = (time.perf_counter() - start) / runs
-            published = f"{setting.published:.3f}" if name == "joint permute-and-flip" else ""
+            # Where the two are near, more studies tell who is ahead.
+            near = setting.k == 3 and name in {"ours", "joint permute-and-flip"}
+            runs = min(studies, packages.STUDIES) if name in packages.SLOW else studies * (10 if near else 1)
+            start = time.process_time()
+            marks[name] = joint_flip.accuracies(setting, {name: choose}, runs, seed=1)[name]
+            seconds = (time.process_time() - start) / runs
+            memory = peak(partial(joint_flip.accuracies, setting, {name: choose}, 1, 1))
+            known = f"{setting.published:.3f}" if name == "joint permute-and-flip" else ""
             head = [f"{setting.k}", f"{setting.epsilon:g}", name]
-            rows.append([*head, cell(shares), published, f"{1e3 * seconds:.1f}"])
+            rows.append([*head, cell(marks[name]), known, f"{1e3 * seconds:.1f}", memory])
+        where = f"k = {setting.k}, epsilon {setting.epsilon:g}"
+        lines.append(
+            Line(
+                "Joint permute-and-flip",
+                where,
+                f"{setting.published:.3f}",
+                marks["joint permute-and-flip"],
+                marks["ours"],
+            )
+        )
+        lines += [
+            Line(name, where, "-", marks[name], marks["ours"]) for name in packages.SLOW if name in marks
+        ]
         tick(1)
-    header = ["k", "epsilon", "contender", "accuracy (se)", "published", "ms a study"]
-    return "Which k of 5,000 variants, pure epsilon:\n\n" + table(header, rows)
+    header = ["k", "epsilon", "contender", "accuracy (se)", "published", "ms a study", "MiB"]
+    return f"Which k of 5,000 variants, pure epsilon, {studies} studies:\n\n" + table(header, rows), lines
 
 
-def one(studies: int, tick: Callable[[int], None]) -> str:
-    """Return the power of one test at level 0.05 and epsilon 1, in the settings of the rivals."""
-    rows: list[list[str]] = []
-    for setting in one_question.SETTINGS:
-        # Where the rival is near, more studies tell who is ahead.
-        shares = one_question.power(setting, 10 * studies if setting.n == 62 else studies, seed=1)
-        head = [setting.rival, f"{setting.n}", f"{setting.groups}", f"{setting.published:.3f}"]
-        rows.append([*head, f"{one_question.again(setting):.3f}", cell(shares)])
-        tick(1)
-    header = ["rival", "people", "groups", "published", "by its definition", "ours (se)"]
-    return "One hypothesis, power at level 0.05, epsilon 1:\n\n" + table(header, rows)
-
-
-def in_families(studies: int, tick: Callable[[int], None]) -> str:
+def in_families(studies: int, tick: Tick) -> Part:
     """Return the accuracy of choosing ten of a million variants by their transmissions."""
-    rows: list[list[str]] = []
+    rows, lines = list[list[str]](), list[Line]()
     for setting in families.SETTINGS:
-        start = time.perf_counter()
+        start = time.process_time()
         printed = "" if setting.printed is None else f"{setting.printed:.3f}"
-        for name, shares in families.accuracies(setting.epsilon, studies, seed=1).items():
+        marks = families.accuracies(setting.epsilon, studies, seed=1)
+        for name, shares in marks.items():
             known = [printed, f"{setting.named:.3f}"] if name in families.RIVALS else ["", ""]
-            rows.append([f"{setting.epsilon:g}", name, cell(shares), *known])
-        rows[-1].append(f"{(time.perf_counter() - start) / studies:.1f}")
+            rows.append([f"{setting.epsilon:g}", name, cell(shares), *known, ""])
+        rows[-1][-1] = f"{(time.process_time() - start) / studies:.1f}"
+        best = max(("ours, one by one", "ours, joint"), key=lambda name: float(marks[name].mean()))
+        figures = f"{setting.named:.3f}" + (f", {printed}" if printed else "")
+        where = f"10 of 10^6, epsilon {setting.epsilon:g}"
+        lines.append(Line("Private TDT", where, figures, marks[families.RIVALS[0]], marks[best]))
         tick(1)
     header = ["epsilon", "contender", "accuracy (se)", "in its repository", "quoted", "s for all"]
-    filled = [[*row, *[""] * (len(header) - len(row))] for row in rows]
-    return "Which 10 of 10^6 variants by transmissions, pure epsilon:\n\n" + table(header, filled)
+    words = f"Which 10 of 10^6 variants by transmissions, pure epsilon, {studies} studies:"
+    return f"{words}\n\n{table(header, rows)}", lines
 
 
-def at_once(studies: int, tick: Callable[[int], None]) -> str:
-    """Return FDR and power of methods for many p-values, in the setting of DP-AdaPT."""
-    theirs, rows = published(), list[list[str]]()
+def one(studies: int, tick: Tick) -> Part:
+    """Return power at level .05 and epsilon 1, and the coverage of 95% intervals, in the rivals' settings."""
+    rows, lines = list[list[str]](), list[Line]()
+    for setting in one_question.SETTINGS:
+        marks, again = one_question.run(setting, studies, seed=1), one_question.again(setting)
+        head = [setting.rival, f"{setting.n}", f"{setting.groups}", f"{setting.published:.3f}"]
+        took = f"{1e3 * float(np.median(marks.seconds)):.1f}"
+        rows.append([*head, f"{again:.3f}", cell(marks.rejected), cell(marks.held), took])
+        where = f"n = {setting.n}, groups {setting.groups}"
+        lines.append(Line(setting.rival, where, f"{setting.published:.3f}", again, marks.rejected))
+        tick(1)
+    header = [
+        "rival",
+        "people",
+        "groups",
+        "published",
+        "by its definition",
+        "ours (se)",
+        "coverage (se)",
+        "ms",
+    ]
+    words = f"One hypothesis, level .05, epsilon 1, {studies} studies; coverage of our 95% intervals:"
+    return f"{words}\n\n{table(header, rows)}", lines
+
+
+def official(studies: int, tick: Tick) -> Part:
+    """Return type I error, power and coverage of DPrivStats and ours."""
+    rows, lines = list[list[str]](), list[Line]()
+    for setting in dprivstats.SETTINGS:
+        null = dprivstats.run(setting, 0.0, studies, seed=1)
+        real = dprivstats.run(setting, setting.shift, studies, seed=2)
+        for name in null:
+            held = np.concatenate((null[name][:, 1], real[name][:, 1]))
+            level, power = cell(null[name][:, 0]), cell(real[name][:, 0])
+            rows.append([setting.question, f"{setting.n}", name, level, power, cell(held)])
+        wrong = float(null["DPrivStats"][:, 0].mean()) > 2 * dprivstats.LEVEL
+        note = "not valid: type I error above .1" if wrong else ""
+        where = f"{setting.question}, n = {setting.n}"
+        lines.append(Line("DPrivStats", where, "-", real["DPrivStats"][:, 0], real["ours"][:, 0], note))
+        tick(1)
+    header = ["question", "people", "contender", "type I at .05 (se)", "power (se)", "coverage (se)"]
+    words = f"DPrivStats, pure epsilon 1, {studies} studies without and {studies} with an effect:"
+    return f"{words}\n\n{table(header, rows)}", lines
+
+
+def at_once(studies: int, tick: Tick) -> Part:
+    """Return FDR, power and time of methods for many p-values, in the setting of DP-AdaPT."""
+    theirs, rows, lines = published(), list[list[str]](), list[Line]()
+    rivals = {
+        "DP-BH": "ours, aware, proved",
+        "DP-AdaPT": "ours, mirror",
+        "e-values, noise on all": "ours, mirror",
+        "e-values, 500 peeled": "ours, mirror",
+    }
     for point in offline.POINTS:
-        for name, found in offline.run(point, studies, seed=1).items():
+        marks = offline.run(point, studies, seed=1)
+        for name, mark in marks.items():
             by_epsilon = point.eta == 1e-4
             value = point.epsilon if by_epsilon else point.eta
             known = theirs.get(("epsilon" if by_epsilon else "eta", value, name))
             figure = f"{known[0]:.3f}/{known[1]:.3f}" if known else ""
-            head = [f"{point.eta:g}", f"{point.epsilon:g}", name, cell(found[:, 0]), cell(found[:, 1])]
-            rows.append([*head, figure, f"{1e3 * float(np.median(found[:, 2])):.0f}"])
+            head = [f"{point.eta:g}", f"{point.epsilon:g}", name, cell(mark[:, 0]), cell(mark[:, 1])]
+            rows.append([*head, figure, f"{1e3 * float(np.median(mark[:, 2])):.0f}"])
+            ours = rivals.get(name)
+            if ours in marks:
+                where = f"eta {point.eta:g}, epsilon {point.epsilon:g}"
+                lines.append(
+                    Line(name, where, f"{known[1]:.3f}" if known else "-", mark[:, 1], marks[ours][:, 1])
+                )
         tick(1)
     header = ["eta", "epsilon", "contender", "FDR (se)", "power (se)", "published", "ms"]
-    words = "100,000 p-values, 100 of them real, delta 0.001, q = 0.1; published is FDR/power:"
-    return f"{words}\n\n{table(header, rows)}"
+    words = (
+        f"100,000 p-values, 100 of them real, delta 0.001, q = 0.1, {studies} studies; published: FDR/power:"
+    )
+    return f"{words}\n\n{table(header, rows)}", lines
 
 
-def in_turn(studies: int, tick: Callable[[int], None]) -> str:
-    """Return FDR and power of hypotheses in turn."""
+def in_turn(studies: int, tick: Tick) -> Part:
+    """Return FDR and power of hypotheses in turn: the same people in none, then PAPRIKA's setting."""
     rows = [[name, cell(false), cell(real)] for name, (false, real) in online_rivals.run(studies, 1).items()]
-    tick(1)
     header = ["rule", "realised FDR (se)", "power (se)"]
-    words = "200 sign tests in turn, 20 of them real, 400 people each, epsilon 1 each, q = 0.1:"
-    return f"{words}\n\n{table(header, rows)}"
-
-
-def from_synthetic(studies: int, tick: Callable[[int], None]) -> str:
-    """Return FDR and power of tests on private synthetic data."""
-    rows: list[list[str]] = []
-    for differ in (0, 3):
-        made = synthetic.run(studies, 1, partial(synthetic.table, differ=differ))
-        for name, (false, real) in made.items():
-            rows.append([f"{differ}", name, cell(false), cell(real) if differ else "-"])
+    words = f"200 sign tests in turn, 20 real, 400 people each, epsilon 1 each, q = 0.1, {studies} studies:"
+    parts, rows, lines = [f"{words}\n\n{table(header, rows)}"], list[list[str]](), list[Line]()
+    for share in paprika.SHARES:
+        marks = paprika.run(share, studies, 1)
+        for name, (false, real) in marks.items():
+            known = paprika.PUBLISHED.get((name, share))
+            figure = f"{known[0]:.3f}/{known[1]:.3f}" if known else ""
+            rows.append([f"{share:g}", name, cell(false), cell(real), figure])
+        where = f"{share:g} of 800 in turn real"
+        ours = marks["ours, saffron"][1]
+        lines += [
+            Line(name, where, f"{paprika.PUBLISHED[name, share][1]:.3f}", marks[name][1], ours)
+            for name in ("PAPRIKA", "PAPRIKA AI")
+        ]
         tick(1)
-    header = ["columns that differ", "contender", "realised FDR (se)", "power (se)"]
-    words = "2,000 people in two groups, 30 yes/no columns, epsilon 1, delta 1e-6, q = 0.1:"
-    return f"{words}\n\n{table(header, rows)}"
+    header = ["real", "contender", "realised FDR (se)", "power (se)", "its code"]
+    words = (
+        f"PAPRIKA's setting, 800 questions to the same people, epsilon 5 in all, q = 0.05, {studies} studies:"
+    )
+    return "\n\n".join([*parts, f"{words}\n\n{table(header, rows)}"]), lines
 
 
-def from_survey(folder: Path, studies: int, tick: Callable[[int], None]) -> str:
+def with_knockoffs(studies: int, tick: Tick) -> Part:
+    """Return FDR and power of private knockoffs, which ask a question of their own."""
+    rows, lines = list[list[str]](), list[Line]()
+    for setting in knockoffs.SETTINGS:
+        false, power = knockoffs.run(setting, studies, 1)
+        known = f"{setting.fdr:.3f}/{setting.power:.3f}"
+        rows.append([f"{setting.people:,}", cell(false), cell(power), known])
+        note = "another question: no contender of ours"
+        lines.append(
+            Line("Knockoffs by JLT", f"n = {setting.people:,}", f"{setting.power:.3f}", power, None, note)
+        )
+        tick(1)
+    header = ["people", "FDR (se)", "power (se)", "in its repository"]
+    words = f"Private knockoffs, 15 of 50 coefficients, epsilon 0.1, q = 0.2, {studies} studies:"
+    return f"{words}\n\n{table(header, rows)}", lines
+
+
+def from_synthetic(studies: int, tick: Tick) -> Part:
+    """Return FDR, power and coverage of tests on private synthetic data, and of noise by hand."""
+    rows, lines = list[list[str]](), list[Line]()
+    for differ in (0, 3):
+        marks = analyst.run(studies, 1, partial(synthetic.table, differ=differ), synthetic.GAP)
+        rows += [[f"{differ}", *_analysed(name, mark)] for name, mark in marks.items()]
+        lines += _of_synthetic(marks) if differ else []
+        tick(1)
+    header = ["columns that differ", "contender", "realised FDR (se)", "power (se)", "coverage (se)", "ms"]
+    words = (
+        f"2,000 people in two groups, 30 yes/no columns, epsilon 1, delta 1e-6, q = 0.1, {studies} tables:"
+    )
+    return f"{words}\n\n{table(header, rows)}", lines
+
+
+def _of_synthetic(marks: dict[str, Marks]) -> list[Line]:
+    lines = list[Line]()
+    for name, mark in marks.items():
+        if name not in {"no privacy, BH", "ours"}:
+            wrong = float(mark.false.mean()) > 1.5 * synthetic.Q
+            note = f"not valid: FDR {mark.false.mean():.2f} at q = .1" if wrong else ""
+            lines.append(Line(name, "3 of 30 columns differ", "-", mark.power, marks["ours"].power, note))
+    return lines
+
+
+def _analysed(name: str, mark: Marks) -> list[str]:
+    took = f"{1e3 * float(np.median(mark.seconds)):.0f}"
+    return [name, cell(mark.false), cell(mark.power), cell(mark.coverage), took]
+
+
+def from_survey(folder: Path, studies: int, tick: Tick) -> str:
     """Return the same on a health survey with its columns once more, permuted."""
     rows: list[list[str]] = []
     for people in (2_000, 5_000, 20_000):
-        made = synthetic.run(studies, 1, synthetic.survey(folder, people))
-        rows += [[f"{people:,}", name, cell(false), cell(real)] for name, (false, real) in made.items()]
+        marks = analyst.run(studies, 1, synthetic.survey(folder, people))
+        rows += [[f"{people:,}", *_analysed(name, mark)[:3]] for name, mark in marks.items()]
         tick(1)
     header = ["people", "contender", "permuted among found (se)", "of the 14 found (se)"]
     words = "Diabetes in a survey, 14 yes/no columns and these permuted, epsilon 1, delta 1e-6, q = 0.1:"
     return f"{words}\n\n{table(header, rows)}"
 
 
-def cell(values: NDArray[np.float64]) -> str:
-    """Return a mean with its standard error."""
-    error = float(values.std(ddof=1)) / values.size**0.5 if values.size > 1 else float("nan")
-    return f"{values.mean():.3f} ({error:.3f})"
-
-
+NOT_RUN = (
+    Line("SUP (2512.03859)", "-", "-", note="not run: its transformation could not be had"),
+    Line("Knockoffs (2506.09690)", "-", "-", note="not run: its construction could not be had"),
+)
+"""Rivals of which no more than the abstract could be had."""
 STEPS = (
-    len(joint_flip.SETTINGS) + len(one_question.SETTINGS) + len(families.SETTINGS) + len(offline.POINTS) + 3
+    len(joint_flip.SETTINGS)
+    + len(one_question.SETTINGS)
+    + len(families.SETTINGS)
+    + len(dprivstats.SETTINGS)
+    + len(offline.POINTS)
+    + len(paprika.SHARES)
+    + len(knockoffs.SETTINGS)
+    + 2
 )
 
 
-def run(studies: int, tick: Callable[[int], None]) -> str:
-    """Return all tables."""
-    few = min(studies, 100)
-    parts = [
-        selection(studies, tick),
-        in_families(min(studies, 30), tick),
-        one(studies, tick),
-        at_once(min(studies, 12), tick),
-        in_turn(few, tick),
-        from_synthetic(few, tick),
-        f"The most memory held by all of it: {most_memory() / 2**20:.0f} MiB.",
-    ]
-    return "\n\n".join(parts)
+def run(studies: int, tick: Tick) -> Iterator[str]:
+    """Yield all tables, and at the end every rival in one."""
+    parts: tuple[tuple[Callable[[int, Tick], Part], int], ...] = (
+        (selection, studies),
+        (one, 10 * studies),
+        (official, 4 * studies),
+        (in_turn, min(studies, 100)),
+        (from_synthetic, min(studies, 100)),
+        (with_knockoffs, min(studies, 8)),
+        (at_once, min(studies, 6)),
+        (in_families, min(studies, 12)),
+    )
+    lines: list[Line] = []
+    for part, runs in parts:
+        words, more = part(runs, tick)
+        lines += more
+        yield f"{words}\n"
+    yield summary([*lines, *NOT_RUN])
+    yield f"\nThe most memory held by all of it: {most_memory() / 2**20:.0f} MiB."

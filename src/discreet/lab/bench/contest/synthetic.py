@@ -1,9 +1,8 @@
-"""Private synthetic data, then ordinary tests: what that does to the false discovery rate.
+"""The MST mechanism (McKenna, Miklau & Sheldon 2021) for yes/no columns, and what makes tables to test.
 
-The rival is the MST mechanism (McKenna, Miklau & Sheldon 2021) for yes/no columns: a third of the zCDP
-budget on all shares, a third on choosing a spanning tree of pairs by the exponential mechanism, a third on
-the tables of the pairs chosen, Gaussian noise each; people are then drawn from the tree, as many as there
-were. An analyst tests every column against the group by chi-square and applies BH, as if they were real.
+A third of the zCDP budget goes to all shares, a third to choosing a spanning tree of pairs by the exponential
+mechanism, a third to the tables of the pairs chosen, Gaussian noise each; people are then drawn from the
+tree, as many as there were.
 """
 
 from __future__ import annotations
@@ -14,9 +13,9 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import chdtrc
+from scipy.optimize import brentq
 
-from discreet.classical.step_up import step_up
+from discreet.privacy.curves import zcdp_delta
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,8 +25,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Maker = Callable[[Generator], tuple[NDArray[np.int64], NDArray[np.bool_]]]
+    Synthesizer = Callable[[NDArray[np.int64], Generator], NDArray[np.int64]]
 
 PEOPLE, COLUMNS, EPSILON, DELTA, Q = 2_000, 30, 1.0, 1e-6, 0.1
+GAP = 0.24
+"""The difference of shares in columns that differ."""
 SURVEY, GROUP = "brfss2015_diabetes.parquet", "Diabetes_binary"
 ANSWERS = (
     *(
@@ -48,26 +50,13 @@ def table(rng: Generator, differ: int) -> tuple[NDArray[np.int64], NDArray[np.bo
     """Return people, the group first, then 30 yes/no columns, and which of these differ between groups."""
     real = rng.permutation(np.arange(COLUMNS) < differ)
     group = rng.integers(0, 2, PEOPLE)
-    share = 0.5 + 0.12 * real * (2 * group[:, None] - 1)
+    share = 0.5 + GAP / 2.0 * real * (2 * group[:, None] - 1)
     return np.column_stack((group, rng.random((PEOPLE, COLUMNS)) < share)).astype(np.int64), real
 
 
-def discoveries(people: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which columns an analyst reports: chi-square for each against the first, then BH."""
-    group, rest = people[:, 0] == 1, people[:, 1:]
-    n, size = people.shape[0], int(group.sum())
-    total, inside = rest.sum(axis=0), rest[group].sum(axis=0)
-    spread = size * (n - size) / n * (total / n) * (1.0 - total / n)
-    statistic = np.where(spread > 0, (inside - size * total / n) ** 2 / np.maximum(spread, 1e-12), 0.0)
-    reported = np.zeros(rest.shape[1], dtype=np.bool_)
-    reported[list(step_up(np.asarray(chdtrc(1, statistic)), q=Q).indices)] = True
-    return reported
-
-
 def budget(epsilon: float, delta: float) -> float:
-    """Return rho such that rho-zCDP is (epsilon, delta)-DP by rho + 2 sqrt(rho log(1/delta)) = epsilon."""
-    root = math.sqrt(math.log(1.0 / delta))
-    return (math.sqrt(root**2 + epsilon) - root) ** 2
+    """Return the largest rho such that rho-zCDP is (epsilon, delta)-DP, as MST's own code converts it."""
+    return float(brentq(lambda rho: zcdp_delta(epsilon, rho) - delta, 1e-9, epsilon))
 
 
 def synthesize(people: NDArray[np.int64], rng: Generator) -> NDArray[np.int64]:
@@ -75,7 +64,8 @@ def synthesize(people: NDArray[np.int64], rng: Generator) -> NDArray[np.int64]:
     n, d = len(people), int(people.shape[1])
     rho = budget(EPSILON, DELTA) / 3.0
     total: NDArray[np.int64] = people.sum(axis=0)
-    ones = total + math.sqrt(d / (2.0 * rho)) * rng.standard_normal(d)
+    # Both counts of a column are measured, and n is taken as known: half of the variance.
+    ones = total + math.sqrt(d / (4.0 * rho)) * rng.standard_normal(d)
     share = np.clip(ones / n, 1e-3, 1.0 - 1e-3)
     both = people.T @ people
     edges = list(combinations(range(d), 2))
@@ -134,34 +124,6 @@ def _sample(
     return made
 
 
-def run(studies: int, seed: int, make: Maker) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    """Return false discovery proportions and shares of real effects found, on the same tables."""
-    import pandas as pd
-
-    from discreet.api import discover
-    from discreet.evidence.compare import Compare
-    from discreet.lab.bench.contest import aim
-
-    rng = np.random.default_rng(seed)
-    names = ("no privacy, BH", "MST, BH", "AIM, BH", "ours")
-    found = {name: (np.empty(studies), np.empty(studies)) for name in names}
-    for i in range(studies):
-        people, real = make(rng)
-        columns = [f"c{j}" for j in range(real.size)]
-        frame = {"group": people[:, 0], **{c: people[:, 1 + j] == 1 for j, c in enumerate(columns)}}
-        release = discover(pd.DataFrame(frame), Compare(group="group"), q=Q, epsilon=EPSILON, delta=DELTA)
-        reported = {
-            "no privacy, BH": discoveries(people),
-            "MST, BH": discoveries(synthesize(people, rng)),
-            "AIM, BH": discoveries(aim.synthesize(people, rng)[0]),
-            "ours": np.isin(columns, release.discoveries),
-        }
-        for name, chosen in reported.items():
-            found[name][0][i] = (chosen & ~real).sum() / max(1, chosen.sum())
-            found[name][1][i] = chosen[real].mean() if real.any() else 0.0
-    return found
-
-
 def survey(folder: Path, people: int) -> Maker:
     """Return draws of so many people from a health survey: diabetes, 14 yes/no columns, and these permuted.
 
@@ -173,8 +135,8 @@ def survey(folder: Path, people: int) -> Maker:
     )
 
     def make(rng: Generator) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        some = everyone[rng.choice(len(everyone), people, replace=False)]
-        nothing = rng.permuted(some[:, 1:], axis=0)
-        return np.column_stack((some, nothing)), np.arange(2 * len(ANSWERS)) < len(ANSWERS)
+        sample = everyone[rng.choice(len(everyone), people, replace=False)]
+        permuted = rng.permuted(sample[:, 1:], axis=0)
+        return np.column_stack((sample, permuted)), np.arange(2 * len(ANSWERS)) < len(ANSWERS)
 
     return make

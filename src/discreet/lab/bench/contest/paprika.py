@@ -1,0 +1,123 @@
+"""PAPRIKA (Zhang, Kamath & Cummings 2021): hypotheses in turn by a private threshold, from its repository.
+
+Its setting: 800 hypotheses, each the mean of 1,000 coins, 1/2 under the null and 3/4 where it is false; FDR
+0.05, epsilon 5 and delta 2.5e-4 for all of them together. One person moves the log of a p-value by at most
+sqrt(log(n)/n), which it takes as declared. A p-value below twice lambda is a candidate, decided without
+noise; a candidate is rejected if its log plus Laplace noise lies below the log of SAFFRON's level plus noise
+less a shift. It stops after the expected number of rejections, which it is told. lambda is .2, or, in its
+"AI" version, the level itself.
+
+Ours: the sign test with an epsilon for each question, so that all 800 cost what PAPRIKA spends.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.stats import binom
+
+from discreet.classical.online import RULES
+from discreet.lab.bench.contest.online_rivals import decided
+from discreet.noise.samplers import discrete_laplace
+from discreet.privacy.account import account
+from discreet.privacy.events import Pure
+from discreet.single import sign
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+    from numpy.typing import NDArray
+
+QUESTIONS, PEOPLE, EPSILON, DELTA, Q = 800, 1_000, 5.0, 2.5e-4, 0.05
+ETA = math.sqrt(math.log(PEOPLE) / PEOPLE)
+SHARES = (0.01, 0.03, 0.05)
+"""The chance that a hypothesis is false; PAPRIKA is told how many rejections to expect."""
+PUBLISHED = {
+    ("PAPRIKA", 0.01): (0.025, 0.932),
+    ("PAPRIKA", 0.03): (0.058, 0.921),
+    ("PAPRIKA", 0.05): (0.105, 0.900),
+    ("PAPRIKA AI", 0.01): (0.024, 0.932),
+    ("PAPRIKA AI", 0.03): (0.012, 0.941),
+    ("PAPRIKA AI", 0.05): (0.009, 0.954),
+}
+"""FDR and power that the code of its repository gave in 100 studies; its paper has pictures."""
+_CANDIDATE = 0.2  # lambda, where it is constant
+_POWER, _POWER_AI = 1.6, 1.4  # how fast the weights of either version fall
+
+
+def rival(
+    p: NDArray[np.float64], expected: float, epsilon: float, rng: Generator, *, investing: bool = False
+) -> NDArray[np.bool_]:
+    """Return PAPRIKA's decisions over one-sided p-values; `investing` is its AI version."""
+    unit = ETA * expected / epsilon
+    rare = min(DELTA, 1.0 - ((1.0 - DELTA) / math.exp(epsilon)) ** (1.0 / p.size))
+    shift = unit * math.log(2.0 / (3.0 * rare))
+    wealth = Q if investing else (1.0 - 2.0 * _CANDIDATE) * Q
+    weights = _weights(_POWER_AI if investing else _POWER)
+    candidates, times = [0], list[int]()
+    rejected = np.zeros(p.size, dtype=np.bool_)
+    threshold = rng.laplace(scale=2.0 * unit)
+    for t in range(1, p.size + 1):
+        level = wealth / 2.0 * weights[t - candidates[-1] - 1]
+        for order, time in enumerate(times):
+            since = candidates[-1] - candidates[time]
+            level += wealth * (0.5 if order == 0 else 1.0) * weights[t - time - since - 1]
+        level = level / (1.0 + 2.0 * level) if investing else min(_CANDIDATE, level)
+        candidate = bool(p[t - 1] < 2.0 * (level if investing else _CANDIDATE))
+        candidates.append(candidates[-1] + candidate)
+        noisy = math.log(max(p[t - 1], 5e-324)) + rng.laplace(scale=4.0 * unit)
+        if candidate and noisy < math.log(level) + threshold - shift:
+            rejected[t - 1] = True
+            times.append(t)
+            threshold = rng.laplace(scale=2.0 * unit)
+            if len(times) > expected:
+                break
+    return rejected
+
+
+@lru_cache(maxsize=2)
+def _weights(power: float) -> NDArray[np.float64]:
+    weights = np.arange(1.0, 10_000.0) ** -power
+    return weights / weights.sum()
+
+
+@lru_cache(maxsize=1)
+def each() -> float:
+    """Return the epsilon of one question such that all of them cost EPSILON at DELTA, by our accountant."""
+
+    def excess(epsilon: float) -> float:
+        return account([Pure(epsilon, QUESTIONS)], delta=DELTA) - EPSILON
+
+    return float(brentq(excess, EPSILON / QUESTIONS, 1.0, xtol=1e-6)) - 1e-6
+
+
+@lru_cache(maxsize=1 << 14)
+def _p_value(noisy: int) -> float:
+    return sign.at_least(noisy, PEOPLE, 0.5, each())
+
+
+def run(share: float, studies: int, seed: int) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    """Return false discovery proportions and shares of real effects found, on the same coins."""
+    rng = np.random.default_rng(seed)
+    names = ("SAFFRON, no privacy", "PAPRIKA", "PAPRIKA AI", *(f"ours, {rule}" for rule in RULES))
+    shares = {name: (np.empty(studies), np.empty(studies)) for name in names}
+    for i in range(studies):
+        real = rng.random(QUESTIONS) < share
+        counts = rng.binomial(PEOPLE, np.where(real, 0.75, 0.5))
+        exact = binom.sf(counts - 1, PEOPLE, 0.5)
+        noise = discrete_laplace(math.nextafter(1.0 / each(), math.inf), QUESTIONS)
+        private = [_p_value(int(noisy)) for noisy in counts + noise]
+        decisions = {
+            "SAFFRON, no privacy": decided("saffron", exact.tolist(), Q),
+            "PAPRIKA": rival(exact, QUESTIONS * share, EPSILON, rng),
+            "PAPRIKA AI": rival(exact, QUESTIONS * share, EPSILON, rng, investing=True),
+            **{f"ours, {rule}": decided(rule, private, Q) for rule in RULES},
+        }
+        for name, rejected in decisions.items():
+            false, power = shares[name]
+            false[i] = (rejected & ~real).sum() / max(1, rejected.sum())
+            power[i] = rejected[real].mean() if real.any() else np.nan
+    return shares

@@ -1,0 +1,59 @@
+"""Numbers without bounds are found wherever they lie, by little of the budget."""
+
+import numpy as np
+import pytest
+
+from discreet.evidence.core.people import People, Question
+from discreet.methods.all import noisy, where
+from discreet.methods.all.reading import Columns
+
+RHO, PEOPLE, COPIES = 0.028, 5_000, 4
+LAWS = {
+    "around zero": lambda rng: rng.normal(0, 1, PEOPLE),
+    "heights": lambda rng: rng.normal(170, 10, PEOPLE),
+    "incomes": lambda rng: rng.lognormal(10.5, 0.8, PEOPLE),
+    "days, mostly none": lambda rng: np.where(rng.random(PEOPLE) < 0.6, 0, rng.integers(1, 31, PEOPLE)),
+    "below zero": lambda rng: rng.normal(-50, 5, PEOPLE),
+    "small": lambda rng: rng.normal(0.02, 0.004, PEOPLE),
+}
+
+
+@pytest.fixture
+def rng(monkeypatch):
+    """Return the generator of people and of noise, the same each time."""
+    rng = np.random.default_rng(4)
+    monkeypatch.setattr(
+        noisy, "rounded_gaussian", lambda sigma, count: np.rint(rng.normal(0, sigma, count)).astype(np.int64)
+    )
+    return rng
+
+
+def well_located(rng):
+    """Return the share of columns whose deviation, scaled by what was learned, is between a half and two."""
+    values = np.column_stack([law(rng) for law in LAWS.values() for _ in range(COPIES)]).astype(float)
+    m = values.shape[1]
+    questions = tuple(Question(str(place), slice(place, place + 1), False) for place in range(m))
+    group = np.zeros(PEOPLE, dtype=np.int8)
+    columns = Columns.of(People([""] * m, questions, "two-sided", "columns", values, group))
+    rho = where.where_share(0, m, RHO, PEOPLE) * RHO
+    scaling = where.learn_where(values, columns, rho, PEOPLE).scaling
+    scaled = np.std(scaling.shares(values, columns), axis=0) / scaling.spread
+    return np.mean((scaled > 0.5) & (scaled < 2))
+
+
+def test_numbers_are_found_wherever_they_lie(rng, monkeypatch):
+    """Nine columns in ten, at epsilon 1; seeded. Wrong twin: windows that do not move to the numbers."""
+    assert np.mean([well_located(rng) for _ in range(3)]) > 0.9
+    monkeypatch.setattr(where, "_sizes", lambda *_: None)
+    monkeypatch.setattr(where, "_narrow", lambda *_: None)
+    assert np.mean([well_located(rng) for _ in range(3)]) < 0.7
+
+
+def test_learning_spends_little_of_many_people():
+    """The share falls with the people, and rises with the columns, up to a quarter."""
+    shares = [where.where_share(0, 30, RHO, people) for people in (500, 2_000, 20_000, 200_000)]
+    assert shares[0] == 0.25
+    assert shares == sorted(shares, reverse=True)
+    assert shares[-1] < 0.01
+    assert where.where_share(0, 0, RHO, 1_000) == 0
+    assert where.where_share(30, 0, RHO, 2_000) < where.where_share(0, 30, RHO, 2_000)
