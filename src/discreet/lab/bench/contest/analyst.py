@@ -79,15 +79,15 @@ def by_hand(people: NDArray[np.int64], rng: Generator) -> Report:
 
 
 def ours(people: NDArray[np.int64]) -> Report:
-    """Return the discoveries and intervals of `discover` with its default method."""
-    import pandas as pd
+    """Return the discoveries and intervals of `discover` with its default method, told what is yes/no."""
+    import polars as pl
 
     from discreet.api import discover
     from discreet.evidence.compare import Compare
 
     columns = [f"c{j}" for j in range(people.shape[1] - 1)]
     frame = {"group": people[:, 0], **{c: people[:, 1 + j] == 1 for j, c in enumerate(columns)}}
-    release = discover(pd.DataFrame(frame), Compare(group="group"), q=Q, epsilon=EPSILON, delta=DELTA)
+    release = discover(pl.DataFrame(frame), Compare(group="group"), q=Q, epsilon=EPSILON, delta=DELTA)
     intervals: Any = release.confidence_interval()
     low, high = np.full(len(columns), -np.inf), np.full(len(columns), np.inf)
     place = [columns.index(name) for name in intervals["hypothesis"]]
