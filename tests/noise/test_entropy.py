@@ -141,6 +141,7 @@ def test_no_other_source_of_randomness():
         and path.relative_to(SOURCE).as_posix()
         not in {
             "noise/entropy.py",
+            "planner/comparison.py",
             "planner/people.py",
             "planner/study.py",
             "methods/auto/method.py",

@@ -65,7 +65,8 @@ def columns(release: Release) -> dict[str, NDArray[Any]]:
     told = told_of(release)
     discovered = np.isin(told.indices, release.indices)
     low, high = limits(told, miss_rates(release))
-    standard = {} if told.deviation is None else {"standardised": told.estimate / told.deviation}
+    with np.errstate(all="ignore"):  # a column may hardly vary, as far as is known
+        standard = {} if told.deviation is None else {"standardised": told.estimate / told.deviation}
     return {
         "effect": np.array(told.effect, dtype=object),
         "estimate": told.estimate,
