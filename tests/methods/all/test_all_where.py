@@ -5,7 +5,10 @@ import pytest
 
 from discreet.evidence.core.people import People, Question
 from discreet.methods.all import noisy, where
+from discreet.methods.all.after import RATES
+from discreet.methods.all.method import ready_all
 from discreet.methods.all.reading import Columns
+from discreet.methods.parameters import Parameters
 
 RHO, PEOPLE, COPIES = 0.028, 5_000, 4
 LAWS = {
@@ -57,3 +60,19 @@ def test_learning_spends_little_of_many_people():
     assert shares[-1] < 0.01
     assert where.where_share(0, 0, RHO, 1_000) == 0
     assert where.where_share(30, 0, RHO, 2_000) < where.where_share(0, 30, RHO, 2_000)
+
+
+def test_numbers_that_are_0_and_1_have_rates(rng):
+    """Yes and no written as numbers are told as such, and no other column is, heights in metres included."""
+    group = np.arange(4 * PEOPLE) % 2
+    yes = rng.random((4 * PEOPLE, 3)) < np.array([0.5, 0.2, 0.8]) + 0.1 * group[:, None] * np.array(
+        [1, 1, -1]
+    )
+    others = [rng.normal(1.7, 0.1, 4 * PEOPLE), rng.integers(0, 3, 4 * PEOPLE), rng.normal(0, 1, 4 * PEOPLE)]
+    values = np.column_stack([yes, *others]).astype(np.float64)
+    questions = tuple(Question(str(place), slice(place, place + 1), False) for place in range(6))
+    people = People(list("abcdef"), questions, "two-sided", "columns", values, group.astype(np.int8))
+    told = ready_all(people, Parameters(q=0.1, epsilon=1.0, delta=1e-6, method="all")).draw().told
+    assert [effect == RATES for effect in told.effect] == [True] * 3 + [False] * 3
+    exact = yes[group == 1].mean(axis=0) - yes[group == 0].mean(axis=0)
+    assert np.abs(told.estimate[:3] - exact).max() < 0.03

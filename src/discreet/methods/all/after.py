@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 RATES = "difference of rates"
 MEANS = "difference of means"
+SIGNS = "difference of shares above 0, less those below"
 _LEAST = 1.0  # degrees of freedom
+_NO_SIZE = 2.0**-20  # numbers of which nothing but zeros was seen: what is known of them is their sign
 _ALIKE = 0.5  # variances of numbers differ by about this share of them
 
 
@@ -84,7 +86,7 @@ def results(
     # Among those present another share may be in the second group.
     part = np.clip(known.shares + excess / present, 0.5 * share, 0.5 + 0.5 * share)
     kept = _kept(measured, known)
-    worth = units(known.scaling, known.columns)[0] / (rows.scale * kept)
+    worth = units(known.scaling, known.columns, known.two_valued)[0] / (rows.scale * kept)
     unit = worth / (part * (1 - part) * present)
     estimate = rows.sign * contrast * unit
     sampling = sampling * _under_the_truth(known, mean, contrast, part, present)
@@ -193,11 +195,14 @@ def _p_value(
     return np.minimum(2 * tail, 1.0) if two_sided else tail
 
 
-def units(scaling: Scaling, columns: Columns) -> tuple[NDArray[np.float64], tuple[str, ...]]:
+def units(
+    scaling: Scaling, columns: Columns, two_valued: NDArray[np.bool_] | None = None
+) -> tuple[NDArray[np.float64], tuple[str, ...]]:
     """Return what the whole range of each column's entries is worth, and what differences are called.
 
-    Rates of answers, and means of numbers: of numbers cut to the range that was learned, which the name then
-    says, unless it has all of the bounds inside.
+    Rates of answers, also where they are written as 0 and 1, and means of numbers: of numbers cut to the
+    range that was learned, which the name then says, unless it has all of the bounds inside. Where nearly all
+    are 0 and no size was seen, what is compared is their signs.
     """
     unit = np.ones(scaling.centre.size)
     names = [RATES] * unit.size
@@ -205,6 +210,13 @@ def units(scaling: Scaling, columns: Columns) -> tuple[NDArray[np.float64], tupl
     for place in columns.numbers.tolist():
         centre, reach = float(scaling.centre[place]), float(scaling.reach[place])
         low, high = bounds.get(place, (-np.inf, np.inf))
+        zero, one = (min(max(0.5 + (x - centre) / reach / 2, 0.0), 1.0) for x in (0.0, 1.0))
+        if two_valued is not None and two_valued[place] and one > zero:
+            unit[place] = 1 / (one - zero)
+            continue
+        if low < 0 < high and abs(centre) <= reach < _NO_SIZE:
+            unit[place], names[place] = 2.0, SIGNS
+            continue
         unit[place] = 2 * reach
         inside = centre - reach <= low and centre + reach >= high
         ends = f"{max(centre - reach, low):.4g} to {min(centre + reach, high):.4g}"

@@ -63,6 +63,7 @@ class _Start:
     columns: Columns
     scaling: Scaling
     means: Means
+    two_valued: NDArray[np.bool_]
     values: NDArray[Any]
     group: NDArray[np.int8]
     part: float
@@ -122,7 +123,7 @@ def learn(people: People, budget: Budget, groups: Groups | None = None) -> Learn
     apart = apart if can_be_apart(boxes[1], balls.signed) else np.zeros(len(people))
     sure = float(noisy.deviation) ** 2 if part == 1 else math.inf
     constants = (groups, start.share, shares, start.missing, columns, scaling, means, rows, norms, balls)
-    return Learned(*constants, (1 - trust) * centred, sure, apart, left)
+    return Learned(*constants, (1 - trust) * centred, sure, apart, start.two_valued, left)
 
 
 def _start(people: People, budget: Budget, groups: Groups | None) -> _Start:
@@ -151,7 +152,7 @@ def _start(people: People, budget: Budget, groups: Groups | None) -> _Start:
     more = max(min(wanted, _MISSING) * rho - budget.missing, 0.0)
     missing = learn_missing(people, columns, groups, means, share, norm, budget.missing + more)
     shares, sizes = shares_present(people, columns, groups, means, share, missing)
-    public = (groups, share, shares, sizes, missing, columns, where.scaling, means)
+    public = (groups, share, shares, sizes, missing, columns, where.scaling, means, where.two_valued)
     return _Start(*public, values, people.group[sample], part, rho - more, left - more)
 
 

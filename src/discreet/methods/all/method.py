@@ -112,8 +112,8 @@ def measured(people: People, budget: Budget, later: Stages, groups: Groups | Non
         budget = settled(people, known, budget)
         first = measure(people, known, budget)
         contrast, results = staged(people, known, first, budget.stages, later)
-    names, (_, effects) = tuple(map(str, people.names)), units(known.scaling, known.columns)
-    return Tested(names, effects, results, np.where(contrast.left, results.p, 1.0))
+    _, effects = units(known.scaling, known.columns, known.two_valued)
+    return Tested(tuple(map(str, people.names)), effects, results, np.where(contrast.left, results.p, 1.0))
 
 
 APPROXIMATE = (

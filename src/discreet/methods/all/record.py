@@ -141,8 +141,8 @@ class Learned:
     `means.present` is about how many people have an entry. `rest` is how far sums are from 0, or from their
     shift, now that centres were moved, and `centred` the variance of that, infinite if it is not known.
     `apart` is how far the groups differ in each column, second less first, in the units of rows, as far as
-    that is clear and the column is clipped with its group's own centre (0 elsewhere). `left` is the part of
-    the budget that was not needed.
+    that is clear and the column is clipped with its group's own centre (0 elsewhere). `two_valued`
+    are numbers that seem to be 0 and 1. `left` is the part of the budget that was not needed.
     """
 
     groups: Groups
@@ -158,6 +158,7 @@ class Learned:
     rest: NDArray[np.float64]
     centred: float
     apart: NDArray[np.float64]
+    two_valued: NDArray[np.bool_]
     left: float
 
     @property

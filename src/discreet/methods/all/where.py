@@ -40,6 +40,8 @@ _USUAL = (2.0**-8, 2.0**18)
 _INNER = 4  # octaves below the end of an interval that begins at zero; the others hold little
 _SURELY = 1.5  # deviations of noise that are taken off the number of people in an interval
 _NEARLY = 0.6  # of the most that any interval holds
+_CLEARLY, _NOTHING = 3.0, 4.0  # deviations: people who are there, and none who are
+_FEW = 0.25  # of the people may seem to have other sizes, for noise adds up over bins
 _MARGIN = 1.5  # times as wide as the interval is the window
 _AROUND, _SURE = 1.5, 2.5  # the next window: so many scales, and deviations of the noise in its centre
 _BEYOND = 1.4  # a scale larger than this, in windows, says that numbers lie beyond
@@ -61,13 +63,15 @@ _SPREAD = 0.3  # about the deviation of numbers, in double scales
 class Where:
     """Where numbers lie, the mean of their shares, how many people are present, the noise in that. Public.
 
-    `doubt` is infinite where nothing was learned; `left` is the budget that was not needed.
+    `doubt` is infinite where nothing was learned; `two_valued` are columns without bounds that seem to hold 0
+    and 1 and nothing else, as yes and no are often written; `left` is the budget that was not needed.
     """
 
     scaling: Scaling
     mean: Floats
     present: Floats
     doubt: Floats
+    two_valued: NDArray[np.bool_]
     left: float
 
 
@@ -84,6 +88,7 @@ class _Look:
     window: Floats
     present: Floats
     doubt: Floats
+    two_valued: NDArray[np.bool_]
     pooled: bool = False
 
     def told(self, total: NDArray[Any], moved: float, rho: float) -> Noisy:
@@ -122,7 +127,7 @@ def learn_where(values: NDArray[Any], columns: Columns, rho: float, size: float)
     bounded, free = np.arange(columns.bounded.size), np.arange(columns.bounded.size, at.size)
     half = columns.high / 2 - columns.low / 2
     blank = np.zeros(at.size)
-    look = _Look(values, at, blank, blank + 1, blank + n, blank + math.inf)
+    look = _Look(values, at, blank, blank + 1, blank + n, blank + math.inf, blank > 0)
     look.centre[bounded], look.window[bounded] = columns.low + half, np.maximum(half, _SMALL)
     reach = look.window.copy()
     left = rho
@@ -170,7 +175,9 @@ def _found(look: _Look, reach: Floats, columns: Columns, m: int, left: float) ->
     table = np.repeat([[0.5], [0.5], [1 / math.sqrt(12)], [0.5], [1.0], [math.inf]], m, axis=1)
     table[:, columns.numbers] = centre, around, np.clip(spread, 0.05, 0.5), mean, look.present, look.doubt
     mean, present, doubt = table[3:]
-    return Where(Scaling(*table[:3]), mean, present, doubt, left)
+    two_valued = np.zeros(m, dtype=np.bool_)
+    two_valued[columns.numbers] = look.two_valued
+    return Where(Scaling(*table[:3]), mean, present, doubt, two_valued, left)
 
 
 def _sizes(look: _Look, some: Places, rho: float) -> None:
@@ -187,6 +194,21 @@ def _sizes(look: _Look, some: Places, rho: float) -> None:
     chosen = np.argmin(length, axis=0)
     look.centre[some] = (low + high)[chosen] / 2
     look.window[some] = _MARGIN * (high - low)[chosen] / 2
+    look.two_valued[some] = _two_valued(noisy.sums, float(noisy.deviation))
+
+
+def _two_valued(sums: Floats, deviation: float) -> NDArray[np.bool_]:
+    """Say which columns seem to hold zeros and ones: of all sizes these two, both of them clearly.
+
+    Where one column does, so do those that seem to hold nothing but zeros: their ones are few.
+    """
+    place = SIZES + 2 - SMALLEST  # the octave from 1 to 2
+    zero, one = sums[SIZES], sums[place]
+    rest = np.delete(sums, [SIZES, place], axis=0)
+    none = (rest.max(axis=0) < _NOTHING * deviation) & (rest.sum(axis=0) < _FEW * (zero + one))
+    zeros = none & (zero > _CLEARLY * deviation)
+    both = zeros & (one > _CLEARLY * deviation)
+    return zeros if both.any() else both
 
 
 def _crowds(sums: Floats, deviation: float) -> tuple[Floats, Floats, Floats]:
