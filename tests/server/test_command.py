@@ -72,6 +72,43 @@ def test_it_says_where_it_is_logs_nothing_private_and_stops_when_told(tmp_path, 
     place.store.close()
 
 
+def test_told_to_stop_while_a_question_is_answered_it_loses_nothing(tmp_path, cohort):
+    """The job ends, or is taken up by the next start: one charge, one result, and its asker waits for it."""
+    place = make_place(tmp_path, cohort)
+    token, port, answers = place.token(), free_port(), []
+    command = [sys.executable, "-m", "discreet", "serve", "run", str(place.config.home), "--port", str(port)]
+
+    def ask():
+        remote = discreet.connect(f"http://127.0.0.1:{port}", token=token).dataset("cohort")
+        test = discreet.Compare(group="treated")
+        answers.append(remote.discover(test, q=0.1, epsilon=0.5, release_id="stopped"))
+
+    asker = threading.Thread(target=ask)
+    for stops in (True, False):
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+            wait_for(f"http://127.0.0.1:{port}/healthz")
+            if stops:
+                asker.start()
+                for _ in range(600):
+                    if states(place):
+                        break
+                    threading.Event().wait(0.02)
+            else:
+                asker.join(120)
+            server.send_signal(signal.SIGTERM)
+            assert server.wait(60) in (0, -signal.SIGTERM)
+    assert [answer.privacy.epsilon for answer in answers] == [0.5]
+    assert states(place) == ["done"]
+    assert verify(place.store).faults == ()
+    place.store.close()
+
+
+def states(place):
+    """Return how far all questions are that were ever asked."""
+    with place.store.reading() as db:
+        return list(db.execute(select(job.c.state)).scalars())
+
+
 def wait_for(url):
     """Wait until a server answers."""
     for _ in range(600):
