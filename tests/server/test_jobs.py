@@ -301,6 +301,28 @@ def test_memory_that_runs_out_on_invented_people_pauses_nothing(place, monkeypat
     assert state(place) == "open"
 
 
+def test_memory_that_runs_out_after_the_charge_loses_no_answer(both, monkeypatch):
+    """It is paid for: its owner reads so, and a custodian completes it without another charge."""
+    place = both.change(first_answer_seconds=0.01)
+    reserve = payment.Payment._reserve
+
+    def charged_then_exhausted(self, *arguments):
+        reserve(self, *arguments)
+        raise MemoryError
+
+    made = place.submit({**ASK, "epsilon": 0.1})
+    with monkeypatch.context() as patch:
+        patch.setattr(payment.Payment, "_reserve", charged_then_exhausted)
+        place.work()
+    assert (place.row(made).state, place.row(made).message) == ("failed", ending.KEPT)
+    with place.store.writing() as db:
+        view.review(db, "custodian", made, "complete")
+    place.work()
+    assert (place.row(made).state, place.row(made).message) == ("done", "")
+    assert verify(place.store).charges == 1
+    assert verify(place.store).faults == ()
+
+
 def _exhausted(*_, **__):
     raise MemoryError
 

@@ -28,6 +28,7 @@ from discreet.server.operate.doctor import examine
 from discreet.server.operate.running import running, stopped
 from discreet.server.operate.verify import verified, verify
 from discreet.server.store import Store, migrate
+from discreet.server.store.database import StoreError
 from discreet.server.store.tables import schema
 
 
@@ -349,3 +350,19 @@ def test_sqlite_reaches_the_disk(place):
         assert db.execute(text("PRAGMA foreign_keys")).scalar_one() == 1
     with sqlite3.connect(place.config.home / "server.db") as db:
         assert db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+def test_heads_on_a_disk_that_is_not_there_are_missed(place, tmp_path):
+    """A file that is not written yet is empty; one whose folder is missing could hide a restored copy."""
+    place.change(heads=str(tmp_path / "heads.txt"))
+    assert heads.kept(place.config) == []
+    place.change(heads=str(tmp_path / "unmounted" / "heads.txt"))
+    with pytest.raises(LedgerError, match="mount it"):
+        heads.kept(place.config)
+
+
+def test_a_statement_that_fails_shows_no_parameters(place):
+    """What is in an error ends in the custodian's log: a password's hash must not."""
+    with pytest.raises(StoreError) as caught, place.store.writing() as db:
+        db.execute(text("INSERT INTO nowhere VALUES (:hash)"), {"hash": "argon2-of-ana"})
+    assert "argon2-of-ana" not in str(caught.value.__cause__)

@@ -54,6 +54,9 @@ class Guard:
                     headers["Strict-Transport-Security"] = "max-age=31536000"
             await send(message)
 
+        if "\0" in scope["path"]:  # no name has one, and not every database can look it up
+            await PlainTextResponse("Not found.\n", 404)(scope, receive, safe)
+            return
         headers = dict(scope["headers"])
         client = scope.get("client") or ("", 0)
         # Whoever comes with a credential is counted by it: many people share one address. Who is about to log

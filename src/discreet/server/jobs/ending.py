@@ -82,9 +82,11 @@ def end(store: Store, config: Config, claim: Claim, how: Ending) -> None:
 def close(db: Connection, config: Config, row: Any, how: Ending) -> None:
     """End a locked job in the caller's transaction; what it says is seen from the next slot on.
 
-    A question that failed while data were read pauses its data set. Nothing else does.
+    A question that failed while data were read pauses its data set. Nothing else does. One that was charged
+    has failed, however it ended: a custodian can complete it.
     """
     now = time.time()
+    how = failed(how.detail) if how.state == "overran" and row.draws else how
     visible = row.submitted + grid_of(config).slot(now - row.submitted) if row.kind == "ask" else now
     message = KEPT if how.state == "failed" and row.draws else how.message
     values = {"state": how.state, "message": message, "result": how.result, "visible": visible}
@@ -149,7 +151,7 @@ def retry(db: Connection, actor: str, job_id: str) -> None:
     if row is None or row.state != "failed" or not row.draws:
         raise InputError("only a failed question that was charged can be completed")
     # One more draw, and no more than one.
-    values = {"state": "charged", "visible": None, "draws": min(row.draws, MOST_DRAWS - 1)}
+    values = {"state": "charged", "visible": None, "message": "", "draws": min(row.draws, MOST_DRAWS - 1)}
     audit.append(
         db, "retry", job_id, actor, records.change(db, "job", job_id, **values, lease=0.0, worker="")
     )

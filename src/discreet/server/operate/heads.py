@@ -40,6 +40,8 @@ def kept(config: Config) -> list[str]:
         lines = Path(config.heads).read_text("utf-8").split("\n")[:-1]
         return [line.split()[-1] for line in lines if line.strip()]
     except FileNotFoundError:
+        if not Path(config.heads).parent.is_dir():  # a disk that is not there would hide a restored copy
+            raise LedgerError(f"the folder of heads {config.heads} is not there: mount it") from None
         return []
     except (OSError, ValueError):
         raise LedgerError(f"the file of heads {config.heads} cannot be read: check `heads`") from None

@@ -86,7 +86,8 @@ def _engine(url: str) -> Engine:
             return _postgres(str(address.set(drivername="postgresql+psycopg").render_as_string(False)))
         if address.get_backend_name() != "sqlite":
             raise InputError("the database must be sqlite:///FILE or postgresql://HOST/NAME")
-        engine = create_engine(address, connect_args={"timeout": _BUSY_SECONDS, "check_same_thread": False})
+        patient = {"timeout": _BUSY_SECONDS, "check_same_thread": False}
+        engine = create_engine(address, connect_args=patient, hide_parameters=True)
     except (ArgumentError, NoSuchModuleError):
         raise InputError("the database must be sqlite:///FILE or postgresql://HOST/NAME") from None
     event.listen(engine, "connect", _settle_sqlite)
@@ -98,7 +99,12 @@ def _postgres(address: str) -> Engine:
     # Whatever the server's default is: a commit has reached the disk when it returns.
     durable = {"options": "-c synchronous_commit=on", "connect_timeout": 10}
     return create_engine(
-        address, connect_args=durable, isolation_level="READ COMMITTED", pool_pre_ping=True, pool_size=10
+        address,
+        connect_args=durable,
+        isolation_level="READ COMMITTED",
+        pool_pre_ping=True,
+        pool_size=10,
+        hide_parameters=True,  # of statements, in a log
     )
 
 
