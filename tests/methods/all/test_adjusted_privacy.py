@@ -180,3 +180,13 @@ def test_what_is_spent_is_what_was_charged(epsilon):
         charged = math.fsum(event.mu**2 / 2 for event in ready.events)
         assert record.spent <= charged * (1 + 2**-40)
         assert account(ready.events, epsilon=epsilon) <= 1e-6
+
+
+def test_a_person_counts_the_same_wherever_they_stand():
+    """To the last bit: whoever is replaced may move all others by a place, or to the other end."""
+    rng = np.random.default_rng(8)
+    values, weights = rng.normal(size=(1003, 7)), rng.normal(size=(7, 5))
+    whole = balance.by_person(values, weights)
+    assert np.allclose(whole, values @ weights)
+    for order in (slice(1, None), slice(None, None, -1), rng.permutation(1003)):
+        assert np.array_equal(balance.by_person(np.ascontiguousarray(values[order]), weights), whole[order])

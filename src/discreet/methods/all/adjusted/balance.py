@@ -65,14 +65,14 @@ class Balance:
 
     def turned(self, values: Floats) -> tuple[Floats, Floats]:
         """Return u of some people, 0 where a covariate is missing, and what their length leaves to them."""
-        u = np.column_stack([np.ones(len(values)), (values - self.centre) @ self.turn])
+        u = np.column_stack([np.ones(len(values)), by_person(values - self.centre, self.turn)])
         u = np.nan_to_num(u, nan=0.0)
-        return u, np.minimum(1.0, self.reach / np.sqrt(np.einsum("ij,ij->i", u, u) + 1e-300))
+        return u, np.minimum(1.0, self.reach / np.sqrt(squared_lengths(u) + 1e-300))
 
     def counts(self, values: Floats, group: NDArray[np.int8]) -> Floats:
         """Return what each person counts, at most 1/2 either way; 0 for people in neither group."""
         u, share = self.turned(values)
-        return share * counted(u @ self.coefficients, group)
+        return share * counted(by_person(u, self.coefficients), group)
 
     def whole(self, values: Floats, group: NDArray[np.int8]) -> NDArray[np.int64]:
         """Return the same in whole numbers of 1/STEPS."""
@@ -84,6 +84,23 @@ class Balance:
         slope = float(np.linalg.norm(self.coefficients[1:]))
         weight = _squared(self.coefficients[0] + slope * _NODES) * _CHANCES
         return float(min(weight @ _NODES**2 / max(weight.sum(), 1e-300), 1.0))
+
+
+def by_person(table: Floats, weights: Floats) -> Floats:
+    """Return table @ weights, each person by the same operations in the same order.
+
+    A product of matrices may round a row by where it stands in the table, and somebody who is replaced may
+    move all others by a place.
+    """
+    total = np.zeros((len(table), *weights.shape[1:]))
+    for column, weight in zip(table.T, weights, strict=True):
+        total += np.multiply.outer(column, weight)
+    return total
+
+
+def squared_lengths(table: Floats) -> Floats:
+    """Return the squared length of each person's row, likewise."""
+    return by_person(table * table, np.ones(table.shape[1]))
 
 
 def counted(eta: Floats, group: NDArray[np.int8]) -> Floats:
@@ -147,7 +164,7 @@ def learn_balance(covariates: Covariates, group: NDArray[np.int8], people: float
     u, share = balance.turned(values)
     excess, deviation = np.zeros(p + 1), 0.0
     for part in _ROUNDS:
-        each = (share * counted(u @ balance.coefficients, group))[:, None] * u
+        each = (share * counted(by_person(u, balance.coefficients), group))[:, None] * u
         noisy = with_noise(np.trunc(_FINE * each).sum(axis=0), _FINE * reach * _UP, part * rho, 1 / _FINE)
         excess, deviation = noisy.sums, float(noisy.deviation)
         step = np.linalg.solve(people * _expected_slopes(balance.coefficients), excess)

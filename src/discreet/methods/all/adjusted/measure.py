@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.methods.all.adding import whole_numbers
-from discreet.methods.all.adjusted.balance import HALF, STEPS, Balance, learn_balance, public_balance
+from discreet.methods.all.adjusted.balance import (
+    HALF,
+    STEPS,
+    Balance,
+    by_person,
+    learn_balance,
+    public_balance,
+    squared_lengths,
+)
 from discreet.methods.all.clipping import best_balls, learn_norms, scaled_rows, usual_norms
 from discreet.methods.all.geometry import Ball, Box, boxes_of
 from discreet.methods.all.learn import learn_groups, learn_means, learners, missing_norm
@@ -207,7 +215,7 @@ def _learn_slopes(
     of rows that may be opposite, are at most twice the product of both apart.
     """
     reach = math.sqrt(u.shape[1] + math.sqrt(2 * u.shape[1]))
-    length = np.sqrt(np.einsum("ij,ij->i", u, u))
+    length = np.sqrt(squared_lengths(u))
     whole = np.trunc(u * (_COVARIATE * np.minimum(1.0, reach / length))[:, None])
     total = np.zeros((u.shape[1], rows.shape[1]), dtype=np.int64)
     for part in tiles(*rows.shape):
@@ -238,7 +246,7 @@ def _box(ends: Floats) -> Box:
 
 def _without(whole: Floats, u: Floats, slopes: Floats, ends: Floats, there: NDArray[np.bool_]) -> Floats:
     """Return rows without what follows the covariates, 0 where there is no entry; whole numbers."""
-    return np.where(there, np.trunc(np.clip(whole - FINE * (u @ slopes), -ends, ends)), 0.0)
+    return np.where(there, np.trunc(np.clip(whole - FINE * by_person(u, slopes), -ends, ends)), 0.0)
 
 
 def measure_adjusted(people: People, known: Learned, budget: Parts) -> Measured:
