@@ -100,7 +100,8 @@ def by_person(table: Floats, weights: Floats) -> Floats:
 
 def squared_lengths(table: Floats) -> Floats:
     """Return the squared length of each person's row, likewise."""
-    return by_person(table * table, np.ones(table.shape[1]))
+    ones: Floats = np.ones(int(table.shape[1]))
+    return by_person(table * table, ones)
 
 
 def counted(eta: Floats, group: NDArray[np.int8]) -> Floats:
