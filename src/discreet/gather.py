@@ -15,9 +15,8 @@ from discreet.data.plink.plink import Cohort
 from discreet.data.source import Genotypes, Tables, open_source
 from discreet.errors import InputError
 from discreet.evidence.core.covariates import Covariates
-from discreet.evidence.core.entries import Entries
 from discreet.evidence.core.groups import MEMBERSHIP, sizes
-from discreet.evidence.core.people import People, Question
+from discreet.evidence.core.people import Entries, People, Question
 from discreet.evidence.core.protocol import Comparison
 from discreet.kernels import processors
 from discreet.labels import codes

@@ -16,8 +16,7 @@ from scipy.stats import hypergeom
 from budget import assert_mean_at_most, must_fail
 from discreet.errors import InputError
 from discreet.evidence.core import tails
-from discreet.evidence.core.cap import Cap, caps
-from discreet.evidence.core.capped_tails import answers_tail, ranks_tail
+from discreet.evidence.core.cap import Cap, answers_tail, caps, ranks_tail
 from discreet.evidence.core.compared import compared
 from discreet.evidence.core.people import People, Question
 

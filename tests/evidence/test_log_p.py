@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 import discreet
-from discreet.evidence.core.log_p import neighbour_sensitivity, truncated_sensitivity
+from discreet.evidence.p_values import neighbour_sensitivity, truncated_sensitivity
 
 PROBABILITY = st.floats(1e-9, 1)
 

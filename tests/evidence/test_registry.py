@@ -12,9 +12,9 @@ import discreet
 from discreet.errors import InputError
 from discreet.evidence.core import registry
 from discreet.evidence.core.accumulate import Rows
-from discreet.evidence.core.common import conclude
-from discreet.evidence.core.null_columns import NullColumns
+from discreet.evidence.core.invented import NullColumns
 from discreet.evidence.core.protocol import Test
+from discreet.evidence.core.scores import conclude
 from discreet.lab import listings
 
 KINDS = registry.own_classes()

@@ -13,8 +13,17 @@ from scipy.stats import chi2, chi2_contingency, kruskal
 import discreet
 from discreet.errors import InputError
 from discreet.evidence.core import margins
-from discreet.evidence.core.margins import even, full_size, rank_influence, table_influence, weights
-from discreet.evidence.core.several import answer_size, rank_norm, table_norm, usual_size
+from discreet.evidence.core.several import (
+    answer_size,
+    even,
+    full_size,
+    rank_influence,
+    rank_norm,
+    table_influence,
+    table_norm,
+    usual_size,
+    weights,
+)
 from discreet.methods.all.scores import noisy_tail
 
 NAN = np.nan

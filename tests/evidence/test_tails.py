@@ -13,7 +13,7 @@ from scipy.stats import binom, hypergeom, norm
 import discreet
 from discreet.evidence.core import ranks, tails
 from discreet.evidence.core.cap import caps
-from discreet.evidence.core.score_map import SLOPE, gentle, score_map
+from discreet.evidence.core.scores import SLOPE, gentle, score_map
 
 ROOM = 1 + 1e-9
 

@@ -14,7 +14,7 @@ import discreet
 from budget import assert_mean_at_most, must_fail
 from discreet.block import Block
 from discreet.evidence.core.accumulate import Rows
-from discreet.evidence.core.null_columns import STATUS, NullCase, genotypes
+from discreet.evidence.core.invented import STATUS, NullCase, genotypes
 from discreet.lab import type_one
 from discreet.lab.bench import evidence as bench
 

@@ -10,8 +10,8 @@ from scipy.special import ndtr
 import discreet
 from budget import ALPHA, assert_mean_at_most, assert_mean_is, must_fail
 from discreet.errors import DiscreetError
+from discreet.evidence.core.certificate import Null
 from discreet.evidence.core.evidence import Evidence
-from discreet.evidence.core.null import Null
 from discreet.lab.clopper import epsilon_found
 from discreet.methods.aware import count
 from discreet.methods.aware import cutoffs as aware

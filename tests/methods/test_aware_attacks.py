@@ -7,9 +7,8 @@ import pytest
 
 import discreet
 from budget import assert_mean_at_most, must_fail
-from discreet.evidence.core.certificate import Certificate
+from discreet.evidence.core.certificate import Certificate, Null
 from discreet.evidence.core.evidence import Evidence
-from discreet.evidence.core.null import Null
 from discreet.lab.replay import replayed
 from discreet.methods.aware import count
 from discreet.methods.aware.shortfall import rule_for

@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discreet
-from discreet.evidence.core.certificate import Certificate
+from discreet.evidence.core.certificate import Certificate, Null
 from discreet.evidence.core.evidence import Evidence
-from discreet.evidence.core.null import Null
 from discreet.methods.aware import count
 from discreet.methods.aware.method import public_constants
 from discreet.methods.aware.shortfall import FEW, ExpectedCount, ExpectedShortfall, rule_for

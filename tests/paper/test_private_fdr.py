@@ -9,7 +9,7 @@ from scipy.special import ndtr
 
 import discreet
 from budget import assert_mean_at_most, must_fail
-from discreet.evidence.core.null import Null
+from discreet.evidence.core.certificate import Null
 from discreet.lab import theorem
 from discreet.methods.paper import cutoffs
 from discreet.methods.paper.cutoffs import KINDS

@@ -15,13 +15,12 @@ from discreet.errors import InputError
 from discreet.evidence.core import tails
 from discreet.evidence.core.accumulate import Rows
 from discreet.evidence.core.arguments import check_protect, only_replace, settle
-from discreet.evidence.core.common import ceiling_for, conclude
 from discreet.evidence.core.covariates import pairs_of
 from discreet.evidence.core.effect import effect
 from discreet.evidence.core.groups import MEMBERSHIP, sizes
 from discreet.evidence.core.protocol import Test
 from discreet.evidence.core.ranks import middle_ranks
-from discreet.evidence.core.score_map import score_map
+from discreet.evidence.core.scores import ceiling_for, conclude, score_map
 from discreet.labels import codes
 
 if TYPE_CHECKING:
@@ -31,8 +30,7 @@ if TYPE_CHECKING:
 
     from discreet.alternative import Alternative
     from discreet.evidence.core.evidence import Evidence
-    from discreet.evidence.core.invented import Invented
-    from discreet.evidence.core.null_columns import NullCase, NullColumns
+    from discreet.evidence.core.invented import Invented, NullCase, NullColumns
     from discreet.typing import Adjacency, Levels, Protect
 
     Floats = NDArray[np.float64]
@@ -147,7 +145,7 @@ class Adjusted(Test):
     @classmethod
     def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:
         """Return null cases with many ties and with none, in two strata of other shares."""
-        from discreet.evidence.core.null_columns import NullCase
+        from discreet.evidence.core.invented import NullCase
 
         first, second = columns.few
         labels = {"g": np.array([0, 1, 0, 1]), "s": np.array([0, 0, 1, 1])}

@@ -12,7 +12,7 @@ from discreet.alternative import toward
 from discreet.docstrings import documented
 from discreet.evidence.core import tails
 from discreet.evidence.core.association import allele_effect
-from discreet.evidence.core.capped_tails import NEAR_NORMAL, answers_tail, proved_answers_tail
+from discreet.evidence.core.cap import NEAR_NORMAL, answers_tail, proved_answers_tail
 from discreet.evidence.core.carrier_cap import (
     COMMON,
     FEW_CASES,
@@ -23,9 +23,8 @@ from discreet.evidence.core.carrier_cap import (
     unasked,
 )
 from discreet.evidence.core.case_control import AlleleCounts, moments_of
-from discreet.evidence.core.common import basis_of, ceiling_for, conclude
 from discreet.evidence.core.genetic import TEXTS
-from discreet.evidence.core.score_map import SLOPE, score_map
+from discreet.evidence.core.scores import SLOPE, basis_of, ceiling_for, conclude, score_map
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
 
     from discreet.evidence.core.case_control import Genotypes
     from discreet.evidence.core.evidence import Evidence
-    from discreet.evidence.core.null_columns import NullCase, NullColumns
+    from discreet.evidence.core.invented import NullCase, NullColumns
 
 _WAYS = 2  # carriers of the one allele, and of the other: the larger z counts, its p-value twice
 
@@ -95,7 +94,7 @@ class Carriers(AlleleCounts):
     @classmethod
     def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:
         """Return null cases of common and of rare alleles, the latter for all tails."""
-        from discreet.evidence.core.null_columns import STATUS, NullCase, genetic_cases
+        from discreet.evidence.core.invented import STATUS, NullCase, genetic_cases
 
         test = partial(cls, case_floor=0.1, alternative=columns.alternative)
         public = cls(protect="genotypes", maf_floor=0.005, tail="proved", alternative=columns.alternative)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     from discreet.alternative import Alternative
-    from discreet.evidence.core.null_columns import NullCase, NullColumns
+    from discreet.evidence.core.invented import NullCase, NullColumns
     from discreet.typing import Adjacency, Bounds, Levels, Protect
 
 
@@ -175,7 +175,7 @@ class Compare(Test):
         sequence of NullCase
             Rows of the table of type-I errors.
         """
-        from discreet.evidence.core.null_columns import GROUP, NullCase
+        from discreet.evidence.core.invented import GROUP, NullCase
 
         test = partial(cls, group="g", alternative=columns.alternative)
         public = test(protect="columns")

@@ -9,16 +9,16 @@ import numpy as np
 
 from discreet.errors import InputError
 from discreet.evidence.core.arguments import check_protect, only_replace, settle
-from discreet.evidence.core.common import ceiling_for, conclude
 from discreet.evidence.core.effect import effect
-from discreet.evidence.core.entries import answers_of
 from discreet.evidence.core.groups import MEMBERSHIP
-from discreet.evidence.core.margins import full_size
+from discreet.evidence.core.people import answers_of
 from discreet.evidence.core.protocol import Test
+from discreet.evidence.core.scores import ceiling_for, conclude
 from discreet.evidence.core.several import (
     PROOF,
     TableMap,
     answer_size,
+    full_size,
     several_levels,
     table_norm,
     usual_size,
@@ -30,10 +30,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from discreet.evidence.core.entries import Entries
     from discreet.evidence.core.evidence import Evidence
-    from discreet.evidence.core.invented import Invented
-    from discreet.evidence.core.null_columns import NullCase, NullColumns
+    from discreet.evidence.core.invented import Invented, NullCase, NullColumns
+    from discreet.evidence.core.people import Entries
     from discreet.typing import Adjacency, Levels, Protect
 
 
@@ -128,7 +127,7 @@ class Contingency(Test):
     @classmethod
     def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:
         """Return null cases of yes/no columns, and of three answers, in groups of three sizes."""
-        from discreet.evidence.core.null_columns import NullCase
+        from discreet.evidence.core.invented import NullCase
 
         first, second = columns.groups
         sizes, labels = (first, first, second), {"g": np.arange(3)}

@@ -15,13 +15,12 @@ from discreet.evidence.core import tails
 from discreet.evidence.core.accumulate import Rows, Sums
 from discreet.evidence.core.arguments import only_replace, settle
 from discreet.evidence.core.cap import cap_of_numbers
-from discreet.evidence.core.common import basis_of, ceiling_for, conclude, enough
 from discreet.evidence.core.contribution import COARSE, scale
 from discreet.evidence.core.effect import effect
 from discreet.evidence.core.invented import evidence_of_sums
-from discreet.evidence.core.kendall import kendall
 from discreet.evidence.core.protocol import Test
-from discreet.evidence.core.score_map import score_map
+from discreet.evidence.core.ranks import kendall
+from discreet.evidence.core.scores import basis_of, ceiling_for, conclude, enough, score_map
 from discreet.labels import numbers
 
 if TYPE_CHECKING:
@@ -31,8 +30,7 @@ if TYPE_CHECKING:
 
     from discreet.block import Block
     from discreet.evidence.core.evidence import Evidence
-    from discreet.evidence.core.invented import Invented
-    from discreet.evidence.core.null_columns import NullCase, NullColumns
+    from discreet.evidence.core.invented import Invented, NullCase, NullColumns
     from discreet.typing import Adjacency, Bounds, Tail
 
 _FEWEST = 0.8  # tau is shrunk where fewer than this share of the people have both values
@@ -172,7 +170,7 @@ class Correlation(Test):
     @classmethod
     def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:
         """Return null cases of ranks with many ties and with none, and of products."""
-        from discreet.evidence.core.null_columns import FEW, GROUP, NullCase
+        from discreet.evidence.core.invented import FEW, GROUP, NullCase
 
         test = partial(cls, alternative=columns.alternative)
         product = test(partner="g", method="product", bounds=(0, 1), partner_bounds=(0, 1), floor=0.3)

@@ -15,13 +15,11 @@ from discreet.alternative import toward
 from discreet.errors import InputError
 from discreet.evidence.core.accumulate import Rows
 from discreet.evidence.core.arguments import by_column, check_protect, only_replace, settle
-from discreet.evidence.core.cap import caps
-from discreet.evidence.core.capped_tails import NEAR_NORMAL
-from discreet.evidence.core.common import ceiling_for, conclude
+from discreet.evidence.core.cap import NEAR_NORMAL, caps
 from discreet.evidence.core.effect import difference_effect
 from discreet.evidence.core.groups import MEMBERSHIP, PUBLIC_PEOPLE, about_sizes
 from discreet.evidence.core.protocol import Test
-from discreet.evidence.core.score_map import score_map
+from discreet.evidence.core.scores import ceiling_for, conclude, score_map
 from discreet.labels import codes, numbers
 
 if TYPE_CHECKING:
@@ -31,8 +29,7 @@ if TYPE_CHECKING:
 
     from discreet.alternative import Alternative
     from discreet.evidence.core.evidence import Evidence
-    from discreet.evidence.core.invented import Invented
-    from discreet.evidence.core.null_columns import NullCase, NullColumns
+    from discreet.evidence.core.invented import Invented, NullCase, NullColumns
     from discreet.typing import Adjacency, Levels, Protect
 
     Floats = NDArray[np.float64]
@@ -153,7 +150,7 @@ class Gehan(Test):
     @classmethod
     def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:
         """Return null cases without ties, with half of the people and nearly all of them censored."""
-        from discreet.evidence.core.null_columns import NullCase
+        from discreet.evidence.core.invented import NullCase
 
         first, second = (size // 2 for size in columns.few)
         labels = {"g": np.array([0, 0, 1, 1]), "e": np.array([0, 1, 0, 1])}

@@ -12,9 +12,8 @@ from discreet.docstrings import documented
 from discreet.evidence.core import tails
 from discreet.evidence.core.association import SLOPE, allele_effect, padded
 from discreet.evidence.core.case_control import CaseControl, allele_tails_of, moments_of
-from discreet.evidence.core.common import basis_of, ceiling_for, conclude
 from discreet.evidence.core.genetic import TEXTS
-from discreet.evidence.core.score_map import score_map
+from discreet.evidence.core.scores import basis_of, ceiling_for, conclude, score_map
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
     from discreet.evidence.core.case_control import Genotypes
     from discreet.evidence.core.evidence import Evidence
-    from discreet.evidence.core.null_columns import NullCase, NullColumns
+    from discreet.evidence.core.invented import NullCase, NullColumns
 
 _DIRECTIONS = (6, 8, 11, 16, 23, 32)  # of a plane; any number gives a valid bound
 
@@ -82,7 +81,7 @@ class Genotypic(CaseControl):
     @classmethod
     def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:
         """Return null cases of common and of rare alleles, the latter for both tails."""
-        from discreet.evidence.core.null_columns import genetic_cases
+        from discreet.evidence.core.invented import genetic_cases
 
         return genetic_cases("Genotypic", partial(cls, protect="genotypes"), 0.0005, columns)
 

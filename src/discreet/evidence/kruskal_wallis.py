@@ -11,15 +11,21 @@ import numpy as np
 from discreet.errors import InputError
 from discreet.evidence.core.accumulate import Rows
 from discreet.evidence.core.arguments import check_protect, only_replace, settle
-from discreet.evidence.core.certificate import Certificate
-from discreet.evidence.core.common import ceiling_for
+from discreet.evidence.core.certificate import Certificate, Null
 from discreet.evidence.core.effect import effect
 from discreet.evidence.core.evidence import Evidence
 from discreet.evidence.core.groups import MEMBERSHIP
-from discreet.evidence.core.margins import even, full_size, rank_influence
-from discreet.evidence.core.null import Null
 from discreet.evidence.core.protocol import Test
-from discreet.evidence.core.several import PROOF, rank_norm, several_levels, usual_size
+from discreet.evidence.core.scores import ceiling_for
+from discreet.evidence.core.several import (
+    PROOF,
+    even,
+    full_size,
+    rank_influence,
+    rank_norm,
+    several_levels,
+    usual_size,
+)
 from discreet.labels import codes
 
 if TYPE_CHECKING:
@@ -27,8 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from discreet.evidence.core.invented import Invented
-    from discreet.evidence.core.null_columns import NullCase, NullColumns
+    from discreet.evidence.core.invented import Invented, NullCase, NullColumns
     from discreet.typing import Adjacency, Levels, Protect
 
 
@@ -127,7 +132,7 @@ class KruskalWallis(Test):
     @classmethod
     def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:
         """Return null cases with many ties, and with none in groups of three sizes."""
-        from discreet.evidence.core.null_columns import NullCase
+        from discreet.evidence.core.invented import NullCase
 
         labels = {"g": np.arange(3)}
         first, second = columns.few

@@ -13,9 +13,9 @@ from discreet.alternative import Alternative, directions
 from discreet.errors import InputError
 from discreet.evidence.core.accumulate import Sums
 from discreet.evidence.core.arguments import settle, sharp_from
-from discreet.evidence.core.bounded import Side, combine, mean_effect, side, size
 from discreet.evidence.core.contribution import FINE, bounds_of, scale
 from discreet.evidence.core.invented import evidence_of_sums, invented_names
+from discreet.evidence.core.means import Side, combine, mean_effect, side, size
 from discreet.evidence.core.protocol import Test
 
 if TYPE_CHECKING:
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evidence.core.evidence import Evidence
-    from discreet.evidence.core.invented import Invented
-    from discreet.evidence.core.null_columns import NullCase, NullColumns
+    from discreet.evidence.core.invented import Invented, NullCase, NullColumns
     from discreet.typing import Adjacency, Bounds, PerColumn, Tail
 
 
@@ -112,7 +111,7 @@ class Mean(Test):
     @classmethod
     def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:
         """Return null cases for both kinds of neighbours."""
-        from discreet.evidence.core.null_columns import PEOPLE, NullCase
+        from discreet.evidence.core.invented import PEOPLE, NullCase
 
         test = partial(cls, bounds=(0, 1), null=columns.rate, alternative=columns.alternative)
         least = test(adjacency="add-remove", least=2500)

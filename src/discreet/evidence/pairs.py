@@ -11,25 +11,30 @@ import numpy as np
 
 from discreet.errors import InputError
 from discreet.evidence.core.arguments import only_replace, settle
-from discreet.evidence.core.common import ceiling_for, conclude
 from discreet.evidence.core.effect import effect
-from discreet.evidence.core.entries import answers_of
-from discreet.evidence.core.kendall import kendall
-from discreet.evidence.core.margins import rank_influence
+from discreet.evidence.core.people import answers_of
 from discreet.evidence.core.protocol import Test
-from discreet.evidence.core.several import PROOF, Reach, TableMap, answer_size, rank_norm, table_norm
+from discreet.evidence.core.ranks import kendall
+from discreet.evidence.core.scores import ceiling_for, conclude
+from discreet.evidence.core.several import (
+    PROOF,
+    Reach,
+    TableMap,
+    answer_size,
+    rank_influence,
+    rank_norm,
+    table_norm,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from discreet.evidence.core.entries import Entries
     from discreet.evidence.core.evidence import Evidence
-    from discreet.evidence.core.invented import Invented
-    from discreet.evidence.core.null_columns import NullCase, NullColumns
-    from discreet.evidence.core.people import Question
-    from discreet.evidence.core.score_map import ScoreMap
+    from discreet.evidence.core.invented import Invented, NullCase, NullColumns
+    from discreet.evidence.core.people import Entries, Question
+    from discreet.evidence.core.scores import ScoreMap
     from discreet.typing import Adjacency
 
 _LEAST = 5  # people
@@ -95,7 +100,7 @@ class Pairs(Test):
     @classmethod
     def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:
         """Return null cases of pairs of numbers, and of pairs of answers."""
-        from discreet.evidence.core.null_columns import FEW, PEOPLE, NullCase
+        from discreet.evidence.core.invented import FEW, PEOPLE, NullCase
 
         return [
             NullCase("Pairs, numbers", cls(), None, (FEW,), most=20_000, paired=True),

@@ -12,12 +12,11 @@ from discreet import check
 from discreet.alternative import Alternative, directions
 from discreet.evidence.core.accumulate import Sums
 from discreet.evidence.core.arguments import settle, sharp_from
-from discreet.evidence.core.bounded import combine, mean_effect, side, size
-from discreet.evidence.core.common import ceiling_for, conclude, enough
 from discreet.evidence.core.contribution import Steps
 from discreet.evidence.core.invented import evidence_of_sums
+from discreet.evidence.core.means import combine, mean_effect, side, size
 from discreet.evidence.core.protocol import Test
-from discreet.evidence.core.score_map import SLOPE, ScoreMap, gentle, scores_of_p
+from discreet.evidence.core.scores import SLOPE, ScoreMap, ceiling_for, conclude, enough, gentle, scores_of_p
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,8 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evidence.core.evidence import Evidence
-    from discreet.evidence.core.invented import Invented
-    from discreet.evidence.core.null_columns import NullCase, NullColumns
+    from discreet.evidence.core.invented import Invented, NullCase, NullColumns
     from discreet.typing import Adjacency
 
 _YES_OR_NO = Steps(0.5, reached=True)  # 1, -1, or 0: sums and sums of squares give both counts
@@ -103,7 +101,7 @@ class Proportion(Test):
     @classmethod
     def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:
         """Return the null case of the exact binomial tail."""
-        from discreet.evidence.core.null_columns import PEOPLE, NullCase
+        from discreet.evidence.core.invented import PEOPLE, NullCase
 
         test = cls(null=columns.rate, alternative=columns.alternative)
         return [NullCase("Proportion", test, columns.coin, (PEOPLE,))]

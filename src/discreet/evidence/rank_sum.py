@@ -14,12 +14,11 @@ from discreet.evidence.core import tails
 from discreet.evidence.core.accumulate import Rows
 from discreet.evidence.core.arguments import check_protect, only_replace, settle
 from discreet.evidence.core.cap import caps
-from discreet.evidence.core.common import basis_of, ceiling_for, conclude
 from discreet.evidence.core.effect import difference_effect
 from discreet.evidence.core.groups import MEMBERSHIP, PUBLIC_PEOPLE, about_sizes
 from discreet.evidence.core.protocol import Comparison, Test
 from discreet.evidence.core.ranks import rank_excess, rank_sum_tail
-from discreet.evidence.core.score_map import score_map
+from discreet.evidence.core.scores import basis_of, ceiling_for, conclude, score_map
 from discreet.labels import codes
 
 if TYPE_CHECKING:
@@ -29,8 +28,7 @@ if TYPE_CHECKING:
 
     from discreet.alternative import Alternative
     from discreet.evidence.core.evidence import Evidence
-    from discreet.evidence.core.invented import Invented
-    from discreet.evidence.core.null_columns import NullCase, NullColumns
+    from discreet.evidence.core.invented import Invented, NullCase, NullColumns
     from discreet.typing import Adjacency, Levels, Protect, Tail
 
     Floats = NDArray[np.float64]
@@ -144,7 +142,7 @@ class RankSum(Test):
     @classmethod
     def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:
         """Return null cases with many ties and with none."""
-        from discreet.evidence.core.null_columns import GROUP, NullCase
+        from discreet.evidence.core.invented import GROUP, NullCase
 
         test = cls(group="g", alternative=columns.alternative)
         hidden = replace(test, protect="everything")

@@ -14,9 +14,9 @@ from discreet.evidence.core import tails
 from discreet.evidence.core.allele_tails import AlleleTails
 from discreet.evidence.core.arguments import pair
 from discreet.evidence.core.association import Moments, association, private_design, public_design
-from discreet.evidence.core.common import basis_of
 from discreet.evidence.core.contribution import COARSE
 from discreet.evidence.core.genetic import TEXTS, Genetic, not_protected, strata_of, variance_floor
+from discreet.evidence.core.scores import basis_of
 from discreet.labels import numbers
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from discreet.alternative import Alternative
     from discreet.block import Block, Genotyped
     from discreet.evidence.core.evidence import Evidence
-    from discreet.evidence.core.null_columns import NullCase, NullColumns
+    from discreet.evidence.core.invented import NullCase, NullColumns
 
 _USUAL, _LITTLE = 0.25, 0.1  # floors of the trait's deviation taken unasked: with few people, and with many
 
@@ -109,7 +109,7 @@ class Score(Genetic):
     @classmethod
     def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:
         """Return null cases of common and of rare alleles, the trait being 0, 1/2 or 1."""
-        from discreet.evidence.core.null_columns import PEOPLE, genetic_cases, split
+        from discreet.evidence.core.invented import PEOPLE, genetic_cases, split
 
         rest, some = split(PEOPLE, columns.share)  # the trait is above 0 for one share of the people
         kinds = (rest, *split(some, 0.5)), {"phenotype": np.array([0.0, 0.5, 1.0])}

@@ -12,9 +12,9 @@ from discreet import check
 from discreet.evidence.core import tails
 from discreet.evidence.core.accumulate import Rows
 from discreet.evidence.core.arguments import only_replace, settle
-from discreet.evidence.core.common import enough
 from discreet.evidence.core.protocol import Test
 from discreet.evidence.core.ranks import middle_ranks, rank_evidence
+from discreet.evidence.core.scores import enough
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
     from discreet.alternative import Alternative
     from discreet.evidence.core.evidence import Evidence
-    from discreet.evidence.core.invented import Invented
-    from discreet.evidence.core.null_columns import NullCase, NullColumns
+    from discreet.evidence.core.invented import Invented, NullCase, NullColumns
     from discreet.typing import Adjacency, Tail
 
 
@@ -110,7 +109,7 @@ class SignedRank(Test):
     @classmethod
     def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:
         """Return null cases with many ties and with none."""
-        from discreet.evidence.core.null_columns import FEW, PEOPLE, NullCase
+        from discreet.evidence.core.invented import FEW, PEOPLE, NullCase
 
         test = cls(alternative=columns.alternative)
         return [

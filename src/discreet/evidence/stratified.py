@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.evidence.core.arguments import check_strata, only_replace, settle
-from discreet.evidence.core.difference import EFFECT, check_deviation, difference_sums, invented_difference
 from discreet.evidence.core.groups import PUBLIC_PEOPLE, Groups
+from discreet.evidence.core.means import EFFECT, check_deviation, difference_sums, invented_difference
 from discreet.evidence.core.protocol import Test
 
 if TYPE_CHECKING:
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from discreet.alternative import Alternative
     from discreet.evidence.core.accumulate import Sums
     from discreet.evidence.core.evidence import Evidence
-    from discreet.evidence.core.invented import Invented
-    from discreet.evidence.core.null_columns import NullCase, NullColumns
+    from discreet.evidence.core.invented import Invented, NullCase, NullColumns
     from discreet.typing import Adjacency, Bounds, Levels, Protect, Tail
 
 
@@ -141,7 +140,7 @@ class Stratified(Test):
     @classmethod
     def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:
         """Return null cases with the deviation capped and with a low floor."""
-        from discreet.evidence.core.null_columns import PEOPLE, NullCase, split
+        from discreet.evidence.core.invented import PEOPLE, NullCase, split
 
         sizes = 2 * split(PEOPLE // 2, columns.share)
         labels = {"g": np.array([0, 1, 0, 1]), "s": np.array([0, 0, 1, 1])}

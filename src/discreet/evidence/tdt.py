@@ -12,11 +12,10 @@ from discreet import check
 from discreet.alternative import Alternative, toward
 from discreet.evidence.core import tails
 from discreet.evidence.core.arguments import only_replace, settle
-from discreet.evidence.core.common import basis_of, ceiling_for, conclude, enough
 from discreet.evidence.core.effect import effect
 from discreet.evidence.core.genetic import RARE, lesser_share
 from discreet.evidence.core.protocol import Test
-from discreet.evidence.core.score_map import score_map
+from discreet.evidence.core.scores import basis_of, ceiling_for, conclude, enough, score_map
 from discreet.evidence.sign import sign_tail
 
 if TYPE_CHECKING:
@@ -26,9 +25,8 @@ if TYPE_CHECKING:
 
     from discreet.block import Block
     from discreet.evidence.core.evidence import Evidence
-    from discreet.evidence.core.invented import Invented
-    from discreet.evidence.core.null_columns import NullCase, NullColumns
-    from discreet.evidence.core.score_map import ScoreMap
+    from discreet.evidence.core.invented import Invented, NullCase, NullColumns
+    from discreet.evidence.core.scores import ScoreMap
     from discreet.typing import Adjacency, Tail
 
 MOVES = 4.0
@@ -141,7 +139,7 @@ class TDT(Test):
     @classmethod
     def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:
         """Return the null case of families whose parents are heterozygous by chance."""
-        from discreet.evidence.core.null_columns import FEW, NullCase
+        from discreet.evidence.core.invented import FEW, NullCase
 
         test = cls(alternative=columns.alternative, maf_floor=0.05)
 

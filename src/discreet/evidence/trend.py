@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from discreet.evidence.core.case_control import Genotypes
     from discreet.evidence.core.evidence import Evidence
-    from discreet.evidence.core.null_columns import NullCase, NullColumns
+    from discreet.evidence.core.invented import NullCase, NullColumns
 
 
 @documented(TEXTS)
@@ -71,7 +71,7 @@ class Trend(AlleleCounts):
     @classmethod
     def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:
         """Return null cases of common and of rare alleles, the latter for both tails."""
-        from discreet.evidence.core.null_columns import genetic_cases
+        from discreet.evidence.core.invented import genetic_cases
 
         test = partial(cls, protect="genotypes", alternative=columns.alternative)
         return genetic_cases("Trend", test, 0.005, columns)

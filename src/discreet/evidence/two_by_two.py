@@ -13,15 +13,13 @@ from discreet.alternative import Alternative, toward
 from discreet.evidence.core import tails
 from discreet.evidence.core.accumulate import Sums
 from discreet.evidence.core.arguments import PROVABLE, check_protect, only_replace, settle
-from discreet.evidence.core.cap import Cap, cap_at, caps
-from discreet.evidence.core.capped_tails import NEAR_NORMAL, answers_tail, proved_answers_tail
-from discreet.evidence.core.common import basis_of, ceiling_for, conclude
+from discreet.evidence.core.cap import NEAR_NORMAL, Cap, answers_tail, cap_at, caps, proved_answers_tail
 from discreet.evidence.core.contribution import Steps
 from discreet.evidence.core.effect import difference_effect
 from discreet.evidence.core.groups import MEMBERSHIP, PUBLIC_PEOPLE, Groups, about_sizes
 from discreet.evidence.core.invented import evidence_of_sums
 from discreet.evidence.core.protocol import Comparison, Test
-from discreet.evidence.core.score_map import SLOPE, score_map
+from discreet.evidence.core.scores import SLOPE, basis_of, ceiling_for, conclude, score_map
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,8 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evidence.core.evidence import Evidence
-    from discreet.evidence.core.invented import Invented
-    from discreet.evidence.core.null_columns import NullCase, NullColumns
+    from discreet.evidence.core.invented import Invented, NullCase, NullColumns
     from discreet.typing import Adjacency, Levels, Protect, Tail
 
 _YES = Steps(0.5, reached=True, signed=False)
@@ -152,7 +149,7 @@ class TwoByTwo(Test):
     @classmethod
     def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:
         """Return null cases with and without a low floor, protected too, for all tails."""
-        from discreet.evidence.core.null_columns import GROUP, NullCase
+        from discreet.evidence.core.invented import GROUP, NullCase
 
         test = partial(cls, group="g", alternative=columns.alternative)
         cases = {

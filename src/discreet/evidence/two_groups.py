@@ -7,8 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from discreet.evidence.core.arguments import only_replace, settle
-from discreet.evidence.core.difference import EFFECT, check_deviation, difference_sums, invented_difference
 from discreet.evidence.core.groups import PUBLIC_PEOPLE, Groups
+from discreet.evidence.core.means import EFFECT, check_deviation, difference_sums, invented_difference
 from discreet.evidence.core.protocol import Comparison, Test
 
 if TYPE_CHECKING:
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from discreet.alternative import Alternative
     from discreet.evidence.core.accumulate import Sums
     from discreet.evidence.core.evidence import Evidence
-    from discreet.evidence.core.invented import Invented
-    from discreet.evidence.core.null_columns import NullCase, NullColumns
+    from discreet.evidence.core.invented import Invented, NullCase, NullColumns
     from discreet.typing import Adjacency, Bounds, Levels, Protect, Tail
 
 
@@ -139,7 +138,7 @@ class TwoGroups(Test):
     @classmethod
     def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:
         """Return null cases with the deviation capped and with a low floor."""
-        from discreet.evidence.core.null_columns import GROUP, NullCase
+        from discreet.evidence.core.invented import GROUP, NullCase
 
         test = partial(cls, group="g", bounds=(0, 1), alternative=columns.alternative)
         return [

@@ -13,8 +13,8 @@ from discreet import check
 from discreet.errors import InputError
 from discreet.evidence.core.accumulate import Rows
 from discreet.evidence.core.arguments import MOST, settle
-from discreet.evidence.core.common import conclude
 from discreet.evidence.core.protocol import Test
+from discreet.evidence.core.scores import conclude
 from discreet.evidence.proportion import binomial_score_map
 from discreet.labels import as_read
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evidence.core.evidence import Evidence
-    from discreet.evidence.core.null_columns import NullCase, NullColumns
+    from discreet.evidence.core.invented import NullCase, NullColumns
     from discreet.typing import Adjacency
 
 _KEY = b"discreet"
@@ -116,7 +116,7 @@ class Vote(Test):
     @classmethod
     def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:  # noqa: ARG003
         """Return the null case of a user's own test that is exact."""
-        from discreet.evidence.core.null_columns import FEW, NullCase
+        from discreet.evidence.core.invented import FEW, NullCase
 
         return [
             NullCase("Vote, 50 blocks", cls(test=_largest, blocks=50, level=0.2), None, (FEW,), most=500_000)

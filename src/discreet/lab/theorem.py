@@ -11,7 +11,7 @@ from scipy.special import ndtr
 
 from discreet.classical.bounds import fdr_bound
 from discreet.classical.step_down import step_down_positions
-from discreet.evidence.core.null import Null
+from discreet.evidence.core.certificate import Null
 from discreet.lab.estimate import Estimate, estimate
 from discreet.lab.replay import replayed
 from discreet.methods.paper.cutoffs import KINDS, cutoffs, step_down_scores

@@ -11,9 +11,8 @@ from scipy.special import ndtri
 from discreet.block import Block
 from discreet.evidence.core.accumulate import Sums
 from discreet.evidence.core.compared import compared
-from discreet.evidence.core.entries import Entries
-from discreet.evidence.core.null_columns import STATUS, NullCase, NullColumns
-from discreet.evidence.core.people import People, Question
+from discreet.evidence.core.invented import STATUS, NullCase, NullColumns
+from discreet.evidence.core.people import Entries, People, Question
 from discreet.evidence.core.registry import own_classes
 from discreet.gather import in_subgroups
 from discreet.lab.clopper import lower

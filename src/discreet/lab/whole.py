@@ -12,9 +12,8 @@ import numpy as np
 import scipy
 
 from discreet.api import release
-from discreet.evidence.core.certificate import Certificate
+from discreet.evidence.core.certificate import Certificate, Null
 from discreet.evidence.core.evidence import Evidence
-from discreet.evidence.core.null import Null
 from discreet.lab import outcomes
 from discreet.methods.aware import count
 from discreet.methods.aware.method import public_constants

@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from discreet.evidence.core.certificate import Certificate
+    from discreet.evidence.core.certificate import Certificate, Null
     from discreet.evidence.core.evidence import Evidence
-    from discreet.evidence.core.null import Null
     from discreet.evidence.core.people import People
     from discreet.evidence.core.sharded import Sharded
     from discreet.methods.parameters import Parameters

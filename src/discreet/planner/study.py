@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from discreet.evidence.core.certificate import Certificate
-    from discreet.evidence.core.null import Null
+    from discreet.evidence.core.certificate import Certificate, Null
     from discreet.methods.parameters import Parameters
     from discreet.planner.invent import Setting
 

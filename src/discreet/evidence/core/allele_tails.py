@@ -14,7 +14,7 @@ import numpy as np
 from discreet.evidence.core import tails
 from discreet.evidence.core.association import padded
 from discreet.evidence.core.genetic import lesser_share
-from discreet.evidence.core.hypergeometric import lot_tail
+from discreet.evidence.core.tails import lot_tail
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

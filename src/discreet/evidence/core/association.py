@@ -13,9 +13,8 @@ import numpy as np
 
 from discreet.alternative import Alternative, toward
 from discreet.errors import InputError
-from discreet.evidence.core.common import ceiling_for, conclude
 from discreet.evidence.core.effect import effect
-from discreet.evidence.core.score_map import nuisance_score_map
+from discreet.evidence.core.scores import ceiling_for, conclude, nuisance_score_map
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

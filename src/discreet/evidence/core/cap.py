@@ -1,18 +1,23 @@
-"""The influence cap: z = N/S, S never below one person's pull on N over a public number."""
+"""The influence cap: z = N/S, S never below one person's pull on N over a public number; and tails of z."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from math import sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
+import scipy
 
-from discreet.evidence.core.score_map import EVEN
+from discreet.evidence.core import tails
+from discreet.evidence.core.scores import EVEN
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+NEAR_NORMAL = 1.02  # the slope of scores whose law is nearly normal: they climb hardly faster than z
+_CELLS = 8  # of the share of the larger group among those present
 _MOST = 1.0  # a larger influence could find nothing, and the proof asks for this much
 
 
@@ -120,3 +125,35 @@ def _of_products(influence: float, share: float, *, protected: bool) -> Cap:
     square = influence * influence
     grow = sqrt(1 + (square / 2 + square * square / 2 if protected else square)) - 1
     return Cap(influence, grow, share, protected)
+
+
+def ranks_tail(cap: Cap, t: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the tail of z of ranks, whatever the ties: normal, with room for half a step of a lattice."""
+    return tails.normal(t - cap.influence / 2)
+
+
+def answers_tail(cap: Cap, t: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the tail of z of answers: a centred Poisson variable's, as skewed as z can be.
+
+    With room for half a step, influence/share at most, and for a median on the other side of 0.
+    """
+    mean = 1 / cap.influence**2
+    places = mean + t / cap.influence + 1 / 6 - 1 / (2 * cap.share)
+    return np.asarray(scipy.special.gammainc(np.maximum(places, 1e-9), mean), dtype=np.float64)
+
+
+def proved_answers_tail(cap: Cap, top: float) -> tails.Survival:
+    """Bound P(z >= t) of answers up to `top`: sums of independent coins; docs/proofs/two-by-two.md.
+
+    With a the larger share among those present, coins count at most D/a in z, and their third moments add up
+    to at most (2 - 1/a) D: the largest bound over cells of a, each at its worse ends.
+    """
+    shares = np.geomspace(cap.share, 1.0, _CELLS + 1).tolist() if cap.share < 1 else [1.0, 1.0]
+    bounds = [
+        tails.skewed_sum(cap.influence / low, low * (2 - 1 / high), top) for low, high in pairwise(shares)
+    ]
+
+    def survival(t: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.max([bound(t) for bound in bounds], axis=0)
+
+    return survival

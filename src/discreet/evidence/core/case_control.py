@@ -13,9 +13,9 @@ from discreet.evidence.core import tails
 from discreet.evidence.core.allele_tails import AlleleTails
 from discreet.evidence.core.arguments import PROVABLE
 from discreet.evidence.core.association import Design, Moments, association, private_design, public_design
-from discreet.evidence.core.common import basis_of
 from discreet.evidence.core.genetic import ALLELES, Genetic, not_protected, strata_of, variance_floor
 from discreet.evidence.core.protocol import Comparison
+from discreet.evidence.core.scores import basis_of
 from discreet.labels import codes
 
 if TYPE_CHECKING:

@@ -12,12 +12,10 @@ import numpy as np
 from discreet.alternative import toward
 from discreet.errors import InputError
 from discreet.evidence.core import groups
-from discreet.evidence.core.cap import caps
-from discreet.evidence.core.capped_tails import NEAR_NORMAL, answers_tail, ranks_tail
-from discreet.evidence.core.common import ceiling_for, conclude
+from discreet.evidence.core.cap import NEAR_NORMAL, answers_tail, caps, ranks_tail
 from discreet.evidence.core.effect import difference_effect, joined
 from discreet.evidence.core.ranks import rank_excess
-from discreet.evidence.core.score_map import score_map
+from discreet.evidence.core.scores import ceiling_for, conclude, score_map
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
     from discreet.evidence.core.effect import Effect
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.people import People
-    from discreet.evidence.core.score_map import ScoreMap
+    from discreet.evidence.core.scores import ScoreMap
 
 _ENTRIES = 2**24  # looked at together
 

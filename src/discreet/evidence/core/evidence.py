@@ -12,9 +12,8 @@ from discreet.alternative import Alternative, toward
 from discreet.block import Names
 from discreet.errors import InputError
 from discreet.evidence.core.arguments import MOST, alternative_of
-from discreet.evidence.core.certificate import Certificate, only_if
+from discreet.evidence.core.certificate import Certificate, Null, only_if
 from discreet.evidence.core.effect import Effect
-from discreet.evidence.core.null import Null
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.errors import InputError
-from discreet.evidence.core.common import enough
+from discreet.evidence.core.scores import enough
 from discreet.labels import codes
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ MEMBERSHIP = "who is in which group"
 _NOBODY = (
     "both groups need people: give `levels` as `group` has them (--levels A B); they are 0 and 1 if absent"
 )
-PUBLIC_GROUPS = "who is in which group is public, and so are the group sizes"
 PUBLIC_PEOPLE = "the number of people is public"
 
 

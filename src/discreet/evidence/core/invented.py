@@ -1,14 +1,28 @@
-"""People that the planner invents: a test's own code turns totals with chosen z scores into evidence."""
+"""Invented people: with chosen z scores for the planner, without an effect for the table of type-I errors."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import cycle, islice
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
+
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from discreet.alternative import Alternative
     from discreet.evidence.core.evidence import Evidence
+    from discreet.evidence.core.protocol import Test
+
+PEOPLE = 5000
+FEW = 400  # people of the cases without ties, which are drawn one by one
+_ALL = 2**62
+STATUS = {"phenotype": np.array([1, 2])}  # controls and cases
+GROUP = {"g": np.array([0, 1])}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,3 +77,107 @@ def invented_names(test: Any, size: int) -> tuple[str, ...]:
         if isinstance(declared, Mapping):
             return tuple(islice(cycle(cast("Mapping[str, Any]", declared)), size))
     return ("",) * size
+
+
+@dataclass(frozen=True, slots=True)
+class NullCase:
+    """A test and a null law: people of each kind (their labels) hold values drawn from one law.
+
+    `law` maps values to chances; None stands for the uniform law on [-1/2, 1/2], without ties. `most` bounds
+    the columns, where each is dear. Where whole rows are looked at, columns hold numbers, or values 0, 1, ...
+    that stand for so many `answers`; `paired`: hypotheses are pairs of columns.
+    `draw` makes the evidence of so many hypotheses by itself, where no table of people is drawn.
+    """
+
+    name: str
+    test: Test
+    law: Mapping[float, float] | None
+    sizes: tuple[int, ...]
+    labels: Mapping[str, NDArray[Any]] = field(default_factory=dict[str, "NDArray[Any]"])
+    most: int = _ALL
+    answers: int = 0
+    paired: bool = False
+    draw: Callable[[int, np.random.Generator], Evidence] | None = None
+
+    @property
+    def sides(self) -> int:
+        """How many directions the test looks in."""
+        return 2 if getattr(self.test, "alternative", self.test.looks) == "two-sided" else 1
+
+    @property
+    def people(self) -> int:
+        """Everyone."""
+        return sum(self.sizes)
+
+
+@dataclass(frozen=True, slots=True)
+class NullColumns:
+    """Columns without an effect: how rare a yes or an allele is, and the second group's share of the people.
+
+    One side is looked at, so that the other cannot hide an excess of it.
+    """
+
+    rate: float
+    share: float
+    alternative: Alternative = "greater"
+
+    @property
+    def coin(self) -> dict[float, float]:
+        """The law of a yes or no."""
+        return {0.0: 1 - self.rate, 1.0: self.rate}
+
+    @property
+    def three(self) -> dict[float, float]:
+        """The law of one of three answers, the second as rare as a yes."""
+        return {0.0: (1 - self.rate) / 2, 1.0: self.rate, 2.0: (1 - self.rate) / 2}
+
+    @property
+    def signs(self) -> dict[float, float]:
+        """The law of a sign that is 0 for most."""
+        return {-1.0: self.rate / 2, 0.0: 1 - self.rate, 1.0: self.rate / 2}
+
+    @property
+    def genotypes(self) -> dict[float, float]:
+        """The law of 0, 1 and 2 alleles, a person's two being independent."""
+        return genotypes(self.rate)
+
+    @property
+    def groups(self) -> tuple[int, int]:
+        """The sizes of two groups, people whose label "g" is 0 and 1."""
+        return split(PEOPLE, self.share)
+
+    @property
+    def few(self) -> tuple[int, int]:
+        """The same of few people."""
+        return split(FEW, self.share)
+
+
+def genotypes(rate: float) -> dict[float, float]:
+    """Return the law of 0, 1 and 2 alleles of one rate, a person's two being independent."""
+    return {0.0: (1 - rate) ** 2, 1.0: 2 * rate * (1 - rate), 2.0: rate**2}
+
+
+def split(people: int, share: float) -> tuple[int, int]:
+    """Return the sizes of two groups, the second of this share."""
+    second = round(people * share)
+    return people - second, second
+
+
+def genetic_cases(
+    name: str,
+    test: Callable[..., Test],
+    rare: float,
+    columns: NullColumns,
+    kinds: tuple[tuple[int, ...], Mapping[str, NDArray[Any]]] | None = None,
+) -> list[NullCase]:
+    """Return a test on genotypes with a floor for common alleles and one for rare ones.
+
+    The latter also with a normal tail: a higher floor would hide what it does where carriers are few.
+    """
+    sizes, labels = (columns.groups, STATUS) if kinds is None else kinds
+    cases: list[NullCase] = []
+    for floor, tail in ((0.05, "safe"), (rare, "safe"), (rare, "normal")):
+        words = "normal tail" if tail == "normal" else f"MAF floor {floor:g}".replace("0.", ".")
+        made = test(maf_floor=floor, tail=tail)
+        cases.append(NullCase(f"{name}, {words}", made, columns.genotypes, sizes, labels))
+    return cases

@@ -16,10 +16,9 @@ if TYPE_CHECKING:
 
     from discreet.alternative import Alternative
     from discreet.evidence.core.accumulate import Accumulator
-    from discreet.evidence.core.entries import Entries
     from discreet.evidence.core.evidence import Evidence
-    from discreet.evidence.core.invented import Invented
-    from discreet.evidence.core.null_columns import NullCase, NullColumns
+    from discreet.evidence.core.invented import Invented, NullCase, NullColumns
+    from discreet.evidence.core.people import Entries
     from discreet.typing import Bounds, Levels, Protect
 
 _EXAMPLE: Mapping[str, Any] = {

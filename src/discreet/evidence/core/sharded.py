@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from discreet.evidence.core.null import Null
+    from discreet.evidence.core.certificate import Null
 
 T = TypeVar("T")
 

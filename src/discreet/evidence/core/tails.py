@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Survival = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+    from collections.abc import Iterable
 
 # Distances t - h to try, in units of 1/t: the best is the local decay length of the tail.
 _DISTANCES = np.array([0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0, 5.6, 8.0, 11.0])
@@ -191,3 +192,42 @@ def _from_the_right(x: NDArray[np.float64]) -> NDArray[np.float64]:
 def log_choose(n: float, k: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the log of n over k."""
     return scipy.special.gammaln(n + 1) - scipy.special.gammaln(k + 1) - scipy.special.gammaln(n - k + 1)
+
+
+def lot_tail(own: int, other: int, numbers_of_yes: Iterable[int], clip: float) -> Survival:
+    """Return t -> the largest P(z >= t) over some numbers of yes, for 0 < t <= clip.
+
+    z is how many yes are in the group of `own`, beside `other` people, standardised. For each number of yes
+    the exact tail is a staircase in t; the chords through its upper corners lie above it.
+    """
+    people = own + other
+    tried = [_corners(own, other, yes, clip) for yes in numbers_of_yes if 0 < yes < people]
+
+    def largest(t: NDArray[np.float64]) -> NDArray[np.float64]:
+        log_p = np.full(t.shape, -np.inf)
+        for z, log_tail in tried:
+            # Left of the first corner the tail is at most 1, right of the last it is 0.
+            log_p = np.maximum(log_p, np.interp(t, z, log_tail, left=0.0, right=-np.inf))
+        return np.minimum(np.exp(log_p) * _OUTWARD, 1.0)
+
+    return largest
+
+
+def _corners(own: int, other: int, yes: int, clip: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the corners (z_T, log P(T or more)) of one tail, from just under 0 to past the clip."""
+    people = own + other
+    centre = own / people * yes
+    deviation = float(np.sqrt(own * other / people**2 * yes * (people - yes) / (people - 1)))
+    low = max(0, yes - other, int(np.floor(centre)) - 1)
+    # The mass beyond falls at least as fast as at the clip: what is left out is below 1e-20 of the last.
+    reach = clip * deviation + 60 * (1 + deviation / clip)
+    high = min(own, yes, int(np.ceil(centre + reach)))
+    count = np.arange(low, high + 1, dtype=np.float64)
+    mass = np.exp(
+        log_choose(float(own), count)
+        + log_choose(float(other), yes - count)
+        - log_choose(float(people), np.array(float(yes)))
+    )
+    tail = np.cumsum(mass[::-1])[::-1]
+    kept = tail > 0
+    return (count[kept] - centre) / deviation, np.log(np.minimum(tail[kept], 1.0))

@@ -10,7 +10,7 @@ from scipy.special import ndtri
 
 from discreet.evidence.allelic import Allelic
 from discreet.evidence.carriers import Carriers
-from discreet.evidence.core.null_columns import STATUS, NullCase, genotypes
+from discreet.evidence.core.invented import STATUS, NullCase, genotypes
 from discreet.evidence.genotypic import Genotypic
 from discreet.evidence.trend import Trend
 from discreet.lab.clopper import lower

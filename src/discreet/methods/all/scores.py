@@ -29,8 +29,8 @@ from discreet.report.values import Values
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from discreet.evidence.core.certificate import Null
     from discreet.evidence.core.evidence import Evidence
-    from discreet.evidence.core.null import Null
     from discreet.methods.parameters import Parameters
     from discreet.report.release import Release
 

@@ -32,8 +32,8 @@ from discreet.selection.contest.contest import best, check_scale, contenders, ra
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from discreet.evidence.core.certificate import Null
     from discreet.evidence.core.evidence import Evidence
-    from discreet.evidence.core.null import Null
     from discreet.methods.aware.shortfall import Steps
     from discreet.methods.parameters import Parameters
     from discreet.noise.laws import Law

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.errors import InputError
-from discreet.evidence.core.null import Null
+from discreet.evidence.core.certificate import Null
 from discreet.methods.aware import count
 from discreet.methods.aware.method import SEARCH_SHARE, private_count, public_constants
 from discreet.methods.common import gaussian_budget, gaussian_events, promised, record

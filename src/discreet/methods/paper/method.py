@@ -17,9 +17,8 @@ from discreet.selection.top_k import top_k
 from discreet.selection.values import laplace_noise
 
 if TYPE_CHECKING:
-    from discreet.evidence.core.certificate import Certificate
+    from discreet.evidence.core.certificate import Certificate, Null
     from discreet.evidence.core.evidence import Evidence
-    from discreet.evidence.core.null import Null
     from discreet.methods.parameters import Parameters
     from discreet.report.release import Release
     from discreet.selection.scales import NoisePlan
