@@ -12,7 +12,7 @@ from scipy.stats import chi2, chi2_contingency, kruskal
 
 import discreet
 from discreet.errors import InputError
-from discreet.evidence.core import margins
+from discreet.evidence.core import several
 from discreet.evidence.core.several import (
     answer_size,
     even,
@@ -330,6 +330,6 @@ def test_the_cells_are_fine_enough():
     """The bound is little above the supremum that finer cells give."""
     known = rank_influence(3000, 1000.0, protected=True)[0]
     assert known < 1.02 * 0.0975
-    assert margins.rank_influence(3000, 1000.0, protected=False)[0] < 1.04 * np.sqrt(
+    assert several.rank_influence(3000, 1000.0, protected=False)[0] < 1.04 * np.sqrt(
         12 * 2000 / (1000 * 3001)
     )
