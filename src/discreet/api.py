@@ -16,8 +16,7 @@ from discreet.evidence.core.protocol import check_test
 from discreet.evidence.core.registry import described, is_recognisable, plain
 from discreet.gather import gathered
 from discreet.measure import measuring
-from discreet.methods.options import TEXTS
-from discreet.methods.parameters import Parameters
+from discreet.methods.parameters import TEXTS, Parameters
 from discreet.methods.registry import METHODS
 from discreet.progress import notebook_bar
 from discreet.spending import about_data, about_evidence, circumstances, recorded, spending

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from discreet.block import UNEVEN
+from discreet.block import UNEVEN, codes, processors
 from discreet.data.plink.plink import Cohort
 from discreet.data.source import Genotypes, Tables, open_source
 from discreet.errors import InputError
@@ -18,8 +18,6 @@ from discreet.evidence.core.covariates import Covariates
 from discreet.evidence.core.groups import MEMBERSHIP, sizes
 from discreet.evidence.core.people import Entries, People, Question
 from discreet.evidence.core.protocol import Comparison
-from discreet.kernels import processors
-from discreet.labels import codes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

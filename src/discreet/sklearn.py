@@ -14,7 +14,7 @@ from discreet.evidence.core.arguments import alternative_of, pair
 from discreet.evidence.core.protocol import check_test
 from discreet.evidence.correlation import Correlation
 from discreet.evidence.two_groups import TwoGroups
-from discreet.methods.options import TEXTS
+from discreet.methods.parameters import TEXTS
 from discreet.sklearn_data import checks, column, in_our_words, named_table, two_classes, type_kinds, unmasked
 
 try:

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from discreet.data.source import hashed, is_table
 from discreet.errors import InputError
-from discreet.methods.common import gaussian_budget, gaussian_events
 from discreet.methods.registry import METHODS
+from discreet.privacy.curves import gaussian_budget
+from discreet.privacy.events import gaussian_events
 from discreet.report.budget import BudgetLine
 from discreet.report.record import FORMAT
 from discreet.report.release import Release

@@ -15,8 +15,7 @@ import discreet
 from discreet import methods
 from discreet.cli import app
 from discreet.evidence.core.registry import own_classes
-from discreet.methods.options import TEXTS
-from discreet.methods.parameters import OPTIONS, Parameters
+from discreet.methods.parameters import OPTIONS, TEXTS, Parameters
 from discreet.methods.registry import METHODS
 from discreet.sklearn import PrivateSelectFdr
 from discreet.typing import MethodName

@@ -8,9 +8,8 @@ from scipy.stats import binom
 from test_laws import GRID, P, Q
 
 import budget
-from discreet.classical.adaptive_bh import adaptive_bh, null_share
 from discreet.classical.q_values import q_values
-from discreet.classical.step_up import step_up_positions
+from discreet.classical.step_up import adaptive_bh, null_share, step_up_positions
 
 
 def written_out(p, q, m):

@@ -20,10 +20,10 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import discreet
+from discreet.block import as_read, codes
 from discreet.data.tables import csv_source, csv_text
 from discreet.data.tables.csv_text import MISSING, numbers_of
 from discreet.data.tables.reading import open_table
-from discreet.labels import as_read, codes
 
 FEW = settings(
     max_examples=100,

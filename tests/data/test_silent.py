@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import discreet
+from discreet.block import codes
 from discreet.errors import InputError
-from discreet.labels import codes
 
 N = 200
 

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from neighbour_tables import evidence_of
 
 import discreet
-from discreet.block import Block
-from discreet.labels import codes
+from discreet.block import Block, codes
 
 BOUNDS = (0.0, 1.0)
 

@@ -12,7 +12,7 @@ from discreet.gather import gathered
 from discreet.methods.all.adjusted.balance import public_balance
 from discreet.methods.all.adjusted.measure import parts_of, public_weights
 from discreet.methods.all.adjusted.method import measured
-from discreet.methods.common import gaussian_budget
+from discreet.privacy.curves import gaussian_budget
 
 ADJUST = {"age": (18, 90), "sex": ["female", "male"], "area": ["a", "b", "c"]}
 

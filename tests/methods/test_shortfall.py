@@ -15,7 +15,7 @@ from discreet.evidence.core.evidence import Evidence
 from discreet.methods.aware import count
 from discreet.methods.aware.method import public_constants
 from discreet.methods.aware.shortfall import FEW, ExpectedCount, ExpectedShortfall, rule_for
-from discreet.methods.common import gaussian_budget
+from discreet.privacy.curves import gaussian_budget
 
 BETAS = (0.002, 0.015, 0.15, 1e-6)
 

@@ -65,8 +65,8 @@ def test_a_search_without_a_margin_is_caught_at_the_edge():
     from discreet.lab.replay import replayed
     from discreet.methods.aware import count
     from discreet.methods.aware.method import private_count, public_constants
-    from discreet.methods.common import gaussian_budget
     from discreet.noise.laws import GUMBEL
+    from discreet.privacy.curves import gaussian_budget
     from discreet.selection.contest.contest import largest
 
     rng = np.random.default_rng(2)

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.block import Block
+from discreet.block import Block, numbers, spelled
 from discreet.errors import DiscreetError
 from discreet.evidence.core.protocol import Test
-from discreet.labels import numbers, spelled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

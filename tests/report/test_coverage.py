@@ -7,8 +7,7 @@ from scipy import stats
 
 import budget
 from discreet import Told
-from discreet.classical.adaptive_bh import adaptive_bh
-from discreet.classical.step_up import step_up_positions
+from discreet.classical.step_up import adaptive_bh, step_up_positions
 from discreet.report.intervals import columns, limits, of_discoveries
 
 Q = 0.2

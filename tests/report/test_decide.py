@@ -6,7 +6,7 @@ import pytest
 from sample_releases import sample, told
 from statsmodels.stats.multitest import multipletests
 
-from discreet.classical.adaptive_bh import adaptive_bh
+from discreet.classical.step_up import adaptive_bh
 from discreet.errors import InputError
 
 NAMES = {"bh": "fdr_bh", "by": "fdr_by", "holm": "holm", "bonferroni": "bonferroni"}

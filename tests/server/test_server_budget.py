@@ -9,7 +9,7 @@ from places import ASK as SMALL
 from places import make_place
 
 from discreet.errors import BudgetError, InputError
-from discreet.methods.common import gaussian_budget
+from discreet.privacy.curves import gaussian_budget
 from discreet.privacy.events import Gaussian
 from discreet.privacy.filter import Filter
 from discreet.server import budget

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.classical.adaptive_bh import null_share
-from discreet.classical.step_up import harmonic
+from discreet.classical.step_up import harmonic, null_share
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -1,4 +1,4 @@
-"""Step-up BHq (Algorithm 1) and Benjamini-Yekutieli, as sets, without sorting all p-values."""
+"""Step-up BHq (Algorithm 1), Benjamini-Yekutieli and adaptive BH, as sets, without sorting all p-values."""
 
 from __future__ import annotations
 
@@ -166,3 +166,36 @@ def reject(
     count = positions.size
     threshold = critical_value(count, q if line_q is None else line_q, p.size)
     return Rejections(procedure, q, p.size, count, threshold, positions, p[positions], names)
+
+
+def null_share(p: NDArray[np.float64], q: float, m: int) -> float:
+    """Return (1 + #{p > q}) / (m*(1 - q)), an estimate of the share of true nulls among m hypotheses.
+
+    The m - p.size hypotheses without a p-value count as p = 1. It may exceed 1, and must be left there: with
+    the share capped at 1, FDR rises to 1.062 q where all of 5 nulls are true (q = 0.1).
+    """
+    return (1 + m - int(np.count_nonzero(p <= q))) / (m * (1 - q))
+
+
+def adaptive_bh(p: NDArray[np.float64], q: float, m: int | None = None) -> NDArray[np.int64]:
+    """Return the positions, ascending, that step-up with critical values min(q, q*j/(m*pi0)) rejects.
+
+    pi0 is `null_share`. FDR <= q for p-values of true nulls that are independent of each other and of the
+    rest. `m` counts hypotheses that are not in `p` too, as p = 1.
+
+    Notes
+    -----
+    No p above q is rejected, so pi0 does not depend on which p-value below q a hypothesis has: this is what
+    the theorem (docs/proofs/adaptive-bh.md), and intervals for what is selected, stand on.
+
+    References
+    ----------
+    Storey, Taylor & Siegmund (2004), Strong Control, Conservative Point Estimation and Simultaneous
+    Conservative Consistency of False Discovery Rates, JRSS B 66(1): Theorem 3, with lambda = q.
+    """
+    m = p.size if m is None else m
+    positions = np.flatnonzero(p <= q)
+    kept = p[positions]
+    critical = q * np.arange(1, kept.size + 1) / (m * null_share(p, q, m))
+    passing = np.flatnonzero(np.sort(kept) <= critical)
+    return positions[kept <= critical[passing[-1]]] if passing.size else positions[:0]

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from discreet.block import Block
+from discreet.block import Block, numbers
 from discreet.data.tables.frame import frame_source
 from discreet.data.tables.source import entries, is_missing
 from discreet.errors import ClusterError, DiscreetError, InputError
 from discreet.evidence.core.sharded import Part
-from discreet.labels import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -11,6 +11,7 @@ import numpy as np
 
 from discreet import check
 from discreet.alternative import toward
+from discreet.block import codes
 from discreet.errors import InputError
 from discreet.evidence.core import tails
 from discreet.evidence.core.accumulate import Rows
@@ -21,7 +22,6 @@ from discreet.evidence.core.groups import MEMBERSHIP, sizes
 from discreet.evidence.core.protocol import Test
 from discreet.evidence.core.ranks import middle_ranks
 from discreet.evidence.core.scores import ceiling_for, conclude, score_map
-from discreet.labels import codes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
+from discreet.block import codes
 from discreet.errors import InputError
 from discreet.evidence.core.arguments import check_protect, only_replace, settle
 from discreet.evidence.core.effect import effect
@@ -23,7 +24,6 @@ from discreet.evidence.core.several import (
     table_norm,
     usual_size,
 )
-from discreet.labels import codes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,6 +10,7 @@ import numpy as np
 
 from discreet import check
 from discreet.alternative import Alternative, toward
+from discreet.block import numbers
 from discreet.errors import InputError
 from discreet.evidence.core import tails
 from discreet.evidence.core.accumulate import Rows, Sums
@@ -21,7 +22,6 @@ from discreet.evidence.core.invented import evidence_of_sums
 from discreet.evidence.core.protocol import Test
 from discreet.evidence.core.ranks import kendall
 from discreet.evidence.core.scores import basis_of, ceiling_for, conclude, enough, score_map
-from discreet.labels import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

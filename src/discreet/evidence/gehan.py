@@ -12,6 +12,7 @@ import scipy
 
 from discreet import check
 from discreet.alternative import toward
+from discreet.block import codes, numbers
 from discreet.errors import InputError
 from discreet.evidence.core.accumulate import Rows
 from discreet.evidence.core.arguments import by_column, check_protect, only_replace, settle
@@ -20,7 +21,6 @@ from discreet.evidence.core.effect import difference_effect
 from discreet.evidence.core.groups import MEMBERSHIP, PUBLIC_PEOPLE, about_sizes
 from discreet.evidence.core.protocol import Test
 from discreet.evidence.core.scores import ceiling_for, conclude, score_map
-from discreet.labels import codes, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.block import codes
 from discreet.errors import InputError
 from discreet.evidence.core.accumulate import Rows
 from discreet.evidence.core.arguments import check_protect, only_replace, settle
@@ -26,7 +27,6 @@ from discreet.evidence.core.several import (
     several_levels,
     usual_size,
 )
-from discreet.labels import codes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

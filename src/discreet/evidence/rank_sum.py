@@ -10,6 +10,7 @@ import numpy as np
 import scipy
 
 from discreet.alternative import toward
+from discreet.block import codes
 from discreet.evidence.core import tails
 from discreet.evidence.core.accumulate import Rows
 from discreet.evidence.core.arguments import check_protect, only_replace, settle
@@ -19,7 +20,6 @@ from discreet.evidence.core.groups import MEMBERSHIP, PUBLIC_PEOPLE, about_sizes
 from discreet.evidence.core.protocol import Comparison, Test
 from discreet.evidence.core.ranks import rank_excess, rank_sum_tail
 from discreet.evidence.core.scores import basis_of, ceiling_for, conclude, score_map
-from discreet.labels import codes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

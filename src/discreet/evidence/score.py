@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from discreet.block import numbers
 from discreet.docstrings import documented
 from discreet.errors import InputError
 from discreet.evidence.core import tails
@@ -17,7 +18,6 @@ from discreet.evidence.core.association import Moments, association, private_des
 from discreet.evidence.core.contribution import COARSE
 from discreet.evidence.core.genetic import TEXTS, Genetic, not_protected, strata_of, variance_floor
 from discreet.evidence.core.scores import basis_of
-from discreet.labels import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet import check
+from discreet.block import as_read
 from discreet.errors import InputError
 from discreet.evidence.core.accumulate import Rows
 from discreet.evidence.core.arguments import MOST, settle
 from discreet.evidence.core.protocol import Test
 from discreet.evidence.core.scores import conclude
 from discreet.evidence.proportion import binomial_score_map
-from discreet.labels import as_read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 if TYPE_CHECKING:
@@ -39,9 +39,3 @@ def load() -> ModuleType | None:
 
 
 compiled = load()
-
-
-def processors() -> int:
-    """Return how many processors this process may use."""
-    allowed: Any = getattr(os, "sched_getaffinity", None)  # Linux: a container may have fewer than there are
-    return len(allowed(0)) if allowed else os.cpu_count() or 1

@@ -9,10 +9,9 @@ import numpy as np
 from scipy.special import ndtri
 
 from discreet.api import release
-from discreet.classical.adaptive_bh import adaptive_bh
 from discreet.classical.familywise import bonferroni, holm
 from discreet.classical.step_down import step_down_positions
-from discreet.classical.step_up import benjamini_yekutieli, step_up_positions
+from discreet.classical.step_up import adaptive_bh, benjamini_yekutieli, step_up_positions
 from discreet.evidence.core.evidence import Evidence
 from discreet.lab.replay import replayed
 

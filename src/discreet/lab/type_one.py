@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import ndtri
 
-from discreet.block import Block
+from discreet.block import Block, codes
 from discreet.evidence.core.accumulate import Sums
 from discreet.evidence.core.compared import compared
 from discreet.evidence.core.invented import STATUS, NullCase, NullColumns
@@ -16,7 +16,6 @@ from discreet.evidence.core.people import Entries, People, Question
 from discreet.evidence.core.registry import own_classes
 from discreet.gather import in_subgroups
 from discreet.lab.clopper import lower
-from discreet.labels import codes
 from discreet.report.text_table import table
 
 if TYPE_CHECKING:

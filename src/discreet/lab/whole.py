@@ -18,9 +18,8 @@ from discreet.lab import outcomes
 from discreet.methods.aware import count
 from discreet.methods.aware.method import public_constants
 from discreet.methods.aware.shortfall import rule_for
-from discreet.methods.common import gaussian_budget
 from discreet.privacy.account import account
-from discreet.privacy.curves import effective
+from discreet.privacy.curves import effective, gaussian_budget
 from discreet.privacy.events import Gaussian
 from discreet.selection.values import lattice_for
 

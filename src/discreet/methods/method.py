@@ -1,4 +1,4 @@
-"""What a method is: the protocol that each folder of `methods` fills in, and what it makes ready to draw."""
+"""What a method is, what it makes ready to draw, and the words and records that all methods share."""
 
 from __future__ import annotations
 
@@ -8,18 +8,26 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from discreet import check
+from discreet.block import Names
 from discreet.errors import InputError
 from discreet.evidence.core.people import People
 from discreet.evidence.core.sharded import Sharded
+from discreet.privacy.events import Privacy
+from discreet.report.release import Release
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from discreet.evidence.core.certificate import Certificate, Null
     from discreet.evidence.core.evidence import Evidence
     from discreet.methods.parameters import Parameters
     from discreet.privacy.events import Event
+    from discreet.report.estimates import Told
     from discreet.report.fdr import FdrPromise
-    from discreet.report.release import Release
+    from discreet.report.values import Values
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,3 +142,86 @@ def _loaded(function: str) -> Callable[..., Any]:
     """Return the function of a method that is written "module:name"."""
     module, _, name = function.partition(":")
     return getattr(importlib.import_module(module), name)
+
+
+def expected(expect: float | None, m: int) -> int:
+    """Return how many hypotheses are expected to be real: a share, a number, or twice the root of all."""
+    if expect is None:
+        return max(1, min(m // 2, round(2 * math.sqrt(m))))
+    return max(1, min(m, round(expect * m if expect < 1 else expect)))
+
+
+def record(
+    method: str,
+    evidence: Evidence | Sharded,
+    q: float,
+    indices: NDArray[np.int64],
+    privacy: Privacy,
+    fdr: FdrPromise,
+    parameters: Mapping[str, object],
+    values: Values | None = None,
+) -> Release:
+    """Return the record: names of the discoveries beside everything public."""
+    names, places = evidence.names, indices.tolist()
+    if evidence.certificate.adjacency == "replace":  # of public numbers: methods plan with it before a draw
+        parameters = {**parameters, "ceiling": float(evidence.null.ceiling)}
+    discoveries = (
+        names.at(places) if isinstance(names, Names) else tuple(str(names[place]) for place in places)
+    )
+    return Release(method, len(evidence), q, indices, discoveries, True, privacy, fdr, parameters, values)
+
+
+def promised(asked: Parameters, events: tuple[Event, ...], certificate: Certificate) -> Privacy:
+    """Return the promise of a release: what was asked for, for the neighbours of the certificate."""
+    words = (certificate.adjacency, certificate.public, certificate.assumption)
+    return Privacy(asked.epsilon, asked.delta, events, *words)
+
+
+def score_name(evidence: Evidence) -> str:
+    """Return what the scores of `evidence` are called in a release."""
+    return {"exponential": "-log p", "chi": "chi score"}.get(evidence.null.law, "z score")
+
+
+INDEPENDENT = " for independent columns"
+"""The scope of a theorem that covers these only, or almost only."""
+_DOUBTS = {
+    "checked": (
+        " (for this test checked by exact laws and simulation, not proved)",
+        "; p-values checked, not proved",
+    ),
+    "approximate": (
+        " (by the normal approximation, which can fail for small groups and rare values)",
+        "; p-values approximate",
+    ),
+}
+
+
+def doubts(null: Null) -> tuple[str, str]:
+    """Return what to add, where no proof covers p-values, to their stated law and to the word "proved"."""
+    return _DOUBTS.get(null.basis, ("", ""))
+
+
+def released(
+    method: str,
+    people: People,
+    asked: Parameters,
+    events: tuple[Event, ...],
+    places: NDArray[np.intp],
+    told: Told,
+    fdr: FdrPromise,
+    values: Values,
+) -> Release:
+    """Return the record of a release that tells everything; `places` are the discoveries, in their order."""
+    return Release(
+        method,
+        len(people),
+        asked.q,
+        told.indices[places],
+        tuple(told.hypotheses[int(place)] for place in places),
+        True,
+        Privacy(asked.epsilon, asked.delta, events, "replace", people.public, people.assumption),
+        fdr,
+        {"guarantee": str(asked.guarantee), "protect": people.protect},
+        values if asked.values else None,
+        told=told,
+    )

@@ -16,13 +16,13 @@ import numpy as np
 import scipy
 
 from discreet.alternative import toward
-from discreet.classical.adaptive_bh import adaptive_bh
-from discreet.classical.step_up import step_up_positions
+from discreet.classical.step_up import adaptive_bh, step_up_positions
 from discreet.methods.all.budget import planned, schedule
 from discreet.methods.all.method import measured
-from discreet.methods.common import expected, gaussian_budget
+from discreet.methods.method import expected
 from discreet.methods.registry import METHODS
 from discreet.planner.study import Rates
+from discreet.privacy.curves import gaussian_budget
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

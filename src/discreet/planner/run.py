@@ -12,8 +12,7 @@ from discreet.docstrings import documented
 from discreet.errors import InputError
 from discreet.evidence.compare import Compare
 from discreet.evidence.core.arguments import alternative_of
-from discreet.methods.options import TEXTS
-from discreet.methods.parameters import refuse_idle
+from discreet.methods.parameters import TEXTS, refuse_idle
 from discreet.planner.arguments import (
     OF_SCORES,
     OF_TABLES,

@@ -13,8 +13,8 @@ from discreet.alternative import toward
 from discreet.classical.step_up import step_up_positions
 from discreet.evidence.core.evidence import Evidence, Numbered
 from discreet.methods.aware.method import public_constants
-from discreet.methods.common import gaussian_budget
 from discreet.methods.registry import METHODS as PRIVATE
+from discreet.privacy.curves import gaussian_budget
 from discreet.selection.scales import oneshot_plan, peel_plan
 
 if TYPE_CHECKING:

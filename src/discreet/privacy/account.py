@@ -21,8 +21,6 @@ _TOLERANCE = 1e-9
 _RECURSION_TOLERANCE = 1e-6
 _UP = 1 + 1e-14
 _LEAST = 1e-100
-# A bracket narrower than this is closed, whatever the tolerance: the answer may be 0.
-_NARROWEST = 1e-300
 
 
 def account(events: Iterable[Event], *, delta: float | None = None, epsilon: float | None = None) -> float:
@@ -201,12 +199,12 @@ class _Spent:
         for bound, tolerance in self.bounds():
 
             def excess(epsilon: float, bound: Callable[[float], float] = bound) -> float:
-                return log_excess(bound(epsilon), delta)
+                return curves.log_excess(bound(epsilon), delta)
 
             if excess(best) <= 0:
                 # Bounds differ by little as a rule: try just below before the whole range.
                 low = 0.8 * best if excess(0.8 * best) > 0 else 0.0
-                best = smallest(excess, low, best, tolerance)
+                best = curves.smallest(excess, low, best, tolerance)
         return best
 
 
@@ -237,41 +235,3 @@ def _total(counter: Counter[float]) -> float:
 def _add_up(a: float, b: float) -> float:
     """Return a + b, rounded up where it is not exact."""
     return a + b if a == 0.0 or b == 0.0 else math.nextafter(a + b, math.inf)
-
-
-def smallest(excess: Callable[[float], float], low: float, high: float, tolerance: float) -> float:
-    """Return x in [low, high] with excess(x) <= 0, within relative `tolerance` of the smallest such x.
-
-    `excess` is nonincreasing and excess(high) <= 0, which the caller has checked; the value returned has been
-    tried too, so it fits whatever the shape of `excess`.
-    """
-    above = excess(low)
-    if above <= 0:
-        return low
-    below = excess(high)
-    slow = side = 0
-    while (gap := high - low) > (step := max(tolerance * high, _NARROWEST)):
-        if slow < 3 and math.isfinite(above) and math.isfinite(below) and below < 0:
-            x = low + gap * above / (above - below)
-        else:
-            x, slow = low + gap / 2, 0
-        # Half a tolerance inside both ends, so that a hit on one side closes the bracket from the other.
-        x = min(max(x, low + step / 2), high - step / 2)
-        value = excess(x)
-        # The Illinois rule: an end that stays twice counts half, or it would stay for ever.
-        if value > 0:
-            low, above, below = x, value, below / 2 if side > 0 else below
-            side = 1
-        else:
-            high, below, above = x, value, above / 2 if side < 0 else above
-            side = -1
-        slow = slow + 1 if high - low > gap / 2 else 0
-    return high
-
-
-def log_excess(value: float, target: float) -> float:
-    """Return log(value/target), made to have the sign of value - target whatever the rounding; target > 0."""
-    if value <= 0:
-        return -math.inf
-    difference = math.log(value) - math.log(target)
-    return max(difference, math.ulp(0.0)) if value > target else min(difference, 0.0)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from discreet import check
 from discreet.errors import InputError
-from discreet.privacy.account import account, log_excess, smallest
-from discreet.privacy.curves import range_rho, zcdp_delta
+from discreet.privacy.account import account
+from discreet.privacy.curves import INSIDE, log_excess, range_rho, smallest, zcdp_delta
 from discreet.privacy.events import BoundedRange, Event
 
 if TYPE_CHECKING:
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 _TOLERANCE = 1e-4
 _STEP_TOLERANCE = 3e-5
-# Aim this far inside epsilon, so that the final check, with its own rounding, passes.
-_INSIDE = 1 - 2e-6
 _DOUBLINGS = 200
 
 
@@ -44,7 +42,7 @@ def smallest_scale(
 
     def excess(scale: float) -> float:
         # One evaluation at a given epsilon is cheaper than a search for epsilon.
-        spent = account(events_at(scale), epsilon=epsilon * _INSIDE)
+        spent = account(events_at(scale), epsilon=epsilon * INSIDE)
         return log_excess(spent, delta) if delta > 0 else (spent or -math.inf)
 
     low, high = start / 2, start
@@ -77,7 +75,7 @@ def bounded_range_step(epsilon: float, delta: float, rounds: int) -> float:
     """
     epsilon, delta = check.positive(epsilon, "epsilon"), check.delta(delta)
     rounds = check.whole(rounds, "rounds")
-    inside = epsilon * _INSIDE
+    inside = epsilon * INSIDE
     basic = epsilon / rounds
     if Fraction(basic) * rounds > Fraction(epsilon):
         basic = math.nextafter(basic, 0.0)
@@ -96,7 +94,7 @@ def bounded_range_step(epsilon: float, delta: float, rounds: int) -> float:
     while zcdp_excess(wide) > 0:
         wide *= 2
     by_zcdp = smallest(zcdp_excess, roomy / 2, wide, _STEP_TOLERANCE) * (1 + 1e-9)
-    inverse = min(by_zcdp, 1 / (basic * _INSIDE**2))
+    inverse = min(by_zcdp, 1 / (basic * INSIDE**2))
     low = inverse / 1.12
     while excess(low) <= 0:
         low, inverse = low / 1.5, low

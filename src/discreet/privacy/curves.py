@@ -1,4 +1,4 @@
-"""One function for each way to bound delta at a given epsilon; every rounding is outward (upward).
+"""One function for each way to bound delta at a given epsilon, rounded up, and how a bound is searched.
 
 Statements, proofs and citations: docs/proofs/accounting; for rounds of bounded range as Gaussian releases,
 docs/proofs/rounds.
@@ -7,13 +7,16 @@ docs/proofs/rounds.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy
 
+from discreet.errors import InputError
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -25,6 +28,12 @@ _HUGE = 1e100
 _FAR = 50.0
 # A few units in the last place, relative: what a short chain of correctly coded float operations may lose.
 _ULPS = 1e-14
+# A bracket narrower than this is closed, whatever the tolerance: the answer may be 0.
+_NARROWEST = 1e-300
+INSIDE = 1 - 2e-6
+"""Aim this far inside epsilon, so that a check by `account`, with its own rounding, passes."""
+_TOLERANCE = 1e-4
+_DOUBLINGS = 200
 
 
 def pure_rho(epsilon: float) -> float:
@@ -151,3 +160,68 @@ def squared(rounds: Iterable[tuple[float, int]]) -> float:
     apart = math.fsum(e * e / 4 * count for e, count in costly) * float(effective(1))
     widest, total = max(e for e, _ in costly), sum(count for _, count in costly)
     return min(apart, widest * widest / 4 * float(effective(total))) if total < _MOST_ROUNDS else apart
+
+
+@lru_cache(maxsize=256)
+def gaussian_budget(epsilon: float, delta: float) -> float:
+    """Return half of mu^2 for the largest mu, rounded down, with Gaussian(mu) in (epsilon, delta).
+
+    mu is rounded down by 0.01% at most. Shares of the result add up: parts rho_1 + rho_2 = rho are Gaussian
+    releases with mu_i = sqrt(2 rho_i).
+    """
+    inside = epsilon * INSIDE
+
+    def excess(inverse: float) -> float:
+        return log_excess(gaussian_delta(inside, (1 + _ULPS) / inverse), delta)
+
+    low, high = 3.5, 7.0  # 1/mu at epsilon and delta as people take them
+    for _ in range(_DOUBLINGS):
+        if excess(high) <= 0:
+            break
+        low, high = high, 2 * high
+    else:
+        raise InputError("no Gaussian noise meets this epsilon and delta: raise them")
+    for _ in range(_DOUBLINGS):
+        if excess(low) > 0:
+            break
+        low, high = low / 2, low
+    inverse = smallest(excess, low, high, _TOLERANCE)
+    return 0.5 / (inverse * inverse)
+
+
+def smallest(excess: Callable[[float], float], low: float, high: float, tolerance: float) -> float:
+    """Return x in [low, high] with excess(x) <= 0, within relative `tolerance` of the smallest such x.
+
+    `excess` is nonincreasing and excess(high) <= 0, which the caller has checked; the value returned has been
+    tried too, so it fits whatever the shape of `excess`.
+    """
+    above = excess(low)
+    if above <= 0:
+        return low
+    below = excess(high)
+    slow = side = 0
+    while (gap := high - low) > (step := max(tolerance * high, _NARROWEST)):
+        if slow < 3 and math.isfinite(above) and math.isfinite(below) and below < 0:
+            x = low + gap * above / (above - below)
+        else:
+            x, slow = low + gap / 2, 0
+        # Half a tolerance inside both ends, so that a hit on one side closes the bracket from the other.
+        x = min(max(x, low + step / 2), high - step / 2)
+        value = excess(x)
+        # The Illinois rule: an end that stays twice counts half, or it would stay for ever.
+        if value > 0:
+            low, above, below = x, value, below / 2 if side > 0 else below
+            side = 1
+        else:
+            high, below, above = x, value, above / 2 if side < 0 else above
+            side = -1
+        slow = slow + 1 if high - low > gap / 2 else 0
+    return high
+
+
+def log_excess(value: float, target: float) -> float:
+    """Return log(value/target), made to have the sign of value - target whatever the rounding; target > 0."""
+    if value <= 0:
+        return -math.inf
+    difference = math.log(value) - math.log(target)
+    return max(difference, math.ulp(0.0)) if value > target else min(difference, 0.0)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from discreet import check
 from discreet.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +124,11 @@ def from_dict(fields: dict[str, Any]) -> Event:
         return _KINDS[kind](**rest)
     except TypeError:
         raise InputError(f"an event of kind {kind!r} does not have these fields: {sorted(rest)}") from None
+
+
+def gaussian_events(shares: Iterable[float]) -> tuple[Event, ...]:
+    """Return the events of a release whose parts spend these shares of its budget."""
+    return tuple(Gaussian(math.sqrt(2 * share)) for share in shares if share > 0)
 
 
 def _settle(event: Event, *names: str) -> None:

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 
 from discreet import check
-from discreet.classical.adaptive_bh import adaptive_bh
 from discreet.classical.familywise import bonferroni, holm
 from discreet.classical.grouped_bh import grouped_bh
 from discreet.classical.hierarchical_bh import hierarchical_bh
 from discreet.classical.rejections import Rejections
-from discreet.classical.step_up import harmonic, step_up_positions
+from discreet.classical.step_up import adaptive_bh, harmonic, step_up_positions
 from discreet.classical.weighted_bh import weighted_bh
 from discreet.errors import InputError
 from discreet.report.intervals import told_of

@@ -11,8 +11,8 @@ import numpy as np
 
 from discreet import check
 from discreet.alternative import ALTERNATIVES
+from discreet.block import codes
 from discreet.errors import InputError
-from discreet.labels import codes
 from discreet.privacy.events import Pure
 from discreet.single import rank_sum, several, sign
 from discreet.single.tested import Tested, from_record, pure, to_json

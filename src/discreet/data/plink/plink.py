@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet import check
-from discreet.block import Block
+from discreet.block import Block, processors
 from discreet.data.plink.bed import Bed, Packed, count, decode
 from discreet.data.plink.fam import (
     People,
@@ -24,7 +24,6 @@ from discreet.data.plink.lines import text_of
 from discreet.data.plink.products import Products
 from discreet.data.plink.variants import Variants, read_variants
 from discreet.errors import InputError
-from discreet.kernels import processors
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping, Sequence

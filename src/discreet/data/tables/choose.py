@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from discreet import check
+from discreet.block import codes
 from discreet.data.tables.source import declared_levels, is_identifier, unique
 from discreet.errors import InputError, no_column, perhaps
-from discreet.labels import codes
 
 if TYPE_CHECKING:
     from discreet.data.tables.source import Column

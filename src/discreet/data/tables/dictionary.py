@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from discreet import check
+from discreet.block import codes, spelled
 from discreet.errors import InputError
-from discreet.labels import codes, spelled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

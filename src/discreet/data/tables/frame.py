@@ -11,10 +11,10 @@ import narwhals as nw
 import numpy as np
 
 from discreet import check
+from discreet.block import plain
 from discreet.data.tables.choose import declare
 from discreet.data.tables.source import Column, enum_levels, is_missing, rows_at_a_time, unique
 from discreet.errors import InputError
-from discreet.labels import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 
 from discreet import check
+from discreet.block import plain, spelled
 from discreet.data.tables.source import is_missing
 from discreet.errors import InputError
-from discreet.labels import plain, spelled
 from discreet.typing import Reduction
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast, overload
 import numpy as np
 
 from discreet import check
-from discreet.block import Block
+from discreet.block import Block, codes
 from discreet.data.tables import arrow_data, labelled, sheet
 from discreet.data.tables.choose import Chosen, choose
 from discreet.data.tables.csv_source import open_csv
@@ -22,7 +22,6 @@ from discreet.data.tables.person import Person, one_row_each
 from discreet.data.tables.source import ArraySource, is_missing
 from discreet.data.tables.table import as_table
 from discreet.errors import InputError, no_column
-from discreet.labels import codes
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from discreet.block import codes
 from discreet.errors import InputError
 from discreet.evidence.core import tails
 from discreet.evidence.core.allele_tails import AlleleTails
@@ -16,7 +17,6 @@ from discreet.evidence.core.association import Design, Moments, association, pri
 from discreet.evidence.core.genetic import ALLELES, Genetic, not_protected, strata_of, variance_floor
 from discreet.evidence.core.protocol import Comparison
 from discreet.evidence.core.scores import basis_of
-from discreet.labels import codes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from discreet import check
+from discreet.block import codes, numbers
 from discreet.errors import InputError
 from discreet.evidence.core.arguments import pair
-from discreet.labels import codes, numbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

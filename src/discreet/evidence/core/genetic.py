@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from discreet import check
+from discreet.block import codes
 from discreet.docstrings import Text
 from discreet.errors import InputError
 from discreet.evidence.core.arguments import TAILS, check_strata, only_replace, settle
 from discreet.evidence.core.association import EFFECT
 from discreet.evidence.core.protocol import Test
-from discreet.labels import codes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

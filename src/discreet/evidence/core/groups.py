@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet.block import codes
 from discreet.errors import InputError
 from discreet.evidence.core.scores import enough
-from discreet.labels import codes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import stdtr
 
-from discreet.classical.adaptive_bh import adaptive_bh
+from discreet.classical.step_up import adaptive_bh
 from discreet.evidence.compare import Compare
 from discreet.gather import gathered
 from discreet.lab.bench.timing import verdict

@@ -17,7 +17,7 @@ from discreet.api import private_bh
 from discreet.lab.bench.timing import interleaved, verdict
 from discreet.methods.auto.method import Setting, choose
 from discreet.methods.aware.method import public_constants
-from discreet.methods.common import gaussian_budget
+from discreet.privacy.curves import gaussian_budget
 from discreet.report.text_table import table
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.api import release
+from discreet.block import processors as usable
 from discreet.data.plink.plink import Plink
 from discreet.engine.cluster import connected
 from discreet.engine.partition import PACKED
@@ -18,7 +19,6 @@ from discreet.engine.work import concluded, scanned
 from discreet.evidence.allelic import Allelic
 from discreet.evidence.core.evidence import Evidence, Numbered
 from discreet.evidence.two_groups import TwoGroups
-from discreet.kernels import processors as usable
 from discreet.lab.bench.evidence import write
 from discreet.lab.bench.timing import Cost, interleaved
 from discreet.lab.cohort import Simulated

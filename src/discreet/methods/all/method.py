@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.classical.adaptive_bh import adaptive_bh
+from discreet.classical.step_up import adaptive_bh
 from discreet.methods.all.after import Results, units
 from discreet.methods.all.budget import planned, schedule
 from discreet.methods.all.constants import learn
 from discreet.methods.all.measure import check_budget, measure, settled, staged
 from discreet.methods.all.proved.method import ready_proved
-from discreet.methods.common import expected, gaussian_budget, gaussian_events, released
-from discreet.methods.method import Ready
+from discreet.methods.method import Ready, expected, released
+from discreet.privacy.curves import gaussian_budget
+from discreet.privacy.events import gaussian_events
 from discreet.report.estimates import Told, strongest_first
 from discreet.report.fdr import FdrPromise
 from discreet.report.values import Values

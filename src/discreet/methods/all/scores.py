@@ -9,19 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import log_ndtr, ndtr, owens_t
 
-from discreet.classical.adaptive_bh import adaptive_bh
-from discreet.classical.step_up import step_up_positions
+from discreet.classical.step_up import adaptive_bh, step_up_positions
 from discreet.methods.all.noisy import check_noise, with_noise
-from discreet.methods.common import (
-    INDEPENDENT,
-    doubts,
-    gaussian_budget,
-    gaussian_events,
-    promised,
-    record,
-    score_name,
-)
-from discreet.methods.method import Ready
+from discreet.methods.method import INDEPENDENT, Ready, doubts, promised, record, score_name
+from discreet.privacy.curves import gaussian_budget
+from discreet.privacy.events import gaussian_events
 from discreet.report.estimates import Told
 from discreet.report.fdr import FdrPromise
 from discreet.report.values import Values

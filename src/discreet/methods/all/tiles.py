@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from discreet.kernels import processors
+from discreet.block import processors
 from discreet.methods.all.reading import PARTS
 
 if TYPE_CHECKING:

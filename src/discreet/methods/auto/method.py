@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from discreet.classical.adaptive_bh import adaptive_bh
-from discreet.classical.step_up import step_up_positions
+from discreet.classical.step_up import adaptive_bh, step_up_positions
 from discreet.errors import InputError
 from discreet.evidence.core.evidence import Evidence
 from discreet.evidence.core.people import People
@@ -19,9 +18,9 @@ from discreet.methods.all import ALL
 from discreet.methods.all.budget import schedule
 from discreet.methods.auto import AUTO
 from discreet.methods.aware import AWARE
-from discreet.methods.common import expected, gaussian_budget
 from discreet.methods.focus import FOCUS, SELECTION
-from discreet.privacy.curves import effective
+from discreet.methods.method import expected
+from discreet.privacy.curves import effective, gaussian_budget
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

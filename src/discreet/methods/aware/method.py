@@ -14,18 +14,11 @@ from discreet.evidence.core.sharded import Sharded
 from discreet.methods.aware import count
 from discreet.methods.aware import cutoffs as aware
 from discreet.methods.aware.shortfall import LEAST_BETA, MOST
-from discreet.methods.common import (
-    INDEPENDENT,
-    doubts,
-    gaussian_budget,
-    gaussian_events,
-    promised,
-    record,
-)
-from discreet.methods.method import Ready
+from discreet.methods.method import INDEPENDENT, Ready, doubts, promised, record
 from discreet.methods.values import VALUES_SHARE, value_plan
 from discreet.noise.laws import GUMBEL
-from discreet.privacy.curves import effective
+from discreet.privacy.curves import effective, gaussian_budget
+from discreet.privacy.events import gaussian_events
 from discreet.report.fdr import FdrPromise
 from discreet.selection.contest.contest import best, check_scale, contenders, ranked
 

@@ -16,11 +16,11 @@ from discreet.methods.all.budget import group_share, planned, schedule
 from discreet.methods.all.learn import learn_groups
 from discreet.methods.all.measure import check_budget
 from discreet.methods.all.method import APPROXIMATE, Tested, measured
-from discreet.methods.common import expected, gaussian_budget, gaussian_events, released
 from discreet.methods.focus import SELECTION
-from discreet.methods.method import Ready
+from discreet.methods.method import Ready, expected, released
 from discreet.noise.laws import GUMBEL
-from discreet.privacy.curves import effective
+from discreet.privacy.curves import effective, gaussian_budget
+from discreet.privacy.events import gaussian_events
 from discreet.report.estimates import strongest_first
 from discreet.report.fdr import FdrPromise
 from discreet.selection.contest.contest import largest

@@ -11,11 +11,11 @@ from discreet.errors import InputError
 from discreet.evidence.core.certificate import Null
 from discreet.methods.aware import count
 from discreet.methods.aware.method import SEARCH_SHARE, private_count, public_constants
-from discreet.methods.common import gaussian_budget, gaussian_events, promised, record
-from discreet.methods.method import Ready
+from discreet.methods.method import Ready, promised, record
 from discreet.methods.mirror.rule import mirror_prefix
 from discreet.noise.laws import GUMBEL
-from discreet.privacy.curves import effective
+from discreet.privacy.curves import effective, gaussian_budget
+from discreet.privacy.events import gaussian_events
 from discreet.report.fdr import FdrPromise
 from discreet.report.values import Values
 from discreet.selection.contest.contest import check_scale, largest

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.methods.common import INDEPENDENT, doubts, promised, record, score_name
-from discreet.methods.method import Ready
+from discreet.methods.method import INDEPENDENT, Ready, doubts, promised, record, score_name
 from discreet.methods.paper import cutoffs
 from discreet.report.fdr import FdrPromise
 from discreet.report.values import Values

@@ -21,8 +21,8 @@ from discreet.evidence.compare import Compare
 from discreet.evidence.core.protocol import is_needed
 from discreet.evidence.core.registry import described, find_test, make_test
 from discreet.evidence.pairs import Pairs
-from discreet.methods.common import gaussian_budget
 from discreet.methods.parameters import Parameters
+from discreet.privacy.curves import gaussian_budget
 from discreet.privacy.events import Gaussian
 from discreet.privacy.ledger import chain
 

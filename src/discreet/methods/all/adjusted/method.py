@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.classical.adaptive_bh import adaptive_bh
+from discreet.classical.step_up import adaptive_bh
 from discreet.errors import InputError
 from discreet.methods.all.adjusted.after import results
 from discreet.methods.all.adjusted.measure import learn, measure_adjusted, parts_of, public_weights
 from discreet.methods.all.after import units
 from discreet.methods.all.method import Tested
 from discreet.methods.all.noisy import check_noise
-from discreet.methods.common import gaussian_budget, gaussian_events, released
-from discreet.methods.method import Ready
+from discreet.methods.method import Ready, released
+from discreet.privacy.curves import gaussian_budget
+from discreet.privacy.events import gaussian_events
 from discreet.report.estimates import strongest_first
 from discreet.report.fdr import FdrPromise
 

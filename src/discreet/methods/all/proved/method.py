@@ -9,8 +9,9 @@ import numpy as np
 from discreet.classical.question_bh import question_bh
 from discreet.methods.all.proved.effects import Effects, effects
 from discreet.methods.all.proved.measure import budget, check_budget, measure
-from discreet.methods.common import INDEPENDENT, gaussian_budget, gaussian_events, released
-from discreet.methods.method import Ready
+from discreet.methods.method import INDEPENDENT, Ready, released
+from discreet.privacy.curves import gaussian_budget
+from discreet.privacy.events import gaussian_events
 from discreet.report.estimates import BY_QUESTION, Told, strongest_first
 from discreet.report.fdr import FdrPromise
 from discreet.report.values import Values
