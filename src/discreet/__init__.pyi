@@ -47,13 +47,13 @@ from .planner import Plan as Plan
 from .planner import plan as plan
 from .privacy.account import account as account
 from .privacy.events import Privacy as Privacy
-from .report.budget import BudgetLine as BudgetLine
-from .report.estimates import Told as Told
-from .report.fdr import FdrPromise as FdrPromise
 from .report.genome import Located as Located
 from .report.genome import Locus as Locus
+from .report.parts import BudgetLine as BudgetLine
+from .report.parts import FdrPromise as FdrPromise
+from .report.parts import Told as Told
+from .report.parts import Values as Values
 from .report.release import Release as Release
-from .report.values import Values as Values
 from .selection.noisy_min import NoisyMin as NoisyMin
 from .selection.noisy_min import noisy_min as noisy_min
 from .selection.selection import Selection as Selection

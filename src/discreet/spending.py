@@ -20,7 +20,7 @@ from discreet.errors import InputError
 from discreet.methods.registry import METHODS
 from discreet.privacy.curves import gaussian_budget
 from discreet.privacy.events import gaussian_events
-from discreet.report.budget import BudgetLine
+from discreet.report.parts import BudgetLine
 from discreet.report.record import FORMAT
 from discreet.report.release import Release
 

@@ -8,7 +8,7 @@ from scipy import stats
 import budget
 from discreet import Told
 from discreet.classical.step_up import adaptive_bh, step_up_positions
-from discreet.report.intervals import columns, limits, of_discoveries
+from discreet.report.table import columns, limits, of_discoveries
 
 Q = 0.2
 RULES = {"BH": step_up_positions, "adaptive BH": adaptive_bh}

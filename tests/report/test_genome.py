@@ -18,8 +18,7 @@ from discreet.data.plink.variants import Variant
 from discreet.errors import InputError
 from discreet.lab.cohort import Simulated
 from discreet.report import ssf
-from discreet.report.estimates import Told
-from discreet.report.values import Values
+from discreet.report.parts import Told, Values
 
 
 @pytest.fixture

@@ -17,10 +17,9 @@ from sample_releases import HOSTILE, releases, sample, told
 from scipy import stats
 
 import discreet
-from discreet.report.bands import bands_of
-from discreet.report.draw import Axis
 from discreet.report.markup import shown
 from discreet.report.page import page
+from discreet.report.pictures import Axis, bands_of
 from discreet.report.words import percent, right_guess
 
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from discreet.report.budget import BudgetLine
     from discreet.report.genome import Located
+    from discreet.report.parts import BudgetLine
     from discreet.report.release import Release
 
 FILES = ("release.json", "discoveries.csv", "report.html")  # first the one that holds everything

@@ -25,9 +25,7 @@ if TYPE_CHECKING:
     from discreet.evidence.core.evidence import Evidence
     from discreet.methods.parameters import Parameters
     from discreet.privacy.events import Event
-    from discreet.report.estimates import Told
-    from discreet.report.fdr import FdrPromise
-    from discreet.report.values import Values
+    from discreet.report.parts import FdrPromise, Told, Values
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.methods.method import score_name
-from discreet.report.values import Values
+from discreet.report.parts import Values
 from discreet.selection.values import gaussian_noise
 
 if TYPE_CHECKING:

@@ -150,7 +150,7 @@ class Located:
 
     def report(self) -> str:
         """Return the release's report as HTML, with a section on where its discoveries lie."""
-        from discreet.report.genome_map import map_section
+        from discreet.report.manhattan import map_section
         from discreet.report.page import page
 
         return page(self.release, map_section(self))
@@ -182,7 +182,7 @@ class Located:
         return f"{_many(len(self.variants), 'variant')} in {_many(len(self.loci), 'locus', 'loci')}"
 
     def __str__(self) -> str:
-        from discreet.report.genome_map import MEANING
+        from discreet.report.manhattan import MEANING
 
         loci = self.loci
         gaps = f"{self.counted()} (gaps up to {self.window:,} base pairs)."

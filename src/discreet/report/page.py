@@ -8,19 +8,20 @@ import math
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from discreet.privacy.events import down
+from discreet.privacy.events import NEIGHBOURS, down
 from discreet.report import pictures, words
-from discreet.report.asked import circumstances, question
 from discreet.report.cite import references
-from discreet.report.found import found_section
-from discreet.report.layout import figure, folded, glossary, paragraphs, section
-from discreet.report.markup import document, shown, tag
-from discreet.report.statements import fdr_statement, privacy_statement, settings
+from discreet.report.markup import document, figure, folded, glossary, paragraphs, section, shown, tag
+from discreet.report.pictures import BEYOND, bands_of, deviation
+from discreet.report.rows import MOST_ROWS, rows
+from discreet.report.words import circumstances, cost, order, percent, question, right_guess, said
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
-    from discreet.report.budget import BudgetLine
+    from discreet.privacy.events import Privacy
+    from discreet.report.parts import BudgetLine, FdrPromise
+    from discreet.report.pictures import Bands
     from discreet.report.release import Release
 
 
@@ -165,3 +166,132 @@ def _references(release: Release) -> Element:
                 tag("ul", *(tag("li", str(reference)) for reference in group)),
             ]
     return section("references", "References", *parts)
+
+
+_FEWEST = 3  # fewer are not worth a picture
+
+
+def found_section(release: Release) -> Element:
+    """Return the section that draws and lists the discoveries."""
+    parts = [tag("p", words.found(release))]
+    if len(release):
+        parts += _figures(release) if len(release) >= _FEWEST else []
+        parts += [_search(), rows(release)]
+        if len(release) > MOST_ROWS:
+            rest = f"These are the first {MOST_ROWS:,}; save the release as .csv or .json for all of them."
+            parts.append(tag("p", rest, class_="note"))
+        parts += _noise(release) if len(release) < _FEWEST else []
+    if release.told is not None:
+        rest = " Standard errors, q-values and places are in discoveries.csv." if len(release) else ""
+        parts.append(tag("p", words.estimates_are(release) + rest, class_="note"))
+    return section("found", "What was found", *parts)
+
+
+def _figures(release: Release) -> list[Element]:
+    bands = bands_of(release)
+    if bands is not None:
+        return _band_figures(release, bands)
+    caption = "The place of every discovery in the order of the data."
+    return [figure(lambda width: pictures.positions(release, width), "Where they lie.", caption)]
+
+
+def _noise(release: Release) -> list[Element]:
+    """Return what the captions of pictures say of the noise, for lists too short to draw."""
+    if release.values is None or release.told is not None:
+        return []
+    said = f"Values hold noise of standard deviation {deviation(release.values)}. {BEYOND}"
+    return [tag("p", said, class_="note")]
+
+
+def _band_figures(release: Release, bands: Bands) -> list[Element]:
+    """Return the first by name, and all of them in a row where that leaves some out."""
+    few = len(release) <= pictures.MOST_NAMED
+    name = "How large they are." if few else f"The first {pictures.MOST_NAMED}."
+    named = figure(lambda width: pictures.effects(release, bands, width), name, bands.about)
+    if few:
+        return [named]
+    return [
+        named,
+        figure(
+            lambda width: pictures.ranked(release, bands, width), "All of them.", "The same dots and bands."
+        ),
+    ]
+
+
+def _search() -> Element:
+    """Return the filter; hidden until the script that makes it work has run."""
+    return tag(
+        "p",
+        tag("label", "Find", for_="search"),
+        tag("input", id="search", type="search", autocomplete="off", spellcheck="false"),
+        tag("output", id="count", for_="search"),
+        class_="search",
+        hidden="",
+    )
+
+
+_ELSEWHERE = ("question", "compared", "people", "data", "date", "labels")  # said in words of their own
+
+
+def fdr_statement(fdr: FdrPromise) -> list[Element]:
+    """Return the claim about the false discovery rate."""
+    if fdr.guarantee == "none" or math.isinf(fdr.level):
+        return [tag("p", f"No bound on the false discovery rate is claimed: {shown(fdr.assumption, 600)}.")]
+    return [
+        tag("p", f"FDR = E[ V / max(R, 1) ] ≤ {fdr.level:.6g}", class_="formula"),
+        tag(
+            "p",
+            "R is the number of hypotheses reported, V the number of those whose null hypothesis is true; "
+            "the mean is over the data and the noise.",
+        ),
+        tag("p", f"Assumption: {shown(fdr.assumption, 600)}."),
+        tag("p", f"Source: {shown(fdr.source, 300)}."),
+    ]
+
+
+def privacy_statement(privacy: Privacy) -> list[Element]:
+    """Return the claim about privacy, what is neighbouring, and what was spent."""
+    numbers = f"ε = {privacy.epsilon!r} and δ = {privacy.delta!r}"
+    near = NEIGHBOURS.get(privacy.adjacency, privacy.adjacency)
+    spent = [tag("li", str(event)) for event in privacy.events]
+    parts = [
+        tag("p", "P( M(x) ∈ S ) ≤ e", tag("sup", "ε"), " P( M(y) ∈ S ) + δ", class_="formula"),
+        tag(
+            "p",
+            f"for every set S of outcomes of the release M and any two neighbouring inputs x and y, with "
+            f"{numbers}. Neighbours: {shown(near, 600)}. "
+            f"{f'Public: {shown(privacy.public, 600)}. ' if privacy.public else ''}"
+            f"{shown(privacy.assumption, 600)}",
+        ),
+        tag(
+            "p",
+            "Right guesses between two equally likely neighbours: at most (e",
+            tag("sup", "ε"),
+            " + δ) / (1 + e",
+            tag("sup", "ε"),
+            f") = {percent(right_guess(privacy))}.",
+        ),
+    ]
+    return (
+        [*parts, tag("p", "Spent:"), tag("ul", *spent)] if spent else [*parts, tag("p", "Nothing was spent.")]
+    )
+
+
+def settings(release: Release) -> dict[str, str]:
+    """Return every public setting of a release, by name."""
+    own = {
+        shown(name): shown(said(value), 600)
+        for name, value in release.parameters.items()
+        if value is not None and name not in _ELSEWHERE
+    }
+    return {
+        "Asked": question(release) or "hypotheses given by their scores",
+        **({"Of": "; ".join(of)} if (of := circumstances(release)) else {}),
+        "Method": shown(release.method),
+        "Hypotheses": f"{release.m:,}",
+        "False discovery rate asked for": f"{release.q:g}",
+        "Cost": cost(release),
+        "Order": order(release),
+        **{name.capitalize(): value for name, value in own.items()},
+        "Version": f"discreet {shown(release.version)}",
+    }

@@ -1,21 +1,201 @@
-"""The pictures of a report, made of released and public numbers alone."""
+"""The pictures of a report as SVG, made of released and public numbers alone."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import math
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from discreet.report.draw import Axis, box, grid, line, number, picture, text
-from discreet.report.markup import shown
-from discreet.report.words import percent, right_guess, short
+import numpy as np
+
+from discreet.report.markup import shown, tag
+from discreet.report.parts import places
+from discreet.report.table import of_discoveries, told_of
+from discreet.report.words import compared, percent, right_guess, short
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from xml.etree.ElementTree import Element
 
+    from numpy.typing import NDArray
+
     from discreet.privacy.events import Privacy
-    from discreet.report.bands import Bands
-    from discreet.report.budget import BudgetLine
+    from discreet.report.parts import BudgetLine, Values
     from discreet.report.release import Release
+
+_WIDE = 2  # noise standard deviations to each side, about 95% of Gaussian and of Laplace noise
+_ALIKE = 1e-6  # noises this near to each other are one
+_MOST = 1e300  # differences stay finite
+BEYOND = "Sampling error comes on top, and the strongest of many tend to look stronger than they are."
+
+
+@dataclass(frozen=True, slots=True)
+class Bands:
+    """One band (low, dot, high) for each discovery, in their order.
+
+    `name` is what goes up the axis, `kind` what the bands are, `reach` how far they go and `about` all of it.
+    """
+
+    name: str
+    kind: str
+    reach: str
+    about: str
+    each: list[tuple[float, float, float]]
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The ends of an axis that shows every band, and zero."""
+        return min(0.0, *(low for low, _, _ in self.each)), max(0.0, *(high for _, _, high in self.each))
+
+
+def bands_of(release: Release) -> Bands | None:
+    """Return what to draw of the discoveries; None where there is nothing, or something is not finite."""
+    if release.told is not None:
+        bands = _intervals(release)
+    else:
+        bands = None if release.values is None else _noise(release.values)
+    if bands is None or not bands.each or not (np.abs(bands.each) < _MOST).all():
+        return None
+    return bands
+
+
+def deviation(values: Values) -> str:
+    """Return the standard deviation of the noise, or from where to where it goes."""
+    return " to ".join(dict.fromkeys(f"{sd:.3g}" for sd in (values.noise.min(), values.noise.max())))
+
+
+def _noise(values: Values) -> Bands:
+    """Return the values; over their noise where noises differ: columns then have units of their own."""
+    noise = values.noise
+    with np.errstate(all="ignore"):
+        one = not noise.size or not (noise > 0).all() or float(np.ptp(noise)) <= _ALIKE * float(noise.max())
+        scale = np.ones_like(noise) if one else noise
+        reach = _WIDE * noise / scale
+        each = _triples(values.noisy / scale - reach, values.noisy / scale, values.noisy / scale + reach)
+    units = "" if one else ", divided by the standard deviation of its noise: columns have units of their own"
+    about = (
+        f"Each dot is a released value ({shown(values.name)}), noise included{units}; its band reaches "
+        f"{_WIDE} standard deviations of that noise ({deviation(values)}) to either side and covers "
+        f"about 95% of it. {BEYOND}"
+        if each
+        else ""
+    )
+    reaches = f"each band is {_WIDE} standard deviations of the added noise to either side."
+    name = values.name if one else f"{values.name} over its noise"
+    return Bands(name, "bands of noise", reaches, about, each)
+
+
+def _intervals(release: Release) -> Bands:
+    """Return estimates on one axis: in standard deviations of their columns.
+
+    Where those are not known, in standard errors; estimates of one kind then stay as they are.
+    """
+    numbers, told = of_discoveries(release), told_of(release)
+    scale, name = np.ones(len(release)), shown(" and ".join({*numbers["effect"]}), 40)
+    per = ""
+    if told.deviation is not None:
+        scale, name = told.deviation[places(told, release.indices)], "difference in standard deviations"
+        per = ", divided by the standard deviation of its column, so that all share one axis"
+    if not np.isfinite(scale).all() or (told.deviation is None and len({*numbers["effect"]}) > 1):
+        scale, name = numbers["standard_error"], "estimate in standard errors"
+        per = ", divided by its standard error, for columns have units of their own"
+    with np.errstate(all="ignore"):
+        each = _triples(*(numbers[end] / scale for end in ("low", "estimate", "high")))
+    groups = compared(release)
+    side = "" if groups is None else f" Right of 0: higher, or more often, if {groups.whom}."
+    about = f"Each dot is an estimate{per}; its band is the interval of the table.{side}"
+    return Bands(name, "intervals", "each band is its interval.", about, each)
+
+
+def _triples(*columns: NDArray[np.float64]) -> list[tuple[float, float, float]]:
+    return [(float(low), float(dot), float(high)) for low, dot, high in zip(*columns, strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A straight map from numbers in [low, high] to places in [first, last]; `whole`: ranks and counts."""
+
+    low: float
+    high: float
+    first: float
+    last: float
+    whole: bool = False
+
+    def __call__(self, x: float) -> float:
+        """Return the place of x."""
+        share = (x - self.low) / ((self.high - self.low) or 1.0)
+        return round(self.first + share * (self.last - self.first), 1)
+
+    def ticks(self, about: int) -> list[float]:
+        """Return round numbers inside, about as many as asked for."""
+        low, high = sorted((self.low, self.high))
+        if high - low < 1e-300:
+            return [low]
+        rough = max((high - low) / about, 1.0 if self.whole else 0.0)
+        power = 10.0 ** math.floor(math.log10(rough))
+        step = next(power * f for f in (1, 2, 5, 10) if power * f >= rough * 0.999)
+        return [step * i for i in range(math.ceil(low / step), math.floor(high / step) + 1)]
+
+
+def picture(
+    key: str, width: float, height: float, title: str, words: str, shapes: Iterable[Element]
+) -> Element:
+    """Return one drawing with its name and its description for those who cannot see it."""
+    names = f"{key}-title", f"{key}-words"
+    return tag(
+        "svg",
+        tag("title", title, id=names[0]),
+        tag("desc", words, id=names[1]),
+        *shapes,
+        viewBox=f"0 0 {width:g} {height:g}",
+        role="img",
+        aria_labelledby=" ".join(names),
+        class_="wide" if width > 400 else "narrow",
+    )
+
+
+def text(x: float, y: float, words: str, anchor: str = "start", class_: str = "label") -> Element:
+    """Return words at a place; `anchor` is start, middle or end."""
+    return tag("text", words, x=x, y=y, text_anchor=anchor, class_=class_)
+
+
+def line(path: str, class_: str) -> Element:
+    """Return a path; its class says how it looks."""
+    return tag("path", d=path, class_=class_)
+
+
+def box(x: float, y: float, width: float, height: float, class_: str, radius: float = 4) -> Element:
+    """Return a rectangle with round corners."""
+    size = max(0.0, round(width, 1))
+    return tag("rect", x=x, y=y, width=size, height=height, rx=min(radius, size / 2), class_=class_)
+
+
+def number(x: float) -> str:
+    """Return a tick's number, short."""
+    return f"{x:,.0f}" if abs(x) >= 1000 and x == round(x) else f"{x:.4g}"
+
+
+def levels(x: Axis, y: Axis, about: int) -> list[Element]:
+    """Return the lines and numbers of the axis that goes up."""
+    shapes: list[Element] = []
+    for tick in y.ticks(about):
+        shapes += [
+            line(f"M{x.first} {y(tick)}H{x.last}", "zero" if tick == 0 else "grid"),
+            text(x.first - 7, y(tick) + 4, number(tick), "end", "tick"),
+        ]
+    return shapes
+
+
+def grid(x: Axis, y: Axis, x_name: str, y_name: str, about: tuple[int, int]) -> list[Element]:
+    """Return the lines, numbers and names of two axes; y.first is the bottom."""
+    shapes = levels(x, y, about[1])
+    shapes += [text(x(tick), y.first + 18, number(tick), "middle", "tick") for tick in x.ticks(about[0])]
+    return [
+        *shapes,
+        text(x.last, y.first + 36, x_name, "end"),
+        text(4, min(y.first, y.last) - 12, y_name),
+    ]
+
 
 MOST_NAMED = 25
 

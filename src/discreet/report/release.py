@@ -19,10 +19,7 @@ if TYPE_CHECKING:
 
     from discreet.classical.rejections import Rejections
     from discreet.privacy.events import Privacy
-    from discreet.report.budget import BudgetLine
-    from discreet.report.estimates import Told
-    from discreet.report.fdr import FdrPromise
-    from discreet.report.values import Values
+    from discreet.report.parts import BudgetLine, FdrPromise, Told, Values
     from discreet.typing import ArrayLike, AxesLike, Frame, FrameLike, Procedure
 
 
@@ -100,7 +97,7 @@ class Release:
     def __post_init__(self) -> None:
         if self.told is not None:
             from discreet.block import Names
-            from discreet.report.estimates import places
+            from discreet.report.parts import places
 
             at = places(self.told, self.indices).tolist()
             names = self.told.hypotheses
@@ -208,7 +205,7 @@ class Release:
         - Hu, Zhao & Zhou (2010), False Discovery Rate Control with Groups, JASA 105(491).
         - Benjamini & Bogomolov (2014), Selective Inference on Multiple Families of Hypotheses, JRSS B 76(1).
         """
-        from discreet.report.decide import decide
+        from discreet.report.table import decide
 
         return decide(self, procedure, q, weights=weights, groups=groups)
 
@@ -248,7 +245,7 @@ class Release:
         InputError
             The text is anything else.
         """
-        from discreet.report.read import from_json
+        from discreet.report.record import from_json
 
         return from_json(text)
 
@@ -301,7 +298,7 @@ class Release:
         InputError
             The method tells no p-values.
         """
-        from discreet.report.intervals import told_of
+        from discreet.report.table import told_of
 
         return told_of(self).p_value.copy()
 
@@ -369,9 +366,8 @@ class Release:
 
     def __str__(self) -> str:
         from discreet.report import words
-        from discreet.report.asked import circumstances, question
         from discreet.report.markup import shown
-        from discreet.report.needed import needed
+        from discreet.report.words import circumstances, needed, question
 
         count = len(self)
         # Spelled out: a terminal obeys control characters, whoever named the columns.

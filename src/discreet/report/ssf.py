@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.report.estimates import places
-from discreet.report.intervals import of_discoveries
+from discreet.report.parts import places
 from discreet.report.save import harmless
+from discreet.report.table import of_discoveries
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -1,21 +1,24 @@
-"""What a release promises, in words for someone who never heard of epsilon."""
+"""What a release found, promises and was asked, in words for someone who never heard of epsilon."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+from scipy.special import stdtrit
 
 from discreet.privacy.events import DECLARED, NEIGHBOURS
-from discreet.report.estimates import places
-from discreet.report.intervals import miss_rates
 from discreet.report.markup import shown
-from discreet.report.needed import needed
+from discreet.report.parts import places
+from discreet.report.table import miss_rates
 
 if TYPE_CHECKING:
     from discreet.privacy.events import Privacy
-    from discreet.report.fdr import FdrPromise
+    from discreet.report.parts import FdrPromise
     from discreet.report.release import Release
 
 _GUESS = {
@@ -194,3 +197,114 @@ def estimates_are(release: Release) -> str:
         else f"at level {rest} each"
     )
     return f"Estimates of {each}, noise included: Release.estimates. Intervals: {levels}."
+
+
+def smallest(release: Release) -> float | None:
+    """Return about how large a difference had to be to be reported, in standard deviations of its column.
+
+    The median over the hypotheses that were told: for one discovery alone its p-value had to be q/m or less.
+    None where standard errors or deviations were not told.
+    """
+    told = release.told
+    if told is None or told.deviation is None:
+        return None
+    with np.errstate(all="ignore"):
+        reach = -stdtrit(told.degrees, release.q / release.m / 2) * told.standard_error / told.deviation
+    known = reach[np.isfinite(reach)]
+    return float(np.median(known)) if known.size else None
+
+
+def needed(release: Release) -> list[str]:
+    """Return, in sentences, what a release that found nothing could have found, and how to find more."""
+    first = (
+        "This does not show that nothing is there: the noise that protects people also hides weak effects."
+    )
+    size, people = smallest(release), release.parameters.get("people")
+    if size is not None:
+        second = (
+            f"To be reported, a difference had to be about {size:.2g} times the standard deviation of its "
+            "column. With four times as many people, differences of half that size or less would be reported."
+        )
+    else:
+        second = "More people, a larger epsilon, or fewer hypotheses would show weaker effects."
+    n = people if isinstance(people, int) else "PEOPLE"
+    ask = f"discreet plan --n {n} --m {release.m} --epsilon {release.privacy.epsilon:g} --q {release.q:g}"
+    return [first, second, f"How much more it takes, before anything is spent: {ask}"]
+
+
+_MOST = 600  # characters
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The two groups a difference is between: second less first."""
+
+    group: str
+    first: str
+    second: str
+
+    @property
+    def whom(self) -> str:
+        """The second group, in words."""
+        return f"{self.group} = {self.second}"
+
+
+def compared(release: Release) -> Compared | None:
+    """Return the groups that were compared; None where the record names none."""
+    named = _mapping(release.parameters.get("compared"))
+    parts = [named.get(name) for name in ("group", "first", "second")]
+    return (
+        None if any(part is None for part in parts) else Compared(*(shown(str(part), 40) for part in parts))
+    )
+
+
+def question(release: Release) -> str:
+    """Return the question behind a release; of earlier records, which hold none, the test's name."""
+    sentence = release.parameters.get("question")
+    if isinstance(sentence, str):
+        return shown(sentence, _MOST)
+    name = _mapping(release.parameters.get("test")).get("name")
+    return f"Test {shown(name, 40)}" if isinstance(name, str) else ""
+
+
+def circumstances(release: Release) -> list[str]:
+    """Return of how many people, from which file and on which day, as far as the record says."""
+    people, data, day = (release.parameters.get(name) for name in ("people", "data", "date"))
+    parts: list[str] = []
+    if isinstance(people, int) and not isinstance(people, bool):
+        parts.append(f"{people:,} {'person' if people == 1 else 'people'}")
+    if isinstance(data, str):
+        parts.append(shown(data, 80))
+    if isinstance(day, str):
+        parts.append(_day(day))
+    return parts
+
+
+def said(value: object) -> str:
+    """Return any public setting in words: lists by commas, mappings as "name: value"."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Mapping):
+        named = cast("Mapping[Any, Any]", value).items()
+        return "; ".join(f"{name}: {said(entry)}" for name, entry in named if entry is not None)
+    if isinstance(value, (list, tuple)):
+        return ", ".join(said(entry) for entry in cast("list[Any]", value))
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _day(text: str) -> str:
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        return shown(text, 40)
+    return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
+
+
+def _mapping(value: object) -> Mapping[str, object]:
+    return cast("Mapping[str, object]", value) if isinstance(value, Mapping) else {}
+
+
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June", "July"),
+    *("August", "September", "October", "November", "December"),
+)

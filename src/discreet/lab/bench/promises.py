@@ -13,7 +13,7 @@ from discreet.evidence.core.people import People, Question
 from discreet.lab.bench.contenders import ours_released
 from discreet.lab.bench.moments import Q
 from discreet.lab.bench.timing import verdict
-from discreet.report.intervals import columns as intervals
+from discreet.report.table import columns as intervals
 from discreet.report.text_table import table
 
 if TYPE_CHECKING:

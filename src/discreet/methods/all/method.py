@@ -16,9 +16,7 @@ from discreet.methods.all.proved.method import ready_proved
 from discreet.methods.method import Ready, expected, released
 from discreet.privacy.curves import gaussian_budget
 from discreet.privacy.events import gaussian_events
-from discreet.report.estimates import Told, strongest_first
-from discreet.report.fdr import FdrPromise
-from discreet.report.values import Values
+from discreet.report.parts import FdrPromise, Told, Values, strongest_first
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,9 +14,7 @@ from discreet.methods.all.noisy import check_noise, with_noise
 from discreet.methods.method import INDEPENDENT, Ready, doubts, promised, record, score_name
 from discreet.privacy.curves import gaussian_budget
 from discreet.privacy.events import gaussian_events
-from discreet.report.estimates import Told
-from discreet.report.fdr import FdrPromise
-from discreet.report.values import Values
+from discreet.report.parts import FdrPromise, Told, Values
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -19,7 +19,7 @@ from discreet.methods.values import VALUES_SHARE, value_plan
 from discreet.noise.laws import GUMBEL
 from discreet.privacy.curves import effective, gaussian_budget
 from discreet.privacy.events import gaussian_events
-from discreet.report.fdr import FdrPromise
+from discreet.report.parts import FdrPromise
 from discreet.selection.contest.contest import best, check_scale, contenders, ranked
 
 if TYPE_CHECKING:

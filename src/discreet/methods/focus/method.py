@@ -21,8 +21,7 @@ from discreet.methods.method import Ready, expected, released
 from discreet.noise.laws import GUMBEL
 from discreet.privacy.curves import effective, gaussian_budget
 from discreet.privacy.events import gaussian_events
-from discreet.report.estimates import strongest_first
-from discreet.report.fdr import FdrPromise
+from discreet.report.parts import FdrPromise, strongest_first
 from discreet.selection.contest.contest import largest
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from discreet.methods.mirror.rule import mirror_prefix
 from discreet.noise.laws import GUMBEL
 from discreet.privacy.curves import effective, gaussian_budget
 from discreet.privacy.events import gaussian_events
-from discreet.report.fdr import FdrPromise
-from discreet.report.values import Values
+from discreet.report.parts import FdrPromise, Values
 from discreet.selection.contest.contest import check_scale, largest
 from discreet.selection.values import gaussian_noise
 

@@ -9,8 +9,7 @@ import numpy as np
 
 from discreet.methods.method import INDEPENDENT, Ready, doubts, promised, record, score_name
 from discreet.methods.paper import cutoffs
-from discreet.report.fdr import FdrPromise
-from discreet.report.values import Values
+from discreet.report.parts import FdrPromise, Values
 from discreet.selection.scales import oneshot_plan, peel_plan
 from discreet.selection.top_k import top_k
 from discreet.selection.values import laplace_noise

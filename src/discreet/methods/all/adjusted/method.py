@@ -16,8 +16,7 @@ from discreet.methods.all.noisy import check_noise
 from discreet.methods.method import Ready, released
 from discreet.privacy.curves import gaussian_budget
 from discreet.privacy.events import gaussian_events
-from discreet.report.estimates import strongest_first
-from discreet.report.fdr import FdrPromise
+from discreet.report.parts import FdrPromise, strongest_first
 
 if TYPE_CHECKING:
     from discreet.evidence.core.people import People

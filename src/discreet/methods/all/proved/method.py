@@ -12,9 +12,7 @@ from discreet.methods.all.proved.measure import budget, check_budget, measure
 from discreet.methods.method import INDEPENDENT, Ready, released
 from discreet.privacy.curves import gaussian_budget
 from discreet.privacy.events import gaussian_events
-from discreet.report.estimates import BY_QUESTION, Told, strongest_first
-from discreet.report.fdr import FdrPromise
-from discreet.report.values import Values
+from discreet.report.parts import BY_QUESTION, FdrPromise, Told, Values, strongest_first
 
 if TYPE_CHECKING:
     from discreet.evidence.core.people import People

@@ -1,14 +1,17 @@
-"""What a release tells of its hypotheses beside the discoveries: estimates, their errors, p-values."""
+"""What a release is made of: numbers told of hypotheses, the promise of FDR, the budget that is left."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet import check
 from discreet.errors import InputError
+from discreet.privacy.events import down
+from discreet.report.markup import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -139,3 +142,165 @@ def places(told: Told, indices: NDArray[np.int64]) -> NDArray[np.int64]:
     ):
         raise InputError("a discovery is not among the hypotheses that were told")
     return positions
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Values:
+    """One noisy number for each discovery, charged to the same budget.
+
+    Attributes
+    ----------
+    name : str
+        What is measured: "z score", "difference of means", ...
+    noisy : array of float, shape (number of discoveries,)
+        The released numbers, in the order of the discoveries.
+    noise : array of float, shape (number of discoveries,)
+        Standard deviation of the noise on each, in the same units.
+
+    Notes
+    -----
+    Sampling error comes on top of the noise, and the strongest of many look stronger than they are. Proof of
+    their cost: docs/proofs/effects.md.
+
+    Examples
+    --------
+    >>> import discreet
+    >>> evidence = discreet.Evidence.from_z([12.0, 0.3], sensitivity=0.01, adjacency="replace")
+    >>> release = discreet.release(evidence, q=0.1, epsilon=1, delta=1e-6, values=True)
+    >>> release.values.name, release.values.noisy.shape
+    ('z score', (1,))
+    """
+
+    name: str
+    noisy: NDArray[np.float64]
+    noise: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class FdrPromise:
+    """What is known about false discoveries.
+
+    Attributes
+    ----------
+    level : float
+        The false discovery rate is at most this, under `assumption`; infinite when nothing is promised.
+    guarantee : {"proved", "simulated", "none"}
+        Whether the level is a theorem, a simulation result, or not claimed at all.
+    assumption : str
+        What it stands on, in words.
+    source : str
+        The proof page or the command that shows it.
+    scope : str
+        What `assumption` makes of "proved", in a few words to follow it; empty if nothing.
+
+    Notes
+    -----
+    Proofs: docs/proofs/aware-fdr.md, docs/proofs/algorithm-4.md, docs/proofs/mirror.md; `source` says which.
+
+    References
+    ----------
+    - Benjamini & Hochberg (1995), Controlling the False Discovery Rate, JRSS B 57(1): the rate itself.
+    - Benjamini & Yekutieli (2001), The Control of the False Discovery Rate in Multiple Testing under
+      Dependency, Annals of Statistics 29(4): positive dependence (PRDS).
+
+    Examples
+    --------
+    >>> import discreet
+    >>> evidence = discreet.Evidence.from_z([12.0, 0.3], sensitivity=0.01, adjacency="replace")
+    >>> release = discreet.release(evidence, q=0.1, epsilon=1, delta=1e-6)
+    >>> release.fdr.level, release.fdr.guarantee
+    (0.1, 'proved')
+    """
+
+    level: float
+    guarantee: str
+    assumption: str
+    source: str
+    scope: str = ""
+
+    @property
+    def how(self) -> str:
+        """How the level is known, in a few words."""
+        if self.guarantee == "proved":
+            return f"proved{self.scope}"
+        return "none promised" if self.guarantee == "none" else "verified by simulation, not proved"
+
+    def __str__(self) -> str:
+        if self.guarantee == "none":
+            return f"False discoveries: no level is promised here ({self.assumption}; {self.source})."
+        return (
+            f"False discoveries: on average at most {self.level:.1%} of what is reported is false "
+            f"({self.how}; {self.source}), provided that {self.assumption}."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetLine:
+    """The budget of a data set right after one release.
+
+    Attributes
+    ----------
+    data_set : str
+        Its name in the ledger.
+    epsilon : float
+        The total.
+    delta : float
+        The total's slack.
+    spent : float
+        epsilon spent by all releases so far, this one included, at the total delta.
+    release : str
+        The identifier of this release.
+    head : str
+        Hash of the ledger's row that seals this result: who keeps it can tell later whether the ledger was
+        edited up to there.
+    next : float
+        The largest epsilon that one more release may have at the total delta: more than what is not spent,
+        for costs do not simply add up.
+
+    Notes
+    -----
+    Made by a release with a ledger. That the total is never exceeded: docs/proofs/ledger.md.
+
+    References
+    ----------
+    Rogers, Roth, Ullman & Vadhan (2016), Privacy Odometers and Filters, NeurIPS 2016.
+
+    Examples
+    --------
+    >>> import discreet
+    >>> line = discreet.BudgetLine("cohort", 3.0, 1e-6, 1.0, "scan", "9f2c", next=2.6)
+    >>> print(line)
+    Budget of "cohort": epsilon 1 of 3 spent, delta = 1e-06; release scan. Next release: epsilon up to 2.6.
+    """
+
+    data_set: str
+    epsilon: float
+    delta: float
+    spent: float
+    release: str
+    head: str
+    next: float
+
+    def __post_init__(self) -> None:
+        check.delta(self.delta)
+        for name in ("epsilon", "spent", "next"):
+            if check.real(getattr(self, name), name) < 0:
+                raise InputError(f"{name} must be at least 0; got {getattr(self, name)}")
+
+    @property
+    def room(self) -> str:
+        """What the next release may have, in words."""
+        return f"epsilon up to {down(self.next)}" if self.next > 0 else "nothing is left"
+
+    def _repr_html_(self) -> str:
+        share = min(1.0, self.spent / self.epsilon) if self.epsilon > 0 else 1.0
+        return (
+            f"<div class='discreet'><progress max='1' value='{share:.3f}'></progress>"
+            f"<p>{escape(visible(str(self)))}</p></div>"
+        )
+
+    def __str__(self) -> str:
+        return (
+            f'Budget of "{self.data_set}": epsilon {self.spent:.4g} of {self.epsilon:.4g} spent, '
+            f"delta = {self.delta:.3g}; release {self.release}. Next release: {self.room}."
+        )
