@@ -49,7 +49,7 @@ Shape: TypeAlias = Literal["normal", "skewed", "heavy-tailed", "uniform", "count
 """How the numbers of a plan's invented people are spread."""
 TopK: TypeAlias = Literal["auto", "joint", "gumbel", "peel", "oneshot"]
 """How `top_k` chooses."""
-SingleTest: TypeAlias = Literal["sign", "rank-sum", "kruskal-wallis"]
+SingleTest: TypeAlias = Literal["sign", "rank-sum", "two-by-two", "kruskal-wallis"]
 """What `test` can ask."""
 Online: TypeAlias = Literal["lord", "saffron", "lond"]
 """How a `Sequence` sets its levels."""

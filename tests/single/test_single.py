@@ -5,14 +5,15 @@ import itertools
 
 import numpy as np
 import pytest
-from scipy.stats import binom, norm
+from scipy.integrate import quad
+from scipy.stats import binom, laplace, norm
 
 import discreet
 from budget import assert_mean_at_most, must_fail
 from discreet.errors import BudgetError, InputError
 from discreet.lab.bench.contest import one_question
 from discreet.privacy.ledger import Ledger
-from discreet.single import noise_law, rank_sum, several, sign
+from discreet.single import noise_law, rank_sum, several, sign, two_by_two
 
 questions = importlib.import_module("discreet.single.test")
 
@@ -43,6 +44,55 @@ def test_one_person_moves_the_rank_scores_by_their_certificate(epsilon, groups):
     x, group = np.arange(n, dtype=float), np.where(np.isin(np.arange(n), (0, n - 1)), 0, 1)
     worst = max(worst, abs(statistic(np.where(x == 0, 99.0, x), group) - statistic(x, group)))
     assert 0.9 * rank_sum.MOVES < worst <= rank_sum.MOVES
+
+
+def test_one_person_moves_a_two_by_two_table_by_its_certificate():
+    """Every kind of person beside every other, around shares of all sizes; the bound is reached."""
+    kinds = [(x, g) for x in (0.0, 1.0, np.nan, 7.0) for g in (-1, 0, 1)]
+    others = [(0.0, 0), (1.0, 1), (1.0, 0)]
+
+    def table(person):
+        x, group = zip(*others, person, strict=True)
+        return np.array(x), np.array(group)
+
+    moved, ratio = 0.0, 0.0
+    for one, other in itertools.combinations(kinds, 2):
+        a, b = (two_by_two.counts(*table(person)) for person in (one, other))
+        moved = max(moved, (abs(a.yes - b.yes) + abs(a.first - b.first)) / 4 + abs(a.absent - b.absent) / 2)
+        for c, f in itertools.product((0, 100, 512, 900, 1024), repeat=2):
+            apart = two_by_two.contrast(*table(one), c, f) - two_by_two.contrast(*table(other), c, f)
+            ratio = max(ratio, abs(apart) / two_by_two.moves(c, f))
+    assert moved == 1.0
+    assert ratio == 1.0
+
+
+@pytest.mark.parametrize("variance", [0.5, 30.0, 2000.0])
+def test_the_tail_of_normal_plus_laplace_is_its_integral(variance):
+    """Against numerical integration, on both sides and far out."""
+    for t in (-4.0, 0.0, 1.0, 25.0):
+        whole = quad(lambda u, t=t: norm.sf(t - u, scale=variance**0.5) * laplace.pdf(u, scale=2.0), -80, 80,
+                     points=[0.0, t], limit=400)[0]  # fmt: skip
+        assert two_by_two._tail(t, variance, 2.0) == pytest.approx(whole, rel=1e-6)
+
+
+@pytest.mark.statistical(3, twins=1)
+def test_two_by_two_is_valid_with_people_absent():
+    """Rare answers, unequal groups, entries missing more in one of them; a difference is found and held."""
+    rng = np.random.default_rng(8)
+    n, group = 400, np.arange(400) % 4 > 0
+    low, missed, found = [], [], []
+    for _ in range(200):
+        x = (rng.random(n) < 0.2).astype(float)
+        x[rng.random(n) < np.where(group, 0.3, 0.05)] = np.nan
+        how = {"epsilon": 1, "group": group, "levels": (True, False)}
+        low.append(discreet.test(x, "two-by-two", **how).p_value <= 0.1)
+        more = rng.random(n) < np.where(group, 0.5, 0.2)
+        answer = discreet.test(more, "two-by-two", confidence=0.8, **how)
+        found.append(answer.p_value <= 0.1)
+        missed.append(not answer.low <= 0.3 <= answer.high)
+    assert_mean_at_most(np.array(low, float), 0.1)
+    assert_mean_at_most(np.array(missed, float), 0.2)
+    must_fail(assert_mean_at_most, np.array(found, float), wrong=0.1, truth=0.9)
 
 
 def test_several_groups_have_a_tail_above_all_arrangements():
@@ -205,6 +255,9 @@ def test_direction():
     how = {"epsilon": 5, "group": x < 100, "levels": (False, True)}
     assert discreet.test(x, "rank-sum", alternative="greater", **how).p_value < 1e-6
     assert discreet.test(x, "rank-sum", alternative="less", **how).p_value > 0.9
+    assert discreet.test(x >= 100, "two-by-two", alternative="greater", **how).p_value < 1e-6
+    assert discreet.test(x < 100, "two-by-two", **how).high < 0
+    assert discreet.test([1.0], "two-by-two", epsilon=1, group=[0], levels=(0, 1)).low == -1
     assert discreet.test(x, epsilon=5, null=-1.0, alternative="greater").p_value < 1e-6
     assert discreet.test(x, epsilon=5, null=300.0, alternative="less").estimate < 0.1
     assert "interval" in str(discreet.test(x, epsilon=5))
@@ -225,6 +278,7 @@ def test_direction():
         {"test": "rank-sum", "group": [0, 1], "levels": (0, 1, 2)},
         {"test": "rank-sum", "group": [0], "levels": (0, 1)},
         {"test": "rank-sum", "group": [0, 1], "levels": (0, 1), "null": 1.0},
+        {"test": "two-by-two", "group": [0, 1], "levels": (0, 1, 2)},
         {"test": "kruskal-wallis", "group": [0, 1], "levels": (0, 1)},
         {"test": "kruskal-wallis", "group": [0, 1], "levels": range(9)},
         {"test": "kruskal-wallis", "group": [0, 1], "levels": (0, 1, 2), "alternative": "less"},

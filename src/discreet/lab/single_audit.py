@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.single import rank_sum, several
+from discreet.single import rank_sum, several, two_by_two
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -21,22 +21,24 @@ if TYPE_CHECKING:
 
     Person = tuple[float, int]  # a value and a group
     Table = tuple[Person, ...]
+    Law = dict[tuple[int, ...], float]  # the chances of whole numbers, to each of which noise is added
 
 EPSILON = 1.0
 _PEOPLE, _MANY = 3, 41
 _VALUES = (0.0, 1.0, 2.0)
+_AROUND = (3 * two_by_two.GRID // 4, two_by_two.GRID // 2)  # shares that the contrast is taken around
 
 
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """A test of one hypothesis: the law of its statistic, the scale of its noise, and neighbouring tables.
+    """A test of one hypothesis: the law of what noise is added to, the scales, and neighbouring tables.
 
     `kinds` is what a person can be: all tables of three such people are tried; `pairs` are further ones.
     """
 
     name: str
-    law: Callable[[Table], dict[int, float]]
-    scale: float
+    law: Callable[[Table], Law]
+    scales: tuple[float, ...]
     kinds: tuple[Person, ...]
     pairs: tuple[tuple[Table, Table], ...] = ()
 
@@ -52,16 +54,20 @@ class Audited:
 def audited(*, faulty: bool = False) -> tuple[Audited, ...]:
     """Return the tests with the noise they have; `faulty`, with a tenth less."""
     less = 0.9 if faulty else 1.0
-    scale = less * rank_sum.MOVES / EPSILON
+    ranked = (less * rank_sum.MOVES / EPSILON,)
     two = (*product(_VALUES, (0, 1)), (1.0, -1))
     # Two of the first group at both ends, then both at one end; everyone else is in the second.
     apart = ((0.0, 0), *((float(i), 1) for i in range(1, _MANY - 1)), (float(_MANY - 1), 0))
     together = ((float(_MANY), 0), *apart[1:])
     three = tuple((float(value), value) for value in range(3))
+    margin, absent = (less * move / EPSILON for move in (two_by_two.MARGIN_MOVES, two_by_two.ABSENT_MOVES))
+    around = (less * two_by_two.moves(*_AROUND) / EPSILON,)
     return (
-        Audited("test, sign", _sign_law, less / EPSILON, tuple((value, 0) for value in _VALUES)),
-        Audited("test, rank sum", partial(_rank_law, 2), scale, two),
-        Audited("test, three groups", partial(_rank_law, 3), scale, three, ((apart, together),)),
+        Audited("test, sign", _sign_law, (less / EPSILON,), tuple((value, 0) for value in _VALUES)),
+        Audited("test, rank sum", partial(_rank_law, 2), ranked, two),
+        Audited("test, three groups", partial(_rank_law, 3), ranked, three, ((apart, together),)),
+        Audited("test, two by two, shares", _shares_law, (margin, margin, absent), two),
+        Audited("test, two by two, contrast", _contrast_law, around, two),
     )
 
 
@@ -71,45 +77,61 @@ def loss(test: Audited) -> float:
     Between two values of the statistic, and beyond them, the ratio of two sums of e^(-|z - s|/scale) is
     monotone or constant: it is looked at there and at both ends.
     """
-    law: dict[Table, dict[int, float]] = {}
+    law: dict[Table, Law] = {}
     worst = 0.0
     for pair in test.neighbours():
         for table in pair:
             if table not in law:
                 law[table] = test.law(table)
         one, other = (law[table] for table in pair)
-        values = np.array(sorted({*one, *other}), dtype=np.float64)
-        at = np.concatenate(([values[0] - 1.0], values, [values[-1] + 1.0]))
-        spread = np.exp(-np.abs(at[:, None] - values) / test.scale)
-        first, second = (spread @ [chances.get(int(v), 0.0) for v in values] for chances in (one, other))
+        found = sorted({*one, *other})
+        values = np.array(found, dtype=np.float64)
+        sides = [np.unique([*column, column.min() - 1.0, column.max() + 1.0]) for column in values.T]
+        at = np.array(list(product(*sides)))
+        spread = np.exp(-np.sum(np.abs(at[:, None] - values) / np.array(test.scales), axis=2))
+        first, second = (spread @ [chances.get(value, 0.0) for value in found] for chances in (one, other))
         worst = max(worst, float(np.max(np.abs(np.log(first / second)))))
     return worst
 
 
-def _sign_law(table: Table) -> dict[int, float]:
+def _sign_law(table: Table) -> Law:
     """Return the chances of every number of values above 1, ties by coin."""
     law = {0: 1.0}
     for value, _ in table:
         up = 1.0 if value > 1.0 else 0.5 if value == 1.0 else 0.0
         law = {k: law.get(k, 0.0) * (1.0 - up) + law.get(k - 1, 0.0) * up for k in range(len(law) + 1)}
-    return {k: chance for k, chance in law.items() if chance > 0}
+    return {(k,): chance for k, chance in law.items() if chance > 0}
+
+
+def _shares_law(table: Table) -> Law:
+    """Return the three counts of "two-by-two", which are certain."""
+    seen = two_by_two.counts(*_columns(table))
+    return {(seen.yes, seen.first, seen.absent): 1.0}
+
+
+def _contrast_law(table: Table) -> Law:
+    """Return the contrast around given shares, certain too."""
+    return {(two_by_two.contrast(*_columns(table), *_AROUND),): 1.0}
+
+
+def _columns(table: Table) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    return np.array([value for value, _ in table]), np.array([label for _, label in table])
 
 
 @cache
-def _rank_law(groups: int, table: Table) -> dict[int, float]:
+def _rank_law(groups: int, table: Table) -> Law:
     """Return the chances of every value of a rank statistic, over all lots, orders and coins."""
-    x = np.array([value for value, _ in table])
-    group = np.array([label for _, label in table])
+    x, group = _columns(table)
     n, lost = x.size, bool((group < 0).any())
     lots = _orders(n) if np.unique(x).size < n else [np.arange(n)]
     places = _orders(n) if lost else [np.arange(n)]
     coins = list(product(range(groups), repeat=n)) if lost else [(0,) * n]
-    law: dict[int, float] = {}
+    law: Law = {}
     share = 1.0 / (len(lots) * len(places) * len(coins))
     for lot, place, coin in product(lots, places, coins):
         at = rank_sum.by_rank(x, group, lot.astype(np.uint64), place, np.array(coin))
         found = rank_sum.statistic(at, EPSILON) if groups == 2 else several.statistic(at, groups, EPSILON)
-        law[found] = law.get(found, 0.0) + share
+        law[found,] = law.get((found,), 0.0) + share
     return law
 
 

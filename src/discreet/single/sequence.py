@@ -132,7 +132,7 @@ class Sequence:
             What it is called; public.
         x : array-like, shape (n,)
             One number for each person.
-        test : {"sign", "rank-sum", "kruskal-wallis"}
+        test : {"sign", "rank-sum", "two-by-two", "kruskal-wallis"}
             As in `test`.
         epsilon : float
             What this question may cost.

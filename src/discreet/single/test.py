@@ -14,7 +14,7 @@ from discreet.alternative import ALTERNATIVES
 from discreet.block import codes
 from discreet.errors import InputError
 from discreet.privacy.events import Pure
-from discreet.single import rank_sum, several, sign
+from discreet.single import rank_sum, several, sign, two_by_two
 from discreet.single.tested import Tested, from_record, pure, to_json
 from discreet.typing import SingleTest
 
@@ -55,23 +55,25 @@ def test(
     Parameters
     ----------
     x : array-like, shape (n,)
-        One number for each person, whatever its range: only its order counts. NaN is a missing value.
-    test : {"sign", "rank-sum", "kruskal-wallis"}
+        One number for each person, whatever its range: only its order counts. NaN is a missing value. For
+        "two-by-two" 1 or True is yes, 0 or False no, and anything else missing.
+    test : {"sign", "rank-sum", "two-by-two", "kruskal-wallis"}
         "sign": are values above `null` as often as below? For one sample, or differences of pairs; the most
         powerful private test that looks at signs alone. "rank-sum": does the first group have larger values
-        than the second? Clipped rank scores; group and value are both protected. "kruskal-wallis": do three
-        to eight groups differ in any way? The same scores.
+        than the second? Clipped rank scores; group and value are both protected. "two-by-two": do two groups
+        say yes equally often? Both protected too; the estimate is the difference of their shares.
+        "kruskal-wallis": do three to eight groups differ in any way? The scores of "rank-sum".
     epsilon : float
         The privacy budget, between 1e-4 and 1000.
     group : array-like, shape (n,), optional
-        Each person's group, for "rank-sum" and "kruskal-wallis". Who is in none gets a group and a rank by
-        lot.
+        Each person's group, for all but "sign". Who is in none gets a group and a rank by lot, and does not
+        count for "two-by-two".
     levels : sequence, optional
-        The groups, for "rank-sum" the first one first; public. Needed with `group`.
+        The groups, of two the first one first; public. Needed with `group`.
     null : float
         What "sign" compares with; public.
     alternative : {"two-sided", "greater", "less"}
-        "greater": values above the null, or a first group with larger values.
+        "greater": values above the null, or a first group with larger values or more yes.
     confidence : float
         How often the interval is to hold what is estimated.
     delta : float
@@ -98,10 +100,10 @@ def test(
     Notes
     -----
     Neighbours: one person's value and group replaced; n is public. Under "sign" ties and missing values are
-    decided by a fair coin; else missing values rank lowest, so a difference in who is missing counts. "sign",
-    and the others up to 100 people, have proved p-values; beyond, a normal law stands in for the sum over
-    people. The interval of "kruskal-wallis" is about these people, not others like them. Proof:
-    docs/proofs/single.md.
+    decided by a fair coin; under "two-by-two" who lacks an answer or a group does not count; else missing
+    values rank lowest, so a difference in who is missing counts. "sign", and rank scores up to 100 people,
+    have proved p-values; beyond, and for "two-by-two", a normal law stands in for the sum over people. The
+    interval of "kruskal-wallis" is about these people, not others like them. Proof: docs/proofs/single.md.
 
     References
     ----------
@@ -153,6 +155,11 @@ def answered(x: ArrayLike, group: Any, levels: Any, asked: dict[str, Any]) -> Te
         p = rank_sum.p_value(noisy, n, epsilon, asked["alternative"])
         ends = rank_sum.interval(noisy, n, epsilon, confidence)
         estimate, effect = 2 * noisy / (rank_sum.STEPS * n), rank_sum.EFFECT
+    elif name == "two-by-two":
+        seen = two_by_two.draw(values, _groups(group, levels, n, name), epsilon)
+        p = two_by_two.p_value(seen, n, epsilon, asked["alternative"])
+        estimate, *ends = two_by_two.estimate(seen, n, epsilon, confidence)
+        noisy, scale, effect, basis = seen.contrast, seen.scale, two_by_two.EFFECT, "approximate"
     else:
         groups = len(asked["levels"])
         noisy = several.draw(values, _groups(group, levels, n, name), groups, epsilon)
@@ -242,9 +249,9 @@ def _groups(group: Any, levels: Any, n: int, test: str) -> NDArray[np.int64]:
     if group is None or levels is None:
         raise InputError(f'"{test}" needs group, one entry for each person, and levels, the groups')
     known = check.levels(levels, "levels")
-    least, most = (2, 2) if test == "rank-sum" else (3, several.MOST_GROUPS)
+    least, most = (3, several.MOST_GROUPS) if test == "kruskal-wallis" else (2, 2)
     if not least <= len(known) <= most:
-        wanted = "two groups" if test == "rank-sum" else f"three to {most} groups"
+        wanted = "two groups" if most == 2 else f"three to {most} groups"
         raise InputError(f"levels must name {wanted}; got {len(known)}")
     raw = (
         _each(cast("Sequence[Any]", group))

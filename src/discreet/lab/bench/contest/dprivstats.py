@@ -1,8 +1,9 @@
 """DPrivStats (Bijalwan 2026, an R package for official statistics): its t-test, chi-square test and ANOVA.
 
 Written from its source, version 0.1.0, pure epsilon. The t-test spends a third on counts, means and variances
-each, of values clipped to bounds; the chi-square test adds Laplace noise of scale 1/epsilon to every count;
-the ANOVA splits its budget over groups as well. p-values then come from the t, chi-square and F laws, as if
+each, of values clipped to bounds; the chi-square test adds Laplace noise of scale 1/epsilon to every count,
+enough for a person more or less; for a person replaced, whom ours protects, it takes 2/epsilon, and both are
+run. The ANOVA splits its budget over groups as well. p-values then come from the t, chi-square and F laws, as if
 there were no noise. Interval: the mean difference with the standard error that it returns.
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -81,10 +83,15 @@ def anova(x: NDArray[np.float64], group: NDArray[np.int64], rng: Generator) -> A
     return Answer(float(fdtrc(groups - 1, freedom, between / within)))
 
 
-def chi_square(x: NDArray[np.float64], group: NDArray[np.int64], rng: Generator) -> Answer:
-    """Return its test of independence of yes/no values and two groups, with R's continuity correction."""
+def chi_square(
+    x: NDArray[np.float64], group: NDArray[np.int64], rng: Generator, moves: float = 1.0
+) -> Answer:
+    """Return its test of independence of yes/no values and two groups, with R's continuity correction.
+
+    `moves`: by how much one person moves all counts together.
+    """
     counts = np.array([[np.sum((group == g) & (x == value)) for value in (0, 1)] for g in (0, 1)], float)
-    table = np.round(np.maximum(counts + rng.laplace(scale=1.0 / EPSILON, size=(2, 2)), 0.0))
+    table = np.round(np.maximum(counts + rng.laplace(scale=moves / EPSILON, size=(2, 2)), 0.0))
     expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / table.sum()
     if not (expected > 0).all():
         return Answer(1.0)
@@ -127,7 +134,8 @@ class Setting:
 
 SETTINGS = (
     Setting("t-test", 400, 2, t_test, "rank-sum", 0.5),
-    Setting("chi-square", 400, 2, chi_square, "rank-sum", 0.2, yes_no=True),
+    Setting("chi-square", 400, 2, partial(chi_square, moves=2.0), "two-by-two", 0.2, yes_no=True),
+    Setting("chi-square, one more or less", 400, 2, chi_square, "two-by-two", 0.2, yes_no=True),
     Setting("ANOVA", 120, 3, anova, "kruskal-wallis", 1.0),
 )
 
@@ -136,7 +144,8 @@ def run(setting: Setting, shift: float, studies: int, seed: int) -> Mapping[str,
     """Return whether each rejects and whether its interval holds the truth (NaN: none); (studies, 2)."""
     rng = np.random.default_rng(seed)
     contenders = {"DPrivStats": setting.rival, "ours": ours(setting.ours, setting.groups)}
-    truth = {"DPrivStats": -shift, "ours": _effect(setting, shift, rng) if setting.groups == 2 else np.nan}
+    effect = -shift if setting.yes_no else _effect(setting, shift, rng) if setting.groups == 2 else np.nan
+    truth = {"DPrivStats": -shift, "ours": effect}
     marks = {name: np.full((studies, 2), np.nan) for name in contenders}
     for i in range(studies):
         x, group = setting.people(shift, rng)
