@@ -71,7 +71,7 @@ def counts(x: NDArray[np.float64], group: NDArray[np.int64]) -> Counts:
 
 
 def contrast(x: NDArray[np.float64], group: NDArray[np.int64], c: int, f: int) -> int:
-    """Return the sum of (x - c)(y - f), y = 1 in the first group, in parts of GRID^2; who is absent adds 0."""
+    """Return the sum of (x - c)(y - f), y = 1 in the first group, in parts of GRID^2; the absent add 0."""
     known = ((x == 0) | (x == 1)) & (group >= 0)
     yes, first = (x[known] == 1).astype(np.int64), (group[known] == 0).astype(np.int64)
     return int(np.sum((GRID * yes - c) * (GRID * first - f)))

@@ -3,8 +3,8 @@
 Written from its source, version 0.1.0, pure epsilon. The t-test spends a third on counts, means and variances
 each, of values clipped to bounds; the chi-square test adds Laplace noise of scale 1/epsilon to every count,
 enough for a person more or less; for a person replaced, whom ours protects, it takes 2/epsilon, and both are
-run. The ANOVA splits its budget over groups as well. p-values then come from the t, chi-square and F laws, as if
-there were no noise. Interval: the mean difference with the standard error that it returns.
+run. The ANOVA splits its budget over groups as well. p-values then come from the t, chi-square and F laws, as
+if there were no noise. Interval: the mean difference with the standard error that it returns.
 """
 
 from __future__ import annotations
