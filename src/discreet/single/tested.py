@@ -27,7 +27,7 @@ class Tested:
     n : int
         How many people there were; public.
     statistic : float
-        The statistic with its noise: all that was read from the data but for the noisy shares of "two-by-two".
+        The statistic with its noise: all that was read, but for the noisy shares of "two-by-two".
     scale : float
         Scale of the discrete Laplace noise in `statistic`.
     p_value : float
