@@ -9,9 +9,9 @@ from .classical.step_down import step_down as step_down
 from .classical.step_up import benjamini_yekutieli as benjamini_yekutieli
 from .classical.step_up import step_up as step_up
 from .data.plink.plink import Plink as Plink
+from .data.source import Table as Table
 from .data.tables.dictionary import Dictionary as Dictionary
 from .data.tables.person import Person as Person
-from .data.tables.table import Table as Table
 from .errors import DiscreetError as DiscreetError
 from .evidence.adjusted import Adjusted as Adjusted
 from .evidence.allelic import Allelic as Allelic

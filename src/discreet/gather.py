@@ -12,7 +12,8 @@ import numpy as np
 
 from discreet.block import UNEVEN, codes, processors
 from discreet.data.plink.plink import Cohort
-from discreet.data.source import Genotypes, Tables, open_source
+from discreet.data.source import Genotypes, open_source
+from discreet.data.tables.reading import Tables
 from discreet.errors import InputError
 from discreet.evidence.core.covariates import Covariates
 from discreet.evidence.core.groups import MEMBERSHIP, sizes

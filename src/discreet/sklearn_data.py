@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from discreet.data.tables.source import entries
+from discreet.data.tables.arrays import entries
 from discreet.errors import InputError, missing_extra
 
 try:

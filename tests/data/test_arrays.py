@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import discreet
-from discreet.data.tables.source import ArraySource
+from discreet.data.tables.arrays import ArraySource
 from discreet.errors import InputError
 
 TYPES = [*"?bBhHiIlLqQefdg", ">f4", ">i2"]

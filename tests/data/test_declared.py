@@ -9,8 +9,8 @@ from typer.testing import CliRunner
 
 import discreet
 from discreet.cli import app
-from discreet.data.tables.reading import table_source
-from discreet.data.tables.source import declared_levels
+from discreet.data.tables.columns import declared_levels
+from discreet.data.tables.reading import Tables
 
 PEOPLE = 400
 SEX = ["Female", "Male"]
@@ -101,7 +101,7 @@ def test_what_occurs_in_a_file_declares_nothing(tmp_path):
     frame.to_parquet(tmp_path / "p.parquet")
     words = pl.DataFrame(columns(), schema_overrides={"sex": pl.Categorical})
     for table in (frame, tmp_path / "p.parquet", words, words.lazy(), words.to_arrow()):
-        (sex,) = (column for column in table_source(table).columns if column.name == "sex")
+        (sex,) = (column for column in Tables(table).opened.columns if column.name == "sex")
         assert declared_levels(sex) is None
         with pytest.raises(discreet.DiscreetError) as refusal:
             discreet.measure(

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import discreet
-from discreet.data.source import Genotypes, OnCluster, Tables, open_source
+from discreet.data.source import Genotypes, OnCluster, open_source
+from discreet.data.tables.reading import Tables
 from discreet.lab.cohort import Simulated
 from discreet.privacy.ledger import Ledger
 

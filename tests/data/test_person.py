@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import discreet
-from discreet.data.tables.reading import open_table
+from discreet.data.tables.reading import Tables
 
 VISITS = pd.DataFrame(
     {
@@ -27,9 +27,8 @@ SLOPES = [[1.0, 0.0], [2.0, 0.0], [np.nan, np.nan]]  # the missing visit of "b" 
 
 def rows_of(reduce):
     """Return the block of one row each."""
-    table = open_table(
-        VISITS, columns=["value", "flag"], labels=("arm",), person=discreet.Person("patient", reduce)
-    )
+    person = discreet.Person("patient", reduce)
+    table = Tables(VISITS).read(("arm",), columns=["value", "flag"], person=person)
     return next(iter(table.blocks()))
 
 

@@ -21,9 +21,9 @@ from hypothesis import strategies as st
 
 import discreet
 from discreet.block import as_read, codes
-from discreet.data.tables import csv_source, csv_text
-from discreet.data.tables.csv_text import MISSING, numbers_of
-from discreet.data.tables.reading import open_table
+from discreet.data.tables import csv_file
+from discreet.data.tables.csv_file import MISSING, numbers_of
+from discreet.data.tables.reading import Tables
 
 FEW = settings(
     max_examples=100,
@@ -36,7 +36,7 @@ PEOPLE = 12
 
 def read(data, *, columns=None, labels=(), person=None):
     """Return names, columns, labels and people of all blocks; every block has the same types."""
-    table = open_table(data, columns=columns, labels=labels, person=person)
+    table = Tables(data).read(labels, columns=columns, person=person)
     blocks = list(table.blocks())
     for one in blocks:
         assert [c.dtype for c in columns_of(one)] == [c.dtype for c in columns_of(blocks[0])]
@@ -103,7 +103,7 @@ def test_a_line_of_a_csv_file_is_one_row_and_moves_no_other(tmp_path, line, plac
     path = tmp_path / ("t.csv.gz" if packed else "t.csv")
     before = read(csv_of(ROWS, path), **ASKED)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(csv_source, "_BLOCK", size)
+        patch.setattr(csv_file, "_BLOCK", size)
         try:
             after = read(csv_of([*ROWS[:place], line, *ROWS[place + 1 :]], path), **ASKED)
         except discreet.DiscreetError as refusal:
@@ -374,7 +374,7 @@ def test_a_mean_is_taken_in_doubles_whatever_the_column(make, tmp_path):
 )
 def test_a_line_that_is_no_row_is_named_by_its_number_alone(tmp_path, monkeypatch, ending, line, reason):
     """An open quote took the rest of the file for one entry, an empty line or a missing entry shifted it."""
-    monkeypatch.setattr(csv_source, "_BLOCK", 1000)
+    monkeypatch.setattr(csv_file, "_BLOCK", 1000)
     rows = [f"{i % 2},{i % 7}" for i in range(2000)]
     rows[1234] = line
     text = "\n".join(["a,b", *rows, ""]).replace(",", "\t" if ending == "tsv" else ",")
@@ -409,7 +409,7 @@ def test_quotes_around_entries_are_read_as_ever(tmp_path):
 @pytest.mark.parametrize("size", [1, 8, 1000])
 def test_an_entry_is_the_same_wherever_blocks_of_lines_begin(tmp_path, monkeypatch, size):
     """A mark of UTF-8 text is skipped where a text begins: other people's lengths would say where that is."""
-    monkeypatch.setattr(csv_source, "_BLOCK", size)
+    monkeypatch.setattr(csv_file, "_BLOCK", size)
     path = csv_of(["\ufeffa,1", "a,1", "\ufeffa,0"], tmp_path / "t.csv", "arm,x")
     assert read(path, labels=("arm",))[2]["arm"].tolist() == ["\ufeffa", "a", "\ufeffa"]
 
@@ -434,8 +434,8 @@ def test_a_damaged_gzip_file_is_refused(tmp_path, harm):
 @pytest.mark.parametrize("unit", [b"\0", b"1", b"1,"])
 def test_a_small_packed_file_of_one_endless_line_is_refused_in_little_memory(tmp_path, monkeypatch, unit):
     """A line has a longest length: a packed file unfolds to a thousand times its size."""
-    monkeypatch.setattr(csv_text, "LONGEST", 2**20)
-    monkeypatch.setattr(csv_source, "_BLOCK", 2**20)
+    monkeypatch.setattr(csv_file, "LONGEST", 2**20)
+    monkeypatch.setattr(csv_file, "_BLOCK", 2**20)
     packer = zlib.compressobj(1, wbits=31)
     with (tmp_path / "t.csv.gz").open("wb") as out:
         out.write(packer.compress(b"x\n"))

@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import discreet
-from discreet.data.tables import csv_source, parquet, source
-from discreet.data.tables.reading import open_table
+from discreet.data.tables import arrays, csv_file, parquet
+from discreet.data.tables.reading import Tables
 
 N = 5000
 
@@ -80,13 +80,13 @@ def written(frame, folder, kind):
 @pytest.mark.parametrize("kind", ["csv", "csv.gz", "parquet", "huge", "folder"])
 def test_files_of_every_kind_agree(frame, expected, tmp_path, monkeypatch, kind):
     """CSV, gzip, Parquet and a folder of Parquet, read in many small blocks, give the same evidence."""
-    monkeypatch.setattr(source, "CELLS", 2048)
-    monkeypatch.setattr(csv_source, "_BLOCK", 5000)
+    monkeypatch.setattr(arrays, "CELLS", 2048)
+    monkeypatch.setattr(csv_file, "_BLOCK", 5000)
     monkeypatch.setattr(parquet, "_ROWS", 2000)
     monkeypatch.setattr(parquet, "_MOST", 100 if kind == "huge" else 5000)
     path = written(frame, tmp_path, kind)
     columns = NUMBERS if "csv" in kind else None  # CSV does not say which columns are text
-    table = open_table(path, columns=columns, labels=("treated",), person=None)
+    table = Tables(path).read(("treated",), columns=columns, person=None)
     assert sum(1 for _ in table.blocks()) > 2
     for given in (path, str(path)):
         assert same(discreet.measure(given, TEST, columns=columns), expected)
@@ -153,7 +153,7 @@ def test_undeclared_levels_go_to_other_and_missing_stays_missing():
     frame = pd.DataFrame({"city": ["Ulm", "Bonn", None, "Kiel"], "n": [1, 2, 3, 4]})
     wanted = np.array([[1, 0, 0], [0, 1, 0], [np.nan] * 3, [0, 0, 1]])
     for levels, kept in ((["Ulm", "Bonn"], wanted), (["Ulm"], wanted[:, :1])):
-        table = open_table(frame, columns={"city": levels}, labels=(), person=None)
+        table = Tables(frame).read((), columns={"city": levels}, person=None)
         assert len(table.names) == kept.shape[1]
         block = next(iter(table.blocks()))
         assert np.array_equal(block.values, kept, equal_nan=True)
@@ -342,7 +342,7 @@ def corrupt(folder, kind):
 )
 def test_broken_files_are_refused_by_name_and_without_values(tmp_path, monkeypatch, kind):
     """Damaged, truncated, empty and wrongly typed files raise one clear error, with no value in it."""
-    monkeypatch.setattr(csv_source, "_BLOCK", 4096)
+    monkeypatch.setattr(csv_file, "_BLOCK", 4096)
     path = corrupt(tmp_path, kind)
     with pytest.raises(discreet.DiscreetError) as refusal:
         discreet.measure(path, discreet.TwoGroups(group="treated", bounds=(0, 1)))

@@ -11,8 +11,8 @@ import numpy as np
 from discreet import kernels
 from discreet.block import Block
 from discreet.data.plink import fam
-from discreet.data.tables import arrow_data, labelled, reading, sheet, source
-from discreet.data.tables.source import Column
+from discreet.data.tables import arrays, arrow_data, labelled, reading, sheet
+from discreet.data.tables.columns import Column
 from discreet.engine.work import Declared
 from discreet.errors import InputError
 from discreet.evidence.core.contribution import Scale
@@ -36,7 +36,7 @@ class Fault:
 
 def precision_by_missing(patch: Any) -> None:
     """Make a column double precision where somebody is missing, else single."""
-    real = source.entries
+    real = arrays.entries
 
     def faulty(column: Any, declared: Any) -> Any:
         found = real(column, declared)
@@ -45,7 +45,7 @@ def precision_by_missing(patch: Any) -> None:
         with np.errstate(all="ignore"):
             return found.astype(np.float64 if np.isnan(found).any() else np.float32)
 
-    patch.setattr(source, "entries", faulty)
+    patch.setattr(arrays, "entries", faulty)
 
 
 def reduced_if_anybody_has_two_rows(patch: Any) -> None:
@@ -112,7 +112,7 @@ def incomplete_rows_dropped(patch: Any) -> None:
 
 def long_entries_refused_and_quoted(patch: Any) -> None:
     """Quote in an error what it does not like."""
-    real = source.entries
+    real = arrays.entries
 
     def faulty(column: Any, declared: Any) -> Any:
         found = real(column, declared)
@@ -121,7 +121,7 @@ def long_entries_refused_and_quoted(patch: Any) -> None:
                 raise InputError(f"too long: {entry}")
         return found
 
-    patch.setattr(source, "entries", faulty)
+    patch.setattr(arrays, "entries", faulty)
 
 
 def scaled_by_the_largest(patch: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.data.tables.source import is_missing
+from discreet.data.tables.arrays import is_missing
 
 INTS = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
 FLOATS = ("float16", "float32", "float64", "longdouble")

@@ -32,7 +32,7 @@ def describe(
     Example: discreet serve describe people.parquet > people.toml
     """
     need_server()
-    from discreet.data.tables.table import Table
+    from discreet.data.source import Table
     from discreet.server.operate.describe import describe as draft
 
     said: dict[str, Any] = {"separator": separator, "decimal": decimal, "sheet": sheet}

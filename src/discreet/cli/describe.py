@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from discreet.cli.app import app, say, tell
-from discreet.data.source import Tables, is_genotypes
-from discreet.data.tables.choose import is_testable, names_people, row_numbers
-from discreet.data.tables.table import Table
+from discreet.data.source import Table, is_genotypes
+from discreet.data.tables.columns import is_testable, names_people, row_numbers
+from discreet.data.tables.reading import Tables
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
-    from discreet.data.tables.source import Column
+    from discreet.data.tables.columns import Column
 
 _HEAD = """\
 # A plan for `discreet discover --config {plan}`, drafted from names and declared types: no row was read.

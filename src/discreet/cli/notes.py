@@ -7,15 +7,15 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from discreet.data.plink.plink import Plink
-from discreet.data.tables.choose import is_testable, names_people, offered, row_numbers
+from discreet.data.tables.columns import is_testable, names_people, offered, row_numbers
 from discreet.errors import DiscreetError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from discreet.cli.plan_file import Job
+    from discreet.data.tables.columns import Column
     from discreet.data.tables.reading import TableReading
-    from discreet.data.tables.source import Column
 
 _SHOWN = 5
 
@@ -85,7 +85,7 @@ def _also(names: Sequence[str]) -> str:
 
 def exact_levels(job: Job) -> list[str]:
     """Return the levels in words, where they are text: a misspelt one is not noticed in most files."""
-    from discreet.data.tables.choose import asked_levels
+    from discreet.data.tables.columns import asked_levels
 
     asked = asked_levels(job.test, job.other.get("columns"))
     return [

@@ -119,7 +119,7 @@ def plan(
 
 def _columns(entries: list[str]) -> dict[str, list[str] | None] | None:
     """Return the columns with their levels, as typed."""
-    from discreet.data.tables.choose import with_levels
+    from discreet.data.tables.columns import with_levels
 
     return {name: levels or None for name, levels in map(with_levels, entries)} or None
 

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, cast
 from discreet import check
 from discreet.cli.options import SWITCHES
 from discreet.data.plink.plink import Plink
-from discreet.data.source import is_genotypes, open_source
+from discreet.data.source import Table, is_genotypes, open_source
 from discreet.data.tables.dictionary import as_dictionary
 from discreet.data.tables.person import Person
-from discreet.data.tables.table import Table
 from discreet.errors import InputError, perhaps
 from discreet.evidence.core.genetic import RARE
 from discreet.evidence.core.registry import find_test, make_test

@@ -6,21 +6,34 @@ What each source delivers about a person is a function of that person's own rows
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast, get_args
 
+from discreet import check
+from discreet.data.tables.dictionary import Dictionary, as_dictionary
 from discreet.errors import DiscreetError, InputError
+from discreet.typing import DecimalMark, Separator
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Sequence
+    from os import PathLike
 
     from discreet.block import Block, Genotyped
     from discreet.data.plink.plink import Cohort, Plink
-    from discreet.data.tables.reading import TableReading
-    from discreet.data.tables.source import TableSource
+    from discreet.typing import TableLike
 
+SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+_TABS = (".tsv", ".tsv.gz")
+TEXT = (".csv", ".csv.gz", *_TABS, ".txt", ".txt.gz")
+EXCEL = (".xlsx", ".xlsm")
+
+_FOR = {
+    "separator": ("text files (.csv, .tsv, .txt)", TEXT),
+    "decimal": ("text files (.csv, .tsv, .txt)", TEXT),
+    "sheet": ("Excel files (.xlsx)", EXCEL),
+}
 
 _CONVERTED = {".vcf": "--vcf", ".vcf.gz": "--vcf", ".bcf": "--bcf", ".bgen": "--bgen"}
 
@@ -46,15 +59,10 @@ class Reading(Protocol):
 class Source(Protocol):
     """Tables, genotypes, or data on a cluster."""
 
-    @property
-    def data(self) -> Any:
-        """What was given."""
-        ...
-
-    @property
-    def by_row(self) -> bool:
-        """Whether a row is taken for a person, unless a column says whose it is."""
-        ...
+    data: Any
+    """What was given."""
+    by_row: bool = True
+    """Whether a row is taken for a person, unless a column says whose it is."""
 
     def public(self) -> dict[str, Any]:
         """Return what a ledger remembers of it; no more than its head is read."""
@@ -69,30 +77,29 @@ class Source(Protocol):
         ...
 
     def completed(self, test: Any) -> Any:
-        """Return a test with what the data's dictionary says to it."""
-        ...
+        """Return a test with what the data's dictionary says to it, where there is one."""
+        return test
 
-    def labels(self, names: Iterable[str]) -> dict[str, str]:
-        """Return what hypotheses are in words; public."""
-        ...
+    def labels(self, names: Iterable[str]) -> dict[str, str]:  # noqa: ARG002
+        """Return what hypotheses are in words, where a dictionary says so; public."""
+        return {}
 
     def let_go(self) -> None:
-        """Keep no rows in memory."""
-        ...
+        """Keep no rows in memory, where any are kept."""
+        return
 
 
 def open_source(data: Any) -> Source:
     """Return the source behind anything that `discover` takes; one that is open stays as it is."""
+    from discreet.data.tables.reading import Tables
+
     if isinstance(data, (Tables, Genotypes, OnCluster)):
         return data
     if is_genotypes(data):
         return Genotypes(data)
-    _refuse_others(data)
-    return OnCluster(data) if type(data).__module__.startswith(("dask.", "dask_expr")) else Tables(data)
-
-
-def _refuse_others(data: Any) -> None:
-    """Say how genotypes in formats that are not read become one that is."""
+    if type(data).__module__.startswith(("dask.", "dask_expr")):
+        return OnCluster(data)
+    # How genotypes in formats that are not read become one that is.
     name = str(data).lower() if isinstance(data, (str, Path)) else ""
     for ending, option in _CONVERTED.items():
         if name.endswith(ending):
@@ -100,6 +107,7 @@ def _refuse_others(data: Any) -> None:
                 f"{data}: genotypes are read from PLINK files; make them with plink2 {option} "
                 f"{Path(data).name} --make-pgen --out cohort, and give cohort.pgen"
             )
+    return Tables(data)
 
 
 def is_genotypes(data: Any) -> bool:
@@ -118,85 +126,110 @@ def is_table(data: Any) -> bool:
     return getattr(getattr(data, "dtype", None), "names", None) is not None
 
 
-class Tables:
-    """An array, a data frame of any make, or a path to a table. Its head is read once, as are its rows."""
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Table:
+    r"""A table with what has to be said about it, to be given to `discover` or `measure` in its place.
 
-    by_row = True
+    Parameters
+    ----------
+    data : path, array or table
+        Whatever `measure` takes, but genotypes.
+    separator : {",", ";", "tab", "|"}, optional
+        What lies between two entries of a text file. If None, a tab in .tsv files and a comma in .csv files;
+        of a .txt file it has to be said.
+    decimal : {".", ","}, optional
+        The mark before the decimals in a text file. If None, a point.
+    sheet : str, optional
+        The worksheet of an Excel file. If None, the first.
+    dictionary : path or Dictionary, optional
+        What the columns mean: `Dictionary.read` says in which files. It gives types, levels, labels, codes
+        for missing, and bounds to tests that were given none.
 
-    def __init__(self, data: Any) -> None:
-        from discreet.data.tables.table import as_table
+    Raises
+    ------
+    InputError
+        An option is none of these, or would do nothing for this data.
 
-        self.table = as_table(data)
-        self.data = self.table.data
-        self._opened: TableSource | None = None
-        self._held: tuple[Any, tuple[Block, ...]] | None = None
+    Notes
+    -----
+    Everything here is public and part of what a release id stands for. Nothing of it is guessed from the
+    data: one person's entries would then decide how everyone's are read. Proof: docs/proofs/reading.md.
 
-    @property
-    def opened(self) -> TableSource:
-        """The table with its columns."""
-        if self._opened is None:
-            from discreet.data.tables.reading import (
-                table_source,  # narwhals loads when there is a table to read
+    Examples
+    --------
+    >>> import pathlib, tempfile, discreet
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "people.csv"
+    >>> _ = path.write_text("height;weight\n1,80;75,5\n1,62;58\n")
+    >>> people = discreet.Table(path, separator=";", decimal=",")
+    >>> discreet.measure(people, discreet.Sign(null=1.7)).names
+    ('height', 'weight')
+    """
+
+    data: TableLike
+    separator: Separator | None = None
+    decimal: DecimalMark | None = None
+    sheet: str | None = None
+    dictionary: Dictionary | str | PathLike[str] | None = None
+
+    def __post_init__(self) -> None:
+        from discreet.data.plink.plink import Plink
+
+        if isinstance(self.data, (Table, Plink)):
+            raise InputError("Table describes a path, an array or a data frame; PLINK files are for Plink")
+        for name, (kind, endings) in _FOR.items():
+            if getattr(self, name) is not None and not self._ends(endings):
+                raise InputError(f"{name} is for {kind}: leave it out")
+        if self.separator is not None:
+            typed: Any = self.separator
+            if isinstance(typed, str) and typed in {"\t", "\\t"}:
+                object.__setattr__(self, "separator", "tab")
+            check.choice(self.separator, "separator", get_args(Separator))
+        if self.decimal is not None:
+            check.choice(self.decimal, "decimal", get_args(DecimalMark))
+        if self.sheet is not None:
+            check.text(self.sheet, "sheet")
+        if self.dictionary is not None:
+            object.__setattr__(self, "dictionary", as_dictionary(self.dictionary))
+        if self.decimal == "," and self.between == ",":
+            raise InputError(
+                'decimal "," in a file separated by commas: say what separates its entries, as separator=";" '
+                "or --separator ';'"
             )
 
-            self._opened = table_source(self.table)
-        return self._opened
-
     @property
-    def is_file(self) -> bool:
-        """Whether it may be larger than memory."""
-        return isinstance(self.data, (str, Path))
+    def between(self) -> str | None:
+        """What lies between two entries: as declared, or as the ending says; None of a .txt file."""
+        if self.separator is not None:
+            return "\t" if self.separator == "tab" else self.separator
+        return "\t" if self._ends(_TABS) else None if self._ends((".txt", ".txt.gz")) else ","
 
     def public(self) -> dict[str, Any]:
-        """Return the file's name and all column names, hashed; types in some formats follow from values."""
-        file = _name(self.data) if self.is_file else None
-        known: dict[str, Any] = {"kind": "table", "file": file, **self.table.public()}
-        try:
-            return {**known, "columns": hashed(column.name for column in self.opened.columns)}
-        except DiscreetError:
-            return known  # said in its turn, when the data is read
+        """Return what was said, as a request is known again by.
 
-    def check(self, test: Any, columns: Any) -> None:
-        """Refuse a level that the table's own type does not have, and a test on families."""
-        from discreet.data.tables.choose import asked_levels, check_levels
+        Returns
+        -------
+        dict
+            By option; of a dictionary a hash.
+        """
+        options = {name: getattr(self, name) for name in ("separator", "decimal", "sheet")}
+        options["dictionary"] = self.dictionary.digest() if isinstance(self.dictionary, Dictionary) else None
+        return {name: value for name, value in options.items() if value is not None}
 
-        if test.sources == ("genotypes",):
-            raise InputError(f"{type(test).__name__} reads PLINK files, which say who is whose parent")
+    def _ends(self, endings: tuple[str, ...]) -> bool:
+        return isinstance(self.data, (str, Path)) and str(self.data).lower().endswith(endings)
 
-        if asked := asked_levels(test, columns):
-            check_levels(self.opened.columns, asked)
-
-    def read(self, labels: Sequence[str], *, columns: Any, person: Any) -> TableReading:
-        """Return the table as it is asked; rows that are held are not read again."""
-        from discreet.data.tables.reading import table_of
-
-        table = table_of(self.opened, columns=columns, labels=labels, person=person)
-        if self._held is not None and self._held[0] == table.asked:
-            return table.holding(self._held[1])
-        return table
-
-    def hold(self, table: TableReading, blocks: Sequence[Block]) -> None:
-        """Keep everyone's rows for whoever asks for the same columns next."""
-        self._held = (table.asked, tuple(blocks))
-
-    def completed(self, test: Any) -> Any:
-        """Return a test with the bounds of the dictionary, where it takes bounds and was given none."""
-        bounds: Any = getattr(self.table.dictionary, "bounds", None)
-        return replace(test, bounds=bounds) if bounds and getattr(test, "bounds", 0) is None else test
-
-    def labels(self, names: Iterable[str]) -> dict[str, str]:
-        """Return what hypotheses are in words, as far as the dictionary says, inside subgroups as well."""
-        dictionary: Any = getattr(self._opened, "dictionary", None)  # None of p-values, which are no table
-        known: dict[str, str] = {} if dictionary is None else dictionary.labels
-        texts = {name: known.get(name.partition(" | ")[0]) for name in names}
-        return {name: text for name, text in texts.items() if text is not None}
-
-    def let_go(self) -> None:
-        """Keep no rows in memory."""
-        self._held = None
+    def __repr__(self) -> str:
+        options = {name: getattr(self, name) for name in ("separator", "decimal", "sheet")}
+        shown = "".join(f", {name}={value!r}" for name, value in options.items() if value is not None)
+        return f"Table({str(self.data) if isinstance(self.data, (str, Path)) else 'private'}{shown})"
 
 
-class Genotypes:
+def as_table(data: Any) -> Table:
+    """Return a table as it was described, or with nothing said about it."""
+    return data if isinstance(data, Table) else Table(data)
+
+
+class Genotypes(Source):
     """PLINK files. The list of variants is read once."""
 
     by_row = False
@@ -244,22 +277,9 @@ class Genotypes:
         cohort.check(labels, person, columns)
         return cohort
 
-    def completed(self, test: Any) -> Any:
-        """Return the test as it is: there is no dictionary."""
-        return test
 
-    def labels(self, names: Iterable[str]) -> dict[str, str]:  # noqa: ARG002
-        """Return nothing: there is no dictionary."""
-        return {}
-
-    def let_go(self) -> None:
-        """Do nothing: genotypes are not kept."""
-
-
-class OnCluster:
+class OnCluster(Source):
     """A dask array or data frame: only the engine of that name can read it."""
-
-    by_row = True
 
     def __init__(self, data: Any) -> None:
         self.data = data
@@ -272,24 +292,17 @@ class OnCluster:
 
     def check(self, test: Any, columns: Any) -> None:
         """Refuse a level that the table's own type does not have."""
+        from discreet.data.tables.reading import Tables
+
         example = getattr(self.data, "_meta_nonempty", None)  # Dask's name for a frame that tells the types
         if example is not None:
             Tables(example).check(test, columns)
 
     def read(self, labels: Sequence[str], *, columns: Any, person: Any) -> Reading:
         """Refuse, in the words of tables."""
+        from discreet.data.tables.reading import Tables
+
         return Tables(self.data).read(labels, columns=columns, person=person)
-
-    def completed(self, test: Any) -> Any:
-        """Return the test as it is: there is no dictionary."""
-        return test
-
-    def labels(self, names: Iterable[str]) -> dict[str, str]:  # noqa: ARG002
-        """Return nothing: there is no dictionary."""
-        return {}
-
-    def let_go(self) -> None:
-        """Do nothing: rows are elsewhere."""
 
 
 def hashed(names: Iterable[Any]) -> str:

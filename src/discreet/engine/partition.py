@@ -11,10 +11,9 @@ import numpy as np
 
 from discreet.block import Names
 from discreet.data.source import Genotypes, OnCluster, open_source
-from discreet.data.tables.choose import choose
+from discreet.data.tables.columns import Column, choose
 from discreet.data.tables.parquet import ParquetSource
-from discreet.data.tables.reading import open_table
-from discreet.data.tables.source import Column
+from discreet.data.tables.reading import Tables
 from discreet.engine.cluster import shared, task
 from discreet.engine.work import array_blocks, counted, frame_blocks, scanned, table_blocks
 from discreet.errors import InputError
@@ -98,7 +97,7 @@ def cut(data: Any, test: Test, *, person: Any, columns: Any, threads: int = 1) -
 
 
 def _parquet(path: Path, test: Test, columns: Any) -> Cut:
-    table = open_table(path, columns=columns, labels=test.labels, person=None)
+    table = Tables(path).read(test.labels, columns=columns, person=None)
     if not isinstance(table.source, ParquetSource):
         raise InputError(
             f'{path}: engine="dask" does not split CSV: write it as Parquet, or give '
@@ -115,7 +114,7 @@ def _parquet(path: Path, test: Test, columns: Any) -> Cut:
 
 def _frame(data: Any, test: Test, columns: Any) -> Cut:
     example = data._meta_nonempty  # noqa: SLF001 - Dask's name for an invented frame that tells the types
-    table = open_table(example, columns=columns, labels=test.labels, person=None)
+    table = Tables(example).read(test.labels, columns=columns, person=None)
     about, common = shared((test, table.names)), shared(table.without_source())
     wanted = list(dict.fromkeys([choice.column.name for choice in table.chosen] + list(table.labels)))
     (invented,) = table.source.batches(wanted)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 import numpy as np
 
 from discreet.block import Block, numbers
+from discreet.data.tables.arrays import entries, is_missing
 from discreet.data.tables.frame import frame_source
-from discreet.data.tables.source import entries, is_missing
 from discreet.errors import ClusterError, DiscreetError, InputError
 from discreet.evidence.core.sharded import Part
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.data.plink.plink import Cohort
+    from discreet.data.tables.columns import Column, TableSource
     from discreet.data.tables.reading import TableReading
-    from discreet.data.tables.source import Column, TableSource
     from discreet.evidence.core.accumulate import Accumulator
     from discreet.evidence.core.protocol import Test
 

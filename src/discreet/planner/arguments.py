@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from discreet import check
-from discreet.data.tables.choose import hypotheses_of
+from discreet.data.tables.columns import hypotheses_of
 from discreet.errors import InputError
 from discreet.evidence.compare import Compare
 from discreet.evidence.core.arguments import share as in_half

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from discreet.data.tables.columns import arrow, unique
 from discreet.data.tables.parquet import column_array, faces
-from discreet.data.tables.source import arrow, unique
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from discreet.data.tables.source import Column
+    from discreet.data.tables.columns import Column
 
 ENDINGS = (".arrow", ".arrows", ".feather", ".ipc")
 

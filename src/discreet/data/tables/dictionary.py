@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from discreet.data.tables.source import Column, TableSource
+    from discreet.data.tables.columns import Column, TableSource
 
 _OTHERS = {"text": "text", "date": "other"}
 Meaning = Literal["number", "yes/no", "answers", "text", "date", "identifier"]

@@ -12,8 +12,8 @@ import numpy as np
 
 from discreet import check
 from discreet.block import plain
-from discreet.data.tables.choose import declare
-from discreet.data.tables.source import Column, enum_levels, is_missing, rows_at_a_time, unique
+from discreet.data.tables.arrays import enum_levels, is_missing, rows_at_a_time
+from discreet.data.tables.columns import Column, declare, unique
 from discreet.errors import InputError
 
 if TYPE_CHECKING:

@@ -19,8 +19,9 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet.data.tables.arrays import rows_at_a_time
+from discreet.data.tables.columns import Column, unique
 from discreet.data.tables.dictionary import Dictionary, Variable
-from discreet.data.tables.source import Column, rows_at_a_time, unique
 from discreet.errors import InputError, missing_extra
 
 if TYPE_CHECKING:

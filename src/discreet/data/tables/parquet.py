@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 
+from discreet.data.tables.arrays import enum_levels, rows_at_a_time
+from discreet.data.tables.columns import Column, arrow
 from discreet.data.tables.frame import kind_of, to_array
-from discreet.data.tables.source import Column, arrow, enum_levels, rows_at_a_time
 from discreet.errors import InputError
 
 if TYPE_CHECKING:

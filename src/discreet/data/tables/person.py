@@ -14,7 +14,7 @@ import numpy as np
 
 from discreet import check
 from discreet.block import plain, spelled
-from discreet.data.tables.source import is_missing
+from discreet.data.tables.arrays import is_missing
 from discreet.errors import InputError
 from discreet.typing import Reduction
 

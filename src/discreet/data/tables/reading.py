@@ -1,4 +1,7 @@
-"""Any table, opened and read as blocks of people: the columns asked for, and those beside them."""
+"""Any table, opened once and read as blocks of people: the columns asked for, and those beside them.
+
+Nothing of a format is loaded before a file of it is read.
+"""
 
 from __future__ import annotations
 
@@ -12,27 +15,105 @@ import numpy as np
 
 from discreet import check
 from discreet.block import Block, codes
-from discreet.data.tables import arrow_data, labelled, sheet
-from discreet.data.tables.choose import Chosen, choose
-from discreet.data.tables.csv_source import open_csv
+from discreet.data.source import EXCEL, TEXT, Source, Table, as_table, hashed
+from discreet.data.tables.arrays import ArraySource, is_missing
+from discreet.data.tables.columns import Chosen, asked_levels, check_levels, choose
 from discreet.data.tables.dictionary import Dictionary, DocumentedSource
-from discreet.data.tables.frame import frame_source, numbers_in
-from discreet.data.tables.parquet import ParquetSource
 from discreet.data.tables.person import Person, one_row_each
-from discreet.data.tables.source import ArraySource, is_missing
-from discreet.data.tables.table import as_table
-from discreet.errors import InputError, no_column
+from discreet.errors import DiscreetError, InputError, no_column
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Generator, Iterable, Iterator
 
     from numpy.typing import NDArray
 
-    from discreet.data.tables.source import TableSource
-    from discreet.data.tables.table import Table
-
+    from discreet.data.tables.columns import TableSource
 
 _NOTHING = ArraySource(np.zeros((0, 0)))
+
+
+class Tables(Source):
+    """An array, a data frame of any make, or a path to a table. Its head is read once, as are its rows."""
+
+    def __init__(self, data: Any) -> None:
+        self.table = as_table(data)
+        self.data = self.table.data
+        self._opened: TableSource | None = None
+        self._held: tuple[Any, tuple[Block, ...]] | None = None
+
+    @property
+    def opened(self) -> TableSource:
+        """The table with its columns."""
+        if self._opened is None:
+            source, dictionary = _open(self.table), self.table.dictionary
+            own = getattr(source, "dictionary", None)
+            if isinstance(dictionary, Dictionary):
+                source = DocumentedSource(source, dictionary if own is None else dictionary.over(own))
+            elif own is not None:
+                source = DocumentedSource(source, own)
+            self._opened = source
+        return self._opened
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it may be larger than memory."""
+        return isinstance(self.data, (str, Path))
+
+    def public(self) -> dict[str, Any]:
+        """Return the file's name and all column names, hashed; types in some formats follow from values."""
+        file = Path(self.data).absolute().name if self.is_file else None
+        known: dict[str, Any] = {"kind": "table", "file": file, **self.table.public()}
+        try:
+            return {**known, "columns": hashed(column.name for column in self.opened.columns)}
+        except DiscreetError:
+            return known  # said in its turn, when the data is read
+
+    def check(self, test: Any, columns: Any) -> None:
+        """Refuse a level that the table's own type does not have, and a test on families."""
+        if test.sources == ("genotypes",):
+            raise InputError(f"{type(test).__name__} reads PLINK files, which say who is whose parent")
+        if asked := asked_levels(test, columns):
+            check_levels(self.opened.columns, asked)
+
+    def read(self, labels: Sequence[str], *, columns: Any, person: Any) -> TableReading:
+        """Return the table as it is asked; rows that are held are not read again."""
+        source: Any = self.opened
+        known = [column.name for column in source.columns]
+        check.made(
+            person, (str, Person, type(None)), "person must be a column's name or Person(column, reduce=...)"
+        )
+        who = Person(person) if isinstance(person, str) else person
+        reserved = list(labels) + ([who.column] if who else [])
+        for name in reserved:
+            if name not in known:
+                raise no_column("the table", name, known)
+        chosen = choose(source.columns, columns, reserved)
+        text = [choice.column.name for choice in chosen if choice.levels is not None]
+        if hasattr(source, "reading"):  # it declares no types: who asks says what is text
+            source = source.reading(frozenset([*text, *reserved]))
+        table = TableReading(source, chosen, tuple(labels), who)
+        held = self._held
+        return table if held is None or held[0] != table.asked else replace(table, held=held[1])
+
+    def hold(self, table: TableReading, blocks: Sequence[Block]) -> None:
+        """Keep everyone's rows for whoever asks for the same columns next."""
+        self._held = (table.asked, tuple(blocks))
+
+    def completed(self, test: Any) -> Any:
+        """Return a test with the bounds of the dictionary, where it takes bounds and was given none."""
+        bounds: Any = getattr(self.table.dictionary, "bounds", None)
+        return replace(test, bounds=bounds) if bounds and getattr(test, "bounds", 0) is None else test
+
+    def labels(self, names: Iterable[str]) -> dict[str, str]:
+        """Return what hypotheses are in words, as far as the dictionary says, inside subgroups as well."""
+        dictionary: Any = getattr(self._opened, "dictionary", None)  # None of p-values, which are no table
+        known: dict[str, str] = {} if dictionary is None else dictionary.labels
+        texts = {name: known.get(name.partition(" | ")[0]) for name in names}
+        return {name: text for name, text in texts.items() if text is not None}
+
+    def let_go(self) -> None:
+        """Keep no rows in memory."""
+        self._held = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,10 +140,6 @@ class TableReading:
     def asked(self) -> tuple[Any, ...]:
         """What was asked of the source."""
         return self.chosen, self.labels, self.person
-
-    def holding(self, blocks: tuple[Block, ...]) -> TableReading:
-        """Return the same table, whose rows need not be read again."""
-        return replace(self, held=blocks)
 
     def parts(self) -> Iterator[tuple[slice, Generator[Block]]]:
         """Yield everyone, with all hypotheses."""
@@ -142,49 +219,15 @@ class Columns(Sequence["NDArray[Any]"]):
         return len(self.places)
 
 
-def open_table(
-    data: Any, *, columns: Any, labels: Sequence[str], person: str | Person | None
-) -> TableReading:
-    """Return the table behind `data`: an array, a data frame of any make, or a path."""
-    return table_of(table_source(data), columns=columns, labels=labels, person=person)
-
-
-def table_of(
-    source: Any, *, columns: Any, labels: Sequence[str], person: str | Person | None
-) -> TableReading:
-    """Return the columns asked for, those beside them, and who rows belong to."""
-    known = [column.name for column in source.columns]
-    check.made(
-        person, (str, Person, type(None)), "person must be a column's name or Person(column, reduce=...)"
-    )
-    who = Person(person) if isinstance(person, str) else person
-    reserved = list(labels) + ([who.column] if who else [])
-    for name in reserved:
-        if name not in known:
-            raise no_column("the table", name, known)
-    chosen = choose(source.columns, columns, reserved)
-    text = [choice.column.name for choice in chosen if choice.levels is not None]
-    if hasattr(source, "reading"):  # it declares no types: who asks says what is text
-        source = source.reading(frozenset([*text, *reserved]))
-    return TableReading(source, chosen, tuple(labels), who)
-
-
-def table_source(data: Any) -> TableSource:
+def _open(table: Table) -> TableSource:
     """Return an array, a data frame of any make, or a file as columns; of a file, its head is read."""
-    table = as_table(data)
-    source, dictionary = _opened(table), table.dictionary
-    own = getattr(source, "dictionary", None)
-    if isinstance(dictionary, Dictionary):
-        return DocumentedSource(source, dictionary if own is None else dictionary.over(own))
-    return source if own is None else DocumentedSource(source, own)
-
-
-def _opened(table: Table) -> TableSource:
     data = table.data
     if isinstance(data, (str, Path)):
         return _open_file(check.path(data, "data"), table)
     if isinstance(data, np.ndarray):
         return ArraySource(cast("NDArray[Any]", data))
+    from discreet.data.tables.frame import frame_source
+
     frame = frame_source(data)
     if frame is not None:
         return frame
@@ -198,18 +241,24 @@ def _open_file(path: Path, table: Table) -> TableSource:
     """Return the source a path names, by its ending, read as the table is described."""
     if not os.path.exists(path):  # noqa: PTH110 - a name too long for a file is no file
         raise InputError(f"{path}: no such file or folder")
-    if path.is_dir():
-        parts = tuple(sorted(path.rglob("*.parquet")))
+    name = path.name.lower()
+    if path.is_dir() or name.endswith((".parquet", ".pq")):
+        from discreet.data.tables.parquet import ParquetSource
+
+        parts = tuple(sorted(path.rglob("*.parquet"))) if path.is_dir() else (path,)
         if not parts:
             raise InputError(f"{path}: the folder holds no .parquet file")
         return ParquetSource(parts)
-    name = path.name.lower()
-    if name.endswith((".parquet", ".pq")):
-        return ParquetSource((path,))
-    if name.endswith((".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")):
+    if name.endswith(TEXT):
+        from discreet.data.tables.csv_file import open_csv
+
         return open_csv(path, table)
-    if name.endswith(sheet.ENDINGS):
-        return sheet.open_sheet(path, table.sheet)
+    if name.endswith(EXCEL):
+        from discreet.data.tables.sheet import open_sheet
+
+        return open_sheet(path, table.sheet)
+    from discreet.data.tables import arrow_data, labelled
+
     if name.endswith(tuple(labelled.ENDINGS)):
         return labelled.open_labelled(path)
     if name.endswith(arrow_data.ENDINGS):
@@ -223,7 +272,11 @@ def _open_file(path: Path, table: Table) -> TableSource:
 def _columns(array: NDArray[Any], choice: Chosen) -> Iterator[NDArray[Any]]:
     """Yield a number column, or indicators of its levels and perhaps of "other"; missing stays missing."""
     if choice.levels is None:
-        yield numbers_in(array, choice.column.name) if array.dtype == object else array
+        if array.dtype == object:
+            from discreet.data.tables.frame import numbers_in
+
+            array = numbers_in(array, choice.column.name)
+        yield array
         return
     missing = np.array([is_missing(entry) for entry in array.tolist()], dtype=bool)
     place = np.where(missing, len(choice.levels), codes(array, choice.levels))

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.data.tables.choose import declare
-from discreet.data.tables.csv_text import MISSING
-from discreet.data.tables.source import Column, rows_at_a_time, unique
+from discreet.data.tables.arrays import rows_at_a_time
+from discreet.data.tables.columns import Column, declare, unique
+from discreet.data.tables.csv_file import MISSING
 from discreet.errors import InputError, missing_extra, perhaps
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-ENDINGS = (".xlsx", ".xlsm")
 _MISSING = frozenset(MISSING)
 _ANSWERS = {"true": 1.0, "false": 0.0}
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf(inity)?", re.ASCII)

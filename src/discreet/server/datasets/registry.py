@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from sqlalchemy import select
 
 from discreet import check
-from discreet.data.tables.table import Table
+from discreet.data.source import Table
 from discreet.errors import InputError
 from discreet.privacy.ledger import chain
 from discreet.server import audit, budget, records

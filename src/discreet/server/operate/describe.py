@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from discreet.data.tables.choose import is_testable, names_people
-from discreet.data.tables.reading import table_source
+from discreet.data.tables.columns import is_testable, names_people
+from discreet.data.tables.reading import Tables
 from discreet.server.datasets.metadata import to_toml_value
 
 if TYPE_CHECKING:
-    from discreet.data.tables.source import Column
-    from discreet.data.tables.table import Table
+    from discreet.data.source import Table
+    from discreet.data.tables.columns import Column
 
 _HEAD = """\
 # What is public about the data set. Analysts see all of this, and may ask about these columns alone.
@@ -32,7 +32,7 @@ releases = "shared"
 
 def describe(table: Table) -> str:
     """Return the draft for a file: with the types that it or its dictionary declares; of CSV all numbers."""
-    source = table_source(table)
+    source = Tables(table).opened
     people = [column.name for column in source.columns if names_people(column)]
     dictionary: Any = getattr(source, "dictionary", None)
     labels: dict[str, str] = {} if dictionary is None else dictionary.labels

@@ -1,28 +1,76 @@
-"""Which columns are tested: by name, by pattern, by type, and categorical ones by declared levels."""
+"""The columns of a table: what is declared of each, and which are tested.
+
+They are chosen by name, by pattern, by type, and categorical ones by declared levels.
+"""
 
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, cast
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 
 from discreet import check
 from discreet.block import codes
-from discreet.data.tables.source import declared_levels, is_identifier, unique
-from discreet.errors import InputError, no_column, perhaps
+from discreet.errors import InputError, missing_extra, no_column, perhaps
 
 if TYPE_CHECKING:
-    from discreet.data.tables.source import Column
+    from collections.abc import Iterable, Iterator
+
+    from numpy.typing import NDArray
 
 _TYPES = {bool: "bool", int: "int", float: "float"}
 NUMBERS = ("bool", "int", "float", "object")  # objects are read one by one, and must be numbers
 _YES_OF = {frozenset({yes, no}): yes for yes, no in (("yes", "no"), ("true", "false"), ("1", "0"))}
 _PANDAS_ROWS = "__index_level_0__"
 _SHOWN = 10  # levels in a message
+# Whole names by which registers, hospitals and surveys call the number of a person or of a record.
+_IDENTIFIERS = frozenset(
+    (
+        *("seqn", "caseid", "casenum", "hhid", "hhidpn", "iid", "fid", "eid", "pid", "sid", "subjid"),
+        *("usubjid", "respid", "nhsnumber", "serial", "rownames", "rownum", "rowid", "recordnum", "idnum"),
+    )
+)
+_LAST_WORDS = frozenset(("id", "ids", "uid", "uuid", "guid", "nbr", "identifier", "mrn", "ssn", "idno"))
+_FIRST_WORDS = frozenset(("id",))
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_]+|\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column's public face: its unique name, its kind, and whether that kind is declared.
+
+    It is not where a single value could change it, as a missing one makes floats of whole numbers in pandas.
+    `levels` are all the answers that the type of the column, or its dictionary, allows. An identifier says
+    who, and is tested only if it is named; None where its name alone can tell. Of two levels the one at `yes`
+    is asked for.
+    """
+
+    name: str
+    kind: str
+    declared: bool = True
+    levels: tuple[Any, ...] | None = None
+    identifier: bool | None = None
+    yes: int = 1
+    answers: tuple[str, ...] = ()  # the levels in words
+
+
+class TableSource(Protocol):
+    """A table that can be read, possibly more than once."""
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """All columns, with unique names."""
+        ...
+
+    def batches(self, wanted: Sequence[str]) -> Iterator[Mapping[str, NDArray[Any]]]:
+        """Yield batches of rows: floats with NaN, or objects with None, where missing."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +146,18 @@ def names_people(column: Column) -> bool:
     if column.identifier is not None:
         return column.identifier
     return column.levels is None and is_identifier(column.name)
+
+
+def is_identifier(name: str) -> bool:
+    """Say whether a column is an identifier by habit: id, ID, patientId, patient_nbr, SEQN, record_id.
+
+    Its values are never looked at, so nobody can change the answer. Such a column is tested when it is named,
+    and not otherwise.
+    """
+    words = [word.lower() for word in _WORD.findall(name)]
+    if not words:
+        return False
+    return "".join(words) in _IDENTIFIERS or words[-1] in _LAST_WORDS or words[0] in _FIRST_WORDS
 
 
 def _by_name(
@@ -237,6 +297,17 @@ def asked_levels(test: Any, columns: Any) -> dict[str, tuple[Any, ...]]:
     return levels_of
 
 
+def declared_levels(column: Column) -> tuple[Any, ...] | None:
+    """Return the levels that a column's type declares, which are public like its name; None of most.
+
+    Declared are polars' Enum, also where polars wrote it into the schema of Arrow or of a Parquet file, the
+    value labels of SPSS and Stata, a data dictionary, and the two values of a yes/no column. Categories of
+    pandas, polars' Categorical and the dictionaries of files hold what occurs in the data: they declare
+    nothing, and no message lists them.
+    """
+    return (False, True) if column.levels is None and column.kind == "bool" else column.levels
+
+
 def check_levels(columns: Sequence[Column], asked: Mapping[str, Sequence[Any]]) -> None:
     """Refuse a level that the type of its column does not have; near misses are named."""
     for column in columns:
@@ -256,3 +327,26 @@ def check_levels(columns: Sequence[Column], asked: Mapping[str, Sequence[Any]]) 
                     f"column {column.name!r} has no level {level!r}{perhaps(str(level), words)}; its type "
                     f"has {', '.join(listed[:_SHOWN])}{more}"
                 )
+
+
+def unique(names: Iterable[Any]) -> tuple[str, ...]:
+    """Return names as text, a repeated one followed by (2), (3), ..."""
+    seen: set[str] = set()
+    result: list[str] = []
+    for raw in names:
+        base = name = str(raw)
+        count = 1
+        while name in seen:
+            count += 1
+            name = f"{base} ({count})"
+        seen.add(name)
+        result.append(name)
+    return tuple(result)
+
+
+def arrow(module: str = "pyarrow") -> Any:
+    """Return pyarrow or a part of it, loaded only when a file is read."""
+    try:
+        return import_module(module)
+    except ImportError:
+        raise missing_extra("files", "Reading CSV and Parquet files") from None
