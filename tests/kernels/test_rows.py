@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from discreet.kernels import compiled
-from discreet.methods.all import adding, tiles
-from discreet.methods.all.geometry import Ball, Balls
-from discreet.methods.all.reading import FINE, Columns, Rows, Scaling
+from discreet.methods.all import sums
+from discreet.methods.all.clipping import Ball, Balls
+from discreet.methods.all.rows import FINE, Columns, Rows, Scaling
+from discreet.methods.all.sums import Totals
 
 pytestmark = pytest.mark.skipif(compiled is None, reason="no compiler built the kernels")
 ODD = (0.0, -0.0, 0.5, 1.0, -1e308, 1e308, 5e-324, np.inf, -np.inf, np.nan)
@@ -36,13 +37,18 @@ def invented(rng, n, m, kind):
     return values, group, scaling, columns, rows, balls
 
 
+def added(values, group, scaling, columns, sides, balls):
+    """Return the sums of entries that are made whole as they are added up."""
+    rules = np.stack([rows.rules(scaling, columns) for rows in sides])
+    return Totals.of(values, group, balls, sides[0].positive, rules)
+
+
 def sums_of(values, group, scaling, columns, rows, balls):
     """Return rows made whole, their sums, and the sums of entries that were never held as rows."""
     with np.errstate(all="ignore"):
-        whole = adding.whole_numbers(values, scaling, columns, rows)
-        held = adding.Totals.blank(values.shape[1])
-        held.add(whole, group, balls, rows.positive)
-        passing = adding.Totals.of(values, group, scaling, columns, (rows, rows), balls)
+        whole = sums.whole_numbers(values, scaling, columns, rows)
+        held = Totals.of(whole, group, balls, rows.positive)
+        passing = added(values, group, scaling, columns, (rows, rows), balls)
     found = [whole]
     for total in (held, passing):
         found += [total.rows, total.weights, total.squares]
@@ -60,7 +66,7 @@ def test_rows_are_the_same_bits_as_in_numpy(level, kind, monkeypatch):
         values = np.asfortranarray(values) if seed % 2 else values
         found = []
         for kernels in (compiled, None):
-            monkeypatch.setattr(adding, "compiled", kernels)
+            monkeypatch.setattr(sums, "compiled", kernels)
             compiled.limit(level)
             found.append(sums_of(values, *rest))
         compiled.limit(2)
@@ -78,19 +84,17 @@ def test_each_group_has_its_own_rows(level, monkeypatch):
         values, group, scaling, columns, rows, balls = invented(rng, 200, 9, np.float32)
         sides = rows.moved_by(rng.normal(0, 1, 9)), rows.moved_by(rng.normal(0, 1, 9) * (rng.random(9) < 0.5))
         given = (values, group, scaling, columns, sides, balls)
-        fast = adding.Totals.of(*given)
+        fast = added(*given)
         with monkeypatch.context() as patch:
-            patch.setattr(adding, "compiled", None)
-            slow = adding.Totals.of(*given)
-        apart = adding.Totals.blank(9)
+            patch.setattr(sums, "compiled", None)
+            slow = added(*given)
+        parts = []
         for side in (0, 1):
             member = group == side
-            part = (values[member], group[member], scaling, columns, (sides[side],) * 2, balls)
-            apart.merge(adding.Totals.of(*part))
-        for other in (slow, apart):
-            assert np.array_equal(fast.rows, other.rows)
-            assert np.array_equal(fast.squares, other.squares)
-            assert np.array_equal(fast.weights, other.weights)
+            parts.append(added(values[member], group[member], scaling, columns, (sides[side],) * 2, balls))
+        for name in ("rows", "squares", "weights"):
+            assert np.array_equal(getattr(fast, name), getattr(slow, name))
+            assert np.array_equal(getattr(fast, name), sum(getattr(part, name) for part in parts))
     compiled.limit(2)
 
 
@@ -99,8 +103,8 @@ def test_the_number_of_threads_changes_nothing(monkeypatch):
     rng = np.random.default_rng(1)
     given = invented(rng, 3000, 9, np.float32)
     alone = sums_of(*given)
-    monkeypatch.setattr(tiles, "processors", lambda: 3)
-    monkeypatch.setattr(tiles, "_SHARED", 1)
+    monkeypatch.setattr(sums, "processors", lambda: 3)
+    monkeypatch.setattr(sums, "_SHARED", 1)
     for first, second in zip(alone, sums_of(*given), strict=True):
         assert np.array_equal(first, second)
 
@@ -114,7 +118,7 @@ def test_one_row_reaches_nobody_else(level):
         values, group, scaling, columns, rows, balls = invented(rng, 2, 40, np.float64)
         group = np.abs(group)
         both, first, second = (
-            adding.Totals.of(values[part], group[part], scaling, columns, (rows, rows), balls)
+            added(values[part], group[part], scaling, columns, (rows, rows), balls)
             for part in (slice(2), slice(1), slice(1, 2))
         )
         assert np.array_equal(both.rows, first.rows + second.rows)
@@ -132,7 +136,7 @@ def test_sums_of_the_largest_entries_do_not_overflow():
     scaling = Scaling(np.zeros(1), np.full(1, 0.5), np.full(1, 0.3))
     balls = Balls(Ball(math.inf, 1.0), Ball(math.inf, 1.0))
     group = np.ones(n, dtype=np.int8)
-    total = adding.Totals.of(np.full((n, 1), 1e9), group, scaling, columns, (rows, rows), balls)
+    total = added(np.full((n, 1), 1e9), group, scaling, columns, (rows, rows), balls)
     most = int(end * FINE)
     assert total.rows.tolist() == [[n * most], [n * most]]
     assert total.squares.tolist() == [n * most * most]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.methods.all import noisy
+from discreet.methods.all import sums
 from discreet.methods.all.record import Noisy
 from discreet.methods.focus import method as focus
 
@@ -111,7 +111,7 @@ def answered(rng: np.random.Generator, style: str, exact: np.ndarray, deviation:
 @contextmanager
 def standing_in(record: Record) -> Iterator[None]:
     """Answer in the place of `with_noise` wherever the methods call it, and of the selection."""
-    real = {"with_noise": noisy.with_noise, "select_largest": focus.select_largest}
+    real = {"with_noise": sums.with_noise, "select_largest": focus.select_largest}
     places = [
         (module, name)
         for key, module in list(sys.modules.items())

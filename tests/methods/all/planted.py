@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.methods.all import adding, ball, clipping, geometry, learn, measure, noisy, reading, where
+from discreet.methods.all import clipping, in_numpy, learn, method, rows, sums, where
 
 
 def everywhere(patch: Any, real: Any, faulty: Any) -> None:
@@ -25,47 +25,45 @@ def everywhere(patch: Any, real: Any, faulty: Any) -> None:
 def question_charged_as_one_column(patch: Any) -> None:
     """Charge the answers to one question as the first of them."""
     for name in ("_from_zero", "_centred"):
-        real = getattr(geometry, name)
+        real = getattr(rows, name)
 
         def faulty(rows: Any, size: Any, places: slice, real: Any = real) -> Any:
             return real(rows, size, slice(places.start, places.start + 1))
 
-        patch.setattr(geometry, name, faulty)
+        patch.setattr(rows, name, faulty)
 
 
 def missing_counts_for_nothing(patch: Any) -> None:
     """Forget that a row of answers is at their centre where they are missing."""
-    real = geometry._from_zero
+    real = rows._from_zero
 
     def faulty(rows: Any, size: Any, places: slice) -> Any:
         return real(replace(rows, centre=np.where(rows.answers, 0.0, rows.centre)), size, places)
 
-    patch.setattr(geometry, "_from_zero", faulty)
+    patch.setattr(rows, "_from_zero", faulty)
 
 
 def centred_answers_shrunk_as_they_are(patch: Any) -> None:
     """Forget that centred answers, shrunk each by itself, may be farther apart than before."""
-    real = geometry._centred
+    real = rows._centred
 
     def faulty(rows: Any, size: Any, places: slice) -> Any:
         apart, _, *rest = real(rows, size, places)
         return (apart, apart, *rest)
 
-    patch.setattr(geometry, "_centred", faulty)
+    patch.setattr(rows, "_centred", faulty)
 
 
 def clipped_before_centred(patch: Any) -> None:
     """Clip shares to the largest entry first, and subtract the centre then."""
 
     def faulty(self: Any, share: Any) -> Any:
-        end = self.most * reading.FINE
-        entry = np.where(self.turned, 1 - share, share) * self.scale * reading.FINE
-        steps = np.clip(entry, -end, end) - np.where(
-            self.answers, 0.0, self.centre * self.scale * reading.FINE
-        )
+        end = self.most * rows.FINE
+        entry = np.where(self.turned, 1 - share, share) * self.scale * rows.FINE
+        steps = np.clip(entry, -end, end) - np.where(self.answers, 0.0, self.centre * self.scale * rows.FINE)
         return np.where(np.isnan(steps), self.shift, np.trunc(np.clip(steps, -32000, 32000))).astype(np.int16)
 
-    patch.setattr(reading.Rows, "whole", faulty)
+    patch.setattr(rows.Rows, "whole", faulty)
 
 
 def entries_clipped_but_not_rows(patch: Any) -> None:
@@ -76,15 +74,14 @@ def entries_clipped_but_not_rows(patch: Any) -> None:
         others = np.maximum(squared.sum(axis=1)[:, None] - squared, room)
         return np.trunc(rows * np.sqrt(room / others)), np.ones(len(rows))
 
-    everywhere(patch, ball.clipped, faulty)
-    patch.setattr(
-        adding, "compiled", None
-    )  # the kernel, compared with NumPy elsewhere, has a clip of its own
+    everywhere(patch, in_numpy.clipped, faulty)
+    patch.setattr(in_numpy, "clipped", faulty)
+    patch.setattr(sums, "compiled", None)  # the kernel, compared with NumPy elsewhere, has a clip of its own
 
 
 def squares_charged_as_sums(patch: Any) -> None:
     """Charge squares with the sensitivity of sums."""
-    real = geometry.reach_of
+    real = clipping.reach_of
 
     def faulty(*args: Any, **options: Any) -> Any:
         reach = real(*args, **options)
@@ -95,7 +92,7 @@ def squares_charged_as_sums(patch: Any) -> None:
 
 def ball_of_one_radius(patch: Any) -> None:
     """Forget that two people of one group may lie on opposite sides of the ball."""
-    real = geometry.reach_of
+    real = clipping.reach_of
 
     def faulty(boxes: Any, balls: Any, *given: Any, **options: Any) -> Any:
         reach = real(boxes, balls, *given, **options)
@@ -106,7 +103,7 @@ def ball_of_one_radius(patch: Any) -> None:
 
 def labels_forgotten(patch: Any) -> None:
     """Charge protected labels as if they were public."""
-    real = geometry.reach_of
+    real = clipping.reach_of
     everywhere(patch, real, lambda *args, protected, **more: real(*args, protected=False, **more))  # noqa: ARG005
 
 
@@ -117,22 +114,23 @@ def groups_by_one_count(patch: Any) -> None:
 
 def histogram_by_one_bin(patch: Any) -> None:
     """Charge a histogram as if nobody left one bin for another."""
-    _less(patch, clipping, lambda total, _: total.shape == (24,), np.sqrt(0.5))
+    _less(patch, learn, lambda total, _: total.shape == (24,), np.sqrt(0.5))
 
 
 def pooled_columns_as_one(patch: Any) -> None:
     """Charge the sum over all columns as if a person had an entry in one of them."""
-    real = where._Look.told
+    real = where._Numbers.sums
 
-    def faulty(self: Any, total: Any, moved: float, rho: float) -> Any:
-        return real(self, total, moved / total.shape[-1] if self.pooled else moved, rho)
+    def faulty(self: Any, what: Any, some: Any) -> Any:
+        total, moved = real(self, what, some)
+        return total, moved / some.size if self.pooled else moved
 
-    patch.setattr(where._Look, "told", faulty)
+    patch.setattr(where._Numbers, "sums", faulty)
 
 
 def shares_that_differ_forgotten(patch: Any) -> None:
     """Charge every column as if all had the mean share."""
-    real = geometry.pull_of
+    real = clipping.pull_of
 
     def faulty(shares: Any, positive: Any) -> Any:
         return real(np.full(shares.size, shares.mean()), positive)
@@ -142,21 +140,21 @@ def shares_that_differ_forgotten(patch: Any) -> None:
 
 def missing_at_no_angle(patch: Any) -> None:
     """Forget that two people may miss different answers."""
-    _less(patch, learn, lambda _, unit: unit == 1 / (reading.PARTS * reading.FINE), np.sqrt(0.5))
+    _less(patch, learn, lambda _, unit: unit == 1 / (rows.PARTS * rows.FINE), np.sqrt(0.5))
 
 
 def noise_looks_at_its_sums(patch: Any) -> None:
     """Give small sums less noise."""
 
     def faulty(total: Any, moved: float, rho: float, unit: float = 1.0) -> Any:
-        return noisy.with_noise(total, min(moved, float(np.abs(total).max()) + 1), rho, unit)
+        return sums.with_noise(total, min(moved, float(np.abs(total).max()) + 1), rho, unit)
 
-    everywhere(patch, noisy.with_noise, faulty)
+    everywhere(patch, sums.with_noise, faulty)
 
 
 def exact_presence(patch: Any) -> None:
     """Divide by how many people are really present."""
-    real = learn.learn_means
+    real = where.learn_means
 
     def faulty(share: Any, *given: Any) -> Any:
         return replace(real(share, *given), present=np.maximum((~np.isnan(share)).sum(axis=0), 1.0))
@@ -166,19 +164,19 @@ def exact_presence(patch: Any) -> None:
 
 def dropped_by_exact_sums(patch: Any) -> None:
     """Drop columns that nobody has an entry in."""
-    real = measure.staged
+    real = method.staged
 
     def faulty(people: Any, *given: Any) -> Any:
         contrast, found = real(people, *given)
         there = ~np.isnan(people.values).all(axis=0)
         return replace(contrast, left=contrast.left & there), found
 
-    everywhere(patch, real, faulty)
+    patch.setattr(method, "staged", faulty)
 
 
 def _less(patch: Any, module: Any, which: Any, share: float) -> None:
     def faulty(total: Any, moved: float, rho: float, unit: float = 1.0) -> Any:
-        return noisy.with_noise(total, moved * share if which(np.asarray(total), unit) else moved, rho, unit)
+        return sums.with_noise(total, moved * share if which(np.asarray(total), unit) else moved, rho, unit)
 
     patch.setattr(module, "with_noise", faulty)
 

@@ -8,12 +8,12 @@ import pytest
 
 from budget import assert_mean_at_most, must_fail
 from discreet.evidence.core.people import People, Question
-from discreet.methods.all import clipping, noisy
+from discreet.methods.all import clipping, sums
 from discreet.methods.all import learn as learning
 from discreet.methods.all.after import results
-from discreet.methods.all.budget import planned, schedule
-from discreet.methods.all.constants import learn
-from discreet.methods.all.measure import measure, settled
+from discreet.methods.all.learn import learn, learn_start
+from discreet.methods.all.method import measure, planned, settled
+from discreet.methods.all.record import schedule
 
 KINDS = ("number", "bounded", "common", "rare", "missing", "answers", "answers", "answers")
 LEVEL, CLAIMED, TWIN = 0.1, 0.12, 0.45
@@ -48,7 +48,7 @@ def rng(monkeypatch):
     """Return the generator of people and of noise; that of the law itself takes ten times as long."""
     rng = np.random.default_rng(1)
     monkeypatch.setattr(
-        noisy, "rounded_gaussian", lambda sigma, count: np.rint(rng.normal(0, sigma, count)).astype(np.int64)
+        sums, "rounded_gaussian", lambda sigma, count: np.rint(rng.normal(0, sigma, count)).astype(np.int64)
     )
     return rng
 
@@ -63,7 +63,7 @@ def p_values(rng, runs, protect, noise=1.0):
         people = alike(rng, PEOPLE, protect)
         budget = planned(people, RHO, schedule(1, len(people))).of(RHO)
         budget = replace(budget, contrast=budget.contrast + budget.stages, stages=0.0)
-        known = learn(people, budget)
+        known = learn(people, budget, learn_start(people, budget))
         told = measure(people, known, budget)
         variance = np.full(len(people), noise * told.contrast.deviation**2)
         found.append(
@@ -100,7 +100,7 @@ def shared_errors(rng, runs):
         group = (rng.random(n) < 0.5).astype(np.int8)
         people = People([""] * columns, questions, "two-sided", "everything", values, group)
         budget = planned(people, rho, ()).of(rho)
-        known = learn(people, budget)
+        known = learn(people, budget, learn_start(people, budget))
         told = measure(people, known, budget)
         z = results(
             people.alternative, known, told, told.contrast.sums, np.full(columns, told.contrast.deviation**2)
@@ -134,7 +134,7 @@ def small_when_missing(rng, runs=30, columns=6, n=6_000, rho=0.02):
         values[(rng.random((n, columns)) < 0.6) & (group == 1)[:, None]] = np.nan
         people = People([""] * columns, questions, "two-sided", "columns", values, group)
         budget = planned(people, rho, ()).of(rho)
-        known = learn(people, budget)
+        known = learn(people, budget, learn_start(people, budget))
         told = measure(people, known, settled(people, known, budget))
         variance = np.full(columns, told.contrast.deviation**2)
         found.append(results(people.alternative, known, told, told.contrast.sums, variance).p <= LEVEL)

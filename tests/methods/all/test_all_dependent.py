@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from discreet.evidence.core.people import People, Question
-from discreet.methods.all import clipping, constants, measure, noisy
+from discreet.methods.all import clipping, learn, method, sums
 from discreet.methods.all.method import ready_all
 from discreet.methods.parameters import Parameters
 
@@ -17,7 +17,7 @@ def rng(monkeypatch):
     """Return the generator of people and of noise, the same each time."""
     rng = np.random.default_rng(3)
     monkeypatch.setattr(
-        noisy, "rounded_gaussian", lambda sigma, count: np.rint(rng.normal(0, sigma, count)).astype(np.int64)
+        sums, "rounded_gaussian", lambda sigma, count: np.rint(rng.normal(0, sigma, count)).astype(np.int64)
     )
     return rng
 
@@ -49,6 +49,6 @@ def test_columns_that_differ_hardly_move_one_that_does_not(rng, columns, correla
 def test_clipping_around_one_centre_is_caught(rng, monkeypatch):
     """Wrong twin: rows of both groups clipped around the same centre, as if columns were independent."""
     monkeypatch.setattr(clipping, "_BIAS", 0.0)
-    for module in (constants, measure):
+    for module in (learn, method):
         monkeypatch.setattr(module, "clear_difference", lambda contrast, *_: np.zeros(contrast.size))
     assert abs(moved(rng, *SETTINGS[1])) > 3.0  # three times what is claimed above

@@ -10,7 +10,7 @@ import pytest
 import discreet
 from discreet import gather
 from discreet.gather import gathered
-from discreet.methods.all import learn
+from discreet.methods.all import sums
 from discreet.methods.all.method import ready_all
 from discreet.methods.parameters import Parameters
 
@@ -75,14 +75,14 @@ def test_a_person_with_several_rows_moves_no_more_than_is_paid_for(reduce):
 
 def test_learners_are_drawn_one_by_one(monkeypatch):
     """Of few people all, of many about as many as are needed, each by a word of its own: no place counts."""
-    monkeypatch.setattr(learn, "LEARNERS", 50)
+    monkeypatch.setattr(sums, "LEARNERS", 50)
     word = np.random.default_rng(1).integers(0, 2**16, 200).astype(np.uint16)
-    monkeypatch.setattr(learn.entropy, "words", lambda count, kind: word[:count].astype(kind))
-    chosen = learn.learners(200)
+    monkeypatch.setattr(sums.entropy, "words", lambda count, kind: word[:count].astype(kind))
+    chosen = sums.learners(200)
     assert 25 < np.count_nonzero(chosen) < 85
-    assert learn.learners(50).all()
+    assert sums.learners(50).all()
     word = word[::-1]
-    assert np.array_equal(learn.learners(200), chosen[::-1])
+    assert np.array_equal(sums.learners(200), chosen[::-1])
 
 
 @pytest.mark.parametrize("width", [1, 300])

@@ -48,12 +48,12 @@ def test_no_step_is_moved_by_more_than_is_paid_for(method, tables):
     """At every step the sums of neighbours are within its sensitivity, and near it; its terms are alike."""
     found = moved(1, method, tables)
     assert max(found.values()) <= audit.ROOM, found
-    learned = {"learn_groups", "told", "_means"}
+    learned = {"learn_groups", "learn_where", "learn_means"}
     every = {*learned, "learn_missing", "learn_norms", "learn", "_differences", *audit.MAIN}
     names = {
-        "all": every | {"measure_again"},
+        "all": every | {"staged"},
         "proved": {*learned, "tell_in_stages", *audit.PROVED},
-        "focus": every | {"measure_again", "select"},
+        "focus": every | {"staged", "select"},
     }
     assert set(found) == names[method]
     if method == "all":

@@ -11,11 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.evidence.core.people import People, Question
-from discreet.methods.all import learn
-from discreet.methods.all.clipping import learn_norms
-from discreet.methods.all.geometry import Ball, Balls, boxes_of, pull_of, reach_of
-from discreet.methods.all.reading import FINE, PARTS, Columns, Rows
-from discreet.methods.all.where import learn_where
+from discreet.methods.all import where
+from discreet.methods.all.clipping import Ball, Balls, pull_of, reach_of
+from discreet.methods.all.learn import learn_norms
+from discreet.methods.all.rows import FINE, PARTS, Columns, Rows, boxes_of
 
 ROOM = audit.ROOM
 CENTRES = st.sampled_from([0.0, 1.0, 0.5, 1e-12, 1 - 1e-12]) | st.floats(0, 1)
@@ -234,7 +233,7 @@ def test_one_person_moves_means_and_lengths_within_their_sensitivity(drawn, data
     records = [audit.Record(np.random.default_rng(0), "truth") for _ in pair]
     for row, record in zip(pair, records, strict=True):
         with audit.standing_in(record):
-            learn.learn_means(row, people, np.ones(len(people), dtype=bool), 1.0)
+            where.learn_means(row, people, np.ones(len(people), dtype=bool), 1.0)
             for box, part in zip(boxes_of(people, rows), (rows.positive, ~rows.positive), strict=True):
                 learn_norms(rows.whole(row)[:, part], box, 1.0, 1.0, np.ones(1, dtype=bool), 1.0)
     for one, two in zip(*(record.steps for record in records), strict=True):
@@ -263,7 +262,7 @@ def test_looks_at_numbers_move_within_their_sensitivity(values, seed, style, rho
     found = []
     for record, row in zip((first, second), (values[:3], values[3:]), strict=True):
         with audit.standing_in(record), np.errstate(all="ignore"):
-            found.append(learn_where(np.array([row, [0.0, 1.0, -2.0]]), columns, rho, 2.0))
+            found.append(where.learn_where(np.array([row, [0.0, 1.0, -2.0]]), columns, rho, 2.0))
     for one, two in zip(first.steps, second.steps, strict=True):
         assert one.terms == two.terms
         assert one.moved(two) <= ROOM

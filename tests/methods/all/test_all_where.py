@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from discreet.evidence.core.people import People, Question
-from discreet.methods.all import noisy, where
+from discreet.methods.all import sums, where
 from discreet.methods.all.after import RATES
 from discreet.methods.all.method import ready_all
-from discreet.methods.all.reading import Columns
+from discreet.methods.all.rows import Columns
 from discreet.methods.parameters import Parameters
 
 RHO, PEOPLE, COPIES = 0.028, 5_000, 4
@@ -26,7 +26,7 @@ def rng(monkeypatch):
     """Return the generator of people and of noise, the same each time."""
     rng = np.random.default_rng(4)
     monkeypatch.setattr(
-        noisy, "rounded_gaussian", lambda sigma, count: np.rint(rng.normal(0, sigma, count)).astype(np.int64)
+        sums, "rounded_gaussian", lambda sigma, count: np.rint(rng.normal(0, sigma, count)).astype(np.int64)
     )
     return rng
 

@@ -12,7 +12,7 @@ from discreet.methods.all.method import ready_all
 from discreet.methods.focus.method import ready_focus
 from discreet.methods.parameters import Parameters
 
-HALVED = ("told", "_means")  # spend half of their share, as who leaves moves them as much
+HALVED = ("learn_where", "learn_means")  # spend half of their share, as who leaves moves them as much
 READY = {"all": ready_all, "proved": ready_all, "focus": ready_focus}
 
 

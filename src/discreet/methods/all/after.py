@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import stdtr
 
 from discreet.alternative import toward
-from discreet.methods.all.reading import FINE
+from discreet.methods.all.rows import FINE
+from discreet.report.parts import Told, Values
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from discreet.alternative import Alternative
-    from discreet.methods.all.reading import Columns, Scaling
     from discreet.methods.all.record import Learned, Measured
+    from discreet.methods.all.rows import Columns, Rows, Scaling
 
 RATES = "difference of rates"
 MEANS = "difference of means"
@@ -44,6 +47,44 @@ class Results:
     deviation: NDArray[np.float64]
     contrast: NDArray[np.float64]
     variance: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tested:
+    """What the columns of some people came to; public."""
+
+    names: tuple[str, ...]
+    effects: tuple[str, ...]
+    results: Results
+    p: NDArray[np.float64]
+
+    @classmethod
+    def joined(cls, parts: Sequence[Tested]) -> Tested:
+        """Return what several subgroups came to, one after the other."""
+        if len(parts) == 1:
+            return parts[0]
+        columns = (
+            np.concatenate([getattr(part.results, field.name) for part in parts]) for field in fields(Results)
+        )
+        return cls(
+            tuple(name for part in parts for name in part.names),
+            tuple(effect for part in parts for effect in part.effects),
+            Results(*columns),
+            np.concatenate([part.p for part in parts]),
+        )
+
+    def told(self, places: NDArray[np.intp], procedure: str) -> Told:
+        """Return the record of it; `places` are those of the columns among all hypotheses."""
+        results = self.results
+        numbers = (results.estimate, results.error, results.degrees, self.p)
+        where = places.astype(np.int64)
+        return Told(where, self.names, self.effects, *numbers, procedure, deviation=results.deviation)
+
+    def values(self, places: NDArray[np.intp]) -> Values:
+        """Return the estimates at these places, with their noise."""
+        kinds = {self.effects[int(place)] for place in places}
+        name = kinds.pop() if len(kinds) == 1 else "difference"
+        return Values(name, self.results.estimate[places], self.results.noise[places])
 
 
 def results(
@@ -77,7 +118,7 @@ def results(
         + doubt**2 * (excess**2 + excess_variance)
         + shift**2 * weights.variance
     )
-    squares, unsure = _squares(measured, known, present, mean, doubt)
+    squares, unsure = _squares(measured, known, weight, present, mean, doubt)
     sampling = balance * squares
     variance = sampling + noise + extra
     degrees = np.maximum(2 * (variance / (balance * unsure)) ** 2, _LEAST)
@@ -85,11 +126,11 @@ def results(
     p = _p_value(toward(z, alternative), degrees, two_sided=alternative == "two-sided")
     # Among those present another share may be in the second group.
     part = np.clip(known.shares + excess / present, 0.5 * share, 0.5 + 0.5 * share)
-    kept = _kept(measured, known)
+    kept = _kept(measured, known, weight)
     worth = units(known.scaling, known.columns, known.two_valued)[0] / (rows.scale * kept)
     unit = worth / (part * (1 - part) * present)
     estimate = rows.sign * contrast * unit
-    sampling = sampling * _under_the_truth(known, mean, contrast, part, present)
+    sampling = sampling * _under_the_truth(rows, weight, mean, contrast, part, present)
     off_by = np.hypot(known.means.doubt / present, (1 / kept - 1) / 2)
     error = np.hypot(np.sqrt(sampling + noise + extra) * unit, np.abs(estimate) * off_by)
     deviation = np.sqrt(squares / present) * worth
@@ -97,7 +138,8 @@ def results(
 
 
 def _under_the_truth(
-    known: Learned,
+    rows: Rows,
+    weight: NDArray[np.float64],
     mean: NDArray[np.float64],
     contrast: NDArray[np.float64],
     part: NDArray[np.float64],
@@ -107,8 +149,7 @@ def _under_the_truth(
 
     It is ((1-h) s1 + h s0)/s, s1 and s0 the variances of the groups, s that of everybody.
     """
-    rows = known.rows
-    step = rows.scale * known.weight
+    step = rows.scale * weight
     rate = np.clip(rows.centre + mean / step, 1e-4, 1 - 1e-4)
     apart = contrast / (part * (1 - part) * present * step)
     second, first = (np.clip(rate + by * apart, 1e-4, 1 - 1e-4) for by in (1 - part, -part))
@@ -116,12 +157,12 @@ def _under_the_truth(
     return np.where(rows.answers, ratio, 1.0)
 
 
-def _kept(measured: Measured, known: Learned) -> NDArray[np.float64]:
+def _kept(measured: Measured, known: Learned, weight: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return about what clipping leaves of an entry: of answers by what their sums came to, all together.
 
     Estimates allow for a weight that is off by half of what clipping takes: it may take more in one group.
     """
-    rows, weight = known.rows, known.weight
+    rows = known.rows
     if not rows.positive.any():
         return weight
     rate = np.where(rows.turned, 1 - known.means.mean, known.means.mean)
@@ -133,6 +174,7 @@ def _kept(measured: Measured, known: Learned) -> NDArray[np.float64]:
 def _squares(
     measured: Measured,
     known: Learned,
+    weight: NDArray[np.float64],
     present: NDArray[np.float64],
     mean: NDArray[np.float64],
     doubt: NDArray[np.float64],
@@ -141,7 +183,7 @@ def _squares(
 
     Of answers, which are 0 or `scale`, it follows from their mean; of numbers from squares.
     """
-    rows, weight = known.rows, known.weight
+    rows = known.rows
     about = np.maximum(measured.squares.sums - mean**2 * present, 0.0)
     unsure = np.full(about.size, measured.squares.deviation)
     # Columns of numbers are scaled alike: rows as long as they are leave each about this.

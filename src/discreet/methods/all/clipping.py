@@ -1,32 +1,29 @@
-"""How rows are scaled and clipped: what leaves the most to be found, by numbers that are public by then.
+"""Rows clipped to balls: how far one person then moves the sums, and which scales and radii are best.
 
-Columns of equal deviation share the noise evenly; where there is much noise, it pays to give more to those
-that cost less, and rare answers cost the most. How long people's rows are is told as histograms.
+Each part of a row is clipped by itself, in whole numbers of steps. Scales and radii follow from numbers that
+are public by then: columns of equal deviation share the noise evenly; where there is much noise, it pays to
+give more to those that cost less, and rare answers cost the most. Proof: docs/proofs/all-privacy.md.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import ndtr
 
-from discreet.methods.all.geometry import Ball, Balls, boxes_of, pull_of, reach_of
-from discreet.methods.all.looks import row_lengths
-from discreet.methods.all.noisy import with_noise
-from discreet.methods.all.reading import FINE, Rows
-from discreet.methods.all.record import Norms
+from discreet.methods.all.in_numpy import clipped
+from discreet.methods.all.rows import FINE, Rows, boxes_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evidence.core.people import People
-    from discreet.methods.all.geometry import Box
-    from discreet.methods.all.reading import Columns, Scaling
     from discreet.methods.all.record import Means
+    from discreet.methods.all.rows import Box, Columns, Scaling
 
 _ENTRIES = (2.5, 3.5, 5.0, 7.0, 10.0, 15.0)  # the largest scaled entries that are considered
 _EVENNESS = (1.0, 0.7, 0.4, 0.0)  # 1: every column has deviation 1; 0: an answer is an answer
@@ -35,8 +32,6 @@ _NEEDED = 2.7  # the z score of a discovery, about
 _USUAL = (0.7, 5.0)
 _CENTRED_FROM = (0.0, 0.05, 0.15, 0.3, 1.0)  # answers more frequent than this are centred
 _COMMON = 0.03  # of the variance of a column: errors that all columns share would make false ones crowd
-_RATIO, _BINS = 1.18, 24
-_SEEN = 0.75  # of the people must stand out of the noise, or their rows are taken to be as long as is usual
 _OWN = 0.7  # of the largest entry is the least radius for numbers: few are clipped for their own sake
 _SMALLEST = 0.3  # radii are tried from this share of the usual norm on
 # Clipping weighs a column by the others. Where these differ between the groups and a column that does not
@@ -45,7 +40,141 @@ _SMALLEST = 0.3  # radii are tried from this share of the usual norm on
 # (docs/proofs/all-p-values.md).
 _BIAS = 0.2**2
 _CLEAR = 2.5  # deviations of its noise, from which on a difference is clear
+_UP = 1 + 2.0**-40
+_OVER = 0.2  # a ball is this much larger, squared, than rows without their largest entry, at most
 _LEAST = 0.94  # answers keep this weight: what clipping does to their means must be small
+
+
+@dataclass(frozen=True, slots=True)
+class Ball:
+    """Rows of one part clipped: entries first, each by what the others amount to; then the row to `radius`.
+
+    With C^2 = radius^2 - min(b^2, radius^2/6) and b the largest entry,
+    w_ij = min(1, C / sqrt(|v_i|^2 - v_ij^2)).
+    A column is weighted by the other columns alone, so that one without effect stays so; if b is small, no
+    row is then longer than `radius`. A radius of infinity clips nothing.
+    """
+
+    radius: float
+    entry: float
+
+    @property
+    def room(self) -> float:
+        """C^2, for entries other than the one that is weighted."""
+        return self.radius**2 - min(self.entry**2, self.radius**2 * _OVER / (1 + _OVER))
+
+    def clip(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the clipped rows of some people, whole numbers; shape (n, columns)."""
+        if math.isinf(self.radius) or rows.shape[1] == 0:
+            return rows
+        return clipped(rows, self.room, self.radius)[0]
+
+    def weight(self, norm: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return about the weight of the entries of rows this long."""
+        if math.isinf(self.radius):
+            return np.ones(norm.shape)
+        return np.minimum(1.0, math.sqrt(self.room) / np.maximum(norm, 1e-9))
+
+
+@dataclass(frozen=True, slots=True)
+class Balls:
+    """How both parts of a row are clipped; the signed one to a share of the radius, one for each group."""
+
+    positive: Ball
+    signed: Ball
+    sizes: tuple[float, float] = (1.0, 1.0)
+
+    def of(self, group: int) -> tuple[Ball, Ball]:
+        """Return the balls for both parts of people in this group."""
+        return self.positive, Ball(self.signed.radius * self.sizes[group], self.signed.entry)
+
+    @property
+    def numbers(self) -> NDArray[np.float64]:
+        """Room and radius of each ball, by group and part; shape (2, 2, 2)."""
+        return np.array([[(ball.room, ball.radius) for ball in self.of(side)] for side in (0, 1)])
+
+    def clip(
+        self, whole: NDArray[np.int16], positive: NDArray[np.bool_], group: NDArray[np.int8]
+    ) -> NDArray[np.float64]:
+        """Return the clipped rows of some people, whole numbers; shape (n, m)."""
+        rows = whole.astype(np.float64)
+        if positive.any():
+            rows[:, positive] = self.positive.clip(rows[:, positive])
+        if not positive.all():
+            for side in (0, 1):
+                place = np.ix_(np.flatnonzero((group == 1) == (side == 1)), ~positive)
+                rows[place] = self.of(side)[1].clip(rows[place])
+        return rows
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Norms:
+    """The share of people in each bin of norms, and a norm that stands for the bin. Public."""
+
+    share: NDArray[np.float64]
+    norm: NDArray[np.float64]
+
+    def mean_weight(self, ball: Ball) -> float:
+        """Return about the mean weight that clipping leaves to an entry, never 0."""
+        return max(float(self.share @ ball.weight(self.norm)), 1e-6)
+
+    def shorter_by(self, squared: float) -> Norms:
+        """Return the norms of rows that are shorter by this on average, squared; at least half as long."""
+        return replace(self, norm=np.sqrt(np.maximum(self.norm**2 - squared, self.norm**2 / 4)))
+
+    def energy(self, ball: Ball) -> float:
+        """Return the mean of squared norms after clipping."""
+        return float(self.share @ (ball.weight(self.norm) * self.norm) ** 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How far one person can move each kind of sum, in steps."""
+
+    contrast: float
+    sums: float
+    squares: float
+
+
+Pull = tuple[tuple[float, float], tuple[float, float]]
+"""The largest |y - f| of each group, then part."""
+
+
+def pull_of(shares: NDArray[np.float64], positive: NDArray[np.bool_]) -> Pull:
+    """Return how much labels weigh at most; f is the share of each column."""
+    ends = [
+        (float(some.max(initial=0.0)), float(1 - some.min(initial=1.0)))
+        for some in (shares[positive], shares[~positive])
+    ]
+    return (ends[0][0], ends[1][0]), (ends[0][1], ends[1][1])
+
+
+def reach_of(boxes: tuple[Box, Box], balls: Balls, pull: Pull, *, protected: bool, seen: int = 1) -> Reach:
+    """Return the sensitivities of sum (y - f) v, of sum v, and of sum v^2.
+
+    A neighbour with the same label moves the first by |y - f| times the distance of two rows; one with
+    another label by both rows, each times its own |y - f|. Rows without negative entries in a ball are
+    sqrt(2) radii apart. Whoever leaves one of `seen` = 2 tables for the other moves the sums of both by one
+    row.
+    """
+    same: list[float] = []
+    other, apart, length = [0.0, 0.0], [0.0, 0.0], [0.0, 0.0]
+    for group in (0, 1):
+        moved = [0.0, 0.0]
+        for part, (box, ball) in enumerate(zip(boxes, balls.of(group), strict=True)):
+            most = min(box.radius, ball.radius)
+            far = box.apart
+            if not math.isinf(ball.radius):
+                far = min(box.shrunk, (2.0 if part else math.sqrt(2)) * ball.radius)
+            if seen > 1:
+                far = max(far, math.sqrt(seen) * most)
+            moved[part] = pull[group][part] * far
+            other[part] += pull[group][part] * most
+            apart[part], length[part] = max(apart[part], far), max(length[part], most)
+        same.append(math.hypot(*moved))
+    contrast = max(*same, math.hypot(*other)) if protected else max(same)
+    fourth = [min(box.squares, box.entry * size) for box, size in zip(boxes, length, strict=True)]
+    return Reach(contrast * _UP, math.hypot(*apart) * _UP, math.sqrt(2) * math.hypot(*fourth) * _UP)
 
 
 def scaled_rows(
@@ -106,7 +235,8 @@ def scaled_rows(
         seen = _STRENGTHS[:, None] * strength / np.sqrt(1 + noise / weight)
         return float(np.sum(ndtr(seen - _NEEDED)))
 
-    centred = max(_CENTRED_FROM, key=lambda least: worth(rows(_USUAL[0], _USUAL[1], least)))
+    tried = {least: worth(rows(_USUAL[0], _USUAL[1], least)) for least in _CENTRED_FROM}
+    centred = max(tried, key=tried.__getitem__)
     best = max((rows(*option, centred) for option in product(_EVENNESS, _ENTRIES)), key=worth)
     return best if worth(best) >= 0 else replace(best, centred=answers)
 
@@ -118,39 +248,6 @@ def usual_norms(rows: Rows, scaling: Scaling) -> tuple[float, float]:
     parts = (float(np.sum(squared[part])) for part in (rows.positive, ~rows.positive))
     positive, signed = (FINE * math.sqrt(part) for part in parts)
     return positive, signed
-
-
-def learn_norms(
-    whole: NDArray[np.int16],
-    box: Box,
-    usual: float,
-    rho: float,
-    inside: NDArray[np.bool_],
-    people: float,
-    sizes: NDArray[np.float64] | None = None,
-) -> Norms:
-    """Return how many people have rows of which norm, in one part; one person moves it by sqrt(2).
-
-    People in neither group are not `inside`; about how many are is `people`. Norms are taken in units of
-    the size of rows in one's group, where `sizes` are given. Where nothing is to be seen in the noise, rows
-    are taken to be about as long as is `usual`.
-    """
-    if box.columns == 0:
-        return Norms(np.ones(1), np.ones(1))
-    edges = box.radius * _RATIO ** -np.arange(float(_BINS))[::-1]  # the last is the longest that there can be
-    norm = row_lengths(whole) if sizes is None else row_lengths(whole) / sizes
-    counts = np.bincount(np.searchsorted(edges[:-1], norm), inside, minlength=_BINS)
-    noisy = with_noise(counts, math.sqrt(2), rho)
-    kept = np.where(noisy.sums > 3 * noisy.deviation, noisy.sums, 0.0)
-    if kept.sum() <= _SEEN * people:
-        around = 1 + math.sqrt(0.8 / box.columns) * np.array([-1.3, -0.5, 0.0, 0.5, 1.3])
-        around = np.minimum(usual * np.sqrt(np.maximum(around, 0.1)), box.radius)
-        return Norms(np.full(5, 0.2), np.maximum(around, 1.0))
-    # Those who were lost in the noise may have the longest rows that are usual.
-    lost = max(people - float(kept.sum()), 0.0)
-    longest = edges[np.flatnonzero(kept)[-1]]
-    share, norm = np.append(kept, lost), np.append(edges[0], edges[1:] / math.sqrt(_RATIO))
-    return Norms(share / share.sum(), np.append(norm, min(max(longest, 1.25 * usual), box.radius)))
 
 
 def best_balls(

@@ -1,35 +1,59 @@
-"""What a release learns before it measures: group sizes, means, and who has no entry in which group.
+"""The constants that rows are made with, learned step by step, each with its part of the budget.
 
-Each step spends its own share and tells whole-number sums with noise (docs/proofs/all-privacy.md). A poor
-answer costs power, never privacy.
+First what does not depend on how rows are scaled and clipped: group sizes, where columns lie, who has no
+entry in which group. Then how long rows are, which balls they are clipped to, and around which centres. Each
+step tells whole-number sums with noise (docs/proofs/all-privacy.md). A poor answer costs power, not privacy.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.methods.all.looks import sum_lacking
-from discreet.methods.all.noisy import with_noise
-from discreet.methods.all.reading import FINE, PARTS
-from discreet.methods.all.record import Groups, Means, Missing
-from discreet.methods.all.tiles import contrast
-from discreet.methods.all.where import PRESENT
-from discreet.noise import entropy
+from discreet.methods.all.clipping import (
+    Ball,
+    Norms,
+    best_balls,
+    can_be_apart,
+    clear_difference,
+    pull_of,
+    reach_of,
+    scaled_rows,
+    usual_norms,
+)
+from discreet.methods.all.record import Groups, Learned, Means, Missing, uneven_labels
+from discreet.methods.all.rows import FINE, PARTS, Columns, boxes_of
+from discreet.methods.all.sums import (
+    Totals,
+    contrast,
+    learners,
+    row_lengths,
+    some_rows,
+    sum_lacking,
+    whole_numbers,
+    with_noise,
+)
+from discreet.methods.all.where import FARTHEST, learn_means, learn_where
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evidence.core.people import People
-    from discreet.methods.all.reading import Columns
+    from discreet.methods.all.clipping import Balls, Reach
+    from discreet.methods.all.record import Budget, Noisy
+    from discreet.methods.all.rows import Box, Rows, Scaling
 
-LEARNERS = 2**16
-"""More people than this teach the constants little: a sample of about this size does."""
 _CLEAR = 3.0  # deviations
-_OFF = 0.085  # about how far from 0 the mean of a column may be when contrasts are taken, in deviations
+_OFF = 0.3  # how far off the mean of a column the centre of its numbers may be, in deviations
+_MISSING = 0.1  # of the budget, at most, for who is missing
+_NEAR = 0.085  # about how far from 0 the mean of a column may be when contrasts are taken, in deviations
 _UNEVEN = 1.0  # about how uneven: the difference of both groups' rates of missing entries, over the mean rate
+_RATIO, _BINS = 1.18, 24  # of the histogram of rows' lengths
+_SEEN = 0.75  # of the people must stand out of the noise, or their rows are taken to be as long as is usual
 
 
 def learn_groups(group: NDArray[np.int8], rho: float) -> Groups:
@@ -44,57 +68,61 @@ def learn_groups(group: NDArray[np.int8], rho: float) -> Groups:
     return Groups(float(noisy.sums[0]), float(noisy.sums[1]), float(noisy.deviation))
 
 
-def learners(rows: int) -> NDArray[np.bool_]:
-    """Return the people that constants are learned from: all, or of very many a sample by lot.
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Start:
+    """What is learned first: group sizes, where numbers lie, means, who has no entry. Public but the sample.
 
-    Each is drawn by itself, so that it does not matter in which order people come: where they have
-    identifiers, somebody who is replaced may come first, and move all others by a place.
+    `values` and `group` are those of the people who teach the constants, `part` their share of all; `rho` is
+    what is left for contrasts, `left` how much of that was meant for learning.
     """
-    if rows <= LEARNERS:
-        return np.ones(rows, dtype=np.bool_)
-    return entropy.words(rows, np.uint16) < 2**16 * LEARNERS // rows
+
+    groups: Groups
+    share: float
+    shares: NDArray[np.float64]
+    sizes: tuple[float, float]
+    missing: Missing
+    columns: Columns
+    scaling: Scaling
+    means: Means
+    two_valued: NDArray[np.bool_]
+    values: NDArray[Any]
+    group: NDArray[np.int8]
+    part: float
+    rho: float
+    left: float
 
 
-def learn_means(share: NDArray[np.float64], people: People, sought: NDArray[np.bool_], rho: float) -> Means:
-    """Return the mean of the columns that are sought, all answers among them, of shares in [0, 1]."""
-    several = [range(len(people))[asked.places] for asked in people.questions]
-    several = [
-        places
-        for asked, places in zip(people.questions, several, strict=True)
-        if asked.answers and len(places) > 1
-    ]
-    chosen = np.array([place for places in several for place in places], dtype=np.intp)
-    single = np.setdiff1d(np.flatnonzero(sought), chosen)
-    learned = _means(share[:, single], share[:, chosen], tuple(map(len, several)), rho)
-    order = np.concatenate([single, chosen])
-    means = Means(*(np.ones(len(people)) for _ in range(3)))
-    means.mean[order], means.present[order], means.doubt[order] = learned.mean, learned.present, learned.doubt
-    return means
+def learn_start(people: People, budget: Budget, groups: Groups | None = None) -> Start:
+    """Learn all that does not depend on how rows are scaled and clipped.
 
-
-def _means(
-    single: NDArray[np.float64], choices: NDArray[np.float64], sizes: tuple[int, ...], rho: float
-) -> Means:
-    """Return the means of columns that stand alone, then of columns of which a person has one at most.
-
-    A share less 1/2, beside its presence of weight sqrt(3)/2, moves by at most 1. The answers to one
-    question, beside its presence of weight 1, move by at most sqrt(2).
+    Guarantee: Gaussian(sqrt(2 rho)), rho being the parts spent (docs/proofs/all-privacy.md).
     """
-    known = ~np.isnan(single)
-    alone = np.trunc(np.where(known, single - 0.5, 0.0) * FINE).sum(axis=0)
-    there = np.count_nonzero(known, axis=0) * PRESENT
-    chosen = np.nansum(choices, axis=0) * FINE
-    firsts = np.cumsum((0, *sizes[:-1])) if sizes else np.zeros(0, dtype=np.intp)
-    asked = np.count_nonzero(~np.isnan(choices[:, firsts]), axis=0) * FINE
-    norm = FINE * math.sqrt(single.shape[1] + 2 * len(sizes))
-    noisy = with_noise(np.concatenate([alone, there, chosen, asked]), norm, rho)
-    totals, doubt = noisy.sums, noisy.deviation / PRESENT
-    alone, there, chosen, asked = np.split(totals, np.cumsum([alone.size, there.size, chosen.size]))
-    rows = max(len(single), 1.0)
-    there = np.clip(there / PRESENT, 1.0, rows)
-    asked = np.repeat(np.clip(asked / FINE, 1.0, rows), sizes)
-    mean = np.concatenate([alone / FINE / there + 0.5, chosen / FINE / asked])
-    return Means(np.clip(mean, 0.0, 1.0), np.concatenate([there, asked]), np.full(mean.size, float(doubt)))
+    groups = learn_groups(people.group, budget.groups) if groups is None else groups
+    share = round(groups.share * PARTS) / PARTS
+    columns = Columns.of(people)
+    sample = learners(people.rows)
+    values = some_rows(people.values, sample)
+    # Counts move as much by one who leaves as by one who is replaced: half for each of two subgroups.
+    where = learn_where(
+        values, columns, budget.where / people.seen, people.size * len(values) / max(people.rows, 1)
+    )
+    sought = np.isinf(where.doubt)
+    means, left = Means(where.mean, where.present, where.doubt), where.left * people.seen
+    if sought.any():
+        learned = where.scaling.shares(values, columns)
+        means = means.or_else(learn_means(learned, people, sought, budget.centre / people.seen), sought)
+    else:
+        left += budget.centre
+    part = len(values) / max(people.rows, 1)
+    means = replace(means, present=means.present / max(part, 1e-9), doubt=means.doubt / max(part, 1e-9))
+    norm = missing_norm(people, groups, means)
+    rho = budget.contrast + budget.stages + left
+    wanted = missing_share(norm, groups, means, share, rho)
+    more = max(min(wanted, _MISSING) * rho - budget.missing, 0.0)
+    missing = learn_missing(people, columns, groups, means, share, norm, budget.missing + more)
+    shares, sizes = shares_present(people, columns, groups, means, share, missing)
+    public = (groups, share, shares, sizes, missing, columns, where.scaling, means, where.two_valued)
+    return Start(*public, values, people.group[sample], part, rho - more, left - more)
 
 
 def missing_norm(people: People, groups: Groups, means: Means) -> float:
@@ -107,12 +135,12 @@ def missing_norm(people: People, groups: Groups, means: Means) -> float:
 def missing_share(norm: float, groups: Groups, means: Means, share: float, rho: float) -> float:
     """Return the share of the budget that is best spent on how unevenly entries are missing.
 
-    A column whose mean is `_OFF` deviations from 0 adds `_OFF` times the noise told here to the noise of its
+    A column whose mean is `_NEAR` deviations from 0 adds `_NEAR` times the noise told here to that of its
     contrast; the share balances the two. It is 0 where the number of missing entries says enough.
     """
     long = math.sqrt(1 + float(np.sum(np.minimum(means.present / groups.people, 1.0))))
-    best = _OFF * norm / (math.sqrt(2) * long)
-    unknown = _OFF**2 * float(np.mean(_usual(groups, means, share) ** 2)) * 2 * rho
+    best = _NEAR * norm / (math.sqrt(2) * long)
+    unknown = _NEAR**2 * float(np.mean(_usual(groups, means, share) ** 2)) * 2 * rho
     return best if unknown / (2 * max(share, 1 - share) * long) ** 2 > 2 * best else 0.0
 
 
@@ -179,3 +207,146 @@ def shares_present(
         if clear.any():
             return shares, (float(sizes[0]), float(sizes[1]))
     return shares, (1.0, 1.0)
+
+
+def learn(people: People, budget: Budget, start: Start) -> Learned:
+    """Learn the other constants; rows are clipped to balls where that pays.
+
+    Guarantee: Gaussian(sqrt(2 rho)), rho being the parts spent (docs/proofs/all-privacy.md).
+    """
+    groups, shares, columns, means, part = start.groups, start.shares, start.columns, start.means, start.part
+    protected = people.protect == "everything"
+    unsure = _unsure(groups, start.share, budget.weights, protected=protected)
+    rows = scaled_rows(people, means, start.scaling, columns, groups.people, shares, start.rho, unsure)
+    boxes = boxes_of(people, rows)
+    whole = whole_numbers(start.values, start.scaling, columns, rows)
+    usual, signed = usual_norms(rows, start.scaling), ~rows.positive
+    own = np.array(start.sizes)[(start.group == 1).astype(np.intp)]
+    told = partial(learn_norms, rho=budget.norms / 2, inside=start.group >= 0, people=groups.people * part)
+    norms = (
+        told(whole[:, rows.positive], boxes[0], usual[0]),
+        told(whole[:, signed], boxes[1], usual[1], sizes=own),
+    )
+    doubt = max(start.share, 1 - start.share, float(protected)) / math.sqrt(2 * max(budget.weights, 1e-12))
+    best = partial(
+        best_balls,
+        boxes=boxes,
+        shares=shares,
+        positive=rows.positive,
+        people=groups.people,
+        rho=start.rho,
+        offset=float(np.sum(rows.shift**2)),
+        doubt=doubt,
+        protected=protected,
+        sizes=start.sizes,
+    )
+    balls, left = best(norms), start.left
+    total = Totals.of(whole, start.group, balls, rows.positive)
+    reach = reach_of(boxes, balls, pull_of(shares, rows.positive), protected=protected, seen=people.seen)
+    noisy = with_noise(total.rows[0], reach.sums, budget.recentre, 1 / FINE)
+    kept = norms[0].mean_weight(balls.positive), norms[1].mean_weight(balls.signed)
+    weight, apart = np.where(rows.positive, *kept), np.zeros(len(people))
+    centred = noisy.sums - rows.shift / FINE * weight * groups.people * part
+    if can_be_apart(boxes[1], balls.signed):
+        there = means.present * max(part, 1e-9)
+        mean = replace(noisy, sums=centred, unit=0.0).over(there)
+        apart = _differences(total, reach, start, weight, mean, rows.positive, budget.apart)
+        # Around two centres rows are shorter.
+        shorter = FINE**2 * float(np.sum(shares * (1 - shares) * apart**2))
+        norms = norms[0], norms[1].shorter_by(shorter)
+    else:
+        left += budget.apart
+    there = means.present * part * weight
+    # Centres move as far as they are more likely to be wrong than what was told of them.
+    wrong = np.where(rows.answers, means.doubt / means.present * rows.scale, _OFF) ** 2
+    trust = wrong / (wrong + (noisy.deviation / there) ** 2)
+    scaling, rows = _around_centres(start.scaling, rows.moved_by(trust * centred / there), columns)
+    boxes = boxes_of(people, rows)
+    balls = _fitted(best(norms), boxes)
+    apart = apart if can_be_apart(boxes[1], balls.signed) else np.zeros(len(people))
+    sure = float(noisy.deviation) ** 2 if part == 1 else math.inf
+    constants = (groups, start.share, shares, start.missing, columns, scaling, means, rows, norms, balls)
+    return Learned(*constants, (1 - trust) * centred, sure, apart, start.two_valued, left)
+
+
+def learn_norms(
+    whole: NDArray[np.int16],
+    box: Box,
+    usual: float,
+    rho: float,
+    inside: NDArray[np.bool_],
+    people: float,
+    sizes: NDArray[np.float64] | None = None,
+) -> Norms:
+    """Return how many people have rows of which norm, in one part; one person moves it by sqrt(2).
+
+    People in neither group are not `inside`; about how many are is `people`. Norms are taken in units of
+    the size of rows in one's group, where `sizes` are given. Where nothing is to be seen in the noise, rows
+    are taken to be about as long as is `usual`.
+    """
+    if box.columns == 0:
+        return Norms(np.ones(1), np.ones(1))
+    edges = box.radius * _RATIO ** -np.arange(float(_BINS))[::-1]  # the last is the longest that there can be
+    norm = row_lengths(whole) if sizes is None else row_lengths(whole) / sizes
+    counts = np.bincount(np.searchsorted(edges[:-1], norm), inside, minlength=_BINS)
+    noisy = with_noise(counts, math.sqrt(2), rho)
+    kept = np.where(noisy.sums > 3 * noisy.deviation, noisy.sums, 0.0)
+    if kept.sum() <= _SEEN * people:
+        around = 1 + math.sqrt(0.8 / box.columns) * np.array([-1.3, -0.5, 0.0, 0.5, 1.3])
+        around = np.minimum(usual * np.sqrt(np.maximum(around, 0.1)), box.radius)
+        return Norms(np.full(5, 0.2), np.maximum(around, 1.0))
+    # Those who were lost in the noise may have the longest rows that are usual.
+    lost = max(people - float(kept.sum()), 0.0)
+    longest = edges[np.flatnonzero(kept)[-1]]
+    share, norm = np.append(kept, lost), np.append(edges[0], edges[1:] / math.sqrt(_RATIO))
+    return Norms(share / share.sum(), np.append(norm, min(max(longest, 1.25 * usual), box.radius)))
+
+
+def _differences(
+    total: Totals,
+    reach: Reach,
+    start: Start,
+    weight: NDArray[np.float64],
+    mean: Noisy,
+    positive: NDArray[np.bool_],
+    rho: float,
+) -> NDArray[np.float64]:
+    """Return how far apart the groups are in each column, where a first look makes that clear.
+
+    Entries that one group lacks more often than the other add to a contrast as long as their mean is not 0.
+    """
+    shares, part = start.shares, max(start.part, 1e-9)
+    unit = 1 / (PARTS * FINE * part)
+    look = with_noise(contrast(total.rows, shares), PARTS * reach.contrast, rho, unit)
+    size = shares * (1 - shares) * start.means.present * weight
+    excess, unknown = uneven_labels(start.groups, start.share, shares, start.means, start.missing)
+    doubt = np.square(mean.deviation)
+    variance = look.deviation**2 + mean.sums**2 * unknown + doubt * (excess**2 + unknown)
+    return clear_difference(look.sums - mean.sums * excess, np.sqrt(variance), size, positive)
+
+
+def _around_centres(scaling: Scaling, rows: Rows, columns: Columns) -> tuple[Scaling, Rows]:
+    """Move the ranges of numbers without bounds to where their centres now are.
+
+    What lies far out is drawn in as far on both sides then: where the groups have the same centre but not the
+    same spread, they keep the same mean.
+    """
+    free = columns.free
+    centre, middle = scaling.centre.copy(), rows.centre.copy()
+    moved = centre[free] + (middle[free] - 0.5) * 2 * scaling.reach[free]
+    centre[free], middle[free] = np.clip(moved, -FARTHEST, FARTHEST), 0.5
+    return replace(scaling, centre=centre), replace(rows, centre=middle)
+
+
+def _unsure(groups: Groups, share: float, rho: float, *, protected: bool) -> float:
+    """Return the variance of what will be known of sum (y - f): from the sizes of groups, and from itself."""
+    moved = 1.0 if protected else max(share, 1 - share)
+    return 1 / (1 / max(0.5 * groups.deviation**2, 1e-9) + 2 * rho / moved**2)
+
+
+def _fitted(balls: Balls, boxes: tuple[Box, Box]) -> Balls:
+    """Return balls of the same radii for boxes that moved a little."""
+    positive, signed = (
+        Ball(ball.radius, box.entry) for ball, box in zip((balls.positive, balls.signed), boxes, strict=True)
+    )
+    return replace(balls, positive=positive, signed=signed)

@@ -1,33 +1,54 @@
-"""Tell all: noise on every statistic, then BH on the p-values (docs/proofs/all-privacy.md, all-fdr.md)."""
+"""Tell all: noise on the contrast of the groups for every hypothesis, then BH on the p-values.
+
+The budget is divided by public numbers; constants are learned; the contrasts are measured in stages, before
+each of which columns that show nothing are dropped by a public rule on their own z scores so far. The noise
+of a stage depends on which columns are left and on nothing else: that costs no false discoveries. Proofs:
+docs/proofs/all-privacy.md, all-fdr.md.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+import math
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.alternative import toward
 from discreet.classical.step_up import adaptive_bh
-from discreet.methods.all.after import Results, units
-from discreet.methods.all.budget import planned, schedule
-from discreet.methods.all.constants import learn
-from discreet.methods.all.measure import check_budget, measure, settled, staged
+from discreet.methods.all.after import Tested, results, units
+from discreet.methods.all.clipping import Ball, can_be_apart, clear_difference, pull_of, reach_of
+from discreet.methods.all.learn import learn, learn_start
 from discreet.methods.all.proved.method import ready_proved
+from discreet.methods.all.record import LEAST, Budget, Means, Measured, Noisy, schedule
+from discreet.methods.all.rows import FINE, PARTS, Columns, boxes_of
+from discreet.methods.all.sums import Totals, check_noise, contrast, with_noise
+from discreet.methods.all.where import where_share
 from discreet.methods.method import Ready, expected, released
 from discreet.privacy.curves import gaussian_budget
 from discreet.privacy.events import gaussian_events
-from discreet.report.parts import FdrPromise, Told, Values, strongest_first
+from discreet.report.parts import FdrPromise, strongest_first
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from discreet.evidence.core.people import People
-    from discreet.methods.all.budget import Budget, Stages
-    from discreet.methods.all.record import Groups
+    from discreet.methods.all.after import Results
+    from discreet.methods.all.clipping import Reach
+    from discreet.methods.all.record import Groups, Learned, Stages
+    from discreet.methods.all.rows import Box
     from discreet.methods.parameters import Parameters
     from discreet.report.release import Release
+
+APPROXIMATE = (
+    "the t law of the z scores is near the truth, which very rare answers in small groups can strain, and "
+    "columns that do not differ are independent of the rest, or nearly so"
+)
+_APART = 0.015  # of the budget: differences that would bias others are large, and show in this
+_QUIET = 0.1  # where noise adds this little to the variance of a contrast, one stage will do
+_MOST = 2**29  # no sum is moved by more than this, times the square root of the columns
+_STAGES = 8  # later ones; none spends less than one in so many parts
 
 
 def ready_all(people: People, asked: Parameters) -> Ready:
@@ -63,42 +84,44 @@ def ready_all(people: People, asked: Parameters) -> Ready:
     return Ready(events, fdr, draw)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Tested:
-    """What the columns of some people came to; public."""
+def planned(people: People, rho: float, later: Stages, m: int | None = None) -> Budget:
+    """Return the shares for these questions and this number of people; `m` of the hypotheses are measured.
 
-    names: tuple[str, ...]
-    effects: tuple[str, ...]
-    results: Results
-    p: NDArray[np.float64]
+    Each step gets what it needs to be right within a few people of a hundred, or a tenth of a deviation, and
+    no more than a most: what is learned beyond that is worth less than a sharper contrast.
+    """
+    m, n = len(people) if m is None else m, people.size
+    kinds = {(question.answers, question.bounds is not None) for question in people.questions}
+    enough = partial(_enough, rho, n)
+    groups = group_share(people, rho)
+    numbers = [asked.bounds is not None for asked in people.questions if not asked.answers]
+    part = m / max(len(people), 1)
+    where = where_share(round(part * sum(numbers)), round(part * numbers.count(False)), rho, n)
+    centre = enough(m, 0.03, 0.005, 0.03)
+    norms = enough(2, 0.01, 0.002, 0.01)
+    recentre = enough(4 * m, 0.02, 0.003, 0.015)
+    sums = enough(4 * m, 0.05, 0.003, 0.01)
+    apart = _APART
+    missing = 0.005
+    weights = 0.01 if any(answers for answers, _ in kinds) else 0.0
+    # About the noise of one stage: columns of deviation 1, rows as long as their number, equal groups.
+    noise = 4 * m / (2 * rho * max(n, 1))
+    squares = LEAST
+    rest = 1 - (groups + where + centre + norms + recentre + sums + apart + missing + weights + squares)
+    rest *= 1 - 2.0**-45
+    contrast = rest if noise < _QUIET else rest * (1 - sum(share for _, share in later))
+    learning = (groups, where, centre, norms, recentre, apart)
+    return Budget(*learning, squares, sums, missing, weights, contrast, rest - contrast)
 
-    @classmethod
-    def joined(cls, parts: Sequence[Tested]) -> Tested:
-        """Return what several subgroups came to, one after the other."""
-        if len(parts) == 1:
-            return parts[0]
-        columns = (
-            np.concatenate([getattr(part.results, field.name) for part in parts]) for field in fields(Results)
-        )
-        return cls(
-            tuple(name for part in parts for name in part.names),
-            tuple(effect for part in parts for effect in part.effects),
-            Results(*columns),
-            np.concatenate([part.p for part in parts]),
-        )
 
-    def told(self, places: NDArray[np.intp], procedure: str) -> Told:
-        """Return the record of it; `places` are those of the columns among all hypotheses."""
-        results = self.results
-        numbers = (results.estimate, results.error, results.degrees, self.p)
-        where = places.astype(np.int64)
-        return Told(where, self.names, self.effects, *numbers, procedure, deviation=results.deviation)
+def group_share(people: People, rho: float) -> float:
+    """Return the share that learns how large the groups are: none where that is public."""
+    return _enough(rho, people.size, 2, 0.01, 0.002, 0.05) if people.protect == "everything" else 0.0
 
-    def values(self, places: NDArray[np.intp]) -> Values:
-        """Return the estimates at these places, with their noise."""
-        kinds = {self.effects[int(place)] for place in places}
-        name = kinds.pop() if len(kinds) == 1 else "difference"
-        return Values(name, self.results.estimate[places], self.results.noise[places])
+
+def _enough(rho: float, n: int, squared: float, error: float, least: float, most: float) -> float:
+    """Return the share at which sums of this squared sensitivity are within `error` of the people."""
+    return min(max(squared / (2 * rho * (error * max(n, 1)) ** 2), least), most)
 
 
 def measured(people: People, budget: Budget, later: Stages, groups: Groups | None = None) -> Tested:
@@ -107,7 +130,7 @@ def measured(people: People, budget: Budget, later: Stages, groups: Groups | Non
     Guarantee: Gaussian(sqrt(2 rho)), rho being the whole budget.
     """
     with np.errstate(all="ignore"):  # a warning would speak of the data
-        known = learn(people, budget, groups)
+        known = learn(people, budget, learn_start(people, budget, groups))
         budget = settled(people, known, budget)
         first = measure(people, known, budget)
         contrast, results = staged(people, known, first, budget.stages, later)
@@ -115,7 +138,191 @@ def measured(people: People, budget: Budget, later: Stages, groups: Groups | Non
     return Tested(tuple(map(str, people.names)), effects, results, np.where(contrast.left, results.p, 1.0))
 
 
-APPROXIMATE = (
-    "the t law of the z scores is near the truth, which very rare answers in small groups can strain, and "
-    "columns that do not differ are independent of the rest, or nearly so"
-)
+def check_budget(budget: Budget, columns: int) -> None:
+    """Refuse, before anything is spent, a budget that asks for noise that cannot be drawn."""
+    main = (budget.contrast, budget.squares, budget.missing, budget.stages / _STAGES or budget.contrast)
+    most = _MOST * math.sqrt(columns) / math.sqrt(2 * min(main))
+    check_noise(1 / math.sqrt(2 * budget.whole), most)
+
+
+def settled(people: People, known: Learned, budget: Budget) -> Budget:
+    """Return the budget of what is measured, with what learning has left, divided as the rows ask for."""
+    budget = budget.and_also(known.left)
+    rows, present = known.rows, known.means.present
+    exact = known.groups.deviation == 0 and math.isinf(known.balls.positive.radius)
+    if exact or not rows.positive.any():
+        budget = replace(budget, weights=0.0).and_also(budget.weights)
+    reach = _reach(people, known)
+    rho = 2 * (budget.squares + budget.sums + budget.contrast + budget.stages)
+    size, middle = np.minimum(rows.scale, rows.most), rows.middle / FINE
+    hidden = size * np.minimum(known.means.doubt / known.means.present, 0.5)
+    level = np.clip(middle, hidden, size - hidden)
+    variance = np.where(rows.answers, level * (size - level), (rows.scale * known.scaling.spread) ** 2)
+    variance = np.maximum(variance * present, 1e-9)
+    noise = (reach.contrast / FINE) ** 2 / rho / float(np.mean(variance * known.shares * (1 - known.shares)))
+    squares = (reach.squares / FINE**2 / variance)[~rows.answers] ** 2 / rho
+    sums = ((size - 2 * level) * reach.sums / FINE / variance)[rows.answers] ** 2 / rho
+    typical = [float(np.median(errors)) if errors.size else 0.0 for errors in (squares, sums)]
+    return budget.sharpened(noise, typical[0], typical[1], _of_means(known, reach, variance, rho))
+
+
+def _of_means(known: Learned, reach: Reach, variance: NDArray[np.float64], rho: float) -> tuple[float, float]:
+    """Return what errors of means add to the variance of contrasts, over that of sampling.
+
+    If sums were measured with all of the budget; beside it the share of it that would teach what is known.
+    They count where more are present in one group.
+    """
+    present = known.means.present
+    uneven = known.uneven_variance + known.uneven**2
+    deviation = reach.sums / FINE / math.sqrt(rho)
+    added = (deviation / present) ** 2 * uneven / (variance * known.shares * (1 - known.shares))
+    return float(np.median(added)), deviation**2 / known.centred
+
+
+def measure(people: People, known: Learned, budget: Budget) -> Measured:
+    """Tell the sums of all columns.
+
+    Guarantee: the composition of Gaussian events, of the parts contrast, sums, squares and weights.
+    """
+    share, shares, protected = known.share, known.shares, people.protect == "everything"
+    reach = _reach(people, known)
+    total = _totals(people, known)
+    weighed = PARTS * FINE * max(float(protected), math.sqrt(people.seen) * max(share, 1 - share))
+    unit = 1 / (PARTS * FINE)
+    sums = with_noise(total.rows[0], reach.sums, budget.sums, 1 / FINE)
+    contrasts = with_noise(contrast(total.rows, shares), PARTS * reach.contrast, budget.contrast, unit)
+    return Measured(
+        replace(contrasts, sums=contrasts.sums + known.weight * known.contrast_of_centres()[0]),
+        sums if math.isinf(known.centred) else _sharper(sums, known),
+        with_noise(total.squares, reach.squares, budget.squares, 1 / FINE**2),
+        with_noise(contrast(total.weights, share), weighed, budget.weights, unit)
+        if budget.weights
+        else Noisy(np.zeros(1), 0.0),
+    )
+
+
+def _sharper(sums: Noisy, known: Learned) -> Noisy:
+    """Return sums together with what is known of them since centres were moved."""
+    expected = known.rows.shift / FINE * known.weight * known.groups.people + known.rest
+    trust = known.centred / (known.centred + sums.deviation**2)
+    return replace(
+        sums, sums=expected + trust * (sums.sums - expected), deviation=sums.deviation * math.sqrt(trust)
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Contrast:
+    """The contrasts of all stages together, each column's own noise, and which columns are left."""
+
+    sums: NDArray[np.float64]
+    variance: NDArray[np.float64]
+    left: NDArray[np.bool_]
+
+    def and_also(self, sums: NDArray[np.float64], variance: NDArray[np.float64]) -> Contrast:
+        """Return the mean with another measurement of the columns that are left, by inverse variance."""
+        mean, noise = self.sums.copy(), self.variance.copy()
+        before = self.variance[self.left]
+        share = before / (before + variance)
+        mean[self.left] += share * (sums - mean[self.left])
+        noise[self.left] = before * (1 - share)
+        return replace(self, sums=mean, variance=noise)
+
+
+def staged(
+    people: People, known: Learned, first: Measured, rho: float, later: Stages
+) -> tuple[Contrast, Results]:
+    """Return the contrasts after all stages, and what follows from them; `rho` pays for the later ones."""
+    noisy = first.contrast
+    combined = Contrast(
+        noisy.sums, np.full(len(people), noisy.deviation**2), np.ones(len(people), dtype=np.bool_)
+    )
+    outcome = results(people.alternative, known, first, combined.sums, combined.variance)
+    if rho == 0:
+        return combined, outcome
+    whole = sum(share for _, share in later)
+    for least, share in later:
+        left = combined.left & (toward(outcome.z, people.alternative) >= least)
+        combined = replace(combined, left=left)
+        if not left.any():
+            break
+        asked = people.only(left)
+        around = replace(known, apart=_apart(known, outcome))
+        kept = _known(asked, around, left)
+        # Rows of fewer columns: the same budget adds less noise.
+        moved, total = PARTS * _reach(asked, kept).contrast, _totals(asked, kept)
+        exact, unit = contrast(total.rows, kept.shares), 1 / (PARTS * FINE)
+        again = with_noise(exact, moved, rho * share / whole, unit)
+        lacking = around.contrast_of_centres()[0][left] if kept.apart.any() else 0.0
+        # All stages in the units of the first, whose clipping left other weights.
+        unit = known.weight[left] / kept.weight
+        sums = (again.sums + kept.weight * lacking) * unit
+        combined = combined.and_also(sums, (again.deviation * unit) ** 2)
+        outcome = results(people.alternative, known, first, combined.sums, combined.variance)
+    return combined, outcome
+
+
+def _apart(known: Learned, outcome: Results) -> NDArray[np.float64]:
+    """Return how far apart the groups are, as far as that is clear from all stages so far."""
+    size = known.shares * (1 - known.shares) * known.means.present * known.weight
+    return clear_difference(outcome.contrast, np.sqrt(outcome.variance), size, known.rows.positive)
+
+
+def _known(asked: People, known: Learned, left: NDArray[np.bool_]) -> Learned:
+    """Return the constants of the columns that are left, with balls as wide as their number asks for."""
+    parts = ("centre", "reach", "spread")
+    scaling = replace(known.scaling, **{part: getattr(known.scaling, part)[left] for part in parts})
+    means = Means(known.means.mean[left], known.means.present[left], known.means.doubt[left])
+    rows = known.rows.only(left)
+    boxes = boxes_of(asked, rows)
+    # Rows of fewer columns are shorter in proportion: clipped so, they keep about the same weights.
+    share = [
+        float(np.count_nonzero(left & part)) / max(1, np.count_nonzero(part))
+        for part in (known.rows.positive, ~known.rows.positive)
+    ]
+    balls = replace(
+        known.balls,
+        positive=_smaller(known.balls.positive, share[0], boxes[0]),
+        signed=_smaller(known.balls.signed, share[1], boxes[1]),
+    )
+    norms = tuple(
+        replace(norm, norm=norm.norm * math.sqrt(part)) for norm, part in zip(known.norms, share, strict=True)
+    )
+    apart = known.apart[left] if can_be_apart(boxes[1], balls.signed) else np.zeros(len(asked))
+    return replace(
+        known,
+        apart=apart,
+        shares=known.shares[left],
+        columns=Columns.of(asked),
+        scaling=scaling,
+        means=means,
+        rows=rows,
+        balls=balls,
+        norms=norms,
+    )
+
+
+def _smaller(ball: Ball, share: float, box: Box) -> Ball:
+    """Return the ball for a share of the columns; none where their box is as small."""
+    radius = math.sqrt(ball.room * share + min(box.entry**2, ball.room * share / 5)) if share else math.inf
+    return Ball(radius if radius < box.radius else math.inf, box.entry)
+
+
+def _reach(people: People, known: Learned) -> Reach:
+    """Return how far one person can move the sums of these rows.
+
+    Around two centres an entry is no larger than the largest of all, and a row no longer than its ball, which
+    is then what bounds it: `can_be_apart`.
+    """
+    boxes = boxes_of(people, known.rows)
+    if known.apart.any():
+        signed = replace(boxes[1], entry=max(boxes[1].entry, known.rows.most * FINE), squares=math.inf)
+        boxes = boxes[0], signed
+    pull = pull_of(known.shares, known.rows.positive)
+    return reach_of(boxes, known.balls, pull, protected=people.protect == "everything", seen=people.seen)
+
+
+def _totals(people: People, known: Learned) -> Totals:
+    """Return the sums of people's rows around their group's centre. Private."""
+    sides = known.sides if known.apart.any() else (known.rows, known.rows)
+    rules = np.stack([rows.rules(known.scaling, known.columns) for rows in sides])
+    return Totals.of(people.values, people.group, known.balls, known.rows.positive, rules)

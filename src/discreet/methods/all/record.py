@@ -1,11 +1,12 @@
-"""What a release has learned and measured, all of it public: what everything after the draw reads.
+"""What a release plans, learns and measures, all of it public: what everything after the draw reads.
 
 Nothing here draws noise or sees data.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import math
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,10 +15,19 @@ from scipy.special import ndtri
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from discreet.methods.all.geometry import Ball, Balls
-    from discreet.methods.all.reading import Columns, Rows, Scaling
+    from discreet.methods.all.clipping import Balls, Norms
+    from discreet.methods.all.rows import Columns, Rows, Scaling
 
     Floats = NDArray[np.float64]
+
+Stages = tuple[tuple[float, float], ...]
+"""Before each later stage columns with z scores below the first number are dropped; then its share."""
+LEAST = 0.002
+"""Of the budget, at least, for what variances are made of."""
+_MOST = 0.12  # of the budget, for the same
+_FIRST, _LATER = 0.5, 8  # the share of the first stage, and how many others divide the rest
+_EASIEST, _HARDEST = 0.3, 2.5  # z scores asked for before the first of these, and before the last at most
+_FEWEST = 5  # of fewer columns none is dropped: little would be gained
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,6 +64,104 @@ class Noisy:
 
 
 @dataclass(frozen=True, slots=True)
+class Budget:
+    """What each step may spend, as parts of the whole; a part that is not needed is 0.
+
+    `groups`: who is in which group. `where`: where numbers lie. `centre`: the mean of every column. `norms`:
+    how long people's rows are. `recentre`: the mean again, now that rows can be clipped. `apart`: a first
+    look at how far the groups differ, so that each is clipped around its own centre. The rest: `contrast` of
+    the groups, `squares` for its variance, `sums`, `missing` and `weights` to correct it; `stages`: the
+    contrast of fewer columns again.
+    """
+
+    groups: float
+    where: float
+    centre: float
+    norms: float
+    recentre: float
+    apart: float
+    squares: float
+    sums: float
+    missing: float
+    weights: float
+    contrast: float
+    stages: float
+
+    def of(self, rho: float) -> Budget:
+        """Return the budget of each step."""
+        return Budget(*(getattr(self, field.name) * rho for field in fields(self)))
+
+    def without_groups(self) -> Budget:
+        """Return the budget where the sizes of the groups are known already."""
+        return replace(self, groups=0.0, contrast=self.contrast + self.groups)
+
+    def and_also(self, left: float) -> Budget:
+        """Return the budget of what is measured, with what learning has left of its own."""
+        first = self.contrast / (self.contrast + self.stages)
+        return replace(self, contrast=self.contrast + first * left, stages=self.stages + (1 - first) * left)
+
+    def sharpened(self, noise: float, squares: float, sums: float, means: tuple[float, float]) -> Budget:
+        """Return the budget with as much for squares and for sums as pays.
+
+        Parameters
+        ----------
+        noise : float
+            The variance of the noise in contrasts over that of sampling, if they got all that there is.
+        squares, sums : float
+            The squared relative error of a variance that follows from squares, or from sums, likewise.
+        means : (float, float)
+            What errors of means add to the variance of contrasts, likewise, and the share that would teach
+            what is known of means already.
+
+        Notes
+        -----
+        An error of v in the variance is worth about 3 v / (1 + noise)^2 of the people at the p-values that
+        matter, an added variance v about v / (1 + noise), and a share s costs s noise / (1 + noise).
+        """
+        whole = self.squares + self.sums + self.contrast + self.stages
+        price = max(noise * (1 + noise), 1e-9)
+        wanted = [math.sqrt(3 * error / price) for error in (squares, sums)]
+        wanted[1] = max(wanted[1], math.sqrt(means[0] / max(noise, 1e-9)) - means[1])
+        parts = [min(max(share, LEAST), _MOST) * whole for share in wanted]
+        first = self.contrast / (self.contrast + self.stages)
+        rest = (whole - sum(parts)) * (1 - 2.0**-45)
+        return replace(
+            self, squares=parts[0], sums=parts[1], contrast=first * rest, stages=(1 - first) * rest
+        )
+
+    @property
+    def whole(self) -> float:
+        """The sum of all parts."""
+        return math.fsum(getattr(self, field.name) for field in fields(self))
+
+    def of_a_sample(self, times: float) -> Budget:
+        """Return the budget with which people who each stand for so many see what all of them would.
+
+        Sums of n people that are compared with their number need noise in proportion to n, contrasts noise in
+        proportion to its root.
+        """
+        near_zero = ("apart", "missing", "weights", "contrast", "stages")
+        powers = {field.name: 1 if field.name in near_zero else 2 for field in fields(self)}
+        return Budget(*(getattr(self, name) * times**power for name, power in powers.items()))
+
+
+def schedule(signals: int, m: int) -> Stages:
+    """Return the later stages, where so many of `m` hypotheses are expected to be real.
+
+    The last one is for columns with z scores that half as many of all columns would show by chance as are
+    expected to be real. What is found depends little on the number of stages and on their shares
+    (`discreet bench people --raw`).
+    """
+    if m < _FEWEST:
+        return ()
+    last = min(max(-float(ndtri(signals / m / 4)), _EASIEST), _HARDEST)
+    steps = range(_LATER)
+    return tuple(
+        (_EASIEST + (last - _EASIEST) * step / (_LATER - 1), (1 - _FIRST) / _LATER) for step in steps
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Groups:
     """The sizes of the two groups as far as they are known, and the deviation of the noise in each."""
 
@@ -80,6 +188,11 @@ class Means:
     mean: NDArray[np.float64]
     present: NDArray[np.float64]
     doubt: NDArray[np.float64]
+
+    def or_else(self, other: Means, at: NDArray[np.bool_]) -> Means:
+        """Return the other ones at some places."""
+        pairs = ((self.mean, other.mean), (self.present, other.present), (self.doubt, other.doubt))
+        return Means(*(np.where(at, there, here) for here, there in pairs))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -110,26 +223,6 @@ def uneven_labels(
     present = np.minimum(np.maximum(means.present, 1.0), n)
     excess = groups.second - share * n - missing.excess - apart * present
     return excess, 0.5 * groups.deviation**2 + missing.variance + (apart * means.doubt) ** 2
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Norms:
-    """The share of people in each bin of norms, and a norm that stands for the bin. Public."""
-
-    share: NDArray[np.float64]
-    norm: NDArray[np.float64]
-
-    def mean_weight(self, ball: Ball) -> float:
-        """Return about the mean weight that clipping leaves to an entry, never 0."""
-        return max(float(self.share @ ball.weight(self.norm)), 1e-6)
-
-    def shorter_by(self, squared: float) -> Norms:
-        """Return the norms of rows that are shorter by this on average, squared; at least half as long."""
-        return replace(self, norm=np.sqrt(np.maximum(self.norm**2 - squared, self.norm**2 / 4)))
-
-    def energy(self, ball: Ball) -> float:
-        """Return the mean of squared norms after clipping."""
-        return float(self.share @ (ball.weight(self.norm) * self.norm) ** 2)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -196,7 +289,8 @@ class Learned:
     @property
     def weight(self) -> NDArray[np.float64]:
         """About the mean weight that clipping leaves to an entry of each column."""
-        return mean_weights(self.rows, self.norms, self.balls)
+        positive = self.norms[0].mean_weight(self.balls.positive)
+        return np.where(self.rows.positive, positive, self.norms[1].mean_weight(self.balls.signed))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -217,9 +311,3 @@ class Measured:
     sums: Noisy
     squares: Noisy
     weights: Noisy
-
-
-def mean_weights(rows: Rows, norms: tuple[Norms, Norms], balls: Balls) -> NDArray[np.float64]:
-    """Return about the mean weight that clipping leaves to an entry of each column."""
-    positive, signed = norms[0].mean_weight(balls.positive), norms[1].mean_weight(balls.signed)
-    return np.where(rows.positive, positive, signed)

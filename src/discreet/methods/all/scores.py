@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import log_ndtr, ndtr, owens_t
 
 from discreet.classical.step_up import adaptive_bh, step_up_positions
-from discreet.methods.all.noisy import check_noise, with_noise
+from discreet.methods.all.sums import check_noise, with_noise
 from discreet.methods.method import INDEPENDENT, Ready, doubts, promised, record, score_name
 from discreet.privacy.curves import gaussian_budget
 from discreet.privacy.events import gaussian_events

@@ -1,4 +1,4 @@
-"""Where numbers lie: a centre and a reach for each column, found by looking closer, and closer again.
+"""Where columns lie: a centre and a reach for numbers, by looking closer and closer; means of answers.
 
 Each look tells sums with noise (docs/proofs/all-privacy.md). Which columns need another one depends on what
 was told before; what is not needed is left for the rest of the release.
@@ -12,29 +12,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.methods.all.looks import (
-    PARTS_OF_WINDOW,
-    SIZES,
-    SMALLEST,
-    count_places,
-    count_sizes,
-    sum_distances,
-    sum_places,
-)
-from discreet.methods.all.noisy import with_noise
-from discreet.methods.all.reading import FINE, Scaling
+from discreet.methods.all.in_numpy import PARTS_OF_WINDOW, SIZES, SMALLEST
+from discreet.methods.all.record import Means
+from discreet.methods.all.rows import FINE, Scaling
+from discreet.methods.all.sums import Look, look, with_noise
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from discreet.methods.all.reading import Columns
+    from discreet.evidence.core.people import People
     from discreet.methods.all.record import Noisy
+    from discreet.methods.all.rows import Columns
 
     Floats = NDArray[np.float64]
     Places = NDArray[np.intp]
 
-PRESENT = math.isqrt(3 * FINE * FINE // 4)
-"""What being present counts beside a share in +-1/2: together they move by one at most."""
+_PRESENT = math.isqrt(3 * FINE * FINE // 4)  # counts for being present: with a share in +-1/2, one at most
+# How far one person moves what is asked of a column: from one bin of a histogram to another; a share in
+# +-1/2, beside presence of weight sqrt(3)/2, by at most 1, and so a distance in [0, 1].
+_MOVED = {Look.SIZES: math.sqrt(2), Look.MEANS: FINE, Look.DISTANCES: FINE, Look.PLACES: math.sqrt(2)}
 _LOOKS = 8  # at one column, at most
 _USUAL = (2.0**-8, 2.0**18)
 _INNER = 4  # octaves below the end of an interval that begins at zero; the others hold little
@@ -76,7 +72,7 @@ class Where:
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class _Look:
+class _Numbers:
     """Columns of numbers, private; of each its centre, window, how many are present, and the noise in that.
 
     Where they are `pooled`, all columns are looked at as one.
@@ -91,19 +87,27 @@ class _Look:
     two_valued: NDArray[np.bool_]
     pooled: bool = False
 
-    def told(self, total: NDArray[Any], moved: float, rho: float) -> Noisy:
-        """Tell sums over columns, shape (.., columns), of which one person moves each by `moved`.
+    def sums(self, what: Look, some: Places) -> tuple[NDArray[np.int64], float]:
+        """Return what is asked of some columns, shape (.., columns), and how far one person moves it.
 
-        Together these move by sqrt(columns) times as much; their own sum by as many times.
+        Together k columns move by sqrt(k) times as much as one; their own sum by as many times.
         """
-        k = total.shape[-1]
+        total = look(what, self.values, self.at[some], self.centre[some], self.window[some])
+        if what is Look.MEANS:
+            total = total * np.array([[1], [_PRESENT]])
         if not self.pooled:
-            return with_noise(total, moved * math.sqrt(k), rho)
-        noisy = with_noise(total.sum(axis=-1, keepdims=True), moved * k, rho)
+            return total, _MOVED[what] * math.sqrt(some.size)
+        return total.sum(axis=-1, keepdims=True), _MOVED[what] * some.size
+
+    def each(self, noisy: Noisy, some: Places) -> Noisy:
+        """Return what was told of each column: of all together, the same of each."""
+        k = some.size
+        if not self.pooled:
+            return noisy
         return replace(noisy, sums=np.repeat(noisy.sums / k, k, axis=-1), deviation=noisy.deviation / k)
 
     def __repr__(self) -> str:
-        return "Look(private)"
+        return "Numbers(private)"
 
 
 def where_share(bounded: int, free: int, rho: float, size: int) -> float:
@@ -127,9 +131,9 @@ def learn_where(values: NDArray[Any], columns: Columns, rho: float, size: float)
     bounded, free = np.arange(columns.bounded.size), np.arange(columns.bounded.size, at.size)
     half = columns.high / 2 - columns.low / 2
     blank = np.zeros(at.size)
-    look = _Look(values, at, blank, blank + 1, blank + n, blank + math.inf, blank > 0)
-    look.centre[bounded], look.window[bounded] = columns.low + half, np.maximum(half, _SMALL)
-    reach = look.window.copy()
+    numbers = _Numbers(values, at, blank, blank + 1, blank + n, blank + math.inf, blank > 0)
+    numbers.centre[bounded], numbers.window[bounded] = columns.low + half, np.maximum(half, _SMALL)
+    reach = numbers.window.copy()
     left = rho
     aim, worst = 0.5 / n**2, 0.5 / (_COARSE * n) ** 2
     kinds = ((bounded, sum(_COSTS[1:]), _BOUNDED), (free, sum(_COSTS), _FREE))
@@ -137,64 +141,64 @@ def learn_where(values: NDArray[Any], columns: Columns, rho: float, size: float)
     for kind, cost, taken in kinds:
         some = kind
         part = _FIRST * rho * some.size * cost / max(whole, 1.0)  # what the first looks at these may cost
-        look.pooled = part < worst * cost * some.size
-        if not some.size or (look.pooled and kind is bounded):
+        numbers.pooled = part < worst * cost * some.size
+        if not some.size or (numbers.pooled and kind is bounded):
             continue
-        count = 1 if look.pooled else some.size
-        unit = min(aim, part / cost) if look.pooled else part / (cost * count)
+        count = 1 if numbers.pooled else some.size
+        unit = min(aim, part / cost) if numbers.pooled else part / (cost * count)
         if kind is free:
             left -= unit * _COSTS[0] * count
-            _sizes(look, some, unit * _COSTS[0] * count)
-        if not look.pooled:
+            _sizes(numbers, some, with_noise(*numbers.sums(Look.SIZES, some), unit * _COSTS[0] * count))
+        if not numbers.pooled:
             left -= unit * _COSTS[1] * count
-            _narrow(look, some, unit * _COSTS[1] * count)
+            _narrow(numbers, some, with_noise(*numbers.sums(Look.PLACES, some), unit * _COSTS[1] * count))
         for _ in range(_LOOKS):
-            price = unit * _COSTS[2] * (1 if look.pooled else some.size)
+            price = unit * _COSTS[2] * (1 if numbers.pooled else some.size)
             if not some.size or price > left:
                 break
             left -= price
-            doubt = _means(look, some, price / 2)
-            scale = _distances(look, some, price / 2)
+            doubt = _means(numbers, some, with_noise(*numbers.sums(Look.MEANS, some), price / 2))
+            scale = _scales(numbers, some, with_noise(*numbers.sums(Look.DISTANCES, some), price / 2))
             reach[some] = scale * taken
-            window = look.window[some]
+            window = numbers.window[some]
             again = (scale * _CLOSE < window) | (scale > _BEYOND * window)
             some = some[again]
-            look.window[some] = np.clip((_AROUND * scale + _SURE * doubt)[again], _SMALL, _LARGE)
-    return _found(look, reach, columns, m, left)
+            numbers.window[some] = np.clip((_AROUND * scale + _SURE * doubt)[again], _SMALL, _LARGE)
+    return _found(numbers, reach, columns, m, left)
 
 
-def _found(look: _Look, reach: Floats, columns: Columns, m: int, left: float) -> Where:
+def _found(numbers: _Numbers, reach: Floats, columns: Columns, m: int, left: float) -> Where:
     """Return what was found of the numbers, at their places among all columns."""
-    low, high, bounded = look.centre - reach, look.centre + reach, slice(columns.bounded.size)
+    low, high, bounded = numbers.centre - reach, numbers.centre + reach, slice(columns.bounded.size)
     low[bounded] = np.maximum(low[bounded], columns.low)
     high[bounded] = np.minimum(high[bounded], columns.high)
     around, centre = np.maximum(high / 2 - low / 2, _SMALL), low / 2 + high / 2
-    mean = np.clip(0.5 + (look.centre - centre) / around / 2, 0.0, 1.0)
+    mean = np.clip(0.5 + (numbers.centre - centre) / around / 2, 0.0, 1.0)
     taken = np.where(np.arange(reach.size) < columns.bounded.size, _BOUNDED, _FREE)
-    spread = np.where(np.isinf(look.doubt), 1 / math.sqrt(12), _SPREAD * reach / (taken * around))
+    spread = np.where(np.isinf(numbers.doubt), 1 / math.sqrt(12), _SPREAD * reach / (taken * around))
     table = np.repeat([[0.5], [0.5], [1 / math.sqrt(12)], [0.5], [1.0], [math.inf]], m, axis=1)
-    table[:, columns.numbers] = centre, around, np.clip(spread, 0.05, 0.5), mean, look.present, look.doubt
+    spread = np.clip(spread, 0.05, 0.5)
+    table[:, columns.numbers] = centre, around, spread, mean, numbers.present, numbers.doubt
     mean, present, doubt = table[3:]
     two_valued = np.zeros(m, dtype=np.bool_)
-    two_valued[columns.numbers] = look.two_valued
+    two_valued[columns.numbers] = numbers.two_valued
     return Where(Scaling(*table[:3]), mean, present, doubt, two_valued, left)
 
 
-def _sizes(look: _Look, some: Places, rho: float) -> None:
+def _sizes(numbers: _Numbers, some: Places, noisy: Noisy) -> None:
     """Find an interval where numbers without bounds crowd, from how many people have one of each size.
 
-    A histogram moves by sqrt(2) a column. Its bins are octaves of positive and of negative numbers, and zero.
-    Of all runs of bins the shortest is taken that surely holds nearly as many as any other.
+    The bins are octaves of positive and of negative numbers, and zero. Of all runs of bins the shortest is
+    taken that surely holds nearly as many as any other.
     """
-    counts = count_sizes(look.values, look.at[some])
-    noisy = look.told(counts, math.sqrt(2), rho)
+    noisy = numbers.each(noisy, some)
     low, high, score = _crowds(noisy.sums, float(noisy.deviation))
     enough = score >= _NEARLY * score.max(axis=0)
     length = np.where(enough, (high - low)[:, None], np.inf)
     chosen = np.argmin(length, axis=0)
-    look.centre[some] = (low + high)[chosen] / 2
-    look.window[some] = _MARGIN * (high - low)[chosen] / 2
-    look.two_valued[some] = _two_valued(noisy.sums, float(noisy.deviation))
+    numbers.centre[some] = (low + high)[chosen] / 2
+    numbers.window[some] = _MARGIN * (high - low)[chosen] / 2
+    numbers.two_valued[some] = _two_valued(noisy.sums, float(noisy.deviation))
 
 
 def _two_valued(sums: Floats, deviation: float) -> NDArray[np.bool_]:
@@ -241,32 +245,27 @@ def _crowds(sums: Floats, deviation: float) -> tuple[Floats, Floats, Floats]:
     return low, high, score
 
 
-def _means(look: _Look, some: Places, rho: float) -> Floats:
+def _means(numbers: _Numbers, some: Places, noisy: Noisy) -> Floats:
     """Move the centre of some columns to the mean of what is in their window; learn how many are present.
 
-    Returns the deviations of the noise in these centres. A share in +-1/2 beside its presence, of weight
-    sqrt(3)/2, moves by at most 1.
+    Returns the deviations of the noise in these centres.
     """
-    total, present = sum_places(look.values, look.at[some], look.centre[some], look.window[some])
-    noisy = look.told(np.stack([total, present * PRESENT]), FINE, rho)
-    look.doubt[some] = noisy.deviation / PRESENT
-    look.present[some] = np.clip(noisy.sums[1] / PRESENT, 1.0, max(len(look.values), 1.0))
-    mean = np.clip(noisy.sums[0] / (FINE / 2) / look.present[some], -1.0, 1.0)
-    centre = look.centre[some] + mean * look.window[some]
-    look.centre[some] = np.clip(centre, -FARTHEST, FARTHEST)
-    return np.minimum(noisy.deviation / (FINE / 2) / look.present[some], 1.0) * look.window[some]
+    noisy = numbers.each(noisy, some)
+    numbers.doubt[some] = noisy.deviation / _PRESENT
+    numbers.present[some] = np.clip(noisy.sums[1] / _PRESENT, 1.0, max(len(numbers.values), 1.0))
+    mean = np.clip(noisy.sums[0] / (FINE / 2) / numbers.present[some], -1.0, 1.0)
+    centre = numbers.centre[some] + mean * numbers.window[some]
+    numbers.centre[some] = np.clip(centre, -FARTHEST, FARTHEST)
+    return np.minimum(noisy.deviation / (FINE / 2) / numbers.present[some], 1.0) * numbers.window[some]
 
 
-def _narrow(look: _Look, some: Places, rho: float) -> None:
+def _narrow(numbers: _Numbers, some: Places, noisy: Noisy) -> None:
     """Move the windows of some columns to where most numbers crowd.
 
-    A histogram moves by sqrt(2) a column. It shows a narrow column within a wide window, where the noise in
-    a mean would be wider than the column. Of all runs of bins the shortest is taken that surely holds nearly
-    as many as any other.
+    A histogram shows a narrow column within a wide window, where the noise in a mean would be wider than the
+    column. Of all runs of bins the shortest is taken that surely holds nearly as many as any other.
     """
-    centre, window = look.centre[some], look.window[some]
-    counts = count_places(look.values, look.at[some], centre, window)
-    noisy = look.told(counts, math.sqrt(2), rho)
+    centre, window = numbers.centre[some], numbers.window[some]
     total = np.concatenate([np.zeros((1, some.size)), np.cumsum(noisy.sums, axis=0)])
     width = np.arange(1, PARTS_OF_WINDOW + 1)
     runs = [total[wide:] - total[:-wide] for wide in width]
@@ -275,16 +274,49 @@ def _narrow(look: _Look, some: Places, rho: float) -> None:
     first = np.stack([run.argmax(axis=0) for run in runs])[shortest, np.arange(some.size)]
     wide = width[shortest]
     middle = centre + ((2 * first + wide) / PARTS_OF_WINDOW - 1) * window
-    look.centre[some] = np.clip(middle, -FARTHEST, FARTHEST)
-    look.window[some] = np.clip(_MARGIN * (wide + 1) / PARTS_OF_WINDOW * window, _SMALL, _LARGE)
+    numbers.centre[some] = np.clip(middle, -FARTHEST, FARTHEST)
+    numbers.window[some] = np.clip(_MARGIN * (wide + 1) / PARTS_OF_WINDOW * window, _SMALL, _LARGE)
 
 
-def _distances(look: _Look, some: Places, rho: float) -> Floats:
-    """Return the scale of some columns: twice the mean distance from the centre, at most the window's end.
+def _scales(numbers: _Numbers, some: Places, noisy: Noisy) -> Floats:
+    """Return the scale of some columns: twice the mean distance from the centre, at most the window's end."""
+    noisy = numbers.each(noisy, some)
+    mean = (
+        (noisy.sums[0] + noisy.deviation / 2) / FINE / numbers.present[some]
+    )  # rather too large than too small
+    return np.clip(2 * np.clip(mean, _NEAREST / 2, 1.0) * numbers.window[some], _SMALL, _LARGE)
 
-    A distance in [0, 1] moves by at most 1.
+
+def learn_means(share: Floats, people: People, sought: NDArray[np.bool_], rho: float) -> Means:
+    """Return the mean of the columns that are sought, all answers among them, of shares in [0, 1].
+
+    A share less 1/2, beside its presence of weight sqrt(3)/2, moves by at most 1. The answers to one
+    question, of which a person gives one, beside its presence of weight 1, move by at most sqrt(2).
     """
-    total = sum_distances(look.values, look.at[some], look.centre[some], look.window[some])
-    noisy = look.told(total, FINE, rho)
-    mean = (noisy.sums + noisy.deviation / 2) / FINE / look.present[some]  # rather too large than too small
-    return np.clip(2 * np.clip(mean, _NEAREST / 2, 1.0) * look.window[some], _SMALL, _LARGE)
+    several = [
+        range(len(people))[asked.places]
+        for asked in people.questions
+        if asked.answers and len(range(len(people))[asked.places]) > 1
+    ]
+    sizes = [len(places) for places in several]
+    chosen = np.array([place for places in several for place in places], dtype=np.intp)
+    single = np.setdiff1d(np.flatnonzero(sought), chosen)
+    known = ~np.isnan(share[:, single])
+    alone = np.trunc(np.where(known, share[:, single] - 0.5, 0.0) * FINE).sum(axis=0)
+    there = np.count_nonzero(known, axis=0) * _PRESENT
+    given = np.nansum(share[:, chosen], axis=0) * FINE
+    firsts = np.array([places[0] for places in several], dtype=np.intp)
+    asked = np.count_nonzero(~np.isnan(share[:, firsts]), axis=0) * FINE
+    norm = FINE * math.sqrt(single.size + 2 * len(several))
+    noisy = with_noise(np.concatenate([alone, there, given, asked]), norm, rho)
+    ends = np.cumsum([single.size, single.size, chosen.size])
+    alone, there, given, asked = np.split(noisy.sums, ends)
+    rows = max(len(share), 1.0)
+    there = np.clip(there / _PRESENT, 1.0, rows)
+    asked = np.repeat(np.clip(asked / FINE, 1.0, rows), sizes)
+    means = Means(*(np.ones(len(people)) for _ in range(3)))
+    order = np.concatenate([single, chosen])
+    mean = np.concatenate([alone / FINE / there + 0.5, given / FINE / asked])
+    means.mean[order], means.present[order] = np.clip(mean, 0.0, 1.0), np.concatenate([there, asked])
+    means.doubt[order] = noisy.deviation / _PRESENT
+    return means

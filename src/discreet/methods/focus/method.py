@@ -12,10 +12,10 @@ import numpy as np
 
 from discreet.classical.step_up import step_up_positions
 from discreet.evidence.core.compared import compared
-from discreet.methods.all.budget import group_share, planned, schedule
+from discreet.methods.all.after import Tested
 from discreet.methods.all.learn import learn_groups
-from discreet.methods.all.measure import check_budget
-from discreet.methods.all.method import APPROXIMATE, Tested, measured
+from discreet.methods.all.method import APPROXIMATE, check_budget, group_share, measured, planned
+from discreet.methods.all.record import schedule
 from discreet.methods.focus import SELECTION
 from discreet.methods.method import Ready, expected, released
 from discreet.noise.laws import GUMBEL
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.people import People
-    from discreet.methods.all.budget import Budget, Stages
+    from discreet.methods.all.record import Budget, Stages
     from discreet.methods.parameters import Parameters
     from discreet.report.release import Release
 

@@ -10,7 +10,7 @@ from scipy.special import stdtr
 from discreet.alternative import toward
 from discreet.methods.all.after import Results, units
 from discreet.methods.all.learn import shrunk
-from discreet.methods.all.reading import FINE
+from discreet.methods.all.rows import FINE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

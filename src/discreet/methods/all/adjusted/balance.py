@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.errors import InputError
-from discreet.methods.all.learn import learners
-from discreet.methods.all.noisy import with_noise
-from discreet.methods.all.reading import Columns
+from discreet.methods.all.rows import Columns
+from discreet.methods.all.sums import learners, with_noise
 from discreet.methods.all.where import learn_where
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.methods.all.adding import whole_numbers
 from discreet.methods.all.adjusted.balance import (
     HALF,
     STEPS,
@@ -18,14 +17,12 @@ from discreet.methods.all.adjusted.balance import (
     public_balance,
     squared_lengths,
 )
-from discreet.methods.all.clipping import best_balls, learn_norms, scaled_rows, usual_norms
-from discreet.methods.all.geometry import Ball, Box, boxes_of
-from discreet.methods.all.learn import learn_groups, learn_means, learners, missing_norm
-from discreet.methods.all.noisy import with_noise
-from discreet.methods.all.reading import FINE, Columns, Rows, Scaling
-from discreet.methods.all.record import Groups, Means, Norms
-from discreet.methods.all.tiles import tiles
-from discreet.methods.all.where import learn_where
+from discreet.methods.all.clipping import Ball, Norms, best_balls, scaled_rows, usual_norms
+from discreet.methods.all.learn import learn_groups, learn_norms, missing_norm
+from discreet.methods.all.record import Groups, Means
+from discreet.methods.all.rows import FINE, Box, Columns, Rows, Scaling, boxes_of
+from discreet.methods.all.sums import learners, tiles, whole_numbers, with_noise
+from discreet.methods.all.where import learn_means, learn_where
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +31,7 @@ if TYPE_CHECKING:
 
     from discreet.evidence.core.covariates import Covariates
     from discreet.evidence.core.people import People
-    from discreet.methods.all.geometry import Balls
+    from discreet.methods.all.clipping import Balls
     from discreet.methods.all.record import Noisy
 
     Floats = NDArray[np.float64]
@@ -178,9 +175,8 @@ def learn(people: People, budget: Parts, balance: Balance | None) -> Learned:
     sought, left = np.isinf(where.doubt), where.left
     means = Means(where.mean, where.present, where.doubt)
     if sought.any():
-        other = learn_means(where.scaling.shares(values, columns), people, sought, budget.centre)
-        pairs = ((means.mean, other.mean), (means.present, other.present), (means.doubt, other.doubt))
-        means = Means(*(np.where(sought, new, old) for old, new in pairs))
+        learned = where.scaling.shares(values, columns)
+        means = means.or_else(learn_means(learned, people, sought, budget.centre), sought)
     else:
         left += budget.centre
     means = Means(means.mean, means.present / max(part, 1e-9), means.doubt / max(part, 1e-9))

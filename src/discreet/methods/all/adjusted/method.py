@@ -10,9 +10,8 @@ from discreet.classical.step_up import adaptive_bh
 from discreet.errors import InputError
 from discreet.methods.all.adjusted.after import results
 from discreet.methods.all.adjusted.measure import learn, measure_adjusted, parts_of, public_weights
-from discreet.methods.all.after import units
-from discreet.methods.all.method import Tested
-from discreet.methods.all.noisy import check_noise
+from discreet.methods.all.after import Tested, units
+from discreet.methods.all.sums import check_noise
 from discreet.methods.method import Ready, released
 from discreet.privacy.curves import gaussian_budget
 from discreet.privacy.events import gaussian_events

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.methods.all.after import units
-from discreet.methods.all.learn import learn_groups, learn_means
-from discreet.methods.all.noisy import check_noise, with_noise
+from discreet.methods.all.learn import learn_groups
 from discreet.methods.all.proved.allot import widths
 from discreet.methods.all.proved.rows import STEPS, Block, block, reach_of
 from discreet.methods.all.proved.stages import Exact, tell_in_stages
 from discreet.methods.all.proved.sums import Sums
-from discreet.methods.all.reading import Columns
 from discreet.methods.all.record import Noisy
-from discreet.methods.all.where import learn_where, where_share
+from discreet.methods.all.rows import Columns
+from discreet.methods.all.sums import check_noise, with_noise
+from discreet.methods.all.where import learn_means, learn_where, where_share
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evidence.core.people import People
-    from discreet.methods.all.learn import Groups, Means
-    from discreet.methods.all.reading import Scaling
+    from discreet.methods.all.record import Groups, Means
+    from discreet.methods.all.rows import Scaling
 
     Floats = NDArray[np.float64]
 

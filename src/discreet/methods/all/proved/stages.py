@@ -14,9 +14,9 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from discreet.alternative import toward
-from discreet.methods.all.noisy import with_noise
 from discreet.methods.all.proved.rows import reach_of
 from discreet.methods.all.record import Noisy
+from discreet.methods.all.sums import with_noise
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,7 +1,12 @@
-"""From a person's entries to whole numbers, by public constants: what every sum of this method adds up."""
+"""From a person's entries to a row of whole numbers, by public constants; and the set that rows come from.
+
+Entries that are never negative, and entries of both signs, which are centred, are two parts of a row. How far
+apart two rows can be says how far one person can move a sum of them. Proof: docs/proofs/all-privacy.md.
+"""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +21,7 @@ FINE = 2**10
 """Whole numbers to one standard deviation."""
 PARTS = 2**12
 """The share of the second group is a whole number of these."""
+_UP = 1 + 2.0**-40
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -163,3 +169,88 @@ class Rows:
         """Return the rows of some columns."""
         parts = (self.answers[left], self.turned[left], self.centred[left])
         return Rows(self.centre[left], self.scale[left], self.most, *parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """The set that one part of a row comes from.
+
+    Attributes
+    ----------
+    apart : float
+        Any two rows are at most this far apart.
+    shrunk : float
+        The same after entries are shrunk toward 0, each by itself.
+    radius : float
+        No row is longer.
+    squares : float
+        The vector of a row's squared entries is no longer.
+    entry : float
+        No single entry is larger.
+    columns : int
+        How many entries there are.
+    """
+
+    apart: float
+    shrunk: float
+    radius: float
+    squares: float
+    entry: float
+    columns: int
+
+
+def boxes_of(people: People, rows: Rows) -> tuple[Box, Box]:
+    """Return the sets that entries without negative ones, and entries of both signs, come from."""
+    size, end = np.minimum(rows.scale, rows.most) * FINE, rows.most * FINE
+    low = np.where(rows.answers, -rows.middle, np.clip(-rows.centre * rows.scale * FINE, -end, 0.0))
+    high = np.where(
+        rows.answers, size - rows.middle, np.clip((1 - rows.centre) * rows.scale * FINE, 0.0, end)
+    )
+    low, high = np.where(rows.positive, 0.0, low), np.where(rows.positive, size, high)
+    longest = np.maximum(-low, high)
+    # Each column by itself: its two ends; then the questions with several answers, of which one is given.
+    single = np.ones(rows.scale.size, dtype=np.bool_)
+    several: list[tuple[bool, tuple[float, float, float, float]]] = []
+    for asked in people.questions:
+        if asked.answers and asked.places.stop - asked.places.start > 1:
+            single[asked.places] = False
+            centred = bool(rows.centred[asked.places.start])
+            several.append((centred, (_centred if centred else _from_zero)(rows, size, asked.places)))
+
+    def box(part: NDArray[np.bool_], *, centred: bool) -> Box:
+        width, ends = (high - low)[part & single], longest[part & single]
+        alone = [np.sum(width**2), np.sum(width**2), np.sum(ends**2), np.sum(ends**4)]
+        blocks = [sizes for signed, sizes in several if signed == centred]
+        total = np.sum([alone, *blocks], axis=0)
+        apart, shrunk, radius, squares = (math.sqrt(float(squared)) * _UP for squared in total)
+        entry = float(np.max(longest[part], initial=1.0)) * _UP
+        return Box(apart, shrunk, radius, squares, entry, int(np.count_nonzero(part)))
+
+    return box(rows.positive, centred=False), box(~rows.positive, centred=True)
+
+
+def _from_zero(rows: Rows, size: NDArray[np.float64], places: slice) -> tuple[float, float, float, float]:
+    """Return how far apart answers to one question are, squared, also shrunk, how long, and fourth powers."""
+    # Without an entry a row is `centre`. With one it is `none`, but for the answer that is given.
+    turned, most, centre = rows.turned[places], size[places], rows.shift[places]
+    none, given = most[turned], most[~turned]
+    # Shrunk, two rows without negative entries are no further apart than the larger of both is long.
+    given_two = float(np.sum(np.sort(given**2)[-2:]))
+    given_one = float(np.sum(centre[~turned] ** 2) + np.max(given**2 - centre[~turned] ** 2, initial=0.0))
+    apart = float(np.sum(none**2)) + max(given_two, given_one)
+    return (
+        apart,
+        apart,
+        max(float(np.sum(none**2) + np.max(given**2, initial=0.0)), float(np.sum(centre**2))),
+        max(float(np.sum(none**4) + np.max(given**4, initial=0.0)), float(np.sum(centre**4))),
+    )
+
+
+def _centred(rows: Rows, size: NDArray[np.float64], places: slice) -> tuple[float, float, float, float]:
+    """Return the same of answers less their centre; shrunk, each entry may be anywhere between its ends."""
+    turned, most = rows.turned[places], np.trunc(size[places])
+    given = (np.eye(most.size, dtype=np.bool_) != turned) * most
+    corners = np.vstack([given, turned * most, rows.middle[places]]) - rows.middle[places]
+    length = np.sum(corners**2, axis=1)
+    apart = float((length[:, None] + length - 2 * corners @ corners.T).max())
+    return apart, float(np.sum(most**2)), float(length.max()), float(np.sum(corners**4, axis=1).max())
