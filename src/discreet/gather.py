@@ -45,7 +45,7 @@ def gathered(data: Any, test: Test, *, person: Any, columns: Any, panel: bool = 
     """
     asked, source = test.comparison(), open_source(data)
     genotypes = asked is not None and asked.genotypes
-    most = _PANEL if panel and genotypes else math.inf
+    most = _PANEL if panel and genotypes and not test.needs_rows else math.inf
     if genotypes and isinstance(source, Genotypes):
         read = _genotyped(source, test, person, columns, most)
     else:
@@ -85,6 +85,11 @@ def _genotyped(
     cohort = source.read(test.labels, columns=columns, person=person)
     count = len(cohort.names)
     if count > most or cohort.rows * count > _MOST_GENOTYPES:
+        if test.needs_rows:
+            raise InputError(
+                f"adjust holds everyone's genotypes at once, {_MOST_GENOTYPES:,} at most: choose variants "
+                'with extract, or take Score with protect="genotypes", which counts where they lie'
+            )
         return None
     return cohort, [cohort.decoded(cohort.names.chosen)]
 

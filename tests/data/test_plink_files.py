@@ -39,12 +39,29 @@ def phenotype(path):
     return np.array([float(line.split()[5]) for line in path.with_suffix(".fam").read_text().splitlines()])
 
 
+def covariates(people):
+    """Return two covariates of so many people."""
+    return {"PC1": np.linspace(-1, 1, people) ** 3, "sex": 1 + np.arange(people) % 2}
+
+
+def covariate_file(path, lines=None):
+    """Write the covariates beside a .fam file, some lines in place of others; return the path."""
+    made = covariates(PEOPLE)
+    rows = [f"f{i} p{i} {float(made['PC1'][i])!r} {made['sex'][i]}" for i in range(PEOPLE)]
+    for place, line in (lines or {}).items():
+        rows[place] = line
+    file = path.with_suffix(".covar")
+    file.write_text("\n".join(["FID IID PC1 sex", *rows]) + "\n")
+    return file
+
+
 TESTS = [
     discreet.Allelic(),
     discreet.Trend(protect="genotypes"),
     discreet.Genotypic(),
     discreet.Score(bounds=(0, 3)),
     discreet.Score(bounds=(1, 2), protect="genotypes"),
+    discreet.Score(bounds=(1, 2), protect="genotypes", adjust={"PC1": None, "sex": ["1", "2"]}),
     discreet.TwoGroups(group="phenotype", levels=(1, 2), bounds=(0, 2), alternative="two-sided"),
 ]
 
@@ -52,9 +69,14 @@ TESTS = [
 @pytest.mark.parametrize("test", TESTS, ids=lambda test: type(test).__name__)
 def test_a_bed_file_and_the_same_table_give_the_same_evidence(bed, test):
     """Counting packed bytes and reading a table of 0, 1, 2 and NaN agree to the last bit."""
-    from_file = discreet.measure(bed, test)
+    labels = {"phenotype": phenotype(bed), **covariates(PEOPLE)}
+    plink = discreet.Plink(bed, covar=covariate_file(bed) if "PC1" in test.labels else None)
+    from_file = discreet.measure(plink, test)
     accumulator = test.start([str(i) for i in range(VARIANTS)])
-    accumulator.update(Block(doses(bed), {"phenotype": phenotype(bed)}))
+    for first in (30, 0):  # in any order
+        rows = slice(first, PEOPLE if first else 30)
+        some = {name: label[rows] for name, label in labels.items()}
+        accumulator.update(Block(doses(bed)[rows], some, first=first))
     from_table = accumulator.finish()
     assert np.array_equal(from_file.score, from_table.score)
     assert from_file.certificate == from_table.certificate
@@ -473,3 +495,57 @@ def test_other_genotype_files_are_refused_with_the_way_to_make_them_plinks(tmp_p
     """VCF, BCF and BGEN are named in the refusal, with the command that converts them."""
     with pytest.raises(InputError, match=f"plink2 {option} {name} --make-pgen"):
         discreet.measure(tmp_path / name, discreet.Carriers())
+
+
+ADJUSTED = discreet.Score(bounds=(1, 2), protect="genotypes", adjust={"PC1": None, "sex": ["1", "2"]})
+
+
+@pytest.mark.parametrize(
+    "line", ["f3 p3 NA 1", "f3 p3 -9 1", "f3 p3 word 2", "f3 p3 0.5 3", "f3 p3 inf 1", ""]
+)
+def test_whoever_lacks_a_covariate_is_left_out(bed, line):
+    """A missing covariate is a missing phenotype, and everybody else is tested as without that person."""
+    whole = discreet.measure(discreet.Plink(bed, covar=covariate_file(bed, {3: line})), ADJUSTED)
+    text = bed.with_suffix(".fam").read_text().splitlines()
+    text[3] = "f3 p3 0 0 1 -9"
+    bed.with_suffix(".fam").write_text("\n".join(text) + "\n")
+    without = discreet.measure(discreet.Plink(bed, covar=covariate_file(bed)), ADJUSTED)
+    assert np.array_equal(whole.score, without.score)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("f0 p0 1\n", "needs a header"),
+        ("FID IID\nf0 p0\n", "needs a header"),
+        ("FID IID PC1 PC1\nf0 p0 1 2\n", "needs a header"),
+        ("FID IID phenotype\nf0 p0 1\n", "needs a header"),
+        ("FID IID sex PC1\nf0 p0 1\n", "as many fields"),
+        ("FID IID sex PC1\nf0 p0 1 2\nf0 p0 1 2\n", "listed twice"),
+        ("FID IID sex\nf0 p0 1\n", "no column 'PC1'"),
+        ("FID IID sex PC1\nf0 p0 1 2\n", "at least|nothing of the phenotype"),
+    ],
+)
+def test_a_file_of_covariates_that_does_not_fit_is_refused(bed, tmp_path, text, words):
+    """Each refusal says what is wrong with the file."""
+    path = tmp_path / "odd.covar"
+    path.write_text(text)
+    with pytest.raises(InputError, match=words):
+        discreet.measure(discreet.Plink(bed, covar=path), ADJUSTED)
+
+
+def test_covariates_that_nobody_adjusts_for_are_refused(bed):
+    """A file of covariates does nothing unless the test names its columns."""
+    with pytest.raises(InputError, match="adjust"):
+        discreet.measure(discreet.Plink(bed, covar=covariate_file(bed)), discreet.Allelic())
+
+
+@pytest.mark.parametrize("protect", ["both", "genotypes"])
+def test_cases_and_controls_of_plink_files_are_made_alike(bed, protect):
+    """Carriers with covariates tells every variant, with the covariates' names in its question."""
+    test = discreet.Carriers(protect=protect, adjust={"PC1": (-1, 1), "sex": ["1", "2"]})
+    plink = discreet.Plink(bed, covar=covariate_file(bed))
+    made = discreet.discover(plink, test, q=0.1, epsilon=1, delta=1e-6)
+    assert len(made.told.p_value) == VARIANTS
+    assert "adjusted for PC1 and sex" in str(made)
+    assert ("covariates" in made.privacy.public) == (protect == "genotypes")

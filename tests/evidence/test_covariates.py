@@ -7,7 +7,7 @@ import pytest
 import discreet
 from budget import assert_mean_at_most, must_fail
 from discreet.errors import InputError
-from discreet.evidence.core.covariates import Covariates
+from discreet.evidence.core.covariates import Covariates, residuals
 from discreet.gather import gathered
 from discreet.methods.all.adjusted.balance import public_balance
 from discreet.methods.all.adjusted.measure import parts_of, public_weights
@@ -146,3 +146,88 @@ def test_only_the_method_all_adjusts():
         discreet.measure(table, test, columns="x*")
     release = discreet.discover(table, test, q=0.1, epsilon=1, delta=1e-6, columns="x*")
     assert "adjusted for age and sex" in str(release)
+
+
+def structured(n, variants, seed):
+    """Return genotypes and a trait that follow two components, as a table; nothing else relates them."""
+    rng = np.random.default_rng(seed)
+    components = rng.normal(size=(n, 2))
+    frequency = np.clip(0.4 + 0.1 * components @ rng.normal(size=(2, variants)), 0.02, 0.98)
+    table = pd.DataFrame(rng.binomial(2, frequency), columns=[f"rs{place}" for place in range(variants)])
+    table["trait"] = components.sum(axis=1) + rng.normal(size=n)
+    table["PC1"], table["PC2"] = components.T
+    return table
+
+
+SCORE = {"trait": "trait", "bounds": (-8, 8), "protect": "genotypes", "maf_floor": 0.05}
+
+
+@pytest.mark.slow
+@pytest.mark.statistical(2, twins=1)
+def test_population_structure_finds_nothing():
+    """Null variants that follow the components pass alpha = .1 no more often; unadjusted, most do."""
+    tables = [structured(4000, 12, seed) for seed in range(70)]
+    adjusted = discreet.Score(**SCORE, adjust=["PC1", "PC2"])
+    level = 1.6449  # of a two-sided z score, alpha = .1
+    passing = [np.mean(discreet.measure(table, adjusted, columns="rs*").score >= level) for table in tables]
+    assert_mean_at_most(passing, 0.1)
+    naive = discreet.Score(**SCORE)
+    passing = [np.mean(discreet.measure(table, naive, columns="rs*").score >= level) for table in tables]
+    must_fail(assert_mean_at_most, passing, wrong=0.1, truth=0.8)
+
+
+def test_an_adjusted_score_is_at_most_that_of_a_regression():
+    """Z is that of the regression on all covariates, but that genotypes vary with what these explain."""
+    n = 20_000
+    table = structured(n, 12, 3)
+    table["trait"] = np.clip(table["trait"] + table["rs0"] / 5, -3, 3)
+    test = discreet.Score(**SCORE | {"maf_floor": 0.2}, adjust=["PC1", "PC2"], tail="normal", ceiling=37)
+    score = discreet.measure(table, test, columns="rs*").score
+    basis = np.linalg.qr(np.column_stack([np.ones(n), table["PC1"], table["PC2"]]))[0]
+    trait, genotypes = table["trait"].to_numpy(), table[[f"rs{place}" for place in range(12)]].to_numpy()
+    rest = residuals(trait, table[["PC1", "PC2"]].to_numpy(), np.ones((1, n), dtype=bool))
+    assert np.allclose(basis.T @ rest, 0, atol=1e-9)
+    left = genotypes - basis @ (basis.T @ genotypes)
+    z = np.abs(rest @ left) / np.sqrt(np.mean(rest**2) * np.sum(left**2, axis=0))
+    assert np.all(score <= 1.001 * z + 0.001)
+    assert score[0] > 0.8 * z[0] > 10
+
+
+def test_residuals_do_not_depend_on_the_units_of_covariates():
+    """A covariate in other units, given twice, or constant within strata changes nothing."""
+    table = structured(500, 1, 4)
+    trait, one = table["trait"].to_numpy(), np.arange(500) % 2 == 1
+    strata, components = np.stack([one, ~one]), table[["PC1", "PC2"]].to_numpy()
+    odd = np.column_stack([1e9 * components[:, 0] + 1e12, components, 1e-9 * components[:, 1], one])
+    assert np.allclose(residuals(trait, odd, strata), residuals(trait, components, strata), atol=1e-4)
+
+
+@pytest.mark.parametrize(("trait", "words"), [("PC1", "nothing of"), ("nobody", "nobody has")])
+def test_covariates_that_explain_a_trait_altogether_are_refused(trait, words):
+    """Where nothing is left to test, the refusal says so."""
+    table = structured(200, 1, 5).assign(nobody=np.nan)
+    table["trait"] = table[trait]
+    with pytest.raises(InputError, match=words):
+        discreet.measure(table, discreet.Score(**SCORE, adjust=["PC1", "PC2"]), columns="rs*")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"protect": "both"}, "public residuals"),
+        ({"adjust": ["trait"]}, "other columns"),
+        ({"adjust": []}, "must map"),
+        ({"adjust": {"PC1": (2, 1)}}, "low < high"),
+        ({"adjust": {"PC1": ["a"]}}, "2 levels"),
+    ],
+)
+def test_impossible_covariates_of_a_score_are_refused(options, words):
+    """Each is refused before any data is read."""
+    with pytest.raises(InputError, match=words):
+        discreet.Score(**{**SCORE, "adjust": ["PC1"], **options})
+
+
+def test_rows_made_alike_take_no_options_of_scores():
+    """Floors, strata and tails belong to scores."""
+    with pytest.raises(InputError, match="whole rows"):
+        discreet.Carriers(adjust={"PC1": (-1, 1)}, maf_floor=0.1)

@@ -377,6 +377,7 @@ def bench_gwas(
     quick: bool = typer.Option(False, help="Small files: seconds; the targets are for large ones."),
     utility: Path | None = typer.Option(None, help="Instead: recall of this .bed file's causal variants."),
     type_one: bool = typer.Option(False, help="Instead: how often null variants pass."),
+    structure: bool = typer.Option(False, help="Instead: false alarms and power under structure."),
     repetitions: int = typer.Option(500, help="For --utility: draws at each budget."),
     variants: int = typer.Option(5_000_000, help="For --type-one: null variants in each row."),
 ) -> None:
@@ -394,6 +395,12 @@ def bench_gwas(
         with progress("rows", 24) as tick:
             rows = genetic_nulls.run(variants, tick)
         typer.echo(genetic_nulls.in_words(rows))
+        return
+    if structure:
+        from discreet.lab.bench import structure as bench_structure
+
+        sizes = (2_000, 100, 2) if quick else (20_000, 400, 6)
+        typer.echo(bench_structure.in_words(bench_structure.run(*sizes), *sizes))
         return
     from discreet.lab.bench import gwas
 

@@ -139,6 +139,7 @@ _METHOD = {
 _GENES = {
     "pheno": Given(Path | None, "Phenotypes: FID IID value; 1 control, 2 case."),
     "pheno_name": Given(str | None, "Its column."),
+    "covar": Given(Path | None, "Covariates: FID IID PC1 ..., a header naming them; choose with --adjust."),
     "keep": Given(Path | None, "People to use: FID IID."),
     "extract": Given(Path | None, "Variants to test, by name."),
     "within": Given(str | None, "Public strata: FID IID stratum. Of a table: the column of subgroups."),

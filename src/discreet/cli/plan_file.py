@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from discreet.evidence.core.protocol import Test
 
 _ASKED = tuple(field.name for field in dataclasses.fields(Parameters))
-_PLINK = ("pheno", "pheno_name", "keep", "extract", "within", "freq", "threads")
+_PLINK = ("pheno", "pheno_name", "covar", "keep", "extract", "within", "freq", "threads")
 TABLE = ("separator", "decimal", "sheet", "dictionary")
 _AS_GIVEN = ("engine", "scheduler", "dataset", "release_id")
 OWN = ("data", "columns", "person", "reduce", "ledger", *_AS_GIVEN, *TABLE, *_PLINK)

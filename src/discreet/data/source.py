@@ -256,6 +256,8 @@ class Genotypes(Source):
         plink = self.plink
         known: dict[str, Any] = {"kind": "genotypes", "file": _name(plink.path)}
         known["pheno"] = None if plink.pheno is None else [_name(plink.pheno), plink.pheno_name]
+        if plink.covar is not None:
+            known["covar"] = _name(plink.covar)
         for name in ("keep", "within"):
             listed = getattr(plink, name)
             known[name] = None if listed is None else _content(listed)

@@ -36,6 +36,7 @@ class Allelic(AlleleCounts):
     {levels}
     {stratum}
     {strata}
+    {adjust}
     {alternative}
     {ceiling}
     tail : {"safe", "proved", "normal"}

@@ -62,6 +62,7 @@ class Carriers(AlleleCounts):
     {levels}
     {stratum}
     {strata}
+    {adjust}
     {alternative}
     {ceiling}
     tail : {"safe", "proved", "normal"}

@@ -2,34 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.block import numbers
+from discreet import check
 from discreet.docstrings import documented
 from discreet.errors import InputError
-from discreet.evidence.core import tails
-from discreet.evidence.core.allele_tails import AlleleTails
 from discreet.evidence.core.arguments import pair
-from discreet.evidence.core.association import Moments, association, private_design, public_design
-from discreet.evidence.core.contribution import COARSE
-from discreet.evidence.core.genetic import TEXTS, Genetic, not_protected, strata_of, variance_floor
-from discreet.evidence.core.scores import basis_of
+from discreet.evidence.core.covariates import settled
+from discreet.evidence.core.genetic import TEXTS, Genetic
+from discreet.evidence.core.traits import Traits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
     from discreet.alternative import Alternative
-    from discreet.block import Block, Genotyped
-    from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.invented import NullCase, NullColumns
-
-_USUAL, _LITTLE = 0.25, 0.1  # floors of the trait's deviation taken unasked: with few people, and with many
+    from discreet.typing import Levels
 
 
 @documented(TEXTS)
@@ -55,6 +47,11 @@ class Score(Genetic):
     protect : {"both", "genotypes"}
         What of a person is replaced between neighbours. "both" (default): genotypes and phenotype.
         "genotypes": the trait is public and not protected, which needs less noise.
+    adjust : sequence of columns, or mapping from column to bounds or levels, optional
+        Covariates, such as age, sex and principal components; public, with protect="genotypes" only: ["PC1",
+        "PC2"], or {"age": (18, 90), "sex": ["1", "2"], "PC1": None}. A name alone, or None, is a number as
+        it is. The trait's residuals, winsorised at one to three deviations, are tested in its place; whoever
+        lacks a covariate is left out. Of PLINK files: columns of `Plink.covar`.
     {maf_floor}
     {stratum}
     {strata}
@@ -68,8 +65,10 @@ class Score(Genetic):
     -----
     Traits are rounded to the nearest of 1,024 parts of the width, so that sums are exact in any order. A
     missing call or trait contributes nothing. Null hypothesis: genotype and trait independent (within
-    strata). Covariates: take the trait's residuals, if they can be had from public data; or strata. Proof of
-    the certificate: docs/proofs/association.md.
+    strata); with `adjust`, given covariates they are, and the mean number of alleles is linear in them. Then
+    the variance of genotypes includes what covariates explain of it, so z is at most that of a regression.
+    Cases and controls: Score(bounds=(1, 2), protect="genotypes", adjust=...); with everything protected
+    `Carriers(adjust=...)`. Proof of the certificate: docs/proofs/association.md.
 
     References
     ----------
@@ -93,158 +92,48 @@ class Score(Genetic):
     bounds: tuple[float, float]
     trait: str = "phenotype"
     sd_floor: float | None = None
+    adjust: Mapping[str, Levels | None] | Sequence[str] | None = None
     alternative: Alternative = "two-sided"
 
     def __post_init__(self) -> None:
         Genetic.__post_init__(self)
         pair(self.bounds)  # one for all variants: a mapping is none
+        if self.adjust is not None:
+            if self.protect != "genotypes":
+                raise InputError(
+                    'adjust tests public residuals: say protect="genotypes" if trait and covariates are '
+                    "public; for protected cases and controls use Carriers with adjust"
+                )
+            check.settle(self, adjust=settled(self.adjust, (self.trait, self.stratum), bare=True))
         if self.sd_floor is not None and self.protect != "both":
             raise InputError('sd_floor is for protect="both": of a public trait the deviation is known')
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The trait and stratum columns."""
-        return self.beside(self.trait)
+        """The trait and stratum columns, and those adjusted for."""
+        return (*self.beside(self.trait), *(self.adjust or ()))
 
     @classmethod
     def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:
         """Return null cases of common and of rare alleles, the trait being 0, 1/2 or 1."""
-        from discreet.evidence.core.invented import PEOPLE, genetic_cases, split
+        from discreet.evidence.core.invented import PEOPLE, NullCase, genetic_cases, split
 
         rest, some = split(PEOPLE, columns.share)  # the trait is above 0 for one share of the people
         kinds = (rest, *split(some, 0.5)), {"phenotype": np.array([0.0, 0.5, 1.0])}
         test = partial(cls, protect="genotypes", alternative=columns.alternative, bounds=(0, 1))
-        return genetic_cases("Score", test, 0.005, columns, kinds)
+        confounded = test(maf_floor=0.005, adjust=("covariate",))
+        sizes, labels = kinds
+        return [
+            *genetic_cases("Score", test, 0.005, columns, kinds),
+            NullCase(
+                "Score, adjusted",
+                confounded,
+                columns.genotypes,
+                sizes,
+                {**labels, "covariate": np.array([0.0, 1.0, 0.5])},
+            ),
+        ]
 
     def start(self, names: Sequence[str]) -> Traits:
         """Return an empty accumulator for the variants called `names`."""
         return Traits(names, self)
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class Traits:
-    """Exact sums of genotypes, trait and their products, the trait in whole parts: memory O(strata * m)."""
-
-    names: Sequence[str]
-    test: Score
-    sums: NDArray[np.float64] = field(init=False)
-    people: NDArray[np.float64] = field(init=False)
-
-    def __post_init__(self) -> None:
-        strata = 1 if self.test.stratum is None else len(self.test.strata)
-        self.sums = np.zeros((6, strata, len(self.names)))  # in the order of the fields of Moments
-        # Slots, then count, sum, sum of squares, smallest and largest of the trait.
-        self.people = np.zeros((6, strata))
-        self.people[4], self.people[5] = np.inf, -np.inf
-
-    def update(self, block: Block) -> None:
-        """Add some people of a table; a value that rounds to none of 0, 1, 2 is no call."""
-        inside, trait = self._take(block.labels, block.rows)
-        weight = inside.astype(np.float64)
-        for part, columns, values in block.tiles():
-            with np.errstate(all="ignore"):
-                dose = np.rint(values.astype(np.float64))
-            called = (dose == 0) | (dose == 1) | (dose == 2)
-            dose = np.where(called, dose, 0.0)
-            y = np.where(np.isnan(trait[part]), 0.0, trait[part])[:, None]
-            terms = (called, dose, dose * dose, called * y, called * y * y, dose * y)
-            for place, term in enumerate(terms):
-                self.sums[place][:, columns] += weight[:, part] @ term
-
-    def scan(self, cohort: Genotyped) -> None:
-        """Add everyone in packed genotypes."""
-        inside, trait = self._take(cohort.labels, cohort.rows)
-        y = np.where(np.isnan(trait), 0.0, trait)
-        strata = len(inside)
-        counts = cohort.count(inside)
-        zero, one, two, lost = counts.transpose(1, 0, 2).astype(np.float64)
-        # Squares in two whole numbers of ten bits, which single precision sums exactly.
-        upper, lower = np.divmod(y * y, COARSE)
-        whole = inside.astype(np.float32)
-        weight = whole * y.astype(np.float32)
-        also = np.concatenate([whole * upper.astype(np.float32), whole * lower.astype(np.float32)])
-        product, gone = cohort.multiply(weight, also, lost.any(axis=0))
-        missing, high, low = gone.reshape(3, strata, -1)
-        total, square = inside @ y, inside @ (y * y)
-        self.sums += np.stack(
-            [
-                zero + one + two,
-                one + 2 * two,
-                one + 4 * two,
-                total[:, None] - missing,
-                square[:, None] - (high * COARSE + low),
-                product,
-            ]
-        )
-
-    def _take(
-        self, labels: Mapping[str, NDArray[Any]], rows: int
-    ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
-        """Return who with a trait is in which stratum, (strata, rows), and the traits in whole parts."""
-        test = self.test
-        low, high = test.bounds
-        trait = np.rint(np.clip((numbers(labels[test.trait]) - low) / (high - low), 0, 1) * COARSE)
-        everyone = strata_of(labels, test.stratum, test.strata, rows)
-        inside = everyone & ~np.isnan(trait)
-        slots = everyone if test.protect == "both" else inside
-        y = np.where(np.isnan(trait), 0.0, trait)
-        self.people[:4] += np.stack([slots.sum(axis=1), inside.sum(axis=1), inside @ y, inside @ (y * y)])
-        self.people[4] = np.minimum(self.people[4], np.where(inside, y, np.inf).min(axis=1, initial=np.inf))
-        self.people[5] = np.maximum(self.people[5], np.where(inside, y, -np.inf).max(axis=1, initial=-np.inf))
-        return inside, trait
-
-    def merge(self, other: Self) -> None:
-        """Add another accumulator's sums: whole numbers below 2^53, so the order cannot matter."""
-        self.sums += other.sums
-        self.people[:4] += other.people[:4]
-        self.people[4] = np.minimum(self.people[4], other.people[4])
-        self.people[5] = np.maximum(self.people[5], other.people[5])
-
-    def finish(self) -> Evidence:
-        """Return the evidence of everyone seen."""
-        test = self.test
-        public = not_protected(test.protect, test.stratum)
-        slots, _, total, square, low, high = self.people
-        if test.protect == "both":
-            sd = test.sd_floor
-            least = variance_floor(slots.sum(), _LITTLE**2, _USUAL**2) if sd is None else sd * sd
-            design = private_design(slots, least, public)
-        else:
-            design = public_design(
-                slots, total / COARSE, square / COARSE**2, low / COARSE, high / COARSE, public
-            )
-        alleles_in_cases = AlleleTails(design.slots, None, alleles=False)
-        wide = float(np.max(design.high - design.low))
-
-        def survival(square: float, clip: float) -> tails.Survival:
-            if test.tail == "normal":
-                return tails.normal
-            # Of all traits within these bounds, those at either end take the largest steps.
-            ends, more = (
-                alleles_in_cases.exact(square / (wide * wide), clip),
-                alleles_in_cases.widest(square / (wide * wide)),
-            )
-            most = 2 * (design.pull or 1.0) / (float(np.sqrt(square)) * more)
-            terms = tails.bounded_sum(design.people, most, clip / more)
-            return lambda t: np.minimum(ends(t), terms(t / more))
-
-        return association(
-            self.names,
-            self.moments(),
-            design,
-            maf_floor=test.frequency_floor(design),
-            alleles=False,
-            alternative=test.alternative,
-            ceiling=test.ceiling,
-            survival=survival,
-            basis=basis_of(test.tail, "checked"),
-            unit=test.bounds[1] - test.bounds[0],
-        )
-
-    def moments(self) -> Moments:
-        """Return the sums, the trait as a share of its width."""
-        unit = np.array([1, 1, 1, COARSE, COARSE**2, COARSE])[:, None, None]
-        return Moments(*(self.sums / unit))
-
-    def __repr__(self) -> str:
-        return "Traits(private)"

@@ -35,6 +35,7 @@ class Trend(AlleleCounts):
     {levels}
     {stratum}
     {strata}
+    {adjust}
     {alternative}
     {ceiling}
     tail : {"safe", "proved", "normal"}

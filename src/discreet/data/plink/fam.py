@@ -97,6 +97,22 @@ def read_strata(path: Path, people: People) -> NDArray[Any]:
     return result
 
 
+def read_covariates(path: Path, people: People, taken: Sequence[str]) -> dict[str, NDArray[Any]]:
+    """Return the columns of a file FID IID PC1 ..., as text, None where it is missing; not those `taken`."""
+    header, rows = _table(path)
+    names = [name.lstrip("#") for name in header]
+    free = [name for name in names if name not in {"FID", "IID"}]
+    if not free or len(set(names)) != len(names) or not {*taken}.isdisjoint(names):
+        raise InputError(f"{path}: needs a header FID IID and the name of each covariate, none of them twice")
+    result: dict[str, NDArray[Any]] = {}
+    for name in free:
+        column = np.empty(len(people.identifiers), dtype=object)
+        values = _by_person(path, people, name, (header, rows))
+        column[:] = [None if value is None or _number(value) == _ABSENT else value for value in values]
+        result[name] = column
+    return result
+
+
 def read_keep(path: Path, people: People) -> NDArray[np.bool_]:
     """Return who is listed in a file of FID IID, or of IID alone."""
     header, rows = _table(path)
@@ -111,8 +127,14 @@ def read_keep(path: Path, people: People) -> NDArray[np.bool_]:
     return kept
 
 
-def _by_person(path: Path, people: People, column: str | None) -> list[str | None]:
-    header, rows = _table(path)
+def _by_person(
+    path: Path,
+    people: People,
+    column: str | None,
+    table: tuple[list[str], list[list[str]]] | None = None,
+) -> list[str | None]:
+    """Return everyone's entry in a column, the first if none is named; None for those not listed."""
+    header, rows = _table(path) if table is None else table
     if header:
         ids = _identifiers(path, header, rows)
         names = [name.lstrip("#") for name in header]

@@ -13,6 +13,7 @@ from discreet.block import Block, processors
 from discreet.data.plink.bed import Bed, Packed, count, decode
 from discreet.data.plink.fam import (
     People,
+    read_covariates,
     read_fam,
     read_keep,
     read_phenotype,
@@ -52,6 +53,9 @@ class Plink:
         itself. A file without FID, its header beginning with IID, goes by IID.
     pheno_name : str, optional
         The column of `pheno` to use. If None, the first.
+    covar : path, optional
+        A file of covariates, FID IID and a column of each, its header naming them: what a test's `adjust`
+        names. Missing are -9, NA and everyone the file leaves out.
     keep : path, optional
         A list of people (FID IID); only those are used. Public: choose them without looking at genotypes or
         phenotypes.
@@ -94,6 +98,7 @@ class Plink:
     path: str | Path
     pheno: str | Path | None = None
     pheno_name: str | None = None
+    covar: str | Path | None = None
     keep: str | Path | None = None
     extract: str | Path | None = None
     within: str | Path | None = None
@@ -102,7 +107,7 @@ class Plink:
     threads: int | None = None
 
     def __post_init__(self) -> None:
-        for name in ("path", "pheno", "keep", "extract", "within", "freq"):
+        for name in ("path", "pheno", "covar", "keep", "extract", "within", "freq"):
             if name == "path" or getattr(self, name) is not None:
                 check.path(getattr(self, name), name)
         if not str(self.path).lower().endswith(tuple(ENDINGS)):
@@ -132,6 +137,8 @@ class Plink:
                     f"{option} is the column {label!r}, which this test does not read: leave it out, or name "
                     "it in the test (strata: stratum='stratum', strata=...)"
                 )
+        if self.covar is not None and {PHENOTYPE, STRATUM, *PEDIGREE}.issuperset(labels):
+            raise InputError("covar has the columns that a test adjusts for: name them, adjust=['PC1', ...]")
 
     def variants(self) -> Variants:
         """Return the variants that are tested: names, places and alleles, all public."""
@@ -164,6 +171,9 @@ class Plink:
         labels: dict[str, NDArray[Any]] = {PHENOTYPE: phenotype[kept]}
         if self.within is not None:
             labels[STRATUM] = read_strata(Path(self.within), people)[kept]
+        if self.covar is not None:
+            of_each = read_covariates(Path(self.covar), people, (PHENOTYPE, STRATUM, *PEDIGREE))
+            labels |= {name: entries[kept] for name, entries in of_each.items()}
         if pedigree:
             labels |= people.pedigree(kept)
         return Cohort(packed, variants, kept, labels, self.threads or processors())
@@ -243,7 +253,10 @@ class Cohort:
             )
         for name in labels:
             if name not in self.labels:
-                raise InputError(f"PLINK files have no column {name!r}; they have: {', '.join(self.labels)}")
+                raise InputError(
+                    f"PLINK files have no column {name!r}; they have: {', '.join(self.labels)}. Give a file "
+                    "of covariates as covar"
+                )
 
     def _spread(self, rows: NDArray[Any]) -> NDArray[Any]:
         """Return values of the people kept as values of everyone in the file, zero for the others."""

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from discreet import check
 from discreet.block import codes
 from discreet.errors import InputError
 from discreet.evidence.core import tails
 from discreet.evidence.core.allele_tails import AlleleTails
 from discreet.evidence.core.arguments import PROVABLE
 from discreet.evidence.core.association import Design, Moments, association, private_design, public_design
+from discreet.evidence.core.covariates import settled
 from discreet.evidence.core.genetic import ALLELES, Genetic, not_protected, strata_of, variance_floor
 from discreet.evidence.core.protocol import Comparison
 from discreet.evidence.core.scores import basis_of
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from discreet.evidence.core.invented import Invented
     from discreet.typing import Levels
 
+_NO_OPTIONS = (None, None, None, None, "safe")
 _FEW_CASES = 0.1  # the lowest floor of the share of cases that is taken unasked
 
 
@@ -149,7 +152,39 @@ class AlleleCounts(CaseControl):
 
     tails: ClassVar[tuple[str, ...]] = PROVABLE
 
+    adjust: Mapping[str, Levels] | None = None
     alternative: Alternative = "two-sided"
+
+    def __post_init__(self) -> None:
+        CaseControl.__post_init__(self)
+        if self.adjust is None:
+            return
+        check.settle(self, adjust=settled(self.adjust, (self.group,)))
+        if self._own != _NO_OPTIONS:
+            raise InputError(
+                "adjust compares whole rows, groups made alike: leave out stratum, maf_floor, case_floor, "
+                "ceiling and tail"
+            )
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The phenotype and stratum columns, and those adjusted for."""
+        return (*self.beside(self.group), *(self.adjust or ()))
+
+    @property
+    def public_labels(self) -> tuple[str, ...]:
+        """The stratum column, and phenotype and covariates where they are not protected."""
+        return self.beside(self.group)[1:] if self.protect == "both" else self.labels
+
+    @property
+    def needs_rows(self) -> bool:
+        """Only rows can be made alike in covariates."""
+        return self.adjust is not None
+
+    @property
+    def _own(self) -> tuple[object, ...]:
+        """The options of scores, which rows have no use for."""
+        return (self.stratum, self.maf_floor, self.case_floor, self.ceiling, self.tail)
 
     @property
     def uses_sd(self) -> bool:
@@ -162,8 +197,7 @@ class AlleleCounts(CaseControl):
 
     def comparison(self) -> Comparison | None:
         """Return the comparison of whole rows that this is, unless it has strata, floors, tail or ceiling."""
-        own = (self.stratum, self.maf_floor, self.case_floor, self.ceiling, self.tail)
-        if own != (None, None, None, None, "safe"):
+        if self._own != _NO_OPTIONS:
             return None
         return Comparison(
             group=self.group,
@@ -172,6 +206,7 @@ class AlleleCounts(CaseControl):
             protect="everything" if self.protect == "both" else "columns",
             bounds=ALLELES,
             genotypes=True,
+            adjust=self.adjust,
         )
 
 

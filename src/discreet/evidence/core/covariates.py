@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 MOST = 64
 """Columns of covariates: a number is one, k levels are k - 1."""
 _TINY = 1e-300
+_REACHES = (1.0, 1.5, 2.0, 3.0)  # deviations of a residual
+_NOISE = 140.0  # about the noise of z for one whose residual is as large as all others together
+_SMALL = 1e-9  # parts of a whole that are rounding errors
 _EXAMPLE = '{"age": (17, 90), "sex": ["female", "male"]}'
 
 
@@ -59,7 +62,13 @@ class Covariates:
 
 
 def _columns(levels: Levels, label: NDArray[Any]) -> NDArray[np.float64]:
-    """Return everyone's entries between -1 and 1, those beyond bounds at the nearer end; shape (n, k)."""
+    """Return everyone's entries between -1 and 1, those beyond bounds at the nearer end; shape (n, k).
+
+    Numbers without bounds, (), stay as they are; those that are not finite are missing.
+    """
+    if not levels:
+        entries = numbers(label)[:, None]
+        return np.where(np.isfinite(entries), entries, np.nan)
     if is_bounds(levels):
         low, high = levels
         half = max(high / 2 - low / 2, _TINY)
@@ -75,15 +84,20 @@ def is_bounds(levels: Levels) -> bool:
     )
 
 
-def pairs_of(adjust: Any) -> list[tuple[Any, Any]]:
-    """Return columns with what is given of each, in a mapping or as text: ["age=17,90", "sex=f,m"]."""
+def pairs_of(adjust: Any, *, bare: bool = False) -> list[tuple[Any, Any]]:
+    """Return columns with what is given of each, in a mapping or as text: ["age=17,90", "sex=f,m"].
+
+    `bare`: a name alone, or None in a mapping, stands for numbers as they are, ().
+    """
     if isinstance(adjust, Mapping):
-        return check.items(cast("Mapping[Any, Any]", adjust), "adjust")
+        pairs = check.items(cast("Mapping[Any, Any]", adjust), "adjust")
+        return [(name, () if bare and given is None else given) for name, given in pairs]
     if not isinstance(adjust, (list, tuple)):
         return []
     texts = [check.text(given, "adjust").partition("=") for given in cast("list[Any]", adjust)]
-    named = all(equals and column for column, equals, _ in texts)
-    return [(column, _read(values.split(","))) for column, _, values in texts] if named else []
+    named = all((equals or bare) and column for column, equals, _ in texts)
+    pairs = [(column, _read(values.split(",")) if equals else ()) for column, equals, values in texts]
+    return pairs if named else []
 
 
 def _read(parts: list[str]) -> list[str] | tuple[float, float]:
@@ -95,16 +109,22 @@ def _read(parts: list[str]) -> list[str] | tuple[float, float]:
     return low, high
 
 
-def settled(adjust: Any, others: tuple[str | None, ...]) -> dict[str, tuple[Any, ...]]:
-    """Return the columns to adjust for with their bounds or levels, checked."""
-    pairs = pairs_of(adjust)
+def settled(adjust: Any, others: tuple[str | None, ...], *, bare: bool = False) -> dict[str, tuple[Any, ...]]:
+    """Return the columns to adjust for with their bounds or levels, checked.
+
+    `bare`: numbers may do without bounds, (); only where covariates are public.
+    """
+    pairs = pairs_of(adjust, bare=bare)
     if not pairs:
         raise InputError(f"adjust must map columns to bounds or levels: {_EXAMPLE}")
     checked: dict[str, tuple[Any, ...]] = {}
     for name, value in pairs:
         column = check.text(name, "a column of adjust")
         if column in others:
-            raise InputError("adjust must name other columns than group and within")
+            raise InputError("adjust must name other columns than those of groups, trait and strata")
+        if bare and isinstance(value, tuple) and not value:
+            checked[column] = ()
+            continue
         levels = tuple(check.entries(value, f"adjust: bounds or levels of {column!r}"))
         if is_bounds(levels):
             checked[column] = pair(levels, f"adjust: bounds of {column!r}")
@@ -114,8 +134,68 @@ def settled(adjust: Any, others: tuple[str | None, ...]) -> dict[str, tuple[Any,
             raise InputError(
                 f"adjust: {column!r} needs bounds, a pair of numbers (low, high), or at least 2 levels"
             )
-    if sum(1 if is_bounds(levels) else len(levels) - 1 for levels in checked.values()) > MOST:
+    if sum(1 if is_bounds(levels) else max(len(levels) - 1, 1) for levels in checked.values()) > MOST:
         raise InputError(
             f"adjust: a number is one covariate and k levels are k - 1; take at most {MOST} in all"
         )
     return checked
+
+
+def residuals(
+    trait: NDArray[np.float64], covariates: NDArray[np.float64], strata: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Return what covariates, and the means of strata, leave of a trait; all of them public.
+
+    They are winsorised, and what covariates explain is taken off once more: the products with each covariate,
+    and the residuals of each stratum, add up to 0. Where: at the number of deviations that keeps most of
+    their information beside noise that grows with the largest of them, for so many people.
+
+    Parameters
+    ----------
+    trait : array, shape (n,)
+        NaN where it is missing.
+    covariates : array, shape (n, p)
+        NaN where one is missing.
+    strata : array of bool, shape (strata, n)
+        Who is in which.
+
+    Returns
+    -------
+    array, shape (n,)
+        NaN for those who lack the trait, a covariate or a stratum.
+    """
+    known = ~np.isnan(trait) & ~np.any(np.isnan(covariates), axis=1) & strata.any(axis=0)
+    if not known.any():
+        raise InputError("adjust: nobody has a phenotype, all covariates and a stratum: check their columns")
+    inside = strata[:, known].T.astype(np.float64)
+    inside = inside[:, inside.any(axis=0)]
+    # Rounding must not depend on the units covariates come in.
+    centred = _without(inside / np.sqrt(inside.sum(axis=0)), covariates[known])
+    deviation, size = (np.sqrt(np.mean(each * each, axis=0)) for each in (centred, covariates[known]))
+    varies = deviation > _SMALL * size
+    scaled = centred[:, varies] / deviation[varies]
+    left, size, _ = np.linalg.svd(np.concatenate([inside, scaled], axis=1), full_matrices=False)
+    basis = left[:, size > _SMALL * size.max()]
+    before = _without(inside / np.sqrt(inside.sum(axis=0)), trait[known])
+    rest = _without(basis, before)
+    spread = np.sqrt(np.mean(rest * rest))
+    if not spread > _SMALL * np.abs(before).max():
+        raise InputError("adjust: covariates leave nothing of the phenotype to test: leave some of them out")
+    ways = [_without(basis, np.clip(rest, -reach * spread, reach * spread)) for reach in _REACHES]
+    result = np.full(trait.size, np.nan)
+    result[known] = min(ways, key=lambda way: _needed(way, rest))
+    return result
+
+
+def _needed(way: NDArray[np.float64], rest: NDArray[np.float64]) -> float:
+    """Return about how many times the people it takes: noise beside chance, over information that is left."""
+    square = float(way @ way)
+    pull = _NOISE * float(np.abs(way).max()) / np.sqrt(square)
+    return (1 + pull * pull) * square * float(rest @ rest) / max(float(way @ rest), _TINY) ** 2
+
+
+def _without(basis: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return values without what lies in the span of an orthonormal basis; twice, for the last digits."""
+    for _ in range(2):
+        values = values - basis @ (basis.T @ values)
+    return values

@@ -58,6 +58,13 @@ TEXTS = {
         "str, optional", "A column of public strata: people are compared with others of the same stratum."
     ),
     "strata": Text("tuple", "Its values; needed with `stratum`."),
+    "adjust": Text(
+        "mapping from column to bounds or levels, optional",
+        'Covariates in which cases and controls are made alike, as in `Compare`: {"age": (18, 90), "sex": '
+        '["1", "2"], "PC1": (-1, 1)}, protected as the phenotype is. Rows are then compared by method "all", '
+        "up to 67 million genotypes; whoever lacks a covariate is left out. Of PLINK files: columns of "
+        "`Plink.covar`.",
+    ),
     "alternative": Text(
         '{"two-sided", "greater", "less"}',
         "What to look for: any difference (default), more alleles in cases (where the trait is higher), or "
@@ -130,11 +137,11 @@ def strata_of(
     return np.stack([np.equal(place, number) for number in range(len(strata))])
 
 
-def not_protected(protect: str, stratum: str | None) -> str:
+def not_protected(protect: str, stratum: str | None, *, adjusted: bool = False) -> str:
     """Return in words what every neighbour shares."""
-    shared = (["everyone's phenotype"] if protect == "genotypes" else []) + (
-        [] if stratum is None else ["everyone's stratum"]
-    )
+    shared = ["everyone's phenotype"] if protect == "genotypes" else []
+    shared += ["everyone's covariates"] if adjusted else []
+    shared += [] if stratum is None else ["everyone's stratum"]
     return " and ".join(shared)
 
 
