@@ -5,6 +5,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from importlib import import_module
 from pathlib import Path
 
@@ -28,7 +29,7 @@ from discreet.server.operate.doctor import examine
 from discreet.server.operate.running import running, stopped
 from discreet.server.operate.verify import verified, verify
 from discreet.server.store import Store, migrate
-from discreet.server.store.database import StoreError
+from discreet.server.store.memory import StoreError
 from discreet.server.store.tables import schema
 
 
@@ -348,7 +349,7 @@ def test_sqlite_reaches_the_disk(place):
     with place.store.writing() as db:
         assert db.execute(text("PRAGMA synchronous")).scalar_one() == 2
         assert db.execute(text("PRAGMA foreign_keys")).scalar_one() == 1
-    with sqlite3.connect(place.config.home / "server.db") as db:
+    with closing(sqlite3.connect(place.config.home / "server.db")) as db:
         assert db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
 

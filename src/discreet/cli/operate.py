@@ -111,7 +111,8 @@ def restore(
     from discreet.server.operate import heads
     from discreet.server.operate.backup import restore as put_back
 
-    made = put_back(config, copy, [*head, *heads.kept(config)], forget=forget)
+    kept = [] if forget and not config.heads else heads.kept(config)
+    made = put_back(config, copy, [*head, *kept], forget=forget)
     say("\n".join([f"Restored; head {made.head}", *made.warnings]))
 
 

@@ -56,9 +56,13 @@ def opened(home: Path) -> Generator[Store]:
 
 @contextmanager
 def writing(home: Path) -> Generator[Connection]:
-    """Change the database of a home folder, all or nothing."""
-    with opened(home) as store, store.writing() as db:
-        yield db
+    """Change the database of a home folder, all or nothing; an old copy is refused."""
+    with opened(home) as store:
+        from discreet.server.operate import heads
+
+        heads.check(store, config_of(home))
+        with store.writing() as db:
+            yield db
 
 
 @contextmanager

@@ -13,14 +13,16 @@ from discreet.errors import LedgerError
 from discreet.privacy.ledger import chain
 from discreet.server import records
 from discreet.server.store import tables
+from discreet.server.store.memory import END
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from discreet.server.records import Change
     from discreet.server.store import Connection
+    from discreet.server.store.memory import Memory
 
-_SUBJECT = 200
+_SUBJECT, _AT_ONCE, _PAGE = 200, 500, 5_000
 
 
 def begin(db: Connection) -> None:
@@ -34,10 +36,14 @@ def append(db: Connection, kind: str, subject: str, actor: str, /, *changes: Cha
 
     `changes` are those of `records` that this row is about. The end of the log is locked until the
     transaction ends: rows are locked in the order job, purse, dataset, account, credential, and the log last.
+    A log that lacks what this process saw of it is an old copy: it is refused, and so is all that follows.
     """
     if changes:
         content["changes"] = records.written(changes)
     end = db.execute(select(tables.head).with_for_update()).one()
+    memory: Memory | None = db.get_execution_options().get("memory")
+    if memory is not None and END not in db.info:  # what this transaction added follows what it found
+        follow(db, memory, memory.last)
     position = int(end.position) + 1
     # The nonce tells apart rows that two copies of a database write at the same time.
     body = chain.canonical({**content, "actor": actor, "nonce": uuid.uuid4().hex})
@@ -47,7 +53,48 @@ def append(db: Connection, kind: str, subject: str, actor: str, /, *changes: Cha
     row = {"position": position, "kind": kind, "subject": subject, "time": time, "body": body, "hash": sealed}
     db.execute(insert(tables.audit).values(**row))
     db.execute(update(tables.head).values(position=position, hash=sealed))
+    db.info[END] = (position, sealed)
     return sealed
+
+
+def follow(db: Connection, memory: Memory, last: tuple[int, str] | None) -> chain.Head:
+    """Refuse a log without the row `last`, which was its end when this process looked; remember its end now.
+
+    `last` must have been taken before the transaction began, unless the end of the log is locked.
+    """
+    found = end(db)
+    if last is not None and last != (found.position, found.hash):
+        asked = select(tables.audit.c.hash).where(tables.audit.c.position == last[0])
+        if found.position < last[0] or db.execute(asked).scalar_one_or_none() != last[1]:
+            memory.fork(
+                "the database is an old copy, or was rewritten, while the server ran: its audit log lacks "
+                f"row {last[0]}, {last[1]}. Charges may be missing: stop the server, restore the newest copy"
+            )
+    if found.position:
+        memory.advance(found.position, found.hash)
+    return found
+
+
+def lacking(db: Connection, kept: Iterable[str]) -> tuple[list[str], int]:
+    """Return which of some hashes the log lacks, and the highest position of those that it has."""
+    wanted, known = list(dict.fromkeys(kept)), dict[str, int]()
+    for begin in range(0, len(wanted), _AT_ONCE):
+        some = tables.audit.c.hash.in_(wanted[begin : begin + _AT_ONCE])
+        rows = db.execute(select(tables.audit.c.hash, tables.audit.c.position).where(some))
+        known |= {str(hash_): int(position) for hash_, position in rows}
+    return [hash_ for hash_ in wanted if hash_ not in known], max(known.values(), default=0)
+
+
+def breaks(db: Connection, after: int) -> str:
+    """Return, in words, the first place after a position where the log does not hold; nothing if it does."""
+    last = end(db)
+    before = rows(db, after, 1) if after else []
+    previous = before[0].hash if before else last.seed
+    while page := rows(db, after + 1, _PAGE):
+        for words in chain.breaks(page, previous, after + 1):
+            return words
+        after, previous = page[-1].position, page[-1].hash
+    return "" if (after, previous) == (last.position, last.hash) else chain.CUT.format(after)
 
 
 def has_begun(db: Connection) -> bool:

@@ -78,6 +78,11 @@ class Config:
         return f"{'https' if self.tls_certificate else 'http'}://{self.address}:{self.port}"
 
     @property
+    def heads_file(self) -> Path:
+        """Where the newest hashes of the audit log are kept: elsewhere if that is set, else in the home."""
+        return self.home / (self.heads or "heads.txt")
+
+    @property
     def is_secure(self) -> bool:
         """Whether cookies may insist on an encrypted line."""
         return self.site.startswith("https://")
@@ -175,11 +180,12 @@ TEMPLATE = """\
 # password_memory_mb = 64
 # session_hours = 12.0
 
-# A file on another disk or machine that the newest hash of the audit log is added to, within a second of each
-# change: a server started on an old copy of its database notices, and refuses.
-# heads = "/mnt/elsewhere/heads.txt"
+# The file that the newest hash of the audit log is added to, within a second of each change: a server whose
+# database is an old copy notices, at its start and while it runs, and refuses. Keep it on another disk or
+# machine, where it is not put back together with the database.
+# heads = "heads.txt"
 
-# An encrypted line, where no proxy provides it.
+# An encrypted line, where no proxy provides it; files are looked for in this folder.
 # tls_certificate = "certificate.pem"
 # tls_key = "key.pem"
 

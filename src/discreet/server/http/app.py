@@ -19,12 +19,13 @@ from discreet.server.http import api, asking, custody, login, operations, pages
 from discreet.server.http.guard import Guard
 from discreet.server.http.rates import Rates
 from discreet.server.http.render import failure
+from discreet.server.http.session import visitor
 from discreet.server.jobs.accept import QueueError
 from discreet.server.jobs.supervisor import Supervisor
 from discreet.server.operate import heads
 from discreet.server.operate.running import running
 from discreet.server.store import Store, migrate
-from discreet.server.store.database import StoreError
+from discreet.server.store.memory import ForkedError, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -93,10 +94,22 @@ def refused(request: Request, error: Exception) -> Response:
         status, kind = 409, "budget"
     elif isinstance(error, QueueError):
         status, kind = 429, "queue"
+    elif isinstance(error, ForkedError):
+        return _told(request, 503, "unavailable", _forked(request, error))
     elif isinstance(error, StoreError):
         log.error("the database cannot be used", exc_info=error.__cause__)
         status, kind = 503, "unavailable"
     return _told(request, status, kind, str(error))
+
+
+def _forked(request: Request, error: ForkedError) -> str:
+    """Return what is said when an old copy lies in the place of the database: the reason to custodians."""
+    try:
+        who = None if request.url.path.startswith("/api/") else visitor(request, anyway=True)
+    except DiscreetError:
+        who = None
+    trusted = who is not None and who.account.role == "custodian"
+    return str(error) if trusted else "Nothing is answered here for now. The custodian has been told."
 
 
 def denied(request: Request, error: Any) -> Response:

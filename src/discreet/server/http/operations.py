@@ -13,7 +13,7 @@ from starlette.routing import Route
 from discreet.server import audit
 from discreet.server.http.session import bearer, config_of, store_of
 from discreet.server.store import migrate
-from discreet.server.store.database import StoreError
+from discreet.server.store.memory import StoreError
 from discreet.server.store.tables import account, job, purse
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def healthz(_: Request) -> Response:
 
 
 def readyz(request: Request) -> Response:
-    """Say whether the database answers, with the right schema."""
+    """Say whether the database answers, is the one it was, and has the right schema."""
     try:
         ready = migrate.revision(store_of(request)) == migrate.newest()
     except StoreError:
@@ -40,7 +40,7 @@ def metrics(request: Request) -> Response:
     sent = request.headers.get("authorization", "").removeprefix("Bearer ")
     if not (config.metrics_token and hmac.compare_digest(sent.encode(), config.metrics_token.encode())):
         bearer(request, "read", "custodian", "auditor")
-    with store_of(request).reading() as db:
+    with store_of(request).reading(anyway=True) as db:
         states = db.execute(select(job.c.kind, job.c.state, func.count()).group_by(job.c.kind, job.c.state))
         lines = [
             "# HELP discreet_jobs Jobs by kind and state.",
@@ -49,6 +49,9 @@ def metrics(request: Request) -> Response:
             "# HELP discreet_audit_rows Rows of the audit log.",
             "# TYPE discreet_audit_rows counter",
             f"discreet_audit_rows {audit.end(db).position}",
+            "# HELP discreet_log_followed 1, or 0 if the database is an old copy and nothing is answered.",
+            "# TYPE discreet_log_followed gauge",
+            f"discreet_log_followed {int(not store_of(request).memory.fault)}",
             "# HELP discreet_accounts Accounts.",
             "# TYPE discreet_accounts gauge",
             f"discreet_accounts {db.execute(select(func.count()).select_from(account)).scalar_one()}",

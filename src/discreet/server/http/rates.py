@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, select
 
-from discreet.server.store.database import StoreError
+from discreet.server.store.memory import StoreError
 from discreet.server.store.tables import rate
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from starlette.responses import HTMLResponse
 
 from discreet.privacy.events import down
 from discreet.server.http.session import visitor
-from discreet.server.store.database import StoreError
+from discreet.server.store.memory import StoreError
 
 if TYPE_CHECKING:
     from starlette.requests import Request

@@ -32,12 +32,12 @@ def config_of(request: Request) -> Config:
     return cast("Config", request.app.state.config)
 
 
-def visitor(request: Request) -> Visitor | None:
-    """Return who is logged in on pages, if anybody is."""
+def visitor(request: Request, *, anyway: bool = False) -> Visitor | None:
+    """Return who is logged in on pages, if anybody is; `anyway`, even as an old copy says it."""
     secret = request.cookies.get(cookie_name(config_of(request)))
     if not secret:
         return None
-    with store_of(request).reading() as db:
+    with store_of(request).reading(anyway=anyway) as db:
         return credentials.visitor(db, secret, "session")
 
 

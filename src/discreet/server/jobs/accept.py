@@ -18,7 +18,7 @@ from discreet.server.datasets import question as questions
 from discreet.server.datasets import registry
 from discreet.server.jobs.ending import CHANGED, OVERRAN
 from discreet.server.jobs.queue import LANES
-from discreet.server.store.database import StoreError
+from discreet.server.store.memory import StoreError
 from discreet.server.store.tables import job
 
 if TYPE_CHECKING:

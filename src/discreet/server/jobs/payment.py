@@ -24,7 +24,7 @@ from discreet.privacy.ledger.state import DataSet as State
 from discreet.server import audit, budget, records
 from discreet.server.jobs.grid import grid_of
 from discreet.server.jobs.queue import mine
-from discreet.server.store.database import StoreError
+from discreet.server.store.memory import StoreError
 from discreet.server.store.tables import job
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import and_, exists, func, or_, select, update
 
+from discreet.server import audit
 from discreet.server.store import tables
 from discreet.server.store.tables import job
 
@@ -75,7 +76,9 @@ def claim(store: Store, config: Config, worker: str, lane: str | None = None) ->
         or_(job.c.state == "queued", and_(job.c.state.in_(("running", "charged")), job.c.lease < now)),
         may_begin,
     )
+    seen = store.memory.last
     with store.reading() as db:
+        audit.follow(db, store.memory, seen)
         if db.execute(select(job.c.id).where(free).limit(1)).first() is None:
             return None
     other = job.alias()

@@ -22,7 +22,7 @@ from discreet.server.datasets import metadata, question, registry
 from discreet.server.datasets.invented import invented, invented_genotypes
 from discreet.server.jobs import ending, queue
 from discreet.server.jobs.payment import Payment, TakenOverError
-from discreet.server.store.database import StoreError
+from discreet.server.store.memory import StoreError
 from discreet.server.store.tables import job
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from sqlalchemy import select
 
 from discreet.server import config as configs
 from discreet.server.jobs import ending
-from discreet.server.store.database import StoreError
+from discreet.server.store.memory import ForkedError, StoreError
 from discreet.server.store.tables import job
 
 if TYPE_CHECKING:
@@ -73,6 +73,8 @@ class Supervisor:
     def _spawn(self, lane: str) -> Worker:
         name = f"{socket.gethostname()[:40]}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
         command = [sys.executable, "-m", "discreet.server.jobs.worker", str(self.config.home), name, lane]
+        # What the server saw of the log, so that a worker that is new notices an old copy as well.
+        command += map(str, self.store.memory.last or ())
         # In a group of its own: Ctrl-C at the server's terminal is not for workers.
         process = subprocess.Popen(  # noqa: S603  (our own module)
             command,
@@ -91,6 +93,10 @@ class Supervisor:
                 if time.monotonic() - swept > _SWEEP_SECONDS:
                     swept = time.monotonic()
                     ending.sweep(self.store, self.config)
+            except ForkedError:
+                for worker in self.workers:  # another database is not theirs to work on
+                    worker.process.kill()
+                return
             except StoreError:
                 log.warning("the database cannot be used just now")
                 time.sleep(1.0)

@@ -16,7 +16,7 @@ from discreet.server import config as configs
 from discreet.server.jobs import queue
 from discreet.server.operate.running import running
 from discreet.server.store import Store
-from discreet.server.store.database import StoreError
+from discreet.server.store.memory import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -27,8 +27,11 @@ if TYPE_CHECKING:
 _IDLE_SECONDS, _RENEW_SECONDS = 0.05, 5.0
 
 
-def main(home: str, name: str, lane: str) -> None:
-    """Work until SIGTERM, which lets the job at hand end; then leave."""
+def main(home: str, name: str, lane: str, position: str = "", sealed: str = "") -> None:
+    """Work until SIGTERM, which lets the job at hand end; then leave.
+
+    The log must hold the row with this position and hash: the server saw it.
+    """
     stop = threading.Event()
 
     def end(*_: object) -> None:
@@ -38,8 +41,9 @@ def main(home: str, name: str, lane: str) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which asks us to stop
     config = configs.read(Path(home))
     _limit_memory(config.job_memory_mb)
-    store = Store(config.url)
-    with running(config.home):
+    with running(config.home), Store(config.url) as store:
+        if position:
+            store.memory.advance(int(position), sealed)
         _work(stop, store, config, name, lane)
 
 

@@ -13,6 +13,7 @@ from sqlalchemy import make_url
 
 from discreet.errors import DiscreetError, InputError, LedgerError
 from discreet.server import audit
+from discreet.server.operate import heads as kept
 from discreet.server.operate.running import stopped
 from discreet.server.operate.verify import verify
 from discreet.server.store import Store, migrate
@@ -24,6 +25,7 @@ _POSTGRES = (
     "PostgreSQL has its own tools: `pg_dump --format=custom --file=COPY ADDRESS`, and into a new database "
     "`pg_restore --dbname=ADDRESS COPY`; then `discreet serve verify HOME --head HASH`"
 )
+_RESTORED = "restored"
 _UNCHECKED = (
     "NOT CHECKED: no head kept elsewhere was given, so nobody can tell whether this copy is the newest. "
     "Charges made after it would be forgotten, and their budget spent again. Compare its head with the "
@@ -62,7 +64,8 @@ def restore(config: Config, copy: Path, heads: list[str], *, forget: bool = Fals
     """Put a copy in the place of the database, which is kept beside it.
 
     A copy that lacks a hash kept elsewhere is an old one, which would forget charges: it is refused; and so
-    is one that lacks rows of the database it replaces, where that can still be read, unless `forget`.
+    is one that lacks rows of the database it replaces, where that can still be read, unless `forget`. The log
+    of what was put back says so.
     """
     if not config.url.startswith("sqlite"):
         raise InputError(_POSTGRES)
@@ -86,16 +89,25 @@ def restore(config: Config, copy: Path, heads: list[str], *, forget: bool = Fals
         if old:
             warnings += ("FORGOTTEN: all that the replaced database holds and the copy does not.",)
         _put(copy, place)
+        if forget:
+            kept.forget(config)
+        with Store(config.url) as store, store.writing() as db:
+            said = {"copy": verdict.head, "replaced": lacking, "forgotten": old}
+            audit.append(db, _RESTORED, "server", "command line", **said)
     return Restored(verdict.head, (*warnings, *(() if heads else (_UNCHECKED,))))
 
 
 def _replaced(place: Path) -> tuple[str | None, tuple[str, ...]]:
-    """Return the head of the database in place, if it can be read, and what to say if not."""
+    """Return the head of the database in place, if it can be read, and what to say if not.
+
+    That something was restored there is no loss: whoever took the wrong copy takes another.
+    """
     if not place.exists():
         return None, ()
     try:
         with Store(f"sqlite:///{place}") as store, store.reading() as db:
-            return audit.end(db).hash, ()
+            done = (row.hash for row in audit.latest(db, 1000) if row.kind != _RESTORED)
+            return next(done, None), ()
     except DiscreetError:
         told = f"NOT CHECKED: the database in place cannot be read. It is kept beside {place.name}."
         return None, (told,)

@@ -48,7 +48,8 @@ def examine(config: Config) -> Iterator[Finding]:
         told = "no TLS: passwords travel in the open; set tls_certificate, or public_url behind a proxy"
         yield Finding("advice" if local else "fault", told)
     if not config.heads:
-        yield Finding("advice", "no heads are kept elsewhere: an old copy of the database would go unnoticed")
+        told = "heads are kept in the home alone: an old copy of the whole folder would go unnoticed"
+        yield Finding("advice", f"{told}; set heads")
     free = shutil.disk_usage(config.home).free
     yield Finding("ok" if free > _ROOM else "fault", f"{free / 2**30:.1f} GiB free for the database")
     yield from _database(config)

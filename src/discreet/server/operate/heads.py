@@ -1,87 +1,127 @@
-"""Heads kept elsewhere: a server that is started on an old copy of its database notices, and refuses."""
+"""Heads kept elsewhere: a server whose database is an old copy notices, at its start and while it runs."""
 
 from __future__ import annotations
 
 import logging
+import os
+import re
 import threading
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from discreet.errors import LedgerError
 from discreet.server import audit
-from discreet.server.store.database import StoreError
+from discreet.server.store.memory import ForkedError, StoreError
 
 if TYPE_CHECKING:
     from discreet.server.config import Config
     from discreet.server.store import Store
 
+FORGET = "forget"
+"""A line of the file of heads: what was kept before it is not missed any more."""
 _SECONDS = 1.0
-_LOOKED_AT = 20
+_TAIL = 65_536  # bytes of the file that a running server looks at: what others added in the last minutes
+# A line that was cut off, by a crash or a full disk, is no head.
+_HEAD = re.compile(r"(?:\d+ )?([0-9a-f]{64})", re.ASCII)
+_REMEDY = (
+    "Charges may be missing: restore the newest copy. Only if all after this one is lost for good, add the "
+    'line "forget" to that file'
+)
 log = logging.getLogger("discreet.server")
 
 
 def check(store: Store, config: Config) -> None:
-    """Refuse a database whose audit log lacks one of the last hashes that were kept elsewhere."""
-    for sealed in kept(config)[-_LOOKED_AT:]:  # several servers may write them, not quite in order
-        with store.reading() as db:
-            if not audit.holds(db, sealed):
-                raise LedgerError(
-                    f"the database is an old copy, or was rewritten: its audit log lacks the hash {sealed} "
-                    f"that {config.heads} keeps. Charges may be missing; restore the newest copy"
-                )
+    """Refuse a database whose audit log lacks any hash that was kept, or does not hold since the newest."""
+    hashes = kept(config)
+    with store.reading() as db:
+        missing, newest = audit.lacking(db, hashes)
+        if missing:
+            raise LedgerError(_old(config, missing[-1]))
+        words = audit.breaks(db, newest)
+        if words:
+            raise LedgerError(f"the audit log does not hold: {words}. See `discreet serve verify HOME`")
+        audit.follow(db, store.memory, None)
 
 
-def kept(config: Config) -> list[str]:
-    """Return the hashes that were kept elsewhere, oldest first."""
-    if not config.heads:
-        return []
+def kept(config: Config, tail: int | None = None) -> list[str]:
+    """Return the hashes that were kept, oldest first; with `tail`, those in so many bytes at the end."""
+    place = config.heads_file
     try:
-        # A last line without an end was cut off by a crash while it was written.
-        lines = Path(config.heads).read_text("utf-8").split("\n")[:-1]
-        return [line.split()[-1] for line in lines if line.strip()]
+        with place.open("rb") as file:
+            if tail is not None:
+                file.seek(max(0, file.seek(0, os.SEEK_END) - tail))
+            # A last line without an end is being written.
+            lines = file.read().decode("utf-8").split("\n")[:-1]
     except FileNotFoundError:
-        if not Path(config.heads).parent.is_dir():  # a disk that is not there would hide a restored copy
-            raise LedgerError(f"the folder of heads {config.heads} is not there: mount it") from None
+        if not place.parent.is_dir():  # a disk that is not there would hide a restored copy
+            raise LedgerError(f"the folder of heads {place} is not there: mount it") from None
         return []
     except (OSError, ValueError):
-        raise LedgerError(f"the file of heads {config.heads} cannot be read: check `heads`") from None
+        raise LedgerError(f"the file of heads {place} cannot be read: check `heads`") from None
+    words = [line.strip() for line in lines]
+    begin = len(words) - words[::-1].index(FORGET) if FORGET in words else 0
+    return [found[1] for line in words[begin:] if (found := _HEAD.fullmatch(line))]
+
+
+def forget(config: Config) -> None:
+    """Say among heads kept in the home that what they stand for is lost for good; not in those elsewhere."""
+    if not config.heads and config.heads_file.exists():
+        _add(config, FORGET)
 
 
 class Witness:
-    """Adds the end of the audit log to the file of heads whenever it has moved."""
+    """Compares the log with what was seen and kept of it, and keeps its end, whenever it has moved."""
 
     def __init__(self, store: Store, config: Config) -> None:
         self.store, self.config = store, config
         self._stop = threading.Event()
-        self._thread: threading.Thread | None = None
+        self._thread = threading.Thread(target=self._run, daemon=True)
         self._last = ""
 
     def start(self) -> None:
-        """Begin to write, if there is somewhere to write to."""
-        if self.config.heads:
-            self._thread = threading.Thread(target=self._run, daemon=True)
-            self._thread.start()
+        """Begin to look."""
+        self._thread.start()
 
     def stop(self) -> None:
-        """Write once more, and end."""
+        """Look once more, and end."""
         self._stop.set()
-        if self._thread is not None:
-            self._thread.join()
+        self._thread.join()
+
+    def look(self) -> None:
+        """Refuse a log that lacks what this process saw, or what any server kept; keep its end otherwise."""
+        # Both before the transaction: what they hold was on disk by then.
+        hashes, last = kept(self.config, _TAIL), self.store.memory.last
+        with self.store.reading() as db:
+            end = audit.follow(db, self.store.memory, last)
+            missing, _ = audit.lacking(db, hashes)
+        if missing:
+            self.store.memory.fork(_old(self.config, missing[-1]))
+        if end.hash != self._last:
+            _add(self.config, f"{end.position} {end.hash}")
+            self._last = end.hash
 
     def _run(self) -> None:
         while True:
             last = self._stop.wait(_SECONDS)
             try:
-                self._write()
-            except (OSError, StoreError):
-                log.warning("the head of the audit log could not be written to %s", self.config.heads)
+                self.look()
+            except ForkedError:
+                pass  # it was said when it was found
+            except (OSError, StoreError, LedgerError):
+                log.warning("the head of the audit log could not be kept in %s", self.config.heads_file)
             if last:
                 return
 
-    def _write(self) -> None:
-        with self.store.reading() as db:
-            end = audit.end(db)
-        if end.hash != self._last:
-            with Path(self.config.heads).open("a", encoding="utf-8") as file:
-                file.write(f"{end.position} {end.hash}\n")
-            self._last = end.hash
+
+def _add(config: Config, line: str) -> None:
+    with config.heads_file.open("ab+") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - 1))
+        cut = size and file.read(1) != b"\n"
+        file.write(b"\n" * bool(cut) + f"{line}\n".encode())
+
+
+def _old(config: Config, missing: str) -> str:
+    return (
+        f"the database is an old copy, or was rewritten: its audit log lacks the hash {missing} that "
+        f"{config.heads_file} keeps. {_REMEDY}"
+    )

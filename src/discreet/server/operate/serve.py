@@ -63,6 +63,6 @@ def listening(app: Starlette, config: Config) -> uvicorn.Config:
         server_header=False,
         proxy_headers=False,
         timeout_graceful_shutdown=10,
-        ssl_certfile=config.tls_certificate or None,
-        ssl_keyfile=config.tls_key or None,
+        ssl_certfile=str(config.home / config.tls_certificate) if config.tls_certificate else None,
+        ssl_keyfile=str(config.home / config.tls_key) if config.tls_key else None,
     )

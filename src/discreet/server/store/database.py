@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from sqlalchemy import Connection, create_engine, event, make_url
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, NoSuchModuleError
 
-from discreet.errors import DiscreetError, InputError
+from discreet.errors import InputError
+from discreet.server.store.memory import END, Memory, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -20,20 +22,18 @@ if TYPE_CHECKING:
 _BUSY_SECONDS = 30
 
 
-class StoreError(DiscreetError):
-    """The database cannot be used just now. Nothing that was not stored was shown."""
-
-
 class Store:
     """One database, open.
 
     The promise: what a `writing` block did is on disk when it ends, or nothing of it is; two blocks, of
-    whatever processes, that lock the same row run one after the other.
+    whatever processes, that lock the same row run one after the other. Once an old copy lies in its place
+    (`memory`), no block begins.
     """
 
     def __init__(self, url: str) -> None:
         self.url = url
         self.engine = _engine(url)
+        self.memory = self._blank()
 
     @property
     def is_postgres(self) -> bool:
@@ -43,12 +43,21 @@ class Store:
     @contextmanager
     def writing(self) -> Generator[Connection]:
         """Run one transaction that writes; an exception undoes all of it."""
-        with _told(), self.engine.connect().execution_options(writes=True) as db, db.begin():
-            yield db
+        self.memory.refuse()
+        said = {"writes": True, "memory": self.memory}
+        with _told(), self.engine.connect().execution_options(**said) as db:
+            db.info.pop(END, None)
+            with db.begin():
+                yield db
+            end = db.info.pop(END, None)
+            if end is not None:
+                self.memory.advance(*end)
 
     @contextmanager
-    def reading(self) -> Generator[Connection]:
-        """Run one transaction that only reads, and sees one state of the database."""
+    def reading(self, *, anyway: bool = False) -> Generator[Connection]:
+        """Run one transaction that only reads, and sees one state of the database; `anyway`, of any."""
+        if not anyway:
+            self.memory.refuse()
         with _told(), self.engine.connect() as plain:
             # PostgreSQL would look anew for each statement, and see a charge in one table and not in another.
             db = plain.execution_options(isolation_level="REPEATABLE READ") if self.is_postgres else plain
@@ -60,8 +69,13 @@ class Store:
         return (postgresql if self.is_postgres else sqlite).insert(table)
 
     def close(self) -> None:
-        """Close all connections."""
+        """Close all connections, and forget what was seen: whoever opens it again begins anew."""
         self.engine.dispose()
+        self.memory = self._blank()
+
+    def _blank(self) -> Memory:
+        name = self.engine.url.database
+        return Memory(None if self.is_postgres or not name else Path(name))
 
     def __enter__(self) -> Self:
         return self
@@ -74,6 +88,8 @@ class Store:
 def _told() -> Generator[None]:
     try:
         yield
+    except DataError:
+        raise InputError("a word is too long, or holds characters that the database cannot keep") from None
     except DBAPIError as error:
         # Statements and parameters stay out of messages; the cause is kept for the custodian's log.
         raise StoreError("the database cannot be used just now; try again") from error
