@@ -121,7 +121,8 @@ def log_in(store: Store, config: Config, name: str, password: str) -> Account | 
     password.
     """
     with store.reading() as db:
-        row = db.execute(select(account).where(account.c.name == name[:100])).first()
+        asked = select(account).where(account.c.name == (name if _NAME.fullmatch(name) else ""))
+        row = db.execute(asked).first()
     stored = row.password if row is not None and row.password else _decoy(config.password_memory_mb)
     right = _matches(stored, password[:_LONGEST])
     now = time.time()

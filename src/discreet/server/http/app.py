@@ -16,9 +16,10 @@ from starlette.routing import Route
 from discreet.errors import BudgetError, DiscreetError
 from discreet.server.datasets.registry import UnknownError
 from discreet.server.http import api, asking, custody, login, operations, pages
+from discreet.server.http.denials import Denials
 from discreet.server.http.guard import Guard
 from discreet.server.http.rates import Rates
-from discreet.server.http.render import failure
+from discreet.server.http.render import failure, page
 from discreet.server.http.session import visitor
 from discreet.server.jobs.accept import QueueError
 from discreet.server.jobs.supervisor import Supervisor
@@ -46,20 +47,20 @@ def build(config: Config) -> Starlette:
     except BaseException:
         store.close()
         raise
-    rates = Rates(store)
+    rates, denials = Rates(store), Denials(store)
 
     @contextlib.asynccontextmanager
     async def life(app: Starlette) -> AsyncGenerator[None]:
         with store, running(config.home):
             supervisor, witness = Supervisor(store, config), heads.Witness(store, config)
             app.state.supervisor = supervisor
-            for part in (supervisor, witness, rates):
+            for part in (supervisor, witness, rates, denials):
                 part.start()
             yield
-            for part in (supervisor, rates, witness):
+            for part in (supervisor, rates, denials, witness):
                 part.stop()
 
-    guard = Middleware(Guard, config=config, rates=rates)
+    guard = Middleware(Guard, config=config, rates=rates, denials=denials, broken=broken)
     app = Starlette(
         routes=[
             Route("/static/style.css", style),
@@ -70,11 +71,11 @@ def build(config: Config) -> Starlette:
             *custody.routes,
             *operations.routes,
         ],
-        middleware=[guard],
-        exception_handlers={DiscreetError: refused, HTTPException: denied, Exception: broken},
+        middleware=[guard, *login.middleware(config)],
+        exception_handlers={DiscreetError: refused, HTTPException: denied},
         lifespan=life,
     )
-    app.state.store, app.state.config = store, config
+    app.state.store, app.state.config, app.state.denials = store, config, denials
     login.prepare(app, config)
     return app
 
@@ -122,7 +123,10 @@ def denied(request: Request, error: Any) -> Response:
 def broken(request: Request, error: Exception) -> Response:
     """Say nothing about a fault but that there was one; the custodian's log has the rest."""
     log.error("a fault in the server", exc_info=error)
-    return _told(request, 500, "fault", "Something went wrong here. The custodian's log has the details.")
+    words = "Something went wrong here. The custodian's log has the details."
+    if request.url.path.startswith("/api/"):
+        return _told(request, 500, "fault", words)
+    return page("message.html", None, 500, title="This cannot be done", words=words)  # looks nothing up
 
 
 def _told(request: Request, status: int, kind: str, words: str) -> Response:

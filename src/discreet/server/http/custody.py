@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 from starlette.concurrency import run_in_threadpool
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 def form_page(show: Shown, *roles: str) -> Callable[[Request], Awaitable[Response]]:
     """Return an endpoint that checks who comes and that a form is ours, and hands both on."""
 
+    @wraps(show)
     async def endpoint(request: Request) -> Response:
         who = await run_in_threadpool(required, request, *roles)
         form: dict[str, str] = {}

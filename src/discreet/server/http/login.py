@@ -23,6 +23,7 @@ from discreet.server.http.session import (
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
+    from starlette.middleware import Middleware
     from starlette.requests import Request
 
     from discreet.server.accounts.credentials import Visitor
@@ -135,6 +136,15 @@ def _change(request: Request, who: Visitor, form: dict[str, str]) -> Response:
     with store_of(request).writing() as db:
         people.set_password(db, name, name, stored)
     return enter(request, who.account)
+
+
+def middleware(config: Config) -> list[Middleware]:
+    """Return what the way in by OpenID Connect needs around it, if it is set up."""
+    if not config.oidc_issuer:
+        return []
+    from discreet.server.http import oidc
+
+    return [oidc.between(config)]
 
 
 def prepare(app: Starlette, config: Config) -> None:

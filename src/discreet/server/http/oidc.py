@@ -11,6 +11,7 @@ from authlib.integrations.starlette_client import OAuth
 from sqlalchemy import select
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
 from starlette.middleware.sessions import SessionMiddleware
 from starlette.routing import Route
 
@@ -33,11 +34,11 @@ _LONGEST = 255  # characters of a subject, by the standard
 _AWAY = "The login could not be completed there. Try again, or log in with a password."
 
 
-def prepare(app: Starlette, config: Config) -> None:
-    """Add the two routes, and a short-lived signed cookie for what happens between them."""
+def between(config: Config) -> Middleware:
+    """Return what keeps a short-lived signed cookie for what happens between the two routes."""
     # The same on all servers that share the client's secret; a login does not outlive a restart otherwise.
     key = hashlib.sha256(f"cookie {config.oidc_secret or secrets.token_hex(32)}".encode()).hexdigest()
-    app.add_middleware(
+    return Middleware(
         SessionMiddleware,
         secret_key=key,
         session_cookie="discreet-oidc",
@@ -45,6 +46,10 @@ def prepare(app: Starlette, config: Config) -> None:
         same_site="lax",
         https_only=config.is_secure,
     )
+
+
+def prepare(app: Starlette, config: Config) -> None:
+    """Add the two routes."""
     party: Any = OAuth()
     party.register(
         "issuer",

@@ -8,7 +8,6 @@ from urllib.parse import urlsplit
 
 from starlette.exceptions import HTTPException
 
-from discreet.server import audit
 from discreet.server.accounts import credentials
 
 if TYPE_CHECKING:
@@ -38,16 +37,16 @@ def visitor(request: Request, *, anyway: bool = False) -> Visitor | None:
     if not secret:
         return None
     with store_of(request).reading(anyway=anyway) as db:
-        return credentials.visitor(db, secret, "session")
+        return _known(request, credentials.visitor(db, secret, "session"))
 
 
 def required(request: Request, *roles: str) -> Visitor:
     """Return who is logged in; send others to the login, and refuse other roles."""
     found = visitor(request)
     if found is None:
+        request.state.denied = True
         raise HTTPException(303, headers={"Location": "/login"})
     if roles and found.account.role not in roles:
-        denied(request, found.account.name)
         raise HTTPException(403, f"This page is for {' and '.join(roles)}s.")
     return found
 
@@ -58,22 +57,19 @@ def bearer(request: Request, scope: str, *roles: str) -> Visitor:
     found = None
     if kind.lower() == "bearer" and secret:
         with store_of(request).reading() as db:
-            found = credentials.visitor(db, secret.strip(), "token")
+            found = _known(request, credentials.visitor(db, secret.strip(), "token"))
     if found is None:
-        denied(request, "nobody")
         raise HTTPException(401, "send a token that is valid: Authorization: Bearer ...")
     if scope not in found.scopes or (roles and found.account.role not in roles):
-        denied(request, found.account.name)
         raise HTTPException(403, f"this token may not {scope} here")
     return found
 
 
-def denied(request: Request, actor: str) -> None:
-    """Write a denied request down; the path is an analyst's words, kept short, and holds no one-time link."""
-    path = request.url.path
-    path = "/invite/..." if path.startswith("/invite/") else path[:200]
-    with store_of(request).writing() as db:
-        audit.append(db, "denied", path, actor, method=request.method)
+def _known(request: Request, found: Visitor | None) -> Visitor | None:
+    """Leave a word with the request about who sent it: a denied one is written down with it."""
+    if found is not None:
+        request.state.actor = found.account.name
+    return found
 
 
 def check_form(request: Request, who: Visitor | None, form: Mapping[str, Any]) -> None:
@@ -84,7 +80,6 @@ def check_form(request: Request, who: Visitor | None, form: Mapping[str, Any]) -
     sent = str(form.get("csrf", ""))
     forged = who is not None and not hmac.compare_digest(sent.encode(), who.csrf.encode())
     if foreign or site not in {"same-origin", "none"} or forged:
-        denied(request, "nobody" if who is None else who.account.name)
         raise HTTPException(
             403, "This form is out of date, or was sent from another site. Load the page again."
         )
