@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from discreet.server.accounts.credentials import Visitor
 
-_OWN = ("request_id", "again")
+_OWN = ("request_id", "again", "version")
 
 
 def about(_: Request) -> Response:
@@ -79,6 +79,7 @@ def _accept(request: Request, who: Visitor, kind: str, text: bytes) -> Response:
         kind=kind,
         request_id=options.get("request_id"),
         again=options.get("again") is True,
+        version=options.get("version"),
     )
     with store.reading() as db:
         shown = view.one(db, config, who.account, made)

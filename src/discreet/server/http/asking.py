@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from discreet.server.accounts.credentials import Visitor
 
+_LONGEST_NUMBER = 9
 _NUMBERS = ("q", "epsilon", "delta", "expect", "null")
 _WORDS = ("method", "guarantee", "group", "alternative", "partner", "stratum")
 _OF_TEST = ("group", "alternative", "partner", "stratum", "null", "levels", "strata")
@@ -49,10 +50,11 @@ def _ask(request: Request, who: Visitor, form: dict[str, str]) -> Response:
             return _cost(request, who, found, form, asked)
         # The id travels with the form, so that a button pressed twice asks once.
         chosen = form.get("request_id") if kind == "ask" else None
-        again = form.get("again") == "yes"
-        made = accept.submit(
-            store, config, who.account, name, body, kind=kind, request_id=chosen, again=again
-        )
+        options: dict[str, Any] = {"request_id": chosen, "again": form.get("again") == "yes"}
+        seen = form.get("version", "")  # what was shown with the cost is what is asked
+        if kind == "ask" and seen.isdecimal() and len(seen) < _LONGEST_NUMBER:
+            options["version"] = int(seen)
+        made = accept.submit(store, config, who.account, name, body, kind=kind, **options)
     except (InputError, BudgetError, accept.QueueError) as refusal:
         return _again(request, who, found, form, refusal)
     return RedirectResponse(f"/jobs/{made}", 303)
@@ -76,7 +78,7 @@ def _cost(
             for each in ("", holder)
         )
     form = {name: value for name, value in form.items() if name not in {"csrf", "action"}}
-    form["request_id"] = uuid.uuid4().hex
+    form |= {"request_id": uuid.uuid4().hex, "version": str(found.version)}
     grid = grid_of(config_of(request))
     return page("confirm.html", who, found=found, left=left, more=more, asked=asked, form=form, grid=grid)
 

@@ -85,6 +85,7 @@ def question() -> dict[str, Any]:
             "columns": {"type": ["array", "string"], "items": _TEXT},
             **asked,
             "request_id": {"type": "string", "description": "The same id is the same question, asked once."},
+            "version": {"type": "integer", "description": "Refuse it under other metadata than these."},
             "again": {"type": "boolean", "description": "Pay once more for a question answered before."},
         },
     }

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import func, or_, select
 from sqlalchemy.exc import IntegrityError
 
+from discreet import check
 from discreet.errors import DiscreetError, InputError
 from discreet.privacy.ledger import chain
 from discreet.server import audit, budget, records
@@ -43,15 +44,22 @@ def submit(
     kind: str = "ask",
     request_id: str | None = None,
     again: bool = False,
+    version: int | None = None,
 ) -> str:
     """Accept a question and hold its cost; return the id of its job.
 
-    The same request id with the same question is the same job, however often it is sent. A question that was
-    answered before, to somebody who lets it be seen, is that job, unless `again`: nobody pays twice.
+    The same request id with the same question is the same job, however often it is sent, and whatever has
+    become public since: it is read under the metadata that it was asked under. A question that was answered
+    before, or is being answered, for somebody who lets it be seen, is that job, unless `again`: nobody pays
+    twice. With `version`, other metadata are refused.
     """
     chosen = uuid.uuid4().hex if request_id is None else people.check_name(request_id, "request_id")
     with store.reading() as db:
-        found = registry.seen_by(db, account, dataset)
+        first = _known(db, account.name, chosen)
+        mine_ = first is not None and first.dataset == dataset
+        found = registry.seen_by(db, account, dataset, first.version if mine_ else None)
+    if version is not None and check.whole(version, "version") != found.version:
+        raise InputError(CHANGED)
     settled = questions.read(body, found.about)
     digest = chain.sha256(f"{dataset}\n{settled.text}")
     offer = _Offer(account, found, settled, digest, kind, chosen, again=again)
@@ -95,7 +103,7 @@ def _accept(db: Connection, config: Config, offer: _Offer) -> str:
         raise InputError("only analysts ask: log in with an analyst's account")
     found = registry.find(db, dataset)
     _refuse_closed(db, account, found, offer, now)
-    earlier = _answered(db, account, found, offer.digest, now) if paid and not offer.again else None
+    earlier = _asked(db, account, found, offer.digest, now) if paid and not offer.again else None
     if earlier is not None:
         return earlier
     if _waiting(db, account.name, kind) >= config.queue_per_account:
@@ -129,17 +137,17 @@ def _known(db: Connection, account: str, request_id: str) -> Any:
     return db.execute(select(job).where(job.c.account == account, job.c.request_id == request_id)).first()
 
 
-def _answered(
-    db: Connection, account: Account, found: registry.DataSet, digest: str, now: float
-) -> str | None:
-    """Return an answer to the same question under the same metadata that the account may see."""
+def _asked(db: Connection, account: Account, found: registry.DataSet, digest: str, now: float) -> str | None:
+    """Return the same question under the same metadata, if it has an answer, or may have one yet.
+
+    Until its slot every question may: which do is told by nothing here.
+    """
     same = (
         job.c.dataset == found.name,
         job.c.digest == digest,
         job.c.kind == "ask",
         job.c.version == found.version,
-        job.c.state.in_(("done", "approved")),
-        job.c.visible <= now,
+        or_(job.c.visible.is_(None), job.c.visible > now, job.c.state.in_(("done", "held", "approved"))),
     )
     asked = select(job.c.id).where(*same).order_by(job.c.submitted.desc()).limit(1)
     if found.about.releases == "own":

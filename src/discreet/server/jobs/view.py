@@ -149,10 +149,12 @@ def no_job(job_id: str) -> registry.UnknownError:
 def _may_see(db: Connection, account: Account, row: Any, now: float) -> bool:
     if row.account == account.name or account.role == "custodian":
         return True
-    if row.kind != "ask" or row.state not in ANSWERED or row.visible is None or row.visible > now:
+    if row.kind != "ask":
         return False
     if account.role == "auditor":
-        return True
+        return row.state in ANSWERED and row.visible is not None and row.visible <= now
+    # Whoever asks what somebody else has asked gets that job, and watches it to its end; its id is told to
+    # nobody else before there is an answer, and cannot be guessed.
     shared = registry.find(db, row.dataset).about.releases == "shared"
     return shared and row.dataset in registry.open_to(db, account)
 
