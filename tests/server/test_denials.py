@@ -139,6 +139,7 @@ def test_every_denied_request_is_in_the_log(web):
     assert not any(secret in text for secret in (session, *tokens.values()))
 
 
+@pytest.mark.usefixtures("one_minute")
 def test_too_many_requests_and_waiting_questions_are_in_the_log(both):
     """Who comes too often is denied, and so is who has too many questions waiting."""
     both.change(requests_per_minute=30, queue_per_account=1)

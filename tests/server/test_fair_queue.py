@@ -196,6 +196,7 @@ def everything(place):
     assert verify(store).faults == ()
 
 
+@pytest.mark.usefixtures("one_minute")
 def test_requests_are_counted_for_all_servers_together(both):
     """Two servers share their counts; nobody's address or credential is stored."""
     first, second = Rates(both.store), Rates(both.store)

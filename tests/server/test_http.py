@@ -331,6 +331,7 @@ def test_words_of_people_are_escaped(web):
     assert evil not in web.get(f"/jobs/{evil}").text
 
 
+@pytest.mark.usefixtures("one_minute")
 def test_too_many_requests_wait(place):
     """One visitor's bucket empties; another's does not."""
     place.change(requests_per_minute=5)

@@ -264,7 +264,7 @@ def test_a_job_that_kills_its_workers_is_given_up(place):
     """
     for reading, told in ((False, ("refused", ending.TOO_LARGE)), (True, ("failed", ending.SENTENCE))):
         assert state(place) == "open"
-        made = place.submit()
+        made = place.submit({**ASK, "epsilon": 0.1 + reading / 10})
         for _ in range(queue.MOST_ATTEMPTS):
             claim = queue.claim(place.store, place.config, "w")
             assert claim.id == made

@@ -56,8 +56,8 @@ def submit(
     chosen = uuid.uuid4().hex if request_id is None else people.check_name(request_id, "request_id")
     with store.reading() as db:
         first = _known(db, account.name, chosen)
-        mine_ = first is not None and first.dataset == dataset
-        found = registry.seen_by(db, account, dataset, first.version if mine_ else None)
+        then = first.version if first is not None and first.dataset == dataset else None
+        found = registry.seen_by(db, account, dataset, then)
     if version is not None and check.whole(version, "version") != found.version:
         raise InputError(CHANGED)
     settled = questions.read(body, found.about)
