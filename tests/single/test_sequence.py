@@ -6,13 +6,14 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 import discreet
 from budget import assert_mean_at_most, must_fail
 from discreet.classical import online
 from discreet.errors import BudgetError, InputError
 from discreet.privacy.ledger import Ledger, payment
-from discreet.single import sign
+from discreet.single import sign, threshold
 
 
 def decided(rule, p, q):
@@ -189,3 +190,96 @@ def test_threads_share_a_sequence(trial):
         p, rejected = [a.p_value for a in sequence_asked], [a.rejected for a in sequence_asked]
         for t, one in enumerate(sequence_asked):
             assert one.level == online.lord(p[:t], rejected[:t], 0.1)
+
+
+ABOVE, BELOW = {"x": np.ones(400), "alternative": "greater"}, {"x": -np.ones(400), "alternative": "greater"}
+
+
+def test_by_discovery_only_discoveries_are_paid(tmp_path):
+    """Many questions and a discovery cost twice the epsilon; another process pays for itself, and agrees."""
+    book = Ledger(tmp_path / "budget.ledger")
+    book.create("trial", epsilon=4.0, delta=0.0)
+    how = {"q": 0.1, "ledger": book, "dataset": "trial", "epsilon": 1.0}
+    first = discreet.Sequence(**how)
+    for i in range(4):
+        assert not first.ask(f"down {i}", **BELOW).rejected
+    assert book.budget("trial").spent == pytest.approx(1.0)
+    assert first.ask("up", **ABOVE).rejected
+    assert first.asked[-1].answer is None
+    assert "a discovery" in str(first.asked[-1])
+    assert book.budget("trial").spent == pytest.approx(1.0)
+    first.ask("down again", **BELOW)
+    assert book.budget("trial").spent == pytest.approx(2.0)
+    second = discreet.Sequence(**how | {"ledger": str(book.path)})
+    assert second.asked == first.asked
+    second.ask("from here", **BELOW)
+    first.ask("and from there", **BELOW)
+    assert book.budget("trial").spent == pytest.approx(3.0)
+    copied = copy.deepcopy(first)
+    copied.ask("a copy has no hidden number of its own", **BELOW)
+    assert book.budget("trial").spent == pytest.approx(4.0)
+    group, values = np.arange(200) % 2, np.arange(200.0)
+    with pytest.raises(BudgetError):  # moved farther by one person: a run of its own
+        copied.ask("ranks", values, "rank-sum", group=group, levels=(0, 1))
+    with pytest.raises(InputError, match="another q, method or epsilon"):
+        discreet.Sequence(**how | {"epsilon": 2.0})
+
+
+def test_by_discovery_says_what_it_cannot():
+    """p-values that saffron needs, a test that asks twice, and a budget said twice or not at all."""
+    with pytest.raises(InputError, match="p-values"):
+        discreet.Sequence(method="saffron", epsilon=1)
+    questions = discreet.Sequence(epsilon=1)
+    with pytest.raises(InputError, match="asks twice"):
+        questions.ask("a", [1.0, 0.0], "two-by-two", group=[0, 1], levels=(0, 1))
+    for sequence, more in ((questions, {"epsilon": 1}), (discreet.Sequence(), {})):
+        with pytest.raises(InputError, match="once"):
+            sequence.ask("a", [1.0], **more)
+    with pytest.raises(InputError, match="is over"):
+        threshold.Run(1.0, 1, over=True).passes(threshold.of_signs(np.ones(3), 0.0, "greater"), 0.5)
+
+
+@pytest.mark.parametrize("test", ["rank-sum", "kruskal-wallis"])
+def test_by_discovery_knows_every_test(test):
+    """Groups that differ plainly are a discovery."""
+    groups = 2 if test == "rank-sum" else 3
+    group, levels = np.arange(600) % groups, tuple(range(groups))
+    questions = discreet.Sequence(epsilon=2)
+    how = {"group": group, "levels": levels}
+    assert questions.ask("apart", 1000.0 * group, test, **how).rejected
+
+
+def test_the_tail_of_a_run_is_the_double_sum():
+    """Statistic plus fresh noise less the hidden number, against plain sums over both."""
+    hidden, fresh, n = 3.0, 2.0, 20
+    h, f = np.arange(200.0), np.arange(150.0)
+    chance = np.outer(
+        np.exp(-h / hidden) * -np.expm1(-1 / hidden), np.exp(-f / fresh) * -np.expm1(-1 / fresh)
+    )
+
+    def survival(t):
+        return binom.sf(np.ceil(t) - 1.0, n, 0.5)
+
+    for at in (-5, 9, 14, 30):
+        plain = float(np.sum(chance * survival(at - f[None, :] + h[:, None])))
+        assert threshold.tail(survival, at, hidden, fresh) == pytest.approx(plain, rel=1e-9)
+
+
+@pytest.mark.statistical(3, twins=1)
+def test_by_discovery_keeps_the_rate():
+    """Two-sided nulls pass a level of a tenth at most that often, alone and after others that did not."""
+    rng = np.random.default_rng(11)
+    alone, after, real = [], [], []
+    for _ in range(150):
+
+        def question(share=0.5):
+            return threshold.of_signs(np.where(rng.random(80) < share, 1.0, -1.0), 0.0, "two-sided")
+
+        run = threshold.Run(1.0, 1)
+        alone.append(run.passes(question(), 0.1))
+        if not run.over:
+            after.append(run.passes(question(), 0.1))
+        real.append(threshold.Run(1.0, 1).passes(question(0.99), 0.1))
+    assert_mean_at_most(np.array(alone, float), 0.1)
+    assert_mean_at_most(np.array(after, float), 0.1)
+    must_fail(assert_mean_at_most, np.array(real, float), wrong=0.1, truth=0.9)

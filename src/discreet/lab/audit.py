@@ -199,7 +199,7 @@ def all_rows(runs: int, seed: int | None = None) -> Iterator[Row]:
 
 def count_rows() -> int:
     """Return how many rows `all_rows` yields."""
-    return 2 * len(mechanisms()) + 2 * len(single_audit.audited()) + len(FAULTS) + 1
+    return 2 * len(mechanisms()) + 2 * len(single_audit.audited()) + 2 + len(FAULTS) + 1
 
 
 def in_words(rows: Sequence[Row]) -> str:
@@ -240,10 +240,17 @@ def single_rows() -> Iterator[Row]:
         loss = single_audit.loss(test)
         verdict = "holds" if loss <= epsilon * (1 + 1e-9) else "VIOLATED"
         yield Row(test.name, "exact law", epsilon, 0.0, loss, "epsilon", verdict)
+    run = single_audit.run_loss()
+    good = "holds" if run <= epsilon * (1 + 1e-9) else "VIOLATED"
+    yield Row("Sequence by discovery, one run", "exact law", epsilon, 0.0, run, "epsilon", good)
     for test in single_audit.audited(faulty=True):
         loss = single_audit.loss(test)
         verdict = "caught" if loss > epsilon else "MISSED"
         yield Row(f"{test.name}, a tenth less noise", "planted fault", epsilon, 0.0, loss, "epsilon", verdict)
+    run = single_audit.run_loss(faulty=True)
+    caught = "caught" if run > epsilon else "MISSED"
+    name = "Sequence by discovery, the hidden number's shift forgotten"
+    yield Row(name, "planted fault", epsilon, 0.0, run, "epsilon", caught)
 
 
 def sampled_row(mechanism: Mechanism, runs: int) -> Row:

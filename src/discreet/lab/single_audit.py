@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.single import rank_sum, several, two_by_two
+from discreet.single import rank_sum, several, threshold, two_by_two
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -137,3 +137,26 @@ def _rank_law(groups: int, table: Table) -> Law:
 
 def _orders(n: int) -> Sequence[NDArray[np.int64]]:
     return [np.array(order) for order in permutations(range(n))]
+
+
+def run_loss(*, faulty: bool = False) -> float:
+    """Return the largest loss found in where the first discovery of a run comes: the exact law of its place.
+
+    Many questions just below their level, then one above: one person moves the many up and the one down.
+    `faulty`: noise for the statistic's own movement, that of the hidden number forgotten.
+    """
+    hidden, fresh = threshold.scales(1.0, EPSILON)
+    fresh = fresh / 2.0 if faulty else fresh
+    kept = np.arange(2_000)
+    chance = np.exp(-kept / hidden) * -np.expm1(-1.0 / hidden)
+
+    def place(many: int, one: int, before: int) -> float:
+        below = -np.expm1(-np.maximum(kept - many, 0) / fresh)  # P(fresh < hidden - statistic)
+        return float(np.sum(chance * below**before * np.exp(-np.maximum(kept - one, 0) / fresh)))
+
+    pairs = product((1, 100, 10_000, 10**8), range(-2, 3), range(-2, 3), (-1, 1))
+    losses = [
+        abs(np.log(place(many, one, before) / place(many + up, one - up, before)))
+        for before, many, one, up in pairs
+    ]
+    return float(max(losses))

@@ -21,11 +21,14 @@ class Asked:
     hypothesis : str
         What was asked, in the words of who asked.
     answer : Tested or None
-        The p-value, the estimate and the interval; None where every draw was interrupted.
+        The p-value, the estimate and the interval; None where every draw was interrupted, and where a
+        sequence pays by discovery: there the decision is all that is told.
     level : float
         What the p-value was compared with; settled before it was drawn.
     rejected : bool
         Whether this is a discovery.
+    interrupted : bool
+        Whether every draw was interrupted; counts as no discovery.
 
     Notes
     -----
@@ -47,6 +50,7 @@ class Asked:
     answer: Tested | None
     level: float
     rejected: bool
+    interrupted: bool = False
 
     @property
     def p_value(self) -> float:
@@ -57,12 +61,14 @@ class Asked:
         """Return the text that a ledger keeps."""
         answer = None if self.answer is None else self.answer.to_record()
         record = {"hypothesis": self.hypothesis, "level": self.level, "rejected": self.rejected}
-        return json.dumps(record | {"answer": answer})
+        return json.dumps(record | {"answer": answer, "interrupted": self.interrupted})
 
     def __str__(self) -> str:
-        if self.answer is None:
+        if self.interrupted:
             return f"{self.hypothesis}: interrupted, counts as no discovery (p = 1)."
         verdict = "a discovery" if self.rejected else "no discovery"
+        if self.answer is None:
+            return f"{self.hypothesis}: {verdict} (level {self.level:.3g})."
         return f"{self.hypothesis}: {verdict} (p = {self.p_value:.3g}, level {self.level:.3g})."
 
 
@@ -70,4 +76,6 @@ def asked_from_json(text: str) -> Asked:
     """Return the question that `to_json` wrote."""
     record = json.loads(text)
     answer = None if record["answer"] is None else from_record(record["answer"])
-    return Asked(record["hypothesis"], answer, record["level"], record["rejected"])
+    # Before sequences could pay by discovery, no answer was an interrupted one.
+    interrupted = record.get("interrupted", answer is None)
+    return Asked(record["hypothesis"], answer, record["level"], record["rejected"], interrupted)

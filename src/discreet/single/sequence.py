@@ -11,7 +11,8 @@ from discreet.errors import InputError, LedgerError
 from discreet.privacy.events import Pure
 from discreet.privacy.ledger.payment import is_exhausted
 from discreet.single.asked import Asked, asked_from_json
-from discreet.single.test import answered, opened, settle_request
+from discreet.single.test import EPSILONS, answered, opened, settle_request, statistic
+from discreet.single.threshold import MOVES, Run
 from discreet.typing import Online
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from discreet.typing import ArrayLike, SingleTest
 
 ONLINE: tuple[str, ...] = get_args(Online)
+_BEGUN = '"begun"'
+"""What the ledger keeps of a run: the hidden number is no part of it."""
 
 
 class Sequence:
@@ -46,13 +49,20 @@ class Sequence:
         Whose budget; needed with a ledger.
     name : str
         What the sequence is called in the ledger.
+    epsilon : float, optional
+        Pay by discovery: so much for the first question, and again for the next one after each discovery;
+        all other questions cost nothing, and decisions are all that is told. For many questions of which few
+        are discoveries. Not with "saffron", which needs p-values, nor with "two-by-two".
 
     Notes
     -----
-    All that levels depend on are released p-values and decisions, so the state is public. Without a ledger it
-    is kept in memory and nothing adds up the budget. Threads may share a sequence, and processes a ledger:
-    every question gets a place of its own. A question whose draws were interrupted eight times counts as
-    p = 1, and the sequence goes on. Proof: docs/proofs/online.md.
+    All that levels depend on are released p-values and decisions, so the state is public. Where `epsilon` is
+    given, "lord" keeps E[false discoveries]/E[discoveries] below q in place of the mean of the ratio. A
+    process begins with a payment of its own; tests that one person moves unequally far are paid apart.
+
+    Without a ledger the state is kept in memory and nothing adds up the budget. Threads may share a sequence,
+    and processes a ledger: every question gets a place of its own. A question whose draws were interrupted
+    eight times counts as p = 1, and the sequence goes on. Proof: docs/proofs/online.md.
 
     References
     ----------
@@ -60,7 +70,8 @@ class Sequence:
       Memory: "lord".
     - Ramdas, Zrnic, Wainwright & Jordan (2018), SAFFRON.
     - Zrnic, Ramdas & Jordan (2021), Asynchronous Online Testing of Multiple Hypotheses: any dependence.
-    - Zhang, Krehbiel, Tuyls, Cummings et al. (2021), PAPRIKA: Private Online False Discovery Rate Control.
+    - Zhang, Kamath & Cummings (2021), PAPRIKA: Private Online False Discovery Rate Control.
+    - Vadhan & Wang (2021), Concurrent Composition of Differential Privacy: runs beside other releases.
 
     Examples
     --------
@@ -78,12 +89,17 @@ class Sequence:
         ledger: Ledger | str | PathLike[str] | None = None,
         dataset: str | None = None,
         name: str = "sequence",
+        epsilon: float | None = None,
     ) -> None:
         self.q = check.level(q, "q")
         self.method = check.choice(method, "method", ONLINE)
         self.name = check.text(name, "name")
         if (ledger is None) != (dataset is None):
             raise InputError("give ledger and dataset together, or neither")
+        self.epsilon = None if epsilon is None else check.between(epsilon, "epsilon", *EPSILONS)
+        if epsilon is not None and method == "saffron":
+            raise InputError('"saffron" needs p-values: by discovery, pay with "lord" or "lond"')
+        self._runs: dict[int, Run] = {}
         self._ledger = None if ledger is None else opened(ledger)
         self._dataset = dataset
         self._asked: list[Asked] = []
@@ -93,10 +109,11 @@ class Sequence:
     def __getstate__(self) -> dict[str, Any]:
         if self._ledger is None:
             raise InputError("a sequence without a ledger has its state here alone, and is not copied")
-        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
+        # The hidden numbers of runs stay here: a copy begins runs of its own.
+        return {name: value for name, value in self.__dict__.items() if name not in {"_lock", "_runs"}}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _lock=RLock())
+        self.__dict__.update(state, _lock=RLock(), _runs={})
 
     @property
     def asked(self) -> tuple[Asked, ...]:
@@ -117,7 +134,7 @@ class Sequence:
         x: ArrayLike,
         test: SingleTest = "sign",
         *,
-        epsilon: float,
+        epsilon: float | None = None,
         group: ArrayLike | None = None,
         levels: Sequence_[object] | None = None,
         null: float = 0.0,
@@ -134,8 +151,8 @@ class Sequence:
             One number for each person.
         test : {"sign", "rank-sum", "two-by-two", "kruskal-wallis"}
             As in `test`.
-        epsilon : float
-            What this question may cost.
+        epsilon : float, optional
+            What this question may cost; leave it out where the sequence pays by discovery.
         group : array-like, shape (n,), optional
             As in `test`.
         levels : sequence, optional
@@ -160,16 +177,25 @@ class Sequence:
             The budget does not allow it. Nothing was drawn or charged.
         """
         check.text(hypothesis, "hypothesis")
+        if (epsilon is None) == (self.epsilon is None):
+            raise InputError("epsilon is said once: for each question, or for the whole sequence")
         options: Any = {"group": group, "levels": levels, "null": null, "alternative": alternative}
-        options |= {"epsilon": epsilon, "confidence": confidence}
+        options |= {"epsilon": self.epsilon or epsilon, "confidence": confidence}
         request = settle_request(x, test, **options)
-        request |= {"sequence": self.name, "q": self.q, "online": self.method, "hypothesis": hypothesis}
+        if self.epsilon is not None and test not in MOVES:
+            raise InputError(f'"{test}" asks twice, and cannot be paid by discovery: one of {sorted(MOVES)}')
+        request |= self._public | {"hypothesis": hypothesis}
 
         def draw(level: float) -> Asked:
+            if self.epsilon is not None:
+                passed = self._runs[MOVES[test]].passes(statistic(x, group, levels, request), level)
+                return Asked(hypothesis, None, level, passed)
             answer = answered(x, group, levels, request)
             return Asked(hypothesis, answer, level, answer.p_value <= level)
 
         with self._lock:
+            if self.epsilon is not None:
+                self._begin(MOVES[test], self.epsilon)
             if self._ledger is None:
                 self._asked.append(draw(self.level))
                 return self._asked[-1]
@@ -197,6 +223,27 @@ class Sequence:
     def _place(self) -> str:
         return f"{self.name}/{len(self._asked) + 1}"
 
+    @property
+    def _public(self) -> dict[str, Any]:
+        """What all requests of this sequence say."""
+        paid = {} if self.epsilon is None else {"discovery": self.epsilon}
+        return {"sequence": self.name, "q": self.q, "online": self.method} | paid
+
+    def _begin(self, moves: int, epsilon: float) -> None:
+        """Pay for a run of questions, unless one is under way."""
+        run = self._runs.get(moves)
+        if run is not None and run.usable:
+            return
+        begun = 0
+        while self._ledger is not None:
+            begun += 1
+            request, place = self._public | {"run": begun}, f"{self.name}/run {begun}"
+            if self._ledger.pay(
+                str(self._dataset), [Pure(epsilon)], "replace", request, lambda *_: _BEGUN, place
+            ).fresh:
+                break
+        self._runs[moves] = Run(epsilon, moves)
+
     def _charged(self, ledger: Ledger, request: dict[str, Any], draw: Callable[[float], Asked]) -> Asked:
         """Ask at the first free place of the ledger.
 
@@ -211,10 +258,9 @@ class Sequence:
                 del charge, state
                 return draw(level).to_json()
 
+            cost = request["epsilon"] if self.epsilon is None else 0.0  # the run is paid for
             try:
-                paid = ledger.pay(
-                    str(self._dataset), [Pure(request["epsilon"])], "replace", request, pay, place
-                )
+                paid = ledger.pay(str(self._dataset), [Pure(cost)], "replace", request, pay, place)
             except (InputError, LedgerError):
                 self._resume()
                 if self._place != place:
@@ -237,9 +283,11 @@ class Sequence:
         with self._lock:
             mine = self._entries()
             while (entry := mine.get(self._place)) is not None:
-                if (entry.request.get("q"), entry.request.get("online")) != (self.q, self.method):
+                if any(
+                    entry.request.get(key) != self._public.get(key) for key in ("q", "online", "discovery")
+                ):
                     raise InputError(
-                        f"sequence {self.name!r} was begun with another q or method: go on with those"
+                        f"sequence {self.name!r} was begun with another q, method or epsilon: keep these"
                     )
                 if is_exhausted(entry):
                     self._give_up(entry)
@@ -264,11 +312,17 @@ class Sequence:
             self._asked.append(asked_from_json(stored))
 
     def _without_answer(self, entry: Entry) -> Asked:
-        return Asked(str(entry.request.get("hypothesis")), None, self.level, rejected=False)
+        hypothesis = str(entry.request.get("hypothesis"))
+        return Asked(hypothesis, None, self.level, rejected=False, interrupted=True)
 
     def __str__(self) -> str:
         discoveries = [asked.hypothesis for asked in self._asked if asked.rejected]
+        promise = f"At any time at most {self.q:.0%} of them are false on average"
+        if self.epsilon is not None and self.method == "lord":
+            promise = (
+                f"At any time false discoveries are on average at most {self.q:.0%} of what discoveries are"
+            )
         return (
             f"{len(self._asked)} asked, {len(discoveries)} discoveries: {', '.join(discoveries) or 'none'}.\n"
-            f"At any time at most {self.q:.0%} of them are false on average, {PROMISES[self.method]}."
+            f"{promise}, {PROMISES[self.method]}."
         )

@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.noise.samplers import discrete_laplace
+from discreet.single import rank_sum
 from discreet.single.noise_law import tail
-from discreet.single.rank_sum import MOVES, STEPS, drawn_by_rank, scores, survival
+from discreet.single.rank_sum import MOVES, STEPS, drawn_by_rank, scores
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
 EFFECT = "clipped rank scores of the groups above average among these people, as a share of the most possible"
@@ -39,13 +42,14 @@ def draw(x: NDArray[np.float64], group: NDArray[np.int64], groups: int, epsilon:
 
 
 def p_value(noisy: int, n: int, groups: int, epsilon: float) -> float:
-    """Return the p-value under the null that all groups are exchangeable: a bound over sets of groups."""
-    law, sets = survival(n, epsilon), 2.0**groups - 2.0
+    """Return the p-value under the null that all groups are exchangeable."""
+    return tail(survival(n, groups, epsilon), float(noisy), MOVES / epsilon)
 
-    def some_set(t: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.where(t <= 0, 1.0, np.minimum(1.0, sets * law(t)))
 
-    return tail(some_set, float(noisy), MOVES / epsilon)
+def survival(n: int, groups: int, epsilon: float) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
+    """Return a bound of P(statistic >= t) under the null: over all sets of groups."""
+    law, sets = rank_sum.survival(n, epsilon), 2.0**groups - 2.0
+    return lambda t: np.where(t <= 0, 1.0, np.minimum(1.0, sets * law(t)))
 
 
 def interval(noisy: int, n: int, epsilon: float, confidence: float) -> tuple[float, float]:

@@ -14,7 +14,7 @@ from discreet.alternative import ALTERNATIVES
 from discreet.block import codes
 from discreet.errors import InputError
 from discreet.privacy.events import Pure
-from discreet.single import rank_sum, several, sign, two_by_two
+from discreet.single import rank_sum, several, sign, threshold, two_by_two
 from discreet.single.tested import Tested, from_record, pure, to_json
 from discreet.typing import SingleTest
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 TESTS: tuple[str, ...] = get_args(SingleTest)
 _PLAIN = (str, int, float, Decimal, np.generic)  # what a group may be called
-_EPSILONS = (1e-4, 1e3)
+EPSILONS = (1e-4, 1e3)
 
 
 def test(
@@ -173,6 +173,17 @@ def answered(x: ArrayLike, group: Any, levels: Any, asked: dict[str, Any]) -> Te
     )  # fmt: skip
 
 
+def statistic(x: ArrayLike, group: Any, levels: Any, asked: dict[str, Any]) -> threshold.Statistic:
+    """Return the statistic of a settled question without noise, for a run that pays by discovery."""
+    values, name, alternative = _numbers(x), asked["test"], asked["alternative"]
+    if name == "sign":
+        return threshold.of_signs(values, asked["null"], alternative)
+    members = _groups(group, levels, values.size, name)
+    if name == "rank-sum":
+        return threshold.of_ranks(values, members, asked["epsilon"], alternative)
+    return threshold.of_groups(values, members, len(asked["levels"]), asked["epsilon"])
+
+
 def opened(ledger: Ledger | str | PathLike[str]) -> Ledger:
     """Return the ledger at a path, or the ledger itself."""
     from discreet.privacy.ledger import Ledger
@@ -207,7 +218,7 @@ def settle_request(
     return {
         "test": name,
         "n": n,
-        "epsilon": check.between(epsilon, "epsilon", *_EPSILONS),
+        "epsilon": check.between(epsilon, "epsilon", *EPSILONS),
         "levels": None if levels is None else [str(level) for level in check.levels(levels, "levels")],
         "null": null,
         "alternative": alternative,
