@@ -54,6 +54,7 @@ from .report.parts import FdrPromise as FdrPromise
 from .report.parts import Told as Told
 from .report.parts import Values as Values
 from .report.release import Release as Release
+from .request import stored as stored
 from .selection.noisy_min import NoisyMin as NoisyMin
 from .selection.noisy_min import noisy_min as noisy_min
 from .selection.selection import Selection as Selection
@@ -63,5 +64,4 @@ from .single.asked import Asked as Asked
 from .single.sequence import Sequence as Sequence
 from .single.test import test as test
 from .single.tested import Tested as Tested
-from .spending import stored as stored
 from .version import __version__ as __version__

@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any, get_args
+from contextlib import contextmanager
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
 
 from discreet import check
 from discreet.data.source import open_source
 from discreet.docstrings import documented
 from discreet.errors import InputError
 from discreet.evidence.core.evidence import Evidence
-from discreet.evidence.core.people import People
 from discreet.evidence.core.protocol import check_test
-from discreet.evidence.core.registry import described, is_recognisable, plain
+from discreet.evidence.core.registry import is_recognisable
 from discreet.gather import gathered
 from discreet.measure import measuring
 from discreet.methods.parameters import TEXTS, Parameters
 from discreet.methods.registry import METHODS
 from discreet.progress import notebook_bar
-from discreet.spending import about_data, about_evidence, circumstances, recorded, spending
-from discreet.typing import Frame
+from discreet.request import about_data, about_evidence
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Generator, Mapping
 
-    from discreet.data.source import Source
     from discreet.data.tables.person import Person
+    from discreet.evidence.core.people import People
     from discreet.evidence.core.protocol import Test
     from discreet.evidence.core.sharded import Sharded
     from discreet.report.release import Release
-    from discreet.spending import LedgerLike, Spending
+    from discreet.request import LedgerLike, Request
     from discreet.typing import (
         ArrayLike,
         Columns,
@@ -42,8 +40,6 @@ if TYPE_CHECKING:
         SchedulerLike,
         TableLike,
     )
-
-_LAX = 10.0  # an epsilon beyond this is warned about
 
 
 @documented(TEXTS)
@@ -139,30 +135,20 @@ def discover(
         )
     source = open_source(data)
     test = source.completed(test)
-    question = {"test": described(test), "columns": plain(columns), "person": plain(person)}
-    record = {name: value for name, value in question.items() if value is not None}
-    purse = spending(ledger, dataset, release_id, {**record, **asked.to_dict()})
-    if purse is not None:
-        purse = replace(purse, request={**purse.request, "data": about_data(source, test)})
-        purse.refuse_early(asked, getattr(test, "adjacency", "replace"))
-        stored = purse.stored()
-        if stored is not None:
-            return stored
-    record |= {"question": test.in_words(), **_compared(test), **circumstances(source.data, purse)}
-    with notebook_bar("testing", None):
-        if engine == "local" and METHODS[asked.method].asks_people:
-            people = gathered(source, test, person=person, columns=columns, panel=asked.method == "auto")
-            if people is not None:
-                asked, why = METHODS[asked.method].settle(asked, people)
-                record |= _reason(why)
-                if METHODS[asked.method].asks_people or test.needs_rows:
-                    source.let_go()
-                    return _released(people, asked, purse, record, source)
-        # Scores may stay on a cluster where a method needs no more than their blocks can give.
-        gather = asked.values or not METHODS[asked.method].of_shards
-        where = {"engine": engine, "scheduler": scheduler}
-        with measuring(source, test, person=person, columns=columns, **where, gather=gather) as evidence:
-            return _released(evidence, asked, purse, record, source)
+    which = {"columns": columns, "person": person}
+    request = about_data(source, test, asked, **which, ledger=ledger, dataset=dataset, release_id=release_id)
+    request.refuse_early()
+    stored = request.stored()
+    if stored is not None:
+        return stored
+    where = {"engine": engine, "scheduler": scheduler}
+    with notebook_bar("testing", None), _observed(request, test, **which, **where) as (request, observed):
+        request = request.choosing(observed).of_people(observed)  # noqa: PLW2901
+        ready = METHODS[request.asked.method].ready(request.asked, observed)
+        with request.paying(ready.events) as payment:
+            if payment.is_new:
+                payment.keep(ready.draw())
+    return payment.release
 
 
 @documented(TEXTS)
@@ -248,10 +234,16 @@ def release(
         Evidence,
         "evidence must come from `measure`, `Evidence.from_p` or `from_z`; for a table use `discover`",
     )
-    known = {} if ledger is None else about_evidence(evidence)
-    purse = spending(ledger, dataset, release_id, {**known, **asked.to_dict()})
-    stored = None if purse is None else purse.stored()
-    return _released(evidence, asked, purse, circumstances(None, purse)) if stored is None else stored
+    request = about_evidence(evidence, asked, ledger=ledger, dataset=dataset, release_id=release_id)
+    stored = request.stored()
+    if stored is not None:
+        return stored
+    request = request.choosing(evidence).of_people(evidence)
+    ready = METHODS[request.asked.method].ready(request.asked, evidence)
+    with request.paying(ready.events) as payment:
+        if payment.is_new:
+            payment.keep(ready.draw())
+    return payment.release
 
 
 @documented(TEXTS)
@@ -332,65 +324,23 @@ def _parameters(given: Mapping[str, Any]) -> Parameters:
     return Parameters(**{option.name: given[option.name] for option in fields(Parameters)})
 
 
-def _released(
-    data: Evidence | Sharded | People,
-    asked: Parameters,
-    purse: Spending | None,
-    record: Mapping[str, object],
-    source: Source | None = None,
-) -> Release:
-    """Settle all that is public, then pay and draw; `record` is what the release says of how it was asked."""
-    asked, why = METHODS[asked.method].settle(asked, data)
-    if isinstance(data, People):
-        people, adjacency = data.rows, "replace"
-    else:
-        people, adjacency = data.certificate.people, data.certificate.adjacency
-    _warn(asked, people)
-    ready, facts = METHODS[asked.method].ready(asked, data), {**record, **_reason(why)}
-    if people is not None and adjacency == "replace":  # neighbours are as many, so the number is public
-        facts |= recorded({"people": people}, purse)
-
-    def complete(drawn: Release) -> Release:
-        if source is None:
-            return replace(drawn, parameters={**facts, **drawn.parameters})
-        labels = source.labels(drawn.discoveries if drawn.told is None else drawn.told.hypotheses)
-        parameters = {**facts, **drawn.parameters, **({"labels": labels} if labels else {})}
-        return replace(drawn, parameters=parameters, frame=_frame(source.data))
-
-    return complete(ready.draw()) if purse is None else purse.spend(ready, adjacency, complete)
-
-
-def _reason(why: str) -> dict[str, str]:
-    """Return why a method was chosen, as the record of a release says it; nothing where it was asked for."""
-    return {"chosen": why} if why else {}
-
-
-def _compared(test: Test) -> dict[str, dict[str, str]]:
-    """Return the two groups that differences are between, second less first, where a test compares two."""
-    group, levels = getattr(test, "group", None), getattr(test, "levels", ())
-    if group is None or len(levels) != 2:
-        return {}
-    return {"compared": {"group": str(group), "first": str(levels[0]), "second": str(levels[1])}}
-
-
-def _frame(data: TableLike) -> str | None:
-    """Return which data frames the caller uses, so that results come back in the same."""
-    library = type(data).__module__.partition(".")[0]
-    return library if library in get_args(Frame) else None
-
-
-def _warn(asked: Parameters, people: int | None) -> None:
-    """Say so when a budget is hardly a promise; for whoever called `release` or `discover`."""
-    if asked.epsilon > _LAX:
-        warnings.warn(
-            f"epsilon = {asked.epsilon:g} hardly protects anyone: one person's data may change the odds of "
-            f"an outcome e^{asked.epsilon:g}-fold; 1 is usual, 3 is lax",
-            stacklevel=4,
-        )
-    if asked.delta > (0.01 if people is None else min(0.01, 1 / max(people, 1))):
-        of_all = "" if people is None else f", and there are {people:,}"
-        warnings.warn(
-            f"delta = {asked.delta:g} may expose one person in {1 / asked.delta:.0f}{of_all}: take it far "
-            "below 1/people",
-            stacklevel=4,
-        )
+@contextmanager
+def _observed(
+    request: Request, test: Test, *, columns: Any, person: Any, engine: str, scheduler: Any
+) -> Generator[tuple[Request, People | Evidence | Sharded]]:
+    """Yield everyone's rows, for a method that asks them several times, else the evidence in them."""
+    source: Any = request.source
+    which = {"columns": columns, "person": person}
+    if engine == "local" and METHODS[request.asked.method].asks_people:
+        people = gathered(source, test, **which, panel=request.asked.method == "auto")
+        if people is not None:
+            request = request.choosing(people)
+            if METHODS[request.asked.method].asks_people or test.needs_rows:
+                source.let_go()
+                yield request, people
+                return
+    # Scores may stay on a cluster where a method needs no more than their blocks can give.
+    gather = request.asked.values or not METHODS[request.asked.method].of_shards
+    where = {"engine": engine, "scheduler": scheduler}
+    with measuring(source, test, **which, **where, gather=gather) as evidence:
+        yield request, evidence

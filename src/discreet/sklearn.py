@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from discreet.alternative import Alternative
     from discreet.evidence.core.protocol import Test
-    from discreet.spending import LedgerLike
+    from discreet.request import LedgerLike
     from discreet.typing import ArrayLike, Bounds, Dependence, Guarantee, MethodName
 
 _TARGET = "y"

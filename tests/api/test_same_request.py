@@ -81,7 +81,7 @@ def test_a_request_that_said_sides_is_known_again(ledger, test, record, monkeypa
     """Earlier versions wrote `sides`, or nothing for one; another alternative is another request."""
     then = {"name": "mean", "bounds": [0.0, 1.0], "null": 0.5, **record}
     with monkeypatch.context() as earlier:
-        earlier.setattr("discreet.api.described", lambda _: then)
+        earlier.setattr("discreet.request.described", lambda _: then)
         first = discreet.discover(TABLE, test, ledger=ledger, **ASK)
     assert first.parameters["test"] == then
     assert discreet.discover(TABLE, test, ledger=ledger, **ASK) == first

@@ -51,7 +51,7 @@ def test_a_drawing_upside_down_is_noticed():
     pairs, _ = imports()
     place = lines.index(["api"])
     lines[place], lines[place + 1] = lines[place + 1], lines[place]
-    assert upward(lines, pairs) == {("api", "measure"), ("api", "spending")}
+    assert upward(lines, pairs) == {("api", "measure"), ("api", "request")}
 
 
 def test_the_contract_has_the_same_lines():

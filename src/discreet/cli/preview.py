@@ -59,11 +59,15 @@ def _cost(job: Job) -> list[str]:
 
 def check_budget(job: Job) -> None:
     """Refuse what the ledger would refuse; a release that is already there costs nothing."""
-    from discreet.spending import spending
+    from discreet.request import Request, open_ledger
 
-    purse = spending(job.other.get("ledger"), job.other.get("dataset"), job.other.get("release_id"), {})
-    if purse is not None:
-        purse.refuse_early(job.asked, getattr(job.test, "adjacency", "replace"))
+    dataset, release_id = job.other.get("dataset"), job.other.get("release_id")
+    ledger = open_ledger(job.other.get("ledger"), dataset, release_id)
+    adjacency = getattr(job.test, "adjacency", "replace")
+    charged = Request(
+        job.asked, ledger=ledger, dataset=dataset or "", release_id=release_id, adjacency=adjacency
+    )
+    charged.refuse_early()
 
 
 def _power(job: Job, people: int | None, hypotheses: int | None, table: TableReading | None) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 OPTIONS = tuple(dict.fromkeys(option for method in METHODS.values() for option in method.options))
 """All options that some method takes."""
+_LAX = 10.0  # an epsilon beyond this is warned about
 _CHOICES = {"guarantee": Guarantee, "dependence": Dependence, "cutoffs": Cutoffs}
 
 
@@ -74,6 +76,22 @@ class Parameters:
         if asked["expect"] is None:
             del asked["expect"]
         return asked
+
+    def warn(self, people: int | None) -> None:
+        """Say so when a budget is hardly a promise, to whoever called `discover` or `release`."""
+        if self.epsilon > _LAX:
+            warnings.warn(
+                f"epsilon = {self.epsilon:g} hardly protects anyone: one person's data may change the odds "
+                f"of an outcome e^{self.epsilon:g}-fold; 1 is usual, 3 is lax",
+                stacklevel=4,
+            )
+        if self.delta > (0.01 if people is None else min(0.01, 1 / max(people, 1))):
+            of_all = "" if people is None else f", and there are {people:,}"
+            warnings.warn(
+                f"delta = {self.delta:g} may expose one person in {1 / self.delta:.0f}{of_all}: take it far "
+                "below 1/people",
+                stacklevel=4,
+            )
 
 
 def refuse_idle(given: dict[str, Any], asked: list[tuple[Method, str | None]]) -> None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from discreet.privacy.events import Event
+    from discreet.privacy.ledger.payment import Reserved
 
 
 _MOST_MORE = 100
@@ -206,17 +207,38 @@ class Ledger:
         release_id : str, optional
             A name for the release, once and for all; invented when absent.
         """
+        with self.paying(name, events, adjacency, request, release_id) as reserved:
+            if reserved.paid is None:
+                reserved.store(draw(reserved.charge, reserved.state))
+        return reserved.result()
+
+    @contextmanager
+    def paying(
+        self,
+        name: str,
+        events: Sequence[Event],
+        adjacency: str,
+        request: Mapping[str, Any],
+        release_id: str | None = None,
+    ) -> Generator[Reserved]:
+        """Reserve the cost of a release, and keep the file locked while the caller draws and stores it.
+
+        The same as `pay`, for a caller who draws inside the block: if `paid` is not None, it has its result
+        and nothing is drawn; else `store` is to be called with what was drawn. Nothing may be shown before
+        the block has ended.
+        """
         with file.opened(self.path) as ledger:
             reserved = payment.reserve(ledger, name, events, adjacency, request, release_id)
-            if isinstance(reserved, Paid):
-                return reserved
-            charge, state = reserved
+            if reserved.paid is not None:
+                yield reserved
+                return
             # The lock is kept: while this process lives, nobody takes the reservation for an interrupted one.
             with payment.held_back() as pressed:
-                paid = payment.store(ledger, charge, draw(charge, state))
+                yield reserved
         if pressed:
-            raise KeyboardInterrupt(f"the release was finished first, and is stored as {charge.release_id}")
-        return paid
+            raise KeyboardInterrupt(
+                f"the release was finished first, and is stored as {reserved.charge.release_id}"
+            )
 
     def charge(
         self,

@@ -13,7 +13,8 @@ import threading
 import uuid
 from collections.abc import Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from discreet import check
@@ -28,7 +29,7 @@ from discreet.privacy.ledger.records import Charge, Entry, Paid
 from discreet.privacy.ledger.state import entry_of
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Callable, Generator, Sequence
     from types import FrameType
 
     from discreet.privacy.events import Event
@@ -42,6 +43,26 @@ _LONGEST = 200
 _ROOM = 2**15  # bytes: several times what a row, its state and its index can take
 
 
+@dataclass(slots=True)
+class Reserved:
+    """A release that may be drawn, its cost being on disk; or one that has its result, `paid`."""
+
+    charge: Charge
+    state: DataSet  # of its data set, after the charge
+    keep: Callable[[str], Paid]
+    paid: Paid | None = None
+
+    def store(self, result: str) -> None:
+        """Store what was drawn, a JSON text."""
+        self.paid = self.keep(result)
+
+    def result(self) -> Paid:
+        """Return what may be shown, when it is stored."""
+        if self.paid is None:
+            raise LedgerError(f"release {self.charge.release_id!r} was charged, and nothing was stored")
+        return self.paid
+
+
 def reserve(
     ledger: file.Open,
     name: str,
@@ -49,8 +70,8 @@ def reserve(
     adjacency: str,
     request: Mapping[str, Any],
     release_id: str | None,
-) -> Paid | tuple[Charge, DataSet]:
-    """Write the cost of a release to disk and keep the lock; or return its result, if it has one.
+) -> Reserved:
+    """Write the cost of a release to disk and keep the lock; or find its result, if it has one.
 
     A release that was interrupted keeps the charge it has.
     """
@@ -60,15 +81,18 @@ def reserve(
     with ledger.transaction("IMMEDIATE") as db:
         book = book_of(db)
         entry = book.find(name, release_id, request)
-        if entry is not None and is_settled(entry, request):
-            return Paid(book.result(name, entry.release_id), entry.settled, fresh=False)
+        paid = None
         if entry is None:
             reserved = charge(book, name, events, adjacency, request, release_id)
+        elif is_settled(entry, request):
+            reserved = Charge(name, entry.release_id, entry.position, entry.hash)
+            paid = Paid(book.result(name, entry.release_id), entry.settled, fresh=False)
         else:
             reserved = _again(book, name, entry, checked(events))
-        # Both parts are written anew, so that the journal has more room than giving up one of them takes.
-        db.execute("UPDATE room SET space = randomblob(?)", (_ROOM,))
-        return reserved, book.dataset(name)
+        if paid is None:
+            # Both parts are written anew, so that the journal has more room than giving up one of them takes.
+            db.execute("UPDATE room SET space = randomblob(?)", (_ROOM,))
+        return Reserved(reserved, book.dataset(name), partial(store, ledger, reserved), paid)
 
 
 def charge(

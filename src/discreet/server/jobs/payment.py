@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import time
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from discreet.privacy.account import squared_mu
 from discreet.privacy.events import Approximate
 from discreet.privacy.filter import has_zcdp
 from discreet.privacy.ledger import Charge, Ledger, Paid, chain
-from discreet.privacy.ledger.payment import MOST_DRAWS, checked
+from discreet.privacy.ledger.payment import MOST_DRAWS, Reserved, checked
 from discreet.privacy.ledger.state import DataSet as State
 from discreet.server import audit, budget, records
 from discreet.server.jobs.grid import grid_of
@@ -28,7 +29,7 @@ from discreet.server.store.memory import StoreError
 from discreet.server.store.tables import job
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Generator, Mapping, Sequence
 
     from discreet.privacy.events import Event
     from discreet.server.config import Config
@@ -69,16 +70,16 @@ class Payment(Ledger):
         """Return None: a job that has its result is not run."""
         del name, release_id, request
 
-    def pay(
+    @contextmanager
+    def paying(
         self,
         name: str,
         events: Sequence[Event],
         adjacency: str,
         request: Mapping[str, Any],
-        draw: Callable[[Charge, State], str],
         release_id: str | None = None,
-    ) -> Paid:
-        """Charge what was held, draw, store; nothing may be shown before this returns."""
+    ) -> Generator[Reserved]:
+        """Charge what was held; let the caller draw, and store it; nothing may be shown before the end."""
         del release_id
         found = checked(events)
         standing = State.read(json.loads(self.claim.standing))
@@ -86,8 +87,7 @@ class Payment(Ledger):
         _refuse_more(found, cost.mu, adjacency, standing.adjacency)
         charge, draws = self._reserve(name, found, request)
         # What is left is told as it was when the question was accepted: the time of the draw tells nothing.
-        result = draw(charge, standing)
-        return self._store(charge, draws, result)
+        yield Reserved(charge, standing, lambda result: self._store(charge, draws, result))
 
     def _reserve(
         self, name: str, events: tuple[Event, ...], request: Mapping[str, Any]

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import discreet
-from discreet import spending
+from discreet import request as requests
 from discreet.errors import BudgetError, InputError
+from discreet.methods.method import Method
 from discreet.privacy.ledger import Ledger
 
 ASK = {"q": 0.1, "epsilon": 1.0, "delta": 1e-6}
@@ -94,29 +95,26 @@ def test_a_release_carries_the_hash_that_seals_it(ledger, people):
     first = discreet.discover(people, TEST, **asked)
     assert first.budget.head == ledger.head() == ledger.history("people")[0].settled
     assert discreet.discover(people, TEST, **asked).budget.head == first.budget.head
-    assert spending.stored(ledger, "people", "first") == first
+    assert requests.stored(ledger, "people", "first") == first
     assert ledger.verify(first.budget.head).good
 
 
-class Dying(spending.Spending):
-    """Draws nothing: the process is told to stop while it draws."""
+def dying(ledger, ready=Method.ready):
+    """Return a method's `ready` whose draw finds the charge on disk, and is then told to stop."""
 
-    def spend(self, ready, neighbours, complete):
-        """Look at the file, then stop."""
+    def dies():
+        with closing(sqlite3.connect(f"{ledger.path.as_uri()}?immutable=1", uri=True)) as db:
+            assert db.execute("SELECT kind FROM chain WHERE position = 2").fetchone() == ("charge",)
+        raise KeyboardInterrupt
 
-        def dies():
-            with closing(sqlite3.connect(f"{self.ledger.path.as_uri()}?immutable=1", uri=True)) as db:
-                assert db.execute("SELECT kind FROM chain WHERE position = 2").fetchone() == ("charge",)
-            raise KeyboardInterrupt
-
-        return super().spend(replace(ready, draw=dies), neighbours, complete)
+    return lambda method, asked, data: replace(ready(method, asked, data), draw=dies)
 
 
 @pytest.mark.parametrize("release_id", ["cut", None])
 def test_a_draw_that_is_interrupted_is_charged_and_completed(ledger, people, monkeypatch, release_id):
     """The charge is on disk before noise is drawn; the same again draws, and spends nothing more."""
     asked = {"ledger": ledger, "dataset": "people", "release_id": release_id, **ASK}
-    monkeypatch.setattr(spending, "Spending", Dying)
+    monkeypatch.setattr(Method, "ready", dying(ledger))
     with pytest.raises(KeyboardInterrupt) as stopped:
         discreet.discover(people, TEST, **asked)
     assert "asked again, the same is completed for nothing" in stopped.value.__notes__[0]

@@ -1,0 +1,331 @@
+"""What was asked for, what a release says of it, and the budget it is charged to.
+
+With a ledger, the cost is reserved on disk before anything is drawn, and the result is stored before anybody
+sees it (docs/proofs/ledger.md). A release id stands for one question to one table: what was asked and which
+data it was asked of, in public words, is stored with the charge. What is public of a source it says itself
+(`Source.public`): files by name, column names, variants.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias, get_args
+
+from discreet.data.source import hashed, is_table
+from discreet.errors import InputError
+from discreet.evidence.core.people import People
+from discreet.evidence.core.registry import described, plain
+from discreet.methods.registry import METHODS
+from discreet.privacy.curves import gaussian_budget
+from discreet.privacy.events import gaussian_events
+from discreet.report.parts import BudgetLine
+from discreet.report.record import FORMAT
+from discreet.report.release import Release
+from discreet.typing import Frame
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Mapping
+    from os import PathLike
+
+    from discreet.data.source import Source
+    from discreet.evidence.core.evidence import Evidence
+    from discreet.evidence.core.protocol import Test
+    from discreet.evidence.core.sharded import Sharded
+    from discreet.methods.parameters import Parameters
+    from discreet.privacy.events import Event
+    from discreet.privacy.ledger import Charge, Ledger, Paid
+    from discreet.privacy.ledger.state import DataSet
+
+LedgerLike: TypeAlias = "Ledger | str | PathLike[str]"
+"""A ledger, or the path of its file."""
+
+_INTERRUPTED = (
+    "Nothing was released. The charge of release {} stands; asked again, the same is completed for nothing."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What one call asks for; nothing in it is private but the data behind `source`.
+
+    Attributes
+    ----------
+    asked : Parameters
+        The options of the release; its method is settled when the data's size is known.
+    public : mapping
+        What the ledger knows the request by: options, test, columns, data, as plain JSON.
+    facts : mapping
+        What the release will say of how it was asked.
+    source : Source or None
+        The data; None where evidence was given.
+    ledger, dataset, release_id
+        What to charge; no ledger, no charge.
+    adjacency : str
+        Whom the promise is about.
+    """
+
+    asked: Parameters
+    public: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    source: Source | None = None
+    ledger: Ledger | None = None
+    dataset: str = ""
+    release_id: str | None = None
+    adjacency: str = "replace"
+
+    def stored(self) -> Release | None:
+        """Return the result of the same request under the same release id, if it was made before."""
+        if self.ledger is None or self.release_id is None:
+            return None
+        if self.ledger.stored(self.dataset, self.release_id, self.public) is None:
+            return None
+        return stored(self.ledger, self.dataset, self.release_id)
+
+    def refuse_early(self) -> None:
+        """Refuse, before any data is read, what the budget clearly cannot pay; what is charged is paid."""
+        if self.ledger is None or not METHODS[self.asked.method].gaussian:
+            return
+        if self.ledger.entry(self.dataset, self.release_id, self.public) is None:
+            rho = gaussian_budget(self.asked.epsilon, self.asked.delta) * (1 - 2.0**-40)
+            self.ledger.affords(self.dataset, gaussian_events([rho]), self.adjacency)
+
+    def choosing(self, data: People | Evidence | Sharded) -> Request:
+        """Return the request with its method chosen by public numbers, if none was asked for."""
+        asked, why = METHODS[self.asked.method].settle(self.asked, data)
+        return replace(self, asked=asked, facts={**self.facts, **({"chosen": why} if why else {})})
+
+    def of_people(self, data: People | Evidence | Sharded) -> Request:
+        """Return the request with whom it is about; say so if its budget hardly protects so many."""
+        if isinstance(data, People):
+            people, adjacency = data.rows, "replace"
+        else:
+            people, adjacency = data.certificate.people, data.certificate.adjacency
+        self.asked.warn(people)
+        facts = dict(self.facts)
+        if people is not None and adjacency == "replace":  # neighbours are as many, so the number is public
+            facts |= _recorded({"people": people}, self.ledger)
+        return replace(self, facts=facts, adjacency=adjacency)
+
+    @contextmanager
+    def paying(self, events: tuple[Event, ...]) -> Generator[Payment]:
+        """Reserve the cost on disk, let a release be drawn, and store it; without a ledger, only draw.
+
+        Inside, what is drawn is handed to `Payment.keep`, if `Payment.is_new`. Afterwards `Payment.release`
+        may be shown.
+        """
+        payment = Payment(self)
+        if self.ledger is None:
+            yield payment
+            return
+        about = self.dataset, events, self.adjacency, self.public, self.release_id
+        with self.ledger.paying(*about) as reserved:
+            if reserved.paid is not None:
+                payment.is_new, payment.release = False, Release.from_json(reserved.paid.result)
+                yield payment
+            else:
+                payment.line = _budget_line(reserved.charge, reserved.state)
+                try:
+                    yield payment
+                except BaseException as error:
+                    error.add_note(_INTERRUPTED.format(reserved.charge.release_id))
+                    raise
+                reserved.store(payment.release.to_json())
+        paid = reserved.result()
+        if not paid.kept:
+            warnings.warn(
+                "the disk has no room for this result in the ledger: save it elsewhere now, for it is paid "
+                "for and cannot be had again",
+                stacklevel=4,
+            )
+        payment.release = _with_head(payment.release, paid)
+
+
+@dataclass(slots=True)
+class Payment:
+    """A release that is paid for: what was drawn, with what was asked beside it."""
+
+    request: Request
+    line: BudgetLine | None = None
+    is_new: bool = True  # nothing is drawn where the ledger has the result
+    release: Release = field(init=False)
+
+    def keep(self, drawn: Release) -> None:
+        """Take what was drawn, and add what was asked and where the budget stands."""
+        source, facts = self.request.source, self.request.facts
+        if source is None:
+            labels, frame = {}, None
+        else:
+            labels = source.labels(drawn.discoveries if drawn.told is None else drawn.told.hypotheses)
+            frame = type(source.data).__module__.partition(".")[0]
+        parameters = {**facts, **drawn.parameters, **({"labels": labels} if labels else {})}
+        # Results come back in the kind of data frame that the caller uses.
+        frame = frame if frame in get_args(Frame) else None
+        self.release = replace(drawn, parameters=parameters, frame=frame, budget=self.line)
+
+
+def about_data(
+    source: Source,
+    test: Test,
+    asked: Parameters,
+    *,
+    columns: Any,
+    person: Any,
+    ledger: LedgerLike | None,
+    dataset: str | None,
+    release_id: str | None,
+) -> Request:
+    """Return the request that `discover` makes; of the data no more than the head is read."""
+    question = {"test": described(test), "columns": plain(columns), "person": plain(person)}
+    record = {name: value for name, value in question.items() if value is not None}
+    book = open_ledger(ledger, dataset, release_id)
+    public = {**record, **asked.to_dict()}
+    if book is not None:
+        p_values = "p-values" in test.sources and not is_table(source.data)
+        names: Any = {"kind": "p-values", "names": hashed(test.of(source.data).names)} if p_values else None
+        public["data"] = names or source.public()
+    record |= {"question": test.in_words(), **_compared(test), **_circumstances(source.data, book)}
+    adjacency = getattr(test, "adjacency", "replace")
+    return Request(asked, public, record, source, book, dataset or "", release_id, adjacency)
+
+
+def about_evidence(
+    evidence: Evidence,
+    asked: Parameters,
+    *,
+    ledger: LedgerLike | None,
+    dataset: str | None,
+    release_id: str | None,
+) -> Request:
+    """Return the request that `release` makes; no other evidence is taken for this."""
+    book = open_ledger(ledger, dataset, release_id)
+    public = asked.to_dict()
+    if book is not None:
+        names = sha256()
+        for name in evidence.names:
+            names.update(repr(name).encode())
+        effect = "" if evidence.effect is None else evidence.effect.name
+        known = {"evidence": str(evidence), "null": str(evidence.null), "names": names.hexdigest()}
+        public = {**known, "effect": effect, **public}
+    facts = _circumstances(None, book)
+    return Request(asked, public, facts, None, book, dataset or "", release_id)
+
+
+def open_ledger(ledger: LedgerLike | None, dataset: str | None, release_id: str | None) -> Ledger | None:
+    """Return the ledger to charge, or None without one; refuse names that it could not keep."""
+    if ledger is None:
+        if dataset is not None or release_id is not None:
+            raise InputError("dataset and release_id belong to a ledger: give `ledger` too")
+        return None
+    from discreet.privacy.ledger import Ledger
+    from discreet.privacy.ledger.payment import check_name
+
+    if dataset is None:
+        raise InputError(
+            "a ledger keeps the budgets of several data sets: say which, --dataset or dataset=..."
+        )
+    for name, value in (("dataset", dataset), ("release_id", release_id)):
+        if value is not None:
+            check_name(value, name)
+    return ledger if isinstance(ledger, Ledger) else Ledger(ledger)
+
+
+def stored(ledger: LedgerLike, dataset: str, release_id: str | None = None) -> Release:
+    """Return a release that a ledger holds, once more; nothing is spent.
+
+    Parameters
+    ----------
+    ledger : Ledger or path
+        The ledger that the release was charged to.
+    dataset : str
+        The data set's name in it.
+    release_id : str, optional
+        Which release, as `Release.budget` or `discreet budget history` names it; if None, the last one.
+
+    Returns
+    -------
+    Release
+        Equal to the one that was made.
+
+    Raises
+    ------
+    InputError
+        The data set has no such release.
+    LedgerError
+        The ledger cannot be read, or holds no result under this name.
+
+    Notes
+    -----
+    The result of a release is stored before anybody sees it: docs/proofs/ledger.md.
+
+    References
+    ----------
+    Rogers, Roth, Ullman & Vadhan (2016), Privacy Odometers and Filters, NeurIPS 2016: what the ledger keeps.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, discreet
+    >>> from discreet.privacy.ledger import Ledger
+    >>> ledger = Ledger(pathlib.Path(tempfile.mkdtemp()) / "budget.ledger")
+    >>> _ = ledger.create("cohort", epsilon=1.0, delta=1e-6)
+    >>> evidence = discreet.Evidence.from_z([12.0, 0.3], sensitivity=0.01, adjacency="replace")
+    >>> asked = {"q": 0.1, "epsilon": 1, "delta": 1e-6, "ledger": ledger, "dataset": "cohort"}
+    >>> found = discreet.release(evidence, **asked)
+    >>> discreet.stored(ledger, "cohort") == found
+    True
+    """
+    from discreet.privacy.ledger import Ledger
+
+    book = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
+    made = [entry.release_id for entry in book.history(dataset) if entry.state == "released"]
+    for name in reversed(made) if release_id is None else [release_id]:
+        paid = book.result(dataset, name)
+        if json.loads(paid.result).get("format") == FORMAT:
+            return _with_head(Release.from_json(paid.result), paid)
+        if release_id is not None:
+            raise InputError(
+                f"{release_id!r} is the answer to a single test: ask discreet.test the same again, with this "
+                "ledger and release_id; it is answered from the ledger and costs nothing"
+            )
+    raise InputError(f"no release of {dataset!r} has a result yet")
+
+
+def _with_head(release: Release, paid: Paid) -> Release:
+    """Return the release with the hash that seals its stored text, which therefore cannot hold it."""
+    line = release.budget
+    return release if line is None else replace(release, budget=replace(line, head=paid.hash))
+
+
+def _budget_line(charge: Charge, dataset: DataSet) -> BudgetLine:
+    """Return where a charge leaves its data set."""
+    budget = dataset.budget(charge.name)
+    # Where all of delta is set aside, epsilons add up.
+    room = budget.left if budget.delta > budget.aside else max(0.0, budget.epsilon - budget.spent)
+    total = (budget.epsilon, budget.delta, budget.spent)
+    return BudgetLine(charge.name, *total, charge.release_id, charge.hash, room)
+
+
+def _circumstances(data: Any, ledger: Ledger | None) -> dict[str, Any]:
+    """Return the public name of the data, if it is a file, and the day: settled before any data is read."""
+    path = getattr(data, "path", data)
+    name = Path(path).name if isinstance(path, (str, Path)) else None
+    facts = {"data": name, "date": datetime.now(UTC).date().isoformat()}
+    return _recorded({key: value for key, value in facts.items() if value}, ledger)
+
+
+def _recorded(facts: dict[str, Any], ledger: Ledger | None) -> dict[str, Any]:
+    """Return what the record of a release may say of how it was made: a custodian may keep facts back."""
+    return facts if ledger is None else {**ledger.may_record(facts)}
+
+
+def _compared(test: Test) -> dict[str, dict[str, str]]:
+    """Return the two groups that differences are between, second less first, where a test compares two."""
+    group, levels = getattr(test, "group", None), getattr(test, "levels", ())
+    if group is None or len(levels) != 2:
+        return {}
+    return {"compared": {"group": str(group), "first": str(levels[0]), "second": str(levels[1])}}
