@@ -11,9 +11,14 @@ from scipy.special import ndtr
 
 from budget import assert_frequencies, assert_mean_is, must_fail
 from discreet.errors import DiscreetError
-from discreet.noise import exact, samplers
-from discreet.noise.exact import bernoulli_exp
-from discreet.noise.samplers import discrete_laplace, geometric, rounded_gaussian, uniform_below
+from discreet.noise import samplers
+from discreet.noise.samplers import (
+    bernoulli_exp,
+    discrete_laplace,
+    geometric,
+    rounded_gaussian,
+    uniform_below,
+)
 
 N = 400_000
 
@@ -75,9 +80,9 @@ def test_floors_are_exact():
             value = mpmath.mpf(x.numerator) / x.denominator
             for bits in (16, 80, 144, 400):
                 one = mpmath.mpf(2) ** bits
-                assert exact.floor_of_exp(x, bits) == int(mpmath.floor(mpmath.exp(-value) * one))
-                assert exact.floor_of_odds(x, bits) == int(mpmath.floor(one / (1 + mpmath.exp(value))))
-                assert exact.floor_of_tanh_half(x, bits) == int(mpmath.floor(mpmath.tanh(value / 2) * one))
+                assert samplers.floor_of_exp(x, bits) == int(mpmath.floor(mpmath.exp(-value) * one))
+                assert samplers.floor_of_odds(x, bits) == int(mpmath.floor(one / (1 + mpmath.exp(value))))
+                assert samplers.floor_of_tanh_half(x, bits) == int(mpmath.floor(mpmath.tanh(value / 2) * one))
 
 
 def test_the_callers_decimals_do_not_enter():
@@ -86,9 +91,9 @@ def test_the_callers_decimals_do_not_enter():
         prec=3, rounding=decimal.ROUND_UP, Emin=-3, Emax=3, traps=list(decimal.Context().flags)
     )
     x = Fraction(12345, 6789)
-    exact._floor.cache_clear()
+    samplers._floor.cache_clear()
     with decimal.localcontext(hostile):
-        found = exact.floor_of_exp(x, 80)
+        found = samplers.floor_of_exp(x, 80)
     with mpmath.workdps(60):
         assert found == int(mpmath.floor(mpmath.exp(-mpmath.mpf(x.numerator) / x.denominator) * 2**80))
 
@@ -98,19 +103,19 @@ def test_the_callers_decimals_do_not_enter():
 def test_undecided_coins_read_on_correctly():
     """Past an agreeing prefix of 4 bits a coin is the fractional part of p * 2**4."""
     for x in (Fraction(1, 3), Fraction(2)):
-        digits = partial(exact.floor_of_exp, x)
+        digits = partial(samplers.floor_of_exp, x)
         rest = float(np.exp(-float(x)) * 16) % 1
-        sample = [exact.resolve(digits, 4) for _ in range(3_000)]
+        sample = [samplers.resolve(digits, 4) for _ in range(3_000)]
         assert_mean_is(sample, rest)
         must_fail(assert_mean_is, sample, wrong=rest + 0.15, truth=rest)
 
 
 @pytest.mark.slow
 @pytest.mark.statistical(4, twins=1)
-@pytest.mark.parametrize("doubt", [exact._DOUBT, 1.0])
+@pytest.mark.parametrize("doubt", [samplers._DOUBT, 1.0])
 def test_bernoulli_exp(monkeypatch, doubt):
     """Coins of probability exp(-x), by floats and with every coin settled exactly."""
-    monkeypatch.setattr(exact, "_DOUBT", doubt)
+    monkeypatch.setattr(samplers, "_DOUBT", doubt)
     n = N if doubt < 1 else 20_000
     x = np.full(n, 0.75)
     sample = bernoulli_exp(x, lambda _i, _bits: (Fraction(3, 4),) * 2)
@@ -124,8 +129,8 @@ def test_bernoulli_exp(monkeypatch, doubt):
 @pytest.mark.parametrize("sigma", [0.7, 3.3])
 def test_rounded_gaussian_settled_exactly(monkeypatch, sigma):
     """The law stays when floats decide no coin, and bits of the uniform part are read on."""
-    monkeypatch.setattr(exact, "_DOUBT", 1.0)
-    monkeypatch.setattr(samplers, "_WORD", 4)
+    monkeypatch.setattr(samplers, "_DOUBT", 1.0)
+    monkeypatch.setattr(samplers, "_UNIFORM", 4)
     counts = cells(rounded_gaussian(sigma, 2_000), -12, 13)
     right, wrong = gaussian_law(sigma, -12, 13), gaussian_law(sigma * 1.8, -12, 13)
     assert_frequencies(counts, right)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -16,18 +18,19 @@ if TYPE_CHECKING:
 class _Replay:
     """A stream that a seeded generator fills; stands where the private stream of this thread stands."""
 
-    __slots__ = ("_rng",)
+    __slots__ = ("_rng", "left")
 
     def __init__(self, rng: np.random.Generator) -> None:
-        self._rng = rng
+        self._rng, self.left = rng, math.inf
 
-    def fill(self, out: memoryview, size: int) -> None:
-        """Write `size` bytes to the front of `out`."""
-        out[:size] = self._rng.bytes(size)
+    def encrypt(self, zeros: bytes, out: memoryview) -> None:
+        """Write as many bytes as there are zeros to the front of `out`."""
+        out[: len(zeros)] = self._rng.bytes(len(zeros))
 
-    def spent(self) -> bool:
-        """Never: a replay is not private."""
-        return False
+    @property
+    def born(self) -> tuple[int, int]:
+        """Here and now, always: a replay is not private."""
+        return os.getpid(), entropy._forks  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
 
 
 @contextmanager

@@ -24,31 +24,18 @@ _ZEROS = bytes(_CHUNK)
 
 
 class _Stream:
-    """One keyed stream. Knows which process and fork generation it belongs to."""
+    """One keyed stream. Knows which process and fork generation it belongs to, and how much it may give."""
 
-    __slots__ = ("_left", "_update", "born")
+    __slots__ = ("born", "encrypt", "left")
 
     def __init__(self) -> None:
         from cryptography.hazmat.primitives.ciphers import Cipher
         from cryptography.hazmat.primitives.ciphers.algorithms import AES
         from cryptography.hazmat.primitives.ciphers.modes import CTR
 
-        self._update = Cipher(AES(os.urandom(32)), CTR(os.urandom(16))).encryptor().update_into
-        self._left = _REKEY_AFTER
+        self.encrypt = Cipher(AES(os.urandom(32)), CTR(os.urandom(16))).encryptor().update_into
+        self.left = _REKEY_AFTER
         self.born = os.getpid(), _forks
-
-    def fill(self, out: memoryview, size: int) -> None:
-        """Write `size` fresh bytes to the front of `out`, which has `_SLACK` bytes to spare."""
-        for start in range(0, size, _CHUNK):
-            length = min(_CHUNK, size - start)
-            self._update(
-                _ZEROS if length == _CHUNK else _ZEROS[:length], out[start : start + length + _SLACK]
-            )
-        self._left -= size
-
-    def spent(self) -> bool:
-        """Tell whether this key must not be used any more: another process, a fork, or enough bytes."""
-        return self._left <= 0 or self.born != (os.getpid(), _forks)
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a randomness stream cannot be copied or pickled: two copies would repeat noise")
@@ -62,7 +49,7 @@ class _Local(threading.local):
 
 
 _local = _Local()
-_forks = 0
+_forks: int = 0
 
 
 def _after_fork() -> None:
@@ -78,11 +65,16 @@ if hasattr(os, "register_at_fork"):
 def words(count: int, dtype: type[_Word]) -> NDArray[_Word]:
     """Return `count` independent uniform words of an unsigned dtype; shape (count,)."""
     stream = _local.stream
-    if stream is None or stream.spent():
+    # No key is used by another process, after a fork, or for more than so many bytes.
+    if stream is None or stream.left <= 0 or stream.born != (os.getpid(), _forks):
         stream = _local.stream = _Stream()
     size = count * np.dtype(dtype).itemsize
     buffer = np.empty(size + _SLACK, dtype=np.uint8)
-    stream.fill(buffer.data, size)
+    for start in range(0, size, _CHUNK):
+        length = min(_CHUNK, size - start)
+        zeros = _ZEROS if length == _CHUNK else _ZEROS[:length]
+        stream.encrypt(zeros, buffer.data[start : start + length + _SLACK])
+    stream.left -= size
     return buffer[:size].view(dtype)
 
 

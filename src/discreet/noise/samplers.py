@@ -1,13 +1,20 @@
 """Exact noise on the integers: geometric and Laplace without rejection, Gaussian rounded, and uniform.
 
+Coins with irrational odds: a uniform real U falls below p exactly when its binary expansion does. Sixteen
+bits of each decide all but one in 65,536 comparisons; the rest read on, to as many digits as it takes,
+computed from rational enclosures of exp by the standard library's correctly rounded decimal arithmetic. No
+coin is ever rounded.
+
 The binary digits of a geometric variable are independent coins: with r = exp(-1/scale), digit j is 1 with
-probability 1 / (1 + r**-(2**j)). Each digit is an exact coin (`exact`), so the law is exact at any scale.
+probability 1 / (1 + r**-(2**j)). Each digit is an exact coin, so the law is exact at any scale.
 Proof: docs/proofs/samplers.md.
 """
 
 from __future__ import annotations
 
+import decimal
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
@@ -17,30 +24,124 @@ import numpy as np
 
 from discreet import check
 from discreet.noise import entropy
-from discreet.noise.exact import (
-    FIRST,
-    Digits,
-    bernoulli_exp,
-    coins,
-    floor_of_exp,
-    floor_of_odds,
-    floor_of_tanh_half,
-    resolve,
-)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+FIRST = 16  # bits compared at once for every coin
+_MORE = 64  # bits added each time the digits so far agree: one word
+# Twice 2**-41 around a float exp: generous against its error of a few units in 2**-53 and that of x itself.
+_DOUBT = 2.0**-40
 LARGEST = 1 << 61
 """No draw exceeds this in size; clamping at it is exact (docs/proofs/samplers.md)."""
 SCALES = (2.0**-10, 2.0**50)
 """Smallest and largest scale in lattice steps: finer or coarser lattices are the caller's to choose."""
 SIGMAS = (SCALES[0], SCALES[1] / 2)
 """Smallest and largest deviation of Gaussian noise; others are refused."""
-_WORD = 64  # bits of the uniform part of Gaussian noise that are read at first
+_UNIFORM = 64  # bits of the uniform part of Gaussian noise that are read at first
 _RARE = 40  # digits of weight 2**j * scale > 40 become one overflow coin of probability below exp(-40)
 _BLOCK = 16  # the lowest digits, up to scale/16, are drawn together
 _CHUNK = 1 << 15  # draws worked on at once, so that their words stay in the cache
+
+Digits = Callable[[int], int]
+"""Maps a number of bits to floor(p * 2**bits)."""
+Exact = Callable[[int, int], tuple[Fraction, Fraction]]
+"""Maps the place of a coin and a number of bits to bounds on its exponent, the narrower the more bits."""
+
+
+decimals = partial(
+    decimal.Context,
+    rounding=decimal.ROUND_HALF_EVEN,
+    Emin=decimal.MIN_EMIN,
+    Emax=decimal.MAX_EMAX,
+    clamp=0,
+    flags=[],
+    traps=[],
+)
+"""Returns a context of a precision that takes nothing from the caller's, whose traps may bite."""
+
+
+@lru_cache(maxsize=4096)
+def _floor(odds: tuple[int, int, int, int], x: Fraction, bits: int) -> int:
+    """Return floor(p * 2**bits), p = (a e + b)/(c e + d) with e = exp(x) and odds = (a, b, c, d).
+
+    p is monotone in e, and e is irrational for rational x > 0: the precision is doubled until both ends of an
+    enclosure of e agree, which ends; exp(0) is 1.
+    """
+    a, b, c, d = odds
+    if not x:
+        return ((a + b) << bits) // (c + d)
+    digits = 25 + bits * 31 // 100
+    while True:
+        # exp(x(1+u)) = exp(x) exp(xu): the quotient needs the digits of x in front of the point as well.
+        with decimal.localcontext(decimals(digits + len(str(int(x))) + 5)):
+            value = Fraction((decimal.Decimal(x.numerator) / decimal.Decimal(x.denominator)).exp())
+        slack = value / 10 ** (digits + 1)  # more than `value` is off by
+        low, high = (int((a * e + b) / (c * e + d) * (1 << bits)) for e in (value - slack, value + slack))
+        if low == high:
+            return low
+        digits *= 2
+
+
+floor_of_exp = partial(_floor, (0, 1, 1, 0))
+"""Returns floor(exp(-x) * 2**bits) exactly, for rational x >= 0."""
+floor_of_odds = partial(_floor, (0, 1, 1, 1))
+"""Returns floor(2**bits / (1 + exp(x))) exactly, for rational x > 0."""
+floor_of_tanh_half = partial(_floor, (1, -1, 1, 1))
+"""Returns floor(tanh(x/2) * 2**bits) exactly, for rational x > 0."""
+
+
+def resolve(digits: Digits, seen: int = FIRST) -> bool:
+    """Finish one comparison whose first `seen` bits agreed with the digits of p: return U < p."""
+    bits = seen
+    while True:
+        known = digits(bits) << _MORE
+        bits += _MORE
+        word = int(entropy.words(1, np.uint64)[0])
+        target = digits(bits) - known
+        if word != target:
+            return word < target
+
+
+def coins(digits: Digits, count: int) -> NDArray[np.bool_]:
+    """Return `count` independent coins that are True with exactly the probability behind `digits`."""
+    first = digits(FIRST)
+    drawn = entropy.words(count, np.uint16)
+    heads = drawn < first
+    for i in np.flatnonzero(drawn == first):
+        heads[i] = resolve(digits)
+    return heads
+
+
+def bernoulli_exp(
+    x: NDArray[np.float64], exact: Exact, drawn: NDArray[np.uint64] | None = None
+) -> NDArray[np.bool_]:
+    """Return independent coins, coin i True with probability exactly exp(-X_i); shape of `x`.
+
+    `x` approximates the exact X to within 2**-42 * (1 + x); 64 random bits against exp(-x) decide all coins
+    but about one in 10**12, and `exact`, which encloses X_i as narrowly as it takes, decides those. `drawn`
+    gives the 64 bits if they exist already.
+    """
+    drawn = entropy.words(x.size, np.uint64) if drawn is None else drawn
+    word = drawn.astype(np.float64)
+    target = np.exp(-x) * 2.0**64
+    doubt = target * (_DOUBT * (1.0 + x)) + 2.0**12  # the conversion of a word to float may move it by 2**11
+    heads = word < target
+    for i in np.flatnonzero(np.abs(word - target) <= doubt):
+        heads[i] = _settle(int(drawn[i]), partial(exact, int(i)))
+    return heads
+
+
+def _settle(word: int, exact: Callable[[int], tuple[Fraction, Fraction]]) -> bool:
+    """Finish the comparison of a uniform real, known to 64 bits, with exp(-X)."""
+    bits = 64
+    while True:
+        low, high = exact(bits)
+        if word < floor_of_exp(high, bits):
+            return True
+        if word > floor_of_exp(low, bits):
+            return False
+        word, bits = word << _MORE | entropy.integer(_MORE), bits + _MORE
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +298,7 @@ class _Exact:
         self.read: dict[int, tuple[int, int]] = {}
 
     def __call__(self, i: int, bits: int) -> tuple[Fraction, Fraction]:
-        word, known = self.read.get(i, (int(self.bits[i]) >> 64 - _WORD, _WORD))
+        word, known = self.read.get(i, (int(self.bits[i]) >> 64 - _UNIFORM, _UNIFORM))
         if known < bits:
             word, known = word << bits - known | entropy.integer(bits - known), bits
         self.read[i] = word, known

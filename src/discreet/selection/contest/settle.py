@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.noise import entropy
-from discreet.noise.exact import decimals
+from discreet.noise.samplers import decimals
 from discreet.selection.contest.drawn import RANGE
 
 if TYPE_CHECKING:

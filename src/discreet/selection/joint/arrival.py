@@ -15,7 +15,7 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.noise import entropy
-from discreet.noise.exact import decimals
+from discreet.noise.samplers import decimals
 
 _FIRST, _MORE = 64, 128
 _EDGE = 1 << 24  # closer to an end than this, 64 bits do not give log U well enough
