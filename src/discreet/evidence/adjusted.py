@@ -12,14 +12,14 @@ import numpy as np
 from discreet import check
 from discreet.alternative import toward
 from discreet.block import codes
+from discreet.docstrings import documented
 from discreet.errors import InputError
 from discreet.evidence.core import tails
 from discreet.evidence.core.accumulate import Rows
-from discreet.evidence.core.arguments import check_protect, only_replace, settle
+from discreet.evidence.core.arguments import TEXTS
 from discreet.evidence.core.covariates import pairs_of
 from discreet.evidence.core.effect import effect
-from discreet.evidence.core.groups import MEMBERSHIP, sizes
-from discreet.evidence.core.protocol import Test
+from discreet.evidence.core.groups import MEMBERSHIP, Grouped, sizes
 from discreet.evidence.core.ranks import middle_ranks
 from discreet.evidence.core.scores import ceiling_for, conclude, score_map
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from discreet.alternative import Alternative
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.invented import Invented, NullCase, NullColumns
-    from discreet.typing import Adjacency, Levels, Protect
+    from discreet.typing import Levels
 
     Floats = NDArray[np.float64]
 
@@ -40,8 +40,9 @@ _FEWEST = 0.8  # the effect is shrunk where there is less than this share of the
 _MOST = 2**20  # strata
 
 
+@documented(TEXTS)
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Adjusted(Test):
+class Adjusted(Grouped):
     """Compare two groups among people who share the answers to other questions: sex, clinic, age band.
 
     z = sum_h W_h/(N_h + 1) over its deviation, W_h the centred rank sum of the second group among the N_h
@@ -49,24 +50,18 @@ class Adjusted(Test):
 
     Parameters
     ----------
-    group : str
-        The column that says who is in which group.
+    {group}
     adjust : mapping from column to levels
         What to adjust for: {"sex": ["female", "male"], "clinic": ["a", "b", "c"]}. Each combination of levels
         is a stratum; people with other values are left out. Numbers must be cut into levels first;
         `Compare` adjusts for them as they are.
-    levels : (first, second)
-        The two values of `group` to compare, (0, 1) by default; people with any other are left out.
-    alternative : {"two-sided", "greater", "less"}
-        What to look for: any difference (default), larger values in the second group, or smaller ones.
+    {levels}
+    {alternative}
     protect : {"everything", "columns"}
         "everything" (default): the group and the strata of a person are protected like all else. "columns":
         who is in which group and stratum is public.
-    ceiling : float, optional
-        Scores above it count as it; between 1 and 37. When absent, a third of the largest z that so many
-        people can reach, but at least 8 and at most 20.
-    adjacency : {"replace"}
-        Neighbouring tables differ in one person's row; the number of people is public.
+    {ceiling}
+    {adjacency}
 
     Notes
     -----
@@ -101,19 +96,13 @@ class Adjusted(Test):
     groups = 2
     unit = "a difference between groups in standard deviations"
 
-    group: str
     adjust: Mapping[str, Levels]
     levels: Levels = (0, 1)
     alternative: Alternative = "two-sided"
-    protect: Protect = "everything"
-    ceiling: float | None = None
-    adjacency: Adjacency = "replace"
 
     def __post_init__(self) -> None:
-        settle(self)
-        object.__setattr__(self, "adjust", _settled(self.adjust, self.group))
-        check_protect(self.protect)
-        only_replace(self.adjacency, "the number of people is public")
+        Grouped.__post_init__(self)
+        check.settle(self, adjust=_settled(self.adjust, self.group))
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from discreet import check
+from discreet.docstrings import documented
 from discreet.errors import InputError
 from discreet.evidence.core import covariates
-from discreet.evidence.core.arguments import check_protect, only_replace, settle
+from discreet.evidence.core.arguments import TEXTS, check_protect, only_replace, settle
 from discreet.evidence.core.protocol import Comparison, Test
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from discreet.typing import Adjacency, Bounds, Levels, Protect
 
 
+@documented(TEXTS)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compare(Test):
     """Compare two groups in every column: numbers, yes/no columns and declared answers, in one release.
@@ -32,12 +34,9 @@ class Compare(Test):
 
     Parameters
     ----------
-    group : str
-        The column that says who is in which group.
-    levels : (first, second)
-        The two values of `group` to compare, (0, 1) by default; people with any other are left out.
-    alternative : {"two-sided", "greater", "less"}
-        What to look for: any difference (default), larger values in the second group, or smaller ones.
+    {group}
+    {levels}
+    {alternative}
     protect : {"everything", "columns"}
         "everything" (default): the group of a person is protected like all else. "columns": who is in which
         group is public, as the arms of a trial may be; group sizes are then exact.
@@ -53,8 +52,7 @@ class Compare(Test):
         Covariates to adjust for: {"age": (17, 90), "sex": ["female", "male"]}. Two numbers are bounds,
         anything else are levels (two levels that are numbers as text: ["1", "2"]). People who lack one, or
         have a level that is not declared, are left out. `protect` protects them as it does the group.
-    adjacency : {"replace"}
-        Neighbouring tables differ in one person's row; the number of people is public.
+    {adjacency}
 
     Notes
     -----

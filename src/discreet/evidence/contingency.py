@@ -8,19 +8,18 @@ from typing import TYPE_CHECKING, NoReturn
 import numpy as np
 
 from discreet.block import codes
+from discreet.docstrings import documented
 from discreet.errors import InputError
-from discreet.evidence.core.arguments import check_protect, only_replace, settle
 from discreet.evidence.core.effect import effect
-from discreet.evidence.core.groups import MEMBERSHIP
+from discreet.evidence.core.groups import MEMBERSHIP, Grouped
 from discreet.evidence.core.people import answers_of
-from discreet.evidence.core.protocol import Test
 from discreet.evidence.core.scores import ceiling_for, conclude
 from discreet.evidence.core.several import (
     PROOF,
+    SEVERAL_TEXTS,
     TableMap,
     answer_size,
     full_size,
-    several_levels,
     table_norm,
     usual_size,
 )
@@ -33,11 +32,12 @@ if TYPE_CHECKING:
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.invented import Invented, NullCase, NullColumns
     from discreet.evidence.core.people import Entries
-    from discreet.typing import Adjacency, Levels, Protect
+    from discreet.typing import Levels
 
 
+@documented(SEVERAL_TEXTS)
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Contingency(Test):
+class Contingency(Grouped):
     """Test whether several groups give different answers: one hypothesis for each column of answers.
 
     t^2 = (N - 1) sum (O - R C/N)^2/(R C), O the people of one answer and one group, R and C those of the
@@ -46,18 +46,11 @@ class Contingency(Test):
 
     Parameters
     ----------
-    group : str
-        The column that says who is in which group.
-    levels : sequence of two or more
-        The values of `group` to compare; people with any other are left out.
-    protect : {"everything", "columns"}
-        "everything" (default): the group of a person is protected like all else. "columns": who is in which
-        group is public.
-    ceiling : float, optional
-        Scores above it count as it; between 1 and 37. When absent, a third of the largest z that so many
-        people can reach, but at least 8 and at most 20.
-    adjacency : {"replace"}
-        Neighbouring tables differ in one person's row; the number of people is public.
+    {group}
+    {levels}
+    {protect}
+    {ceiling}
+    {adjacency}
 
     Notes
     -----
@@ -92,27 +85,7 @@ class Contingency(Test):
     sources = ("tables",)
     groups = 3
 
-    group: str
     levels: Levels
-    protect: Protect = "everything"
-    ceiling: float | None = None
-    adjacency: Adjacency = "replace"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "levels", several_levels(self.levels))
-        settle(self, but=("levels",))
-        check_protect(self.protect)
-        only_replace(self.adjacency, "the number of people is public")
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The group column."""
-        return (self.group,)
-
-    @property
-    def public_labels(self) -> tuple[str, ...]:
-        """The group column, where it is not protected."""
-        return () if self.protect == "everything" else (self.group,)
 
     @property
     def needs_rows(self) -> bool:

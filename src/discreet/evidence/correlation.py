@@ -11,10 +11,11 @@ import numpy as np
 from discreet import check
 from discreet.alternative import Alternative, toward
 from discreet.block import numbers
+from discreet.docstrings import documented
 from discreet.errors import InputError
 from discreet.evidence.core import tails
 from discreet.evidence.core.accumulate import Rows, Sums
-from discreet.evidence.core.arguments import only_replace, settle
+from discreet.evidence.core.arguments import TEXTS, only_replace, settle
 from discreet.evidence.core.cap import cap_of_numbers
 from discreet.evidence.core.contribution import COARSE, scale
 from discreet.evidence.core.effect import effect
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 _FEWEST = 0.8  # tau is shrunk where fewer than this share of the people have both values
 
 
+@documented(TEXTS)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Correlation(Test):
     """Test whether each column rises or falls with `partner`: a regression on a number. Both are protected.
@@ -61,9 +63,7 @@ class Correlation(Test):
         if absent by the number of people, between 0.1 and 0.25.
     alternative : {"two-sided", "greater", "less"}
         What to look for: either (default), columns that rise with the partner, or that fall.
-    ceiling : float, optional
-        Scores above it count as it; between 1 and 37. When absent, a third of the largest z that so many
-        people can reach, but at least 8 and at most 20.
+    {ceiling}
     tail : {"safe", "normal"}
         "safe" (default) is proved at every n for "kendall", whatever the ties; for "product" it is checked
         over permutations and by simulation, not proved. "normal" is the textbook approximation.

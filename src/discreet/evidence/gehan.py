@@ -13,13 +13,13 @@ import scipy
 from discreet import check
 from discreet.alternative import toward
 from discreet.block import codes, numbers
+from discreet.docstrings import documented
 from discreet.errors import InputError
 from discreet.evidence.core.accumulate import Rows
-from discreet.evidence.core.arguments import by_column, check_protect, only_replace, settle
+from discreet.evidence.core.arguments import TEXTS, by_column
 from discreet.evidence.core.cap import NEAR_NORMAL, caps
 from discreet.evidence.core.effect import difference_effect
-from discreet.evidence.core.groups import MEMBERSHIP, PUBLIC_PEOPLE, about_sizes
-from discreet.evidence.core.protocol import Test
+from discreet.evidence.core.groups import MEMBERSHIP, Grouped, about_sizes
 from discreet.evidence.core.scores import ceiling_for, conclude, score_map
 
 if TYPE_CHECKING:
@@ -30,13 +30,14 @@ if TYPE_CHECKING:
     from discreet.alternative import Alternative
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.invented import Invented, NullCase, NullColumns
-    from discreet.typing import Adjacency, Levels, Protect
+    from discreet.typing import Levels
 
     Floats = NDArray[np.float64]
 
 
+@documented(TEXTS)
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gehan(Test):
+class Gehan(Grouped):
     """Test whether times to an event, some of them censored, are longer in one of two groups.
 
     Every column holds times: until the event, or until a person was last seen without it. z = N / S, N half
@@ -47,23 +48,18 @@ class Gehan(Test):
 
     Parameters
     ----------
-    group : str
-        The column that says who is in which group.
+    {group}
     event : str, or a mapping from column to str
         The column that says, with 1, that the event came at that time and, with 0, that it had not come yet;
         one for all columns of times, or one for each. Protected like the times.
-    levels : (first, second)
-        The two values of `group` to compare, (0, 1) by default; people with any other are left out.
+    {levels}
     alternative : {"two-sided", "greater", "less"}
         What to look for: any difference (default), longer times in the second group, or shorter ones.
     protect : {"everything", "columns"}
         "everything" (default): the group of a person is protected like all else. "columns": who is in which
         group is public, as the arms of a trial may be, and so are the sizes of the groups.
-    ceiling : float, optional
-        Scores above it count as it; between 1 and 37. When absent, a third of the largest z that so many
-        people can reach, but at least 8 and at most 20.
-    adjacency : {"replace"}
-        Neighbouring tables differ in one person's row; the number of people is public.
+    {ceiling}
+    {adjacency}
 
     Notes
     -----
@@ -100,19 +96,13 @@ class Gehan(Test):
     unit = "a difference between groups in standard deviations, nobody being censored"
     words: ClassVar[Mapping[str, str]] = {"event": "event"}
 
-    group: str
     event: str | Mapping[str, str]
     levels: Levels = (0, 1)
     alternative: Alternative = "two-sided"
-    protect: Protect = "everything"
-    ceiling: float | None = None
-    adjacency: Adjacency = "replace"
 
     def __post_init__(self) -> None:
-        settle(self)
+        Grouped.__post_init__(self)
         check.settle(self, event=by_column(check.text, self.event, "event"))
-        check_protect(self.protect)
-        only_replace(self.adjacency, PUBLIC_PEOPLE)
         if self.group in self._events:
             raise InputError("event must name other columns than group")
 
@@ -124,11 +114,6 @@ class Gehan(Test):
     @property
     def _events(self) -> tuple[str, ...]:
         return (self.event,) if isinstance(self.event, str) else tuple(dict.fromkeys(self.event.values()))
-
-    @property
-    def public_labels(self) -> tuple[str, ...]:
-        """The group column, where it is not protected."""
-        return () if self.protect == "everything" else (self.group,)
 
     @classmethod
     def example(cls) -> dict[str, Any]:

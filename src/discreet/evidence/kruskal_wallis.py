@@ -9,22 +9,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.block import codes
+from discreet.docstrings import documented
 from discreet.errors import InputError
 from discreet.evidence.core.accumulate import Rows
-from discreet.evidence.core.arguments import check_protect, only_replace, settle
 from discreet.evidence.core.certificate import Certificate, Null
 from discreet.evidence.core.effect import effect
 from discreet.evidence.core.evidence import Evidence
-from discreet.evidence.core.groups import MEMBERSHIP
-from discreet.evidence.core.protocol import Test
+from discreet.evidence.core.groups import MEMBERSHIP, Grouped
 from discreet.evidence.core.scores import ceiling_for
 from discreet.evidence.core.several import (
     PROOF,
+    SEVERAL_TEXTS,
     even,
     full_size,
     rank_influence,
     rank_norm,
-    several_levels,
     usual_size,
 )
 
@@ -34,11 +33,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evidence.core.invented import Invented, NullCase, NullColumns
-    from discreet.typing import Adjacency, Levels, Protect
+    from discreet.typing import Levels
 
 
+@documented(SEVERAL_TEXTS)
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KruskalWallis(Test):
+class KruskalWallis(Grouped):
     """Test whether several groups differ in their values: whether some tend to larger ones than others.
 
     t^2 = 12/(N(N + 1)) sum_g E_g^2/n_g, E_g the sum of the centred ranks of group g among the N people with a
@@ -47,18 +47,11 @@ class KruskalWallis(Test):
 
     Parameters
     ----------
-    group : str
-        The column that says who is in which group.
-    levels : sequence of two or more
-        The values of `group` to compare; people with any other are left out.
-    protect : {"everything", "columns"}
-        "everything" (default): the group of a person is protected like all else. "columns": who is in which
-        group is public.
-    ceiling : float, optional
-        Scores above it count as it; between 1 and 37. When absent, a third of the largest z that so many
-        people can reach, but at least 8 and at most 20.
-    adjacency : {"replace"}
-        Neighbouring tables differ in one person's row; the number of people is public.
+    {group}
+    {levels}
+    {protect}
+    {ceiling}
+    {adjacency}
 
     Notes
     -----
@@ -92,27 +85,7 @@ class KruskalWallis(Test):
     groups = 3
     unit = "the deviation of the groups' means, in standard deviations of the column"
 
-    group: str
     levels: Levels
-    protect: Protect = "everything"
-    ceiling: float | None = None
-    adjacency: Adjacency = "replace"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "levels", several_levels(self.levels))
-        settle(self, but=("levels",))
-        check_protect(self.protect)
-        only_replace(self.adjacency, "the number of people is public")
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The group column."""
-        return (self.group,)
-
-    @property
-    def public_labels(self) -> tuple[str, ...]:
-        """The group column, where it is not protected."""
-        return () if self.protect == "everything" else (self.group,)
 
     def expected_z(self, effect: NDArray[np.float64], people: Invented) -> NDArray[np.float64]:
         """Return the mean of the strongest contrast: ranks are as good as values, but for 3/pi."""

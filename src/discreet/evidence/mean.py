@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.alternative import Alternative, directions
+from discreet.docstrings import documented
 from discreet.errors import InputError
 from discreet.evidence.core.accumulate import Sums
-from discreet.evidence.core.arguments import settle, sharp_from
+from discreet.evidence.core.arguments import TEXTS, settle, sharp_from
 from discreet.evidence.core.contribution import FINE, bounds_of, scale
 from discreet.evidence.core.invented import evidence_of_sums, invented_names
 from discreet.evidence.core.means import Side, combine, mean_effect, side, size
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from discreet.typing import Adjacency, Bounds, PerColumn, Tail
 
 
+@documented(TEXTS)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mean(Test):
     """Test whether each column's mean differs from `null`, or lies above it, or below.
@@ -50,9 +52,7 @@ class Mean(Test):
         Neighbouring tables differ in one person's values, "replace" (default), or in one person more or less.
     least : int, optional
         For "add-remove" only, and needed there: the number of people from which on the test is sharp.
-    ceiling : float, optional
-        Scores above it count as it; between 1 and 37. When absent, a third of the largest z that so many
-        people can reach, but at least 8 and at most 20.
+    {ceiling}
     tail : {"safe", "normal"}
         "safe" (default) is valid at every n for independent people; "normal" is the textbook approximation.
 

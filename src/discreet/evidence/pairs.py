@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
+from discreet.docstrings import documented
 from discreet.errors import InputError
-from discreet.evidence.core.arguments import only_replace, settle
+from discreet.evidence.core.arguments import TEXTS, only_replace, settle
 from discreet.evidence.core.effect import effect
 from discreet.evidence.core.people import answers_of
 from discreet.evidence.core.protocol import Test
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 _LEAST = 5  # people
 
 
+@documented(TEXTS)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pairs(Test):
     """Test every pair of columns for association: numbers, yes/no columns and declared answers.
@@ -50,11 +52,8 @@ class Pairs(Test):
 
     Parameters
     ----------
-    ceiling : float, optional
-        Scores above it count as it; between 1 and 37. When absent, a third of the largest z that so many
-        people can reach, but at least 8 and at most 20.
-    adjacency : {"replace"}
-        Neighbouring tables differ in one person's row; the number of people is public.
+    {ceiling}
+    {adjacency}
 
     Notes
     -----

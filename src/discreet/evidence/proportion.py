@@ -10,8 +10,9 @@ import scipy
 
 from discreet import check
 from discreet.alternative import Alternative, directions
+from discreet.docstrings import documented
 from discreet.evidence.core.accumulate import Sums
-from discreet.evidence.core.arguments import settle, sharp_from
+from discreet.evidence.core.arguments import TEXTS, settle, sharp_from
 from discreet.evidence.core.contribution import Steps
 from discreet.evidence.core.invented import evidence_of_sums
 from discreet.evidence.core.means import combine, mean_effect, side, size
@@ -32,6 +33,7 @@ _YES_OR_NO = Steps(0.5, reached=True)  # 1, -1, or 0: sums and sums of squares g
 _RAREST = 1e-9  # no study could tell a smaller rate from 0
 
 
+@documented(TEXTS)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proportion(Test):
     """Test whether each yes/no column's rate differs from `null`, or lies above it, or below.
@@ -49,9 +51,7 @@ class Proportion(Test):
         Neighbouring tables differ in one person's values, "replace" (default), or in one person more or less.
     least : int, optional
         For "add-remove" only, and needed there: the number of people from which on the test is sharp.
-    ceiling : float, optional
-        Scores above it count as it; between 1 and 37. When absent, a third of the largest z that so many
-        people can reach, but at least 8 and at most 20.
+    {ceiling}
 
     Notes
     -----

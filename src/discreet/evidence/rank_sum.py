@@ -11,13 +11,14 @@ import scipy
 
 from discreet.alternative import toward
 from discreet.block import codes
+from discreet.docstrings import documented
 from discreet.evidence.core import tails
 from discreet.evidence.core.accumulate import Rows
-from discreet.evidence.core.arguments import check_protect, only_replace, settle
+from discreet.evidence.core.arguments import TEXTS
 from discreet.evidence.core.cap import caps
 from discreet.evidence.core.effect import difference_effect
-from discreet.evidence.core.groups import MEMBERSHIP, PUBLIC_PEOPLE, about_sizes
-from discreet.evidence.core.protocol import Comparison, Test
+from discreet.evidence.core.groups import MEMBERSHIP, Grouped, about_sizes
+from discreet.evidence.core.protocol import Comparison
 from discreet.evidence.core.ranks import rank_excess, rank_sum_tail
 from discreet.evidence.core.scores import basis_of, ceiling_for, conclude, score_map
 
@@ -29,13 +30,14 @@ if TYPE_CHECKING:
     from discreet.alternative import Alternative
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.invented import Invented, NullCase, NullColumns
-    from discreet.typing import Adjacency, Levels, Protect, Tail
+    from discreet.typing import Levels, Protect, Tail
 
     Floats = NDArray[np.float64]
 
 
+@documented(TEXTS)
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RankSum(Test):
+class RankSum(Grouped):
     """Test whether one of two groups tends to larger values, or the second one, or the first.
 
     z = (U - n1 n2 / 2) / S among the people present in a column, U the pairs in which the second group is
@@ -44,18 +46,13 @@ class RankSum(Test):
 
     Parameters
     ----------
-    group : str
-        The column that says who is in which group.
-    levels : (first, second)
-        The two values of `group` to compare, (0, 1) by default; people with any other are left out.
-    alternative : {"two-sided", "greater", "less"}
-        What to look for: any difference (default), larger values in the second group, or smaller ones.
+    {group}
+    {levels}
+    {alternative}
     protect : {"columns", "everything"}
         "columns" (default): who is in which group is public, as are the sizes of the groups. "everything":
         the group of a person is protected like all else; sharpest where the groups are equally large.
-    ceiling : float, optional
-        Scores above it count as it; between 1 and 37. When absent, a third of the largest z that so many
-        people can reach, but at least 8 and at most 20.
+    {ceiling}
     tail : {"safe", "normal"}
         "safe" (default) is proved at every size, whatever is tied or missing. "normal" is for columns without
         ties.
@@ -95,28 +92,10 @@ class RankSum(Test):
     groups = 2
     unit = "a difference between groups in standard deviations"
 
-    group: str
     levels: Levels = (0, 1)
     alternative: Alternative = "two-sided"
     protect: Protect = "columns"
-    ceiling: float | None = None
     tail: Tail = "safe"
-    adjacency: Adjacency = "replace"
-
-    def __post_init__(self) -> None:
-        settle(self)
-        check_protect(self.protect)
-        only_replace(self.adjacency, PUBLIC_PEOPLE)
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The group column."""
-        return (self.group,)
-
-    @property
-    def public_labels(self) -> tuple[str, ...]:
-        """The group column, where it is not protected."""
-        return () if self.protect == "everything" else (self.group,)
 
     def comparison(self) -> Comparison | None:
         """Return the comparison of whole rows that this is, unless the tail or ceiling is its own."""

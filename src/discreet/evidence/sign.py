@@ -10,8 +10,9 @@ import scipy
 
 from discreet import check
 from discreet.alternative import Alternative, toward
+from discreet.docstrings import documented
 from discreet.evidence.core.accumulate import Sums
-from discreet.evidence.core.arguments import settle, sharp_from
+from discreet.evidence.core.arguments import TEXTS, settle, sharp_from
 from discreet.evidence.core.contribution import Steps
 from discreet.evidence.core.invented import evidence_of_sums
 from discreet.evidence.core.means import combine, mean_effect, side, size
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from discreet.typing import Adjacency
 
 
+@documented(TEXTS)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sign(Test):
     """Test whether values lie above `null` and below it unequally often, or more often above, or below.
@@ -45,9 +47,7 @@ class Sign(Test):
         Neighbouring tables differ in one person's values, "replace" (default), or in one person more or less.
     least : int, optional
         For "add-remove" only, and needed there: the number of people from which on the test is sharp.
-    ceiling : float, optional
-        Scores above it count as it; between 1 and 37. When absent, a third of the largest z that so many
-        people can reach, but at least 8 and at most 20.
+    {ceiling}
 
     Notes
     -----

@@ -9,9 +9,10 @@ import numpy as np
 import scipy
 
 from discreet import check
+from discreet.docstrings import documented
 from discreet.evidence.core import tails
 from discreet.evidence.core.accumulate import Rows
-from discreet.evidence.core.arguments import only_replace, settle
+from discreet.evidence.core.arguments import TEXTS, only_replace, settle
 from discreet.evidence.core.protocol import Test
 from discreet.evidence.core.ranks import middle_ranks, rank_evidence
 from discreet.evidence.core.scores import enough
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from discreet.typing import Adjacency, Tail
 
 
+@documented(TEXTS)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignedRank(Test):
     """Test whether values lie symmetrically about `null`, or rather above it, or below.
@@ -41,9 +43,7 @@ class SignedRank(Test):
         The null centre of symmetry, public; 0 by default, for differences.
     alternative : {"two-sided", "greater", "less"}
         What to look for: either (default), values above `null`, or below.
-    ceiling : float, optional
-        Scores above it count as it; between 1 and 37. When absent, a third of the largest z that so many
-        people can reach, but at least 8 and at most 20.
+    {ceiling}
     tail : {"safe", "normal"}
         "safe" (default) is proved at every n, whatever the ties; "normal" is for columns without ties or
         missing values.

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.evidence.core.arguments import check_strata, only_replace, settle
+from discreet.docstrings import documented
+from discreet.evidence.core.arguments import TEXTS, check_strata, only_replace, settle
 from discreet.evidence.core.groups import PUBLIC_PEOPLE, Groups
 from discreet.evidence.core.means import EFFECT, check_deviation, difference_sums, invented_difference
 from discreet.evidence.core.protocol import Test
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from discreet.typing import Adjacency, Bounds, Levels, Protect, Tail
 
 
+@documented(TEXTS)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stratified(Test):
     """Test whether the means of two groups differ within public strata, all strata together.
@@ -36,16 +38,14 @@ class Stratified(Test):
 
     Parameters
     ----------
-    group : str
-        The column that says who is in which group.
+    {group}
     stratum : str
         The column of strata.
     strata : tuple
         Its public values, compared exactly; rows in other strata are left out.
     bounds : (low, high), or a mapping from column to such a pair
         Public. Values outside are clipped silently.
-    levels : (first, second)
-        The two values of `group` to compare, (0, 1) by default; people with any other are left out.
+    {levels}
     alternative : {"two-sided", "greater", "less"}
         What to look for: any difference (default), larger means in the second group, or smaller ones.
     protect : {"columns", "everything"}
@@ -58,9 +58,7 @@ class Stratified(Test):
         Instead of `sd`: estimate the mean variance of the strata from both groups together, never below the
         square of this share of the width. More power when columns vary little, at the price of a larger
         certificate.
-    ceiling : float, optional
-        Scores above it count as it; between 1 and 37. When absent, a third of the largest z that so many
-        people can reach, but at least 8 and at most 20.
+    {ceiling}
     tail : {"safe", "normal"}
         "safe" (default) is valid at every n: proved with `sd`, checked by simulation with `floor`. "normal"
         is the textbook approximation.

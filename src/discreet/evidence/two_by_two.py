@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from discreet.alternative import Alternative, toward
+from discreet.docstrings import documented
 from discreet.evidence.core import tails
 from discreet.evidence.core.accumulate import Sums
-from discreet.evidence.core.arguments import PROVABLE, check_protect, only_replace, settle
+from discreet.evidence.core.arguments import PROVABLE, TEXTS
 from discreet.evidence.core.cap import NEAR_NORMAL, Cap, answers_tail, cap_at, caps, proved_answers_tail
 from discreet.evidence.core.contribution import Steps
 from discreet.evidence.core.effect import difference_effect
-from discreet.evidence.core.groups import MEMBERSHIP, PUBLIC_PEOPLE, Groups, about_sizes
+from discreet.evidence.core.groups import MEMBERSHIP, Grouped, Groups, about_sizes
 from discreet.evidence.core.invented import evidence_of_sums
-from discreet.evidence.core.protocol import Comparison, Test
+from discreet.evidence.core.protocol import Comparison
 from discreet.evidence.core.scores import SLOPE, basis_of, ceiling_for, conclude, score_map
 
 if TYPE_CHECKING:
@@ -28,13 +29,14 @@ if TYPE_CHECKING:
 
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.invented import Invented, NullCase, NullColumns
-    from discreet.typing import Adjacency, Levels, Protect, Tail
+    from discreet.typing import Levels, Protect, Tail
 
 _YES = Steps(0.5, reached=True, signed=False)
 
 
+@documented(TEXTS)
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TwoByTwo(Test):
+class TwoByTwo(Grouped):
     """Test whether the rates of yes in two groups differ, or the second's is higher, or lower.
 
     z = (T - X n2 / N) / S among the people present in a column: T of X yes are in the second group, of n2
@@ -43,10 +45,8 @@ class TwoByTwo(Test):
 
     Parameters
     ----------
-    group : str
-        The column that says who is in which group.
-    levels : (first, second)
-        The two values of `group` to compare, (0, 1) by default; people with any other are left out.
+    {group}
+    {levels}
     floor : float, optional
         Public: the smallest overall rate of yes (or of no) the test is sharp at; about 0.1 if absent. Rarer
         columns score lower, never higher; a lower floor means more noise.
@@ -55,9 +55,7 @@ class TwoByTwo(Test):
     protect : {"columns", "everything"}
         "columns" (default): who is in which group is public, as are the sizes of the groups. "everything":
         the group of a person is protected like all else; sharpest where the groups are equally large.
-    ceiling : float, optional
-        Scores above it count as it; between 1 and 37. When absent, a third of the largest z that so many
-        people can reach, but at least 8 and at most 20.
+    {ceiling}
     tail : {"safe", "proved", "normal"}
         "safe" (default) is checked against exact laws at every number of people; "proved" is proved, and some
         6% of z less sharp; "normal" is the textbook approximation.
@@ -96,29 +94,11 @@ class TwoByTwo(Test):
     unit = "a difference between groups in standard deviations"
     tails: ClassVar[tuple[str, ...]] = PROVABLE
 
-    group: str
     levels: Levels = (0, 1)
     floor: float | None = None
     alternative: Alternative = "two-sided"
     protect: Protect = "columns"
-    ceiling: float | None = None
     tail: Tail = "safe"
-    adjacency: Adjacency = "replace"
-
-    def __post_init__(self) -> None:
-        settle(self)
-        check_protect(self.protect)
-        only_replace(self.adjacency, PUBLIC_PEOPLE)
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The group column."""
-        return (self.group,)
-
-    @property
-    def public_labels(self) -> tuple[str, ...]:
-        """The group column, where it is not protected."""
-        return () if self.protect == "everything" else (self.group,)
 
     def comparison(self) -> Comparison | None:
         """Return the comparison of whole rows that this is, unless floor, tail or ceiling are its own."""

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from discreet.evidence.core.arguments import only_replace, settle
+from discreet.docstrings import documented
+from discreet.evidence.core.arguments import TEXTS, only_replace, settle
 from discreet.evidence.core.groups import PUBLIC_PEOPLE, Groups
 from discreet.evidence.core.means import EFFECT, check_deviation, difference_sums, invented_difference
 from discreet.evidence.core.protocol import Comparison, Test
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from discreet.typing import Adjacency, Bounds, Levels, Protect, Tail
 
 
+@documented(TEXTS)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TwoGroups(Test):
     """Test whether the means of two groups differ, or the second's is larger, or smaller.
@@ -34,12 +36,10 @@ class TwoGroups(Test):
 
     Parameters
     ----------
-    group : str
-        The column that says who is in which group.
+    {group}
     bounds : (low, high), or a mapping from column to such a pair
         Public. Values outside are clipped silently.
-    levels : (first, second)
-        The two values of `group` to compare, (0, 1) by default; people with any other are left out.
+    {levels}
     alternative : {"two-sided", "greater", "less"}
         What to look for: any difference (default), a larger mean in the second group, or a smaller one.
     protect : {"columns", "everything"}
@@ -51,9 +51,7 @@ class TwoGroups(Test):
     floor : float, optional
         Instead of `sd`: estimate the standard deviation from both groups together, never below this share of
         the width. More power when columns vary little, at the price of a larger certificate.
-    ceiling : float, optional
-        Scores above it count as it; between 1 and 37. When absent, a third of the largest z that so many
-        people can reach, but at least 8 and at most 20.
+    {ceiling}
     tail : {"safe", "normal"}
         "safe" (default) is valid at every n: proved with `sd`, checked by simulation with `floor`. "normal"
         is the textbook approximation.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 
 from discreet import check
 from discreet.alternative import ALTERNATIVES, Alternative
+from discreet.docstrings import Text
 from discreet.errors import InputError
 from discreet.evidence.core.certificate import ADJACENCIES
 from discreet.typing import Protect
@@ -32,6 +33,8 @@ def settle(test: Any, but: tuple[str, ...] = ()) -> None:
     """
     for field in fields(test):
         value, rule = getattr(test, field.name), _RULES.get(field.name)
+        if field.name == "levels" and getattr(test, "groups", 2) > 2:
+            rule = several_levels
         if rule is None or field.name in but or (value is None and field.default is None):
             continue
         object.__setattr__(test, field.name, rule(value, field.name))
@@ -104,6 +107,14 @@ def two_levels(value: Any, name: str) -> tuple[Any, ...]:
     return found
 
 
+def several_levels(value: Any, name: str) -> tuple[Any, ...]:
+    """Return the public values of a column, of which there must be two at least."""
+    found = check.levels(value, name)
+    if len(found) < 2:
+        raise InputError(f"{name} must hold two values or more: the groups to compare")
+    return found
+
+
 def check_strata(strata: Levels) -> None:
     """Refuse a stratified comparison without a stratum."""
     if not strata:
@@ -117,6 +128,32 @@ def _ceiling(value: Any, name: str) -> float:
     return number
 
 
+TEXTS = {
+    "group": Text("str", "The column that says who is in which group."),
+    "levels": Text(
+        "(first, second)",
+        "The two values of `group` to compare, (0, 1) by default; people with any other are left out.",
+    ),
+    "alternative": Text(
+        '{"two-sided", "greater", "less"}',
+        "What to look for: any difference (default), larger values in the second group, or smaller ones.",
+    ),
+    "protect": Text(
+        '{"everything", "columns"}',
+        '"everything" (default): the group of a person is protected like all else. "columns": who is in '
+        "which group is public.",
+    ),
+    "ceiling": Text(
+        "float, optional",
+        "Scores above it count as it; between 1 and 37. If None, a third of the largest z that so many "
+        "people can reach, but at least 8 and at most 20.",
+    ),
+    "adjacency": Text(
+        '{"replace"}',
+        "Neighbouring tables differ in one person's row; the number of people is public.",
+    ),
+}
+"""What arguments that many tests share mean, for their docstrings."""
 HELP: dict[str, str] = {
     "group": "The column of groups.",
     "levels": "The two groups; 0 and 1 if absent (of phenotypes 1 and 2). Others are left out.",

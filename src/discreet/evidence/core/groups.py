@@ -9,6 +9,8 @@ import numpy as np
 
 from discreet.block import codes
 from discreet.errors import InputError
+from discreet.evidence.core.arguments import check_protect, only_replace, settle
+from discreet.evidence.core.protocol import Test
 from discreet.evidence.core.scores import enough
 
 if TYPE_CHECKING:
@@ -17,12 +19,38 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.block import Block
+    from discreet.typing import Adjacency, Protect
 
 MEMBERSHIP = "who is in which group"
 _NOBODY = (
     "both groups need people: give `levels` as `group` has them (--levels A B); they are 0 and 1 if absent"
 )
 PUBLIC_PEOPLE = "the number of people is public"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grouped(Test):
+    """The public arguments of every test of groups, the number of people being public."""
+
+    group: str
+    protect: Protect = "everything"
+    ceiling: float | None = None
+    adjacency: Adjacency = "replace"
+
+    def __post_init__(self) -> None:
+        settle(self)
+        check_protect(self.protect)
+        only_replace(self.adjacency, PUBLIC_PEOPLE)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The group column."""
+        return (self.group,)
+
+    @property
+    def public_labels(self) -> tuple[str, ...]:
+        """The group column, where it is not protected."""
+        return () if self.protect == "everything" else (self.group,)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import gammaincc
 
-from discreet import check
-from discreet.errors import InputError
+from discreet.docstrings import Text
+from discreet.evidence.core.arguments import TEXTS
 from discreet.evidence.core.ranks import middle_ranks
 from discreet.evidence.core.scores import EVEN, score_map
 
@@ -27,6 +27,12 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+SEVERAL_TEXTS = {
+    **TEXTS,
+    "levels": Text(
+        "sequence of two or more", "The values of `group` to compare; people with any other are left out."
+    ),
+}
 PROOF = "docs/proofs/several-groups.md"
 CROWD = 1.5  # where sizes are not known, a group of one in so many times the number of groups has full weight
 _RARE = 2.0  # an answer has full weight if it is one of so many times the number of answers, or
@@ -191,14 +197,6 @@ class TableMap:
 def chi_tail(degrees: int, room: float, t: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return P(chi >= t - room): room for half a step of a law on a lattice."""
     return np.asarray(gammaincc(degrees / 2, np.maximum(t - room, 0.0) ** 2 / 2), dtype=np.float64)
-
-
-def several_levels(levels: object) -> tuple[object, ...]:
-    """Return the public values of a column, of which there must be two at least."""
-    found = check.levels(levels, "levels")
-    if len(found) < 2:
-        raise InputError("levels must hold two values or more: the groups to compare")
-    return found
 
 
 def usual_size(people: float, groups: int) -> float:
