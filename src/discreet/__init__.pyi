@@ -25,6 +25,7 @@ from .evidence.correlation import Correlation as Correlation
 from .evidence.gehan import Gehan as Gehan
 from .evidence.genotypic import Genotypic as Genotypic
 from .evidence.kruskal_wallis import KruskalWallis as KruskalWallis
+from .evidence.log_rank import LogRank as LogRank
 from .evidence.mean import Mean as Mean
 from .evidence.p_values import PValues as PValues
 from .evidence.p_values import are_neighbours as are_neighbours

@@ -364,6 +364,7 @@ ELSEWHERE |= {
     "pairs": "test_several",
     "tdt": "test_tdt",
     "gehan": "test_gehan",
+    "log-rank": "test_log_rank",
 }  # whose labels, levels, pairs or families are more than tables here have
 
 

@@ -296,6 +296,7 @@ def _tests(made):
         discreet.TwoByTwo: group,
         discreet.RankSum: group,
         discreet.Gehan: {**group, "event": "y"},
+        discreet.LogRank: {**group, "event": "y"},
         discreet.KruskalWallis: {"group": "s", "levels": (0, 1, 2)},
         discreet.Pairs: {},
         discreet.Adjusted: {**group, "adjust": {"s": (0, 1, 2)}},

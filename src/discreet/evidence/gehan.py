@@ -3,41 +3,34 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy
 
-from discreet import check
 from discreet.alternative import toward
-from discreet.block import codes, numbers
 from discreet.docstrings import documented
-from discreet.errors import InputError
-from discreet.evidence.core.accumulate import Rows
-from discreet.evidence.core.arguments import TEXTS, by_column
 from discreet.evidence.core.cap import NEAR_NORMAL, caps
 from discreet.evidence.core.effect import difference_effect
-from discreet.evidence.core.groups import MEMBERSHIP, Grouped, about_sizes
+from discreet.evidence.core.groups import MEMBERSHIP, about_sizes
 from discreet.evidence.core.scores import ceiling_for, conclude, score_map
+from discreet.evidence.core.survival import SURVIVAL_TEXTS, Censored, lattice_tail
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from numpy.typing import NDArray
 
-    from discreet.alternative import Alternative
+    from discreet.evidence.core.accumulate import Rows
     from discreet.evidence.core.evidence import Evidence
-    from discreet.evidence.core.invented import Invented, NullCase, NullColumns
-    from discreet.typing import Levels
+    from discreet.evidence.core.invented import Invented
 
     Floats = NDArray[np.float64]
 
 
-@documented(TEXTS)
+@documented(SURVIVAL_TEXTS)
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gehan(Grouped):
+class Gehan(Censored):
     """Test whether times to an event, some of them censored, are longer in one of two groups.
 
     Every column holds times: until the event, or until a person was last seen without it. z = N / S, N half
@@ -49,12 +42,9 @@ class Gehan(Grouped):
     Parameters
     ----------
     {group}
-    event : str, or a mapping from column to str
-        The column that says, with 1, that the event came at that time and, with 0, that it had not come yet;
-        one for all columns of times, or one for each. Protected like the times.
+    {event}
     {levels}
-    alternative : {"two-sided", "greater", "less"}
-        What to look for: any difference (default), longer times in the second group, or shorter ones.
+    {alternative}
     protect : {"everything", "columns"}
         "everything" (default): the group of a person is protected like all else. "columns": who is in which
         group is public, as the arms of a trial may be, and so are the sizes of the groups.
@@ -90,35 +80,7 @@ class Gehan(Grouped):
     name = "gehan"
     question = "Differences of times to an event"
     proof = "gehan"
-    effect = "P(longer) - P(shorter)"
-    sources = ("tables",)
-    groups = 2
     unit = "a difference between groups in standard deviations, nobody being censored"
-    words: ClassVar[Mapping[str, str]] = {"event": "event"}
-
-    event: str | Mapping[str, str]
-    levels: Levels = (0, 1)
-    alternative: Alternative = "two-sided"
-
-    def __post_init__(self) -> None:
-        Grouped.__post_init__(self)
-        check.settle(self, event=by_column(check.text, self.event, "event"))
-        if self.group in self._events:
-            raise InputError("event must name other columns than group")
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The group column, and those of events."""
-        return (self.group, *self._events)
-
-    @property
-    def _events(self) -> tuple[str, ...]:
-        return (self.event,) if isinstance(self.event, str) else tuple(dict.fromkeys(self.event.values()))
-
-    @classmethod
-    def example(cls) -> dict[str, Any]:
-        """Return a group and an event."""
-        return {"group": "group", "event": "event"}
 
     def expected_z(self, effect: Floats, people: Invented) -> Floats:
         """Return the mean z scores of normal columns with these effects, nobody being censored."""
@@ -132,49 +94,19 @@ class Gehan(Grouped):
         present = np.tile([[first], [second]], z.size)
         return self._evidence(("",) * z.size, present, z * deviation, deviation, people.n, present[:, 0])
 
-    @classmethod
-    def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:
-        """Return null cases without ties, with half of the people and nearly all of them censored."""
-        from discreet.evidence.core.invented import NullCase
-
-        first, second = (size // 2 for size in columns.few)
-        labels = {"g": np.array([0, 0, 1, 1]), "e": np.array([0, 1, 0, 1])}
-        test = cls(group="g", event="e", alternative=columns.alternative, protect="columns")
-        rare = tuple(part for size in (2 * first, 2 * second) for part in (size - size // 10, size // 10))
-        even = (first, first, second, second)
-        return [
-            NullCase("Gehan, half censored", test, None, even, labels, most=100_000),
-            NullCase("Gehan, 90% censored", test, None, rare, labels, most=100_000),
-            NullCase(
-                "Gehan, protected", replace(test, protect="everything"), None, even, labels, most=100_000
-            ),
-        ]
-
-    def start(self, names: Sequence[str]) -> Rows:
-        """Return an empty accumulator for the columns called `names`."""
-        if not isinstance(self.event, str):
-            absent = [name for name in names if name not in self.event]
-            if absent:
-                raise InputError(f"event must cover every column of times; {absent[0]!r} has none")
-        return Rows(tuple(names), self.labels, self._conclude)
-
-    def _conclude(self, rows: Rows) -> Evidence:
-        group = codes(rows.label(self.group), self.levels)
-        counts = np.array([np.sum(group == 0), np.sum(group == 1)], dtype=np.float64)
+    def conclude(self, rows: Rows) -> Evidence:
+        """Return the evidence of everyone's rows."""
+        counts = self.sizes(rows)
         excess, deviation = np.zeros(len(rows.names)), np.zeros(len(rows.names))
         present = np.zeros((2, len(rows.names)))
-        events = {name: numbers(rows.label(name)) for name in self._events}
-        for place, (name, times) in enumerate(zip(rows.names, rows.values.T, strict=True)):
-            event = events[self.event if isinstance(self.event, str) else self.event[name]]
-            inside = (group >= 0) & ~np.isnan(times) & ~np.isnan(event)
-            score = outlived(times[inside].astype(np.float64), event[inside] >= 0.5)
-            second = group[inside] == 1
-            here, there = np.count_nonzero(~second), np.count_nonzero(second)
+        for place, seen in enumerate(self.each(rows)):
+            score = seen.outlived()
+            here, there = seen.sizes
             pairs = max((here + there) * (here + there - 1), 1)
             present[:, place] = here, there
-            excess[place] = np.sum(score[second]) / 2
+            excess[place] = np.sum(score[seen.second]) / 2
             deviation[place] = math.sqrt(here * there * float(np.sum(score * score)) / (4 * pairs))
-        return self._evidence(rows.names, present, excess, deviation, group.size, counts)
+        return self._evidence(rows.names, present, excess, deviation, rows.label(self.group).size, counts)
 
     def _evidence(
         self,
@@ -193,7 +125,7 @@ class Gehan(Grouped):
         z = excess / np.maximum(deviation, pull / influence)
         grow = math.sqrt(1 + 7 / 8 * influence**2 + influence**4 / 8) - 1
         clip = ceiling_for(self.ceiling, sum(about))
-        steps = score_map(partial(_tail, influence), influence, clip, grow=grow, slope=NEAR_NORMAL)
+        steps = score_map(partial(lattice_tail, influence), influence, clip, grow=grow, slope=NEAR_NORMAL)
         first, second = present
         moves = 3 if protected else 2
         return conclude(
@@ -207,25 +139,3 @@ class Gehan(Grouped):
             public="" if protected else MEMBERSHIP,
             effect=difference_effect(self.effect, first, second, 2 * excess, min(about), moves=moves),
         )
-
-
-def outlived(times: Floats, event: NDArray[np.bool_]) -> Floats:
-    """Return how many people each is known to have outlived, less how many outlived them; shape (n,).
-
-    Of two equal times the censored one is the longer; two events at one time leave it open.
-    """
-    order, ended = np.sort(times), np.sort(times[event])
-    shorter = np.where(event, np.searchsorted(ended, times), np.searchsorted(ended, times, side="right"))
-    after = times.size - np.searchsorted(order, times, side="right")
-    beside = np.searchsorted(order, times, side="right") - np.searchsorted(order, times)
-    deaths = np.searchsorted(ended, times, side="right") - np.searchsorted(ended, times)
-    longer = np.where(event, after + beside - deaths, 0)
-    return (shorter - longer).astype(np.float64)
-
-
-def _tail(influence: float, t: Floats) -> Floats:
-    """Return the tail of z: a centred Poisson variable's of step D/2, with room for half a step of ties."""
-    step = influence / 2
-    mean = 1 / step**2
-    places = mean + (t - influence / 2) / step + 1 / 6
-    return np.asarray(scipy.special.gammainc(np.maximum(places, 1e-9), mean), dtype=np.float64)
