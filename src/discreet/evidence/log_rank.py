@@ -208,7 +208,7 @@ class _Known:
         own = float(np.max(of_second / total)), float(np.max(of_first / total))
         risks, ours = np.stack([of_first, of_second])[:, seen.event], seen.second[seen.event]
         total = total[seen.event]
-        contrast = np.sum(np.where(ours, risks[0], -risks[1]) / total)
+        contrast = np.sum(risks[0] * ours / total) - np.sum(risks[1] * ~ours / total)
         variance = np.sum(risks[0] * risks[1] / total**2)
         # What somebody who is at risk all the time takes from the events of others, in either group.
         each = total * (total + 1)
