@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
 
     from discreet.data.tables.person import Person
+    from discreet.evidence.core.pending import Pending
     from discreet.evidence.core.people import People
     from discreet.evidence.core.protocol import Test
     from discreet.evidence.core.sharded import Sharded
@@ -327,7 +328,7 @@ def _parameters(given: Mapping[str, Any]) -> Parameters:
 @contextmanager
 def _observed(
     request: Request, test: Test, *, columns: Any, person: Any, engine: str, scheduler: Any
-) -> Generator[tuple[Request, People | Evidence | Sharded]]:
+) -> Generator[tuple[Request, People | Evidence | Sharded | Pending]]:
     """Yield everyone's rows, for a method that asks them several times, else the evidence in them."""
     source: Any = request.source
     which = {"columns": columns, "person": person}
@@ -342,5 +343,5 @@ def _observed(
     # Scores may stay on a cluster where a method needs no more than their blocks can give.
     gather = request.asked.values or not METHODS[request.asked.method].of_shards
     where = {"engine": engine, "scheduler": scheduler}
-    with measuring(source, test, **which, **where, gather=gather) as evidence:
+    with measuring(source, test, **which, **where, gather=gather, look=True) as evidence:
         yield request, evidence

@@ -6,8 +6,9 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from discreet.data.source import is_table, open_source
 from discreet.errors import InputError
 from discreet.evidence.core.compared import compared
 from discreet.evidence.core.evidence import Evidence
+from discreet.evidence.core.pending import Pending
 from discreet.evidence.core.protocol import Test, check_test
 from discreet.evidence.core.registry import is_own
 from discreet.evidence.core.sharded import Part, joined
@@ -108,9 +110,20 @@ def measure(
 
 @contextmanager
 def measuring(
-    data: Any, test: Test, *, person: Any, columns: Any, engine: str, scheduler: Any, gather: bool
-) -> Generator[Evidence | Sharded]:
-    """Yield the evidence; unless `gather`, that of very many hypotheses may stay on a cluster meanwhile."""
+    data: Any,
+    test: Test,
+    *,
+    person: Any,
+    columns: Any,
+    engine: str,
+    scheduler: Any,
+    gather: bool,
+    look: bool = False,
+) -> Generator[Evidence | Sharded | Pending]:
+    """Yield the evidence; unless `gather`, that of very many hypotheses may stay on a cluster meanwhile.
+
+    `look`: evidence of a test that asks for a first look waits for it, where it is counted in this process.
+    """
     check.engine(engine, scheduler)
     check_test(test)
     source = open_source(data)
@@ -138,7 +151,7 @@ def measuring(
     source.check(test, columns)
     assumption = _assumption(source, test, person)
     if engine == "local":
-        yield _assuming(assumption, _counted(source, test, person=person, columns=columns))
+        yield _assuming(assumption, _counted(source, test, person=person, columns=columns, look=look))
         return
     from discreet.engine.scan import scan
 
@@ -154,10 +167,16 @@ def _assumption(source: Source, test: Test, person: Any) -> str:
     return " ".join([*words, "Each row was taken to be one person."] if by_row else words)
 
 
-def _assuming(assumption: str, evidence: Evidence | Sharded) -> Evidence | Sharded:
+@overload
+def _assuming(assumption: str, evidence: Evidence) -> Evidence: ...
+@overload
+def _assuming(assumption: str, evidence: Evidence | Sharded | Pending) -> Evidence | Sharded | Pending: ...
+def _assuming(assumption: str, evidence: Evidence | Sharded | Pending) -> Evidence | Sharded | Pending:
     """Return the evidence with one more sentence on what its certificate stands on."""
     if not assumption:
         return evidence
+    if isinstance(evidence, Pending):
+        return evidence.changed(partial(_assuming, assumption))
     certificate = evidence.certificate
     words = " ".join(filter(None, (certificate.assumption, assumption)))
     return replace(evidence, certificate=replace(certificate, assumption=words))
@@ -174,7 +193,7 @@ def check_p_values(data: Any, test: Test, person: Any, columns: Any) -> None:
         raise InputError("column names a column of a table of p-values, and these are a vector: leave it out")
 
 
-def _counted(source: Source, test: Test, *, person: Any, columns: Any) -> Evidence:
+def _counted(source: Source, test: Test, *, person: Any, columns: Any, look: bool) -> Evidence | Pending:
     """Return the evidence, counted in this process.
 
     Genotypes are counted where they lie packed, if the test can, or decoded some variants at a time.
@@ -185,16 +204,23 @@ def _counted(source: Source, test: Test, *, person: Any, columns: Any) -> Eviden
         if genotypes is not None and test.scans:
             accumulator: Any = test.start(reading.names)
             accumulator.scan(genotypes)
-            return _of(genotypes.rows, accumulator.finish())
+            return _finished(genotypes.rows, test, accumulator, look=look)
         workers = _WORKERS if genotypes is None else 1
         parts = [
             _everyone(test, reading.names[columns], blocks, workers) for columns, blocks in reading.parts()
         ]
         if genotypes is None:
             ((everyone, people),) = parts
-            return _of(people, everyone.finish())
+            return _finished(people, test, everyone, look=look)
         evidence = [Part.of(everyone.finish()) for everyone, _ in parts]
         return _of(genotypes.rows, joined(reading.names, evidence, test))
+
+
+def _finished(people: int, test: Test, everyone: Any, *, look: bool) -> Evidence | Pending:
+    """Return the evidence of everyone counted; or what waits for a first look, if the test asks for one."""
+    if look and test.looks_first:
+        return everyone.pending().changed(partial(_of, people))
+    return _of(people, everyone.finish())
 
 
 def _of(people: int, evidence: Evidence) -> Evidence:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from discreet.data.source import Source
     from discreet.evidence.core.evidence import Evidence
+    from discreet.evidence.core.pending import Pending
     from discreet.evidence.core.protocol import Test
     from discreet.evidence.core.sharded import Sharded
     from discreet.methods.parameters import Parameters
@@ -95,12 +96,12 @@ class Request:
             rho = gaussian_budget(self.asked.epsilon, self.asked.delta) * (1 - 2.0**-40)
             self.ledger.affords(self.dataset, gaussian_events([rho]), self.adjacency)
 
-    def choosing(self, data: People | Evidence | Sharded) -> Request:
+    def choosing(self, data: People | Evidence | Sharded | Pending) -> Request:
         """Return the request with its method chosen by public numbers, if none was asked for."""
         asked, why = METHODS[self.asked.method].settle(self.asked, data)
         return replace(self, asked=asked, facts={**self.facts, **({"chosen": why} if why else {})})
 
-    def of_people(self, data: People | Evidence | Sharded) -> Request:
+    def of_people(self, data: People | Evidence | Sharded | Pending) -> Request:
         """Return the request with whom it is about; say so if its budget hardly protects so many."""
         if isinstance(data, People):
             people, adjacency = data.rows, "replace"

@@ -198,3 +198,11 @@ def test_one_hypothesis_spends_its_budget_and_no_more():
     assert len(rows) == 12
     assert all(row.good for row in rows)
     assert all(row.found > 0.99 * row.epsilon for row in rows)
+
+
+def test_genotypes_hold_and_their_planted_faults_are_caught():
+    """The certificate of carriers is nearly reached, never passed; telling cases costs what it says."""
+    rows = list(audit.genetic_rows())
+    assert [row.verdict for row in rows] == ["holds", "caught", "holds", "caught"]
+    assert rows[0].found > 0.8 * rows[0].epsilon
+    assert rows[2].found > 0.999 * rows[2].epsilon

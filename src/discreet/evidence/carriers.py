@@ -55,9 +55,7 @@ class Carriers(AlleleCounts):
         Public: the smallest minor allele frequency that is left as it is; z of rarer alleles is made smaller,
         so that one person moves it no more. If None, 0.15, and down to 0.05 where so many people leave little
         noise.
-    case_floor : float, optional
-        Public, protect="both" only: the same for the share of cases, or of controls where they are fewer. If
-        None, one half, and down to 0.1 where so many people leave little noise. The study's design may tell.
+    {case_floor}
     {group}
     {levels}
     {stratum}
@@ -103,6 +101,10 @@ class Carriers(AlleleCounts):
             *genetic_cases("Carriers", test, 0.005, columns),
             NullCase("Carriers, proved", public, columns.genotypes, columns.groups, STATUS),
         ]
+
+    def _least_variance(self, people: float) -> float:  # noqa: ARG002  one cap serves every share of cases
+        """Return 0: a cap lowers no score of a variant on which one person has less influence."""
+        return 0.0
 
     def concluded(self, counts: Genotypes) -> Evidence:
         """Return the evidence of everyone counted."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.lab import outcomes, single_audit, whole
+from discreet.lab import genetic_audit, outcomes, single_audit, whole
 from discreet.lab.broken import FAULTS
 from discreet.lab.clopper import epsilon_found
 from discreet.report.text_table import table
@@ -192,6 +192,7 @@ def all_rows(runs: int, seed: int | None = None) -> Iterator[Row]:
     for mechanism in mechanisms():
         yield exact_row(mechanism)
     yield from single_rows()
+    yield from genetic_rows()
     for mechanism in mechanisms():
         yield sampled_row(mechanism, runs)
     yield from fault_rows(seed)
@@ -199,7 +200,7 @@ def all_rows(runs: int, seed: int | None = None) -> Iterator[Row]:
 
 def count_rows() -> int:
     """Return how many rows `all_rows` yields."""
-    return 2 * len(mechanisms()) + 2 * len(single_audit.audited()) + 2 + len(FAULTS) + 1
+    return 2 * len(mechanisms()) + 2 * len(single_audit.audited()) + 2 + 4 + len(FAULTS) + 1
 
 
 def in_words(rows: Sequence[Row]) -> str:
@@ -251,6 +252,23 @@ def single_rows() -> Iterator[Row]:
     caught = "caught" if run > epsilon else "MISSED"
     name = "Sequence by discovery, the hidden number's shift forgotten"
     yield Row(name, "planted fault", epsilon, 0.0, run, "epsilon", caught)
+
+
+def genetic_rows() -> Iterator[Row]:
+    """Yield the certificate of carriers and the number of cases told, and a planted fault of each."""
+    allowed, moved = genetic_audit.carriers_moved()
+    verdict = "holds" if moved <= allowed * (1 + 1e-9) else "VIOLATED"
+    yield Row("carriers, certificate", "uphill walk", allowed, 0.0, moved, "moved", verdict)
+    allowed, moved = genetic_audit.carriers_moved(faulty=True)
+    verdict = "caught" if moved > allowed else "MISSED"
+    yield Row("carriers, phenotypes taken as public", "planted fault", allowed, 0.0, moved, "moved", verdict)
+    delta = genetic_audit.DELTA
+    epsilon, cost = genetic_audit.cases_told()
+    verdict = "holds" if cost <= epsilon * (1 + 1e-9) else "VIOLATED"
+    yield Row("number of cases told", "exact law", epsilon, delta, cost, "epsilon", verdict)
+    epsilon, cost = genetic_audit.cases_told(faulty=True)
+    verdict = "caught" if cost > epsilon else "MISSED"
+    yield Row("number of cases, too little noise", "planted fault", epsilon, delta, cost, "epsilon", verdict)
 
 
 def sampled_row(mechanism: Mechanism, runs: int) -> Row:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from discreet import check
 from discreet.block import Names
 from discreet.errors import InputError
+from discreet.evidence.core.pending import Pending
 from discreet.evidence.core.people import People
 from discreet.evidence.core.sharded import Sharded
 from discreet.privacy.events import Privacy
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from discreet.methods.parameters import Parameters
     from discreet.privacy.events import Event
     from discreet.report.parts import FdrPromise, Told, Values
+
+_FIRST_LOOK = "discreet.methods.first_look:ready_after_look"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +89,19 @@ class Method:
     of_shards: bool = False
     route: str = ""
 
-    def settle(self, asked: Parameters, data: People | Evidence | Sharded) -> tuple[Parameters, str]:
+    def settle(
+        self, asked: Parameters, data: People | Evidence | Sharded | Pending
+    ) -> tuple[Parameters, str]:
         """Return what is asked for with a method settled by public numbers, and why, if it was chosen."""
+        data = data.assumed if isinstance(data, Pending) else data
         return _loaded(self.route)(asked, data) if self.route else (asked, "")
 
-    def ready(self, asked: Parameters, data: People | Evidence | Sharded) -> Ready:
+    def ready(self, asked: Parameters, data: People | Evidence | Sharded | Pending) -> Ready:
         """Settle everything public about a release from `data`; nothing is drawn yet."""
         if asked.k is not None:
             check.whole(asked.k, "k", 1, len(data))
+        if isinstance(data, Pending) and self.gaussian:
+            return _loaded(_FIRST_LOOK)(self, asked, data)
         if isinstance(data, People):
             if data.covariates is not None and self.name != "all":
                 raise InputError(f'adjust works by method "all" alone, not "{self.name}": leave method out')
@@ -102,6 +110,13 @@ class Method:
             from discreet.evidence.core.compared import compared  # loaded where it is needed alone
 
             data = compared(data)
+        elif isinstance(data, Pending):
+            data = data.finish(None)
+        self._refuse(asked, data)
+        return _loaded(self.of_scores)(data, asked)
+
+    def _refuse(self, asked: Parameters, data: Evidence | Sharded) -> None:
+        """Refuse scores that this method cannot be asked about, and options that do nothing with them."""
         null = data.null
         if null.law == "exponential" and null.ceiling < -math.log(asked.q) and asked.cutoffs != "paper":
             raise InputError(
@@ -119,7 +134,6 @@ class Method:
                     f'{option} would do nothing here: with method "{self.name}" it is for comparisons of two '
                     f"groups, whose rows are asked several times. Leave {option} out"
                 )
-        return _loaded(self.of_scores)(data, asked)
 
     @property
     def asks_people(self) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
+from math import sqrt
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -16,7 +17,16 @@ from discreet.evidence.core.allele_tails import AlleleTails
 from discreet.evidence.core.arguments import PROVABLE
 from discreet.evidence.core.association import Design, Moments, association, private_design, public_design
 from discreet.evidence.core.covariates import settled
-from discreet.evidence.core.genetic import ALLELES, Genetic, not_protected, strata_of, variance_floor
+from discreet.evidence.core.genetic import (
+    ALLELES,
+    COMMON,
+    Genetic,
+    lesser_share,
+    not_protected,
+    strata_of,
+    variance_floor,
+)
+from discreet.evidence.core.pending import Pending
 from discreet.evidence.core.protocol import Comparison
 from discreet.evidence.core.scores import basis_of
 
@@ -32,6 +42,8 @@ if TYPE_CHECKING:
     from discreet.typing import Levels
 
 _NO_OPTIONS = (None, None, None, None, "safe")
+_FEWEST = 0.01  # share of cases that is believed
+_BEARABLE = 1 / 32  # an influence whose noise is less than what is lost by a share of cases set too high
 _FEW_CASES = 0.1  # the lowest floor of the share of cases that is taken unasked
 
 
@@ -101,6 +113,20 @@ class Genotypes:
         """Return the evidence of everyone seen."""
         return self.conclude(self)
 
+    def pending(self) -> Pending:
+        """Return evidence that waits for the numbers of controls and cases; one person may be in either."""
+        blank = self.test.start(self.names[:1])
+        blank.slots += self.slots
+        assumed = blank.finish()
+        assumed = replace(assumed, names=self.names, score=np.zeros(len(self.names)), effect=assumed.effect)
+        people = float(self.slots.sum())
+
+        def finish(told: NDArray[np.float64] | None) -> Evidence:
+            test = self.test if told is None else self.test.told(*told.tolist(), people)
+            return test.concluded(self)
+
+        return Pending(assumed, ("controls", "cases"), self.members.sum(axis=0), sqrt(2), finish)
+
     def __repr__(self) -> str:
         return "Genotypes(private)"
 
@@ -129,6 +155,23 @@ class CaseControl(Genetic):
     def start(self, names: Sequence[str]) -> Genotypes:
         """Return an empty accumulator for the variants called `names`."""
         return Genotypes(names, self, self.concluded)
+
+    @property
+    def looks_first(self) -> bool:
+        """Yes where the number of cases is protected and nothing is declared of it."""
+        return self.protect == "both" and self.case_floor is None
+
+    def told(self, controls: float, cases: float, people: float) -> Self:
+        """Return the test for a study with about so many controls and cases: a floor that suits them.
+
+        Where noise is large, one half stays the better floor: scores are then smaller, and so is the noise.
+        """
+        variance = max(self._least_variance(people), between(controls, cases) / people)
+        return replace(self, case_floor=max(lesser_share(variance), _FEWEST))
+
+    def _least_variance(self, people: float) -> float:
+        """Return the variance of phenotypes below which the noise of so many people is large."""
+        return min((2 / _BEARABLE) ** 2 / (2 * COMMON * (1 - COMMON) * people), 0.25)
 
     def concluded(self, counts: Genotypes) -> Evidence:
         """Return the evidence of everyone counted."""
@@ -210,11 +253,18 @@ class AlleleCounts(CaseControl):
         )
 
 
+def between(controls: float, cases: float) -> float:
+    """Return the sum of squares of cases, 1, and controls, 0, about their mean."""
+    return controls * cases / max(controls + cases, 1.0)
+
+
 def invented_counts(test: CaseControl, z: NDArray[np.float64], people: Invented) -> Evidence:
     """Take the allele frequency with the deviation, or one half, and split alleles as by chance."""
     n, controls, cases = people.n, people.first, people.second
     frequency = (1 - np.sqrt(max(0.0, 1 - 8 * (people.sd or 0.5) ** 2))) / 2
     more = z * np.sqrt(2 * frequency * (1 - frequency) * cases * controls / n)
+    if test.looks_first:
+        test = test.told(controls, cases, n)
     counts = test.start(("",) * z.size)
     strata = counts.slots.size
     for group, size, change in ((0, controls, -more), (1, cases, more)):

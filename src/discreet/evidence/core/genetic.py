@@ -43,8 +43,9 @@ TEXTS = {
     "case_floor": Text(
         "float, optional",
         'Public, protect="both" only: the same for the share of cases, or of controls where they are fewer. '
-        "Declare it from the study's design; nothing breaks if it is wrong, the test is only less sharp. If "
-        "None, one half, and down to 0.1 where so many people leave little noise.",
+        "If None, `discover` tells the numbers of cases and controls with noise first, for 0.4% of the "
+        "budget, and takes a floor that suits them and the noise; `measure` and clusters take one half, and "
+        "down to 0.1 where so many people leave little noise. A wrong one only makes the test less sharp.",
     ),
     "group": Text(
         "str", 'The column that says who is a case; "phenotype" by default, as PLINK files have it.'

@@ -184,6 +184,11 @@ class Test:
         return False
 
     @property
+    def looks_first(self) -> bool:
+        """Whether its accumulator has `pending`: counts to be told with noise before scores are made."""
+        return False
+
+    @property
     def uses_sd(self) -> bool:
         """Whether its power depends on how much columns vary, beside the effect in standard deviations."""
         return False
