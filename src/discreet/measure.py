@@ -102,7 +102,7 @@ def measure(
     >>> discreet.measure(people, discreet.Proportion(null=0.5)).names
     ('0', '1')
     """
-    how = {"person": person, "columns": columns, "scheduler": scheduler}
+    how: dict[str, Any] = {"person": person, "columns": columns, "scheduler": scheduler}
     with measuring(data, test, engine=engine, **how, gather=True) as evidence:
         assert isinstance(evidence, Evidence)  # noqa: S101  it was to be gathered
         return evidence

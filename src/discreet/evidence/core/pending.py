@@ -52,7 +52,11 @@ class Pending:
 
     def changed(self, change: Callable[[Evidence], Evidence]) -> Pending:
         """Return the same with every evidence it can become changed."""
-        return replace(self, assumed=change(self.assumed), finish=lambda counts: change(self.finish(counts)))
+
+        def finish(counts: NDArray[np.float64] | None) -> Evidence:
+            return change(self.finish(counts))
+
+        return replace(self, assumed=change(self.assumed), finish=finish)
 
     def __len__(self) -> int:
         return len(self.assumed)
