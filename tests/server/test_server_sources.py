@@ -1,7 +1,6 @@
 """Data that are not one Parquet file: genotypes, CSV, a folder, several rows a person, answers as text."""
 
 import logging
-import time
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +11,10 @@ from places import PEOPLE
 
 import discreet
 from discreet.errors import InputError
+from discreet.evidence.core.protocol import is_needed
+from discreet.evidence.core.registry import find_test
 from discreet.lab.cohort import Simulated
+from discreet.lab.families import Families
 from discreet.server.accounts.people import Account
 from discreet.server.datasets import metadata, question, registry, shares
 from discreet.server.jobs import accept
@@ -156,22 +158,86 @@ def test_a_cluster_counts(ask, cohort):
     assert (row.state, row.detail) == ("done", "")
 
 
-def test_every_offered_test_can_be_asked_or_says_why(place):
-    """With the arguments it needs from the metadata, each test is answered or refused in public words."""
-    extra = {"group": "arm", "partner": "sleep", "null": 0.5, "stratum": "treated", "strata": [0, 1]}
-    from discreet.evidence.core.registry import find_test
+WIDE = {
+    "people": 2_000,
+    "columns": {
+        "group": {"type": "answers", "levels": ["a", "b"]},
+        "arm": {"type": "answers", "levels": ["x", "y", "z"]},
+        "stratum": {"type": "answers", "levels": [0, 1]},
+        "event": {"type": "yes/no"},
+        "partner": {"bounds": [17, 90]},
+        "first": {"bounds": [0, 1]},
+        "second": {"bounds": [0, 1]},
+        "flag": {"type": "yes/no"},
+    },
+}
+MORE = {
+    "adjusted": {"adjust": ["partner", "stratum"]},
+    "contingency": {"group": "arm"},
+    "kruskal-wallis": {"group": "arm"},
+    "mean": {"null": 0.5},
+    "proportion": {"null": 0.5},
+}
 
-    states = {}
-    for name in metadata.OFFERED:
-        options = {key: value for key, value in extra.items() if key in find_test(name).arguments()}
-        columns = ["diet"] if name not in {"proportion", "two-by-two"} else ["treated"]
-        try:
-            made = place.submit({"test": {"name": name, **options}, "columns": columns, "epsilon": 0.2})
-        except InputError as refusal:
-            states[name] = str(refusal)
-            continue
+
+@pytest.mark.parametrize("name", metadata.OFFERED)
+def test_every_test_can_be_asked_with_what_the_metadata_say(place, name):
+    """Columns by their roles, and nothing else: levels, strata, bounds, protection are in the metadata."""
+    needed = [option for option, field in find_test(name).arguments().items() if is_needed(field)]
+    named = {option: option for option in needed if option in WIDE["columns"]}
+    columns = {"proportion": ["flag"], "two-by-two": ["flag"], "contingency": ["group", "flag"]}
+    body = {"test": {"name": name, **named, **MORE.get(name, {})}}
+    asked = {**body, "columns": columns.get(name, ["first", "second"])}
+    about = metadata.read(WIDE)
+    found = question.read(asked, about)
+    assert question.load(found.text, about).text == found.text
+    assert not {*found.test.public_labels}, "nothing here is public"
+    with place.store.writing() as db:
+        registry.change(db, "test", "cohort", WIDE)
+    made = place.submit(asked, kind="try")
+    place.work()
+    assert (place.row(made).state, place.row(made).message) == ("done", "")
+
+
+@pytest.mark.parametrize("method", ["kendall", "product"])
+def test_correlations_are_answered(place, method):
+    """By ranks without bounds, by products within the declared ones."""
+    test = {"name": "correlation", "partner": "sleep", "method": method}
+    made = place.submit({"test": test, "columns": ["diet"], "epsilon": 0.2})
+    place.work()
+    assert (place.row(made).state, place.row(made).detail) == ("done", "")
+
+
+@pytest.mark.parametrize("name", metadata.GENETIC)
+def test_every_genetic_test_can_be_asked(place, tmp_path, name):
+    """On genotypes with phenotypes and covariates; families where their pedigree is declared public."""
+    bed = tmp_path / "cohort.bed"
+    if name == "tdt":
+        Families(100, 20).write(bed)
+    else:
+        Simulated(people=300, variants=20).write(bed)
+    covar = tmp_path / "covar.txt"
+    covar.write_text("FID IID PC1\n" + "".join(f"f{row} p{row} {row / 300}\n" for row in range(300)))
+    about = {
+        "people": 300,
+        "genotypes": True,
+        "variants": 20,
+        "columns": {"PC1": {"bounds": [0, 1], "public": True}},
+    }
+    open_ = {"phenotype_public": True, "pedigree_public": True}
+    source = {"path": str(bed), **({} if name == "tdt" else {"covar": str(covar)})}
+    bodies = [{"test": {"name": name, **({"bounds": [0, 3]} if name == "score" else {})}}]
+    if "adjust" in find_test(name).arguments():
+        bodies.append({"test": {**bodies[0]["test"], "adjust": ["PC1"], "protect": "genotypes"}})
+    if name == "tdt":
+        with pytest.raises(InputError, match="'family' of every person, which is not public"):
+            question.read(bodies[0], metadata.read(about))
+    with place.store.writing() as db:
+        registry.register(db, "test", "genes", source, {**about, **open_}, epsilon=2.0, delta=1e-6)
+        shares.grant(db, "test", "genes", "everyone", 2.0, 1e-6)
+    for body in bodies:
+        asked = {**body, "epsilon": 0.3}
+        made = accept.submit(place.store, place.config, place.ana, "genes", asked)
         place.work()
-        time.sleep(max(0.0, place.row(made).visible - time.time()))
-        states[name] = place.row(made).state
-    assert "failed" not in states.values(), states
-    assert states["compare"] == states["mean"] == states["rank-sum"] == "done", states
+        row = place.row(made)
+        assert (row.state, row.message, row.detail) == ("done", "", ""), body

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.data.plink.plink import Plink
+from discreet.data.plink.plink import PEDIGREE, PHENOTYPE, STRATUM, Plink
 from discreet.errors import missing_extra
 from discreet.lab.cohort import Simulated
+from discreet.lab.families import Families
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from discreet.evidence.core.protocol import Test
@@ -46,23 +48,32 @@ def invented_genotypes(about: Metadata, test: Test, folder: Path, *, seed: int =
     """
     people = min(max(about.people, 4), _MOST_PEOPLE)
     variants = max(1, min(about.variants, _MOST_VARIANTS))
+    if {*PEDIGREE}.issubset(test.labels):
+        families = Families(max(people // 3, 2), variants, seed=seed)
+        return Plink(families.write(folder / "invented.bed"))
     bed = Simulated(people=people, variants=variants, seed=seed).write(folder / "invented.bed")
     rng = np.random.default_rng(seed)
     options: dict[str, Any] = {}
+    others = [name for name in test.labels if name not in {PHENOTYPE, STRATUM}]
+    if others:
+        values = [_values(about.columns[name], people, rng).tolist() for name in others]
+        options["covar"] = _file(folder / "covariates", others, zip(*values, strict=True))
     bounds: Any = getattr(test, "bounds", None)
     if bounds is not None:
         low, high = bounds
-        options["pheno"] = _file(folder / "phenotype", "phenotype", rng.uniform(low, high, people))
+        trait = rng.uniform(low, high, (people, 1))
+        options["pheno"] = _file(folder / "phenotype", ["phenotype"], trait.tolist())
     strata = about.columns.get("stratum")
     if strata is not None and strata.levels is not None and "stratum" in test.labels:
         levels = np.array(strata.levels)[np.arange(people) % len(strata.levels)]
-        options["within"] = _file(folder / "strata", "stratum", levels)
+        options["within"] = _file(folder / "strata", ["stratum"], levels[:, None].tolist())
     return Plink(bed, **options)
 
 
-def _file(path: Path, name: str, values: Any) -> Path:
-    lines = [f"FID IID {name}", *(f"f{row} p{row} {value}" for row, value in enumerate(values.tolist()))]
-    path.write_text("\n".join(lines) + "\n", encoding="ascii", errors="replace")
+def _file(path: Path, names: Sequence[str], rows: Iterable[Iterable[Any]]) -> Path:
+    lines = [f"FID IID {' '.join(names)}"]
+    lines += [f"f{place} p{place} {' '.join(map(str, row))}" for place, row in enumerate(rows)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
 
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast, get_args
 
 from discreet import check
+from discreet.data.plink.plink import PEDIGREE, PHENOTYPE, STRATUM
 from discreet.errors import InputError, perhaps
-from discreet.evidence.core.registry import own_names
+from discreet.evidence.core.registry import find_test, own_names
 from discreet.methods.registry import METHODS as KNOWN
 from discreet.privacy.events import NEIGHBOURS
 from discreet.server import toml
@@ -18,8 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 TYPES = ("number", "yes/no", "answers")
-GENETIC = ("allelic", "trend", "genotypic", "score", "tdt")
-OFFERED = tuple(name for name in own_names() if name not in {"p-values", "vote", *GENETIC})
+GENETIC = tuple(name for name in own_names() if find_test(name).sources[0] == "genotypes")
+"""Tests on genotypes that are allowed unless the custodian says otherwise."""
+OFFERED = tuple(name for name in own_names() if find_test(name).sources[0] == "tables" and name != "vote")
 """Tests on tables that are allowed unless the custodian says otherwise; votes need a list of functions."""
 METHODS = tuple(name for name, method in KNOWN.items() if method.gaussian and name != "mirror")
 """Methods whose cost is known in full before anything is read."""
@@ -58,6 +60,7 @@ class Metadata:
     genotypes: bool = False
     variants: int = 0
     phenotype_public: bool = False
+    pedigree_public: bool = False
     tests: tuple[str, ...] = OFFERED
     methods: tuple[str, ...] = METHODS
     functions: tuple[str, ...] = ()
@@ -68,9 +71,12 @@ class Metadata:
 
     def is_public(self, name: str) -> bool:
         """Whether who has which value of a column is no secret; strata of genotypes are public always."""
-        if self.genotypes:
-            return self.phenotype_public or name == "stratum"
-        return self.columns[name].public
+        if self.genotypes and name == PHENOTYPE:
+            return self.phenotype_public
+        if self.genotypes and name in PEDIGREE:
+            return self.pedigree_public
+        strata = self.genotypes and name == STRATUM
+        return strata or (name in self.columns and self.columns[name].public)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON values."""
@@ -149,7 +155,7 @@ def _typed(name: str, value: Any) -> Any:
         return check.words(value, name)
     if name in {"people", "variants", "hypotheses"}:
         return check.whole(value, name, 0)
-    if name in {"genotypes", "phenotype_public", "review"}:
+    if name in {"genotypes", "phenotype_public", "pedigree_public", "review"}:
         return check.flag(value, name)
     if name in {"title", "about"} and (not isinstance(value, str) or len(value) > _LONGEST_TEXT):
         raise InputError(f"{name} must be text of at most {_LONGEST_TEXT:,} characters")
@@ -160,7 +166,8 @@ def _check(found: Metadata) -> None:
     check.choice(found.neighbours, "neighbours", tuple(NEIGHBOURS))
     check.choice(found.releases, "releases", ("shared", "own"))
     check.between(found.largest_epsilon, "largest_epsilon", 0.0, 1e6)
-    allowed = (*GENETIC, "vote") if found.genotypes else (*OFFERED, "vote")
+    reads = "genotypes" if found.genotypes else "tables"
+    allowed = tuple(name for name in own_names() if reads in find_test(name).sources)
     if found.genotypes and found.tests == OFFERED:
         object.__setattr__(found, "tests", GENETIC)
     for test in found.tests:

@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any, cast
 from discreet import check
 from discreet.errors import DiscreetError, InputError, perhaps
 from discreet.evidence.compare import Compare
-from discreet.evidence.core.protocol import is_needed
-from discreet.evidence.core.registry import described, find_test, make_test
+from discreet.evidence.core.registry import described
 from discreet.evidence.pairs import Pairs
 from discreet.methods.parameters import Parameters
 from discreet.privacy.curves import gaussian_budget
 from discreet.privacy.events import Gaussian
 from discreet.privacy.ledger import chain
+from discreet.server.datasets.settle import settle, with_bounds
 
 if TYPE_CHECKING:
     from discreet.evidence.core.protocol import Test
@@ -81,12 +81,13 @@ def read(body: Any, about: Metadata) -> Question:
             hint = perhaps(str(name), (*_ASKED, "test", "columns"))
             raise InputError(f"a question has no {str(name)[:100]!r}{hint}")
     asked = _parameters(words, about)
-    test = _test(options, about)
+    test, needs_bounds = settle(options, about)
     columns = _columns(wanted, test, about)
     count = _count(test, columns, about)
     if count > about.hypotheses:
         raise InputError(f"{count:,} hypotheses are asked about; the custodian allows {about.hypotheses:,}")
-    test = _with_bounds(test, options, columns, about)
+    if columns is not None and (needs_bounds or (isinstance(test, Compare) and "bounds" not in options)):
+        test = with_bounds(test, options, columns, about)
     listed = None if columns is None else list(columns)
     plain = {"test": described(test), "columns": listed, **asked.to_dict()}
     return Question(test, asked, columns, count, json.loads(chain.canonical(plain)))
@@ -100,54 +101,6 @@ def _parameters(words: Mapping[str, Any], about: Metadata) -> Parameters:
             f"epsilon may be at most {about.largest_epsilon:g} here; asked for {asked.epsilon:g}"
         )
     return asked
-
-
-def _test(options: dict[str, Any], about: Metadata) -> Test:
-    """Return the test; `options` is completed with what the metadata declare."""
-    name = check.choice(options["name"], "test", about.tests)
-    kind = find_test(name)
-    arguments = kind.arguments()
-    fields = {*arguments}
-    _check_function(options, fields, about)
-    if "group" in options:
-        _known(options["group"], about, "group")
-    if "adjacency" in fields:
-        if options.get("adjacency", about.neighbours) != about.neighbours:
-            raise InputError(f"the budget here is about neighbours {about.neighbours!r}: leave adjacency out")
-        options["adjacency"] = about.neighbours
-    _protect(options, fields, about)
-    group = about.columns.get(str(options.get("group")))
-    if "levels" in fields and "levels" not in options and group is not None and group.levels is not None:
-        if len(group.levels) != 2:
-            raise InputError("the group column declares more than two levels: say which two, levels")
-        options["levels"] = list(group.levels)
-    given = {option: value for option, value in options.items() if option != "name"}
-    if "bounds" in fields and "bounds" not in given:
-        # Filled in from the metadata once the columns are known; until then anything well-formed.
-        given |= {"bounds": (0.0, 1.0)} if is_needed(arguments["bounds"]) else {}
-    test = make_test(name, given)
-    for label in test.labels:
-        _known(label, about, "every column that a test names")
-    return test
-
-
-def _check_function(options: Mapping[str, Any], fields: set[str], about: Metadata) -> None:
-    """Refuse code: a function to vote with is one of the custodian's, by its listed name."""
-    if "key" in options:
-        raise InputError("key is not for analysts: leave it out")
-    if ("test" in fields or "test" in options) and options.get("test") not in about.functions:
-        raise InputError("the function to vote with, test, must be one of those that the custodian lists")
-
-
-def _protect(options: Mapping[str, Any], fields: set[str], about: Metadata) -> None:
-    """Refuse to leave unprotected what the custodian did not declare public."""
-    protect = options.get("protect")
-    if protect in (None, "everything", "both") or "protect" not in fields:
-        return
-    group = about.columns.get(str(options.get("group")))
-    public = about.phenotype_public if about.genotypes else group is not None and group.public
-    if not public:
-        raise InputError(f"protect = {protect!r} leaves open who is in which group, which is not public here")
 
 
 def _columns(wanted: Any, test: Test, about: Metadata) -> dict[str, Any] | None:
@@ -188,34 +141,6 @@ def _count(test: Test, columns: Mapping[str, Any] | None, about: Metadata) -> in
         return len(columns) * (len(columns) - 1) // 2
     inside = len(test.levels_within) if isinstance(test, Compare) else 0
     return max(inside, 1) * sum(about.columns[name].hypotheses for name in columns)
-
-
-def _with_bounds(
-    test: Test, options: dict[str, Any], columns: Mapping[str, Any] | None, about: Metadata
-) -> Test:
-    """Return the test with the declared bounds of its columns, where it takes bounds and none were given."""
-    fields = {field.name for field in dataclasses.fields(cast("Any", test))}
-    if "bounds" not in fields or "bounds" in options or columns is None:
-        return test
-    declared = {name: list(b) for name in columns if (b := about.columns[name].bounds) is not None}
-    if options["name"] == "compare":
-        if declared:
-            options["bounds"] = declared
-    else:
-        rest = [name for name in columns if name not in declared and about.columns[name].type == "number"]
-        if rest:
-            raise InputError(f"this test needs bounds, and {rest[0]!r} declares none: give bounds")
-        options["bounds"] = {name: declared.get(name, [0.0, 1.0]) for name in columns}
-        if any(about.columns[name].levels for name in columns):
-            raise InputError("this test is about numbers: leave columns with answers out, or give bounds")
-    return make_test(options["name"], {name: value for name, value in options.items() if name != "name"})
-
-
-def _known(name: Any, about: Metadata, option: str) -> None:
-    if about.genotypes and name == "phenotype":
-        return
-    if not isinstance(name, str) or name not in about.columns:
-        raise InputError(f"{option} must be a declared column{perhaps(str(name), about.columns)}")
 
 
 def _check_plain(words: Any) -> None:

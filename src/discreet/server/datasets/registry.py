@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 STATES = ("open", "paused", "retired")
 TABLE = ("separator", "decimal", "sheet", "dictionary")
 """How a file of a table is read."""
-SOURCE = ("path", "engine", "scheduler", "pheno", "pheno_name", "keep", "extract", "within", "freq", *TABLE)
-_FILES = ("path", "pheno", "keep", "extract", "within", "freq", "dictionary")
+_OF_GENOTYPES = ("pheno", "pheno_name", "covar", "keep", "extract", "within", "freq")
+SOURCE = ("path", "engine", "scheduler", *_OF_GENOTYPES, *TABLE)
+_FILES = ("path", "pheno", "covar", "keep", "extract", "within", "freq", "dictionary")
 
 
 class UnknownError(InputError):

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 _LONGEST_NUMBER = 9
 _NUMBERS = ("q", "epsilon", "delta", "expect", "null")
-_WORDS = ("method", "guarantee", "group", "alternative", "partner", "stratum")
-_OF_TEST = ("group", "alternative", "partner", "stratum", "null", "levels", "strata")
+_OF_TEST = ("group", "alternative", "partner", "stratum", "event", "within", "null", "levels", "adjust")
+_WORDS = ("method", "guarantee", *(name for name in _OF_TEST if name not in {"null", "levels", "adjust"}))
 
 
 async def ask(request: Request) -> Response:
@@ -105,10 +105,10 @@ def words_of(form: dict[str, str]) -> dict[str, Any]:
         if form.get(name, "").strip():
             body[name] = _number(form[name], name)
     body |= {name: form[name].strip() for name in _WORDS if form.get(name, "").strip()}
-    for name in ("levels", "strata", "columns"):
+    for name in ("levels", "adjust", "columns"):
         parts = [part.strip() for part in form.get(name, "").replace("\n", ",").split(",") if part.strip()]
         if parts:
-            body[name] = parts if name == "columns" else [_level(part) for part in parts]
+            body[name] = [_level(part) for part in parts] if name == "levels" else parts
     if form.get("values") == "yes":
         body["values"] = True
     test = {"name": form.get("test", ""), **{name: body.pop(name) for name in _OF_TEST if name in body}}

@@ -11,7 +11,7 @@ from typing import Any, get_args, get_origin
 
 from discreet import typing as aliases
 from discreet.methods.parameters import Parameters
-from discreet.server.datasets.metadata import OFFERED
+from discreet.server.datasets.metadata import GENETIC, OFFERED
 from discreet.version import __version__
 
 _TEXT = {"type": "string"}
@@ -74,7 +74,7 @@ def question() -> dict[str, Any]:
     test = {
         "type": "object",
         "required": ["name"],
-        "properties": {"name": {"enum": [*OFFERED, "vote", "allelic", "trend", "genotypic", "score"]}},
+        "properties": {"name": {"enum": [*OFFERED, *GENETIC, "vote"]}},
     }
     return {
         "type": "object",

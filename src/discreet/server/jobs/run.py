@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import select
 
 from discreet.api import discover
-from discreet.data.plink.plink import Plink
+from discreet.data.plink.plink import PEDIGREE, PHENOTYPE, STRATUM, Plink
 from discreet.data.source import is_genotypes
 from discreet.data.tables.person import Person
 from discreet.errors import BudgetError, DiscreetError, InputError
@@ -126,11 +126,13 @@ def _planned(asked: Question, about: Metadata) -> str:
 
 
 def _data(source: Mapping[str, Any], test: Test) -> Any:
-    """Return where the data lie; strata only for a test that asks for them, which others would refuse."""
+    """Return where the data lie; strata and covariates only for a test that asks for them: others refuse."""
     path = source["path"]
     if not is_genotypes(path):
         return registry.table_of(source)
-    left_out = {"path", "engine", "scheduler", *(() if "stratum" in test.labels else ("within",))}
+    left_out = {"path", "engine", "scheduler", *(() if STRATUM in test.labels else ("within",))}
+    if {PHENOTYPE, STRATUM, *PEDIGREE}.issuperset(test.labels):
+        left_out.add("covar")
     return Plink(path, **{name: value for name, value in source.items() if name not in left_out})
 
 
