@@ -71,6 +71,26 @@ def test_the_whole_story_by_json(web):
     assert after["budget"]["share"]["spent"] == pytest.approx(0.5, rel=1e-3)
 
 
+def test_what_is_left_is_told_in_releases_everywhere(web):
+    """By programs before and after asking, and on the page: as many as can be asked, and no more."""
+    head = bearer(web.place.token())
+    path, cost = "/api/v1/datasets/cohort", "?epsilon=0.5"
+    before = web.get(path + cost, headers=head).json()["budget"]["more"]
+    job = web.post(f"{path}/ask", json=ASK, headers=head).json()
+    assert job["more_like_this"] == before - 1
+    assert web.get(f"{path}{cost}&delta=1e-6", headers=head).json()["budget"]["more"] == before - 1
+    for wrong in ("?epsilon=x", "?epsilon=0", "?epsilon=nan", "?epsilon=1&delta=2"):
+        assert web.get(path + wrong, headers=head).status_code == 400
+    wait(web.place, job["id"])
+    enter(web, "ana")
+    shown = web.get(f"/jobs/{job['id']}").text
+    assert f"about {before - 1} more release" in shown
+    granted = 0
+    while web.post(f"{path}/ask", json={**ASK, "again": True}, headers=bearer(web.place.token())).is_success:
+        granted += 1
+    assert granted == before - 1
+
+
 def test_a_plan_file_can_be_sent_as_it_is(web):
     """TOML is taken like JSON."""
     text = 'epsilon = 0.5\n[test]\nname = "compare"\ngroup = "treated"\n'

@@ -49,6 +49,10 @@ def test_python_and_the_command_line_get_the_same_release(place, tmp_path):
         out = CliRunner().invoke(app, [*common, "--group", "treated", "--out", str(tmp_path / "out")])
         assert out.exit_code == 0, out.output
         assert discreet.Release.from_json((tmp_path / "out/release.json").read_text()) == release
+        more = remote.more(0.5)
+        assert f"room for about {more} more release" in out.stderr
+        dry = CliRunner().invoke(app, [*common, "--group", "treated", "--dry-run"])
+        assert (dry.exit_code, f"about {more} more release" in dry.output) == (0, True), dry.output
         assert remote.rehearse(TEST).m == 5
         assert "people" in remote.plan(TEST)
         assert [each["id"] for each in remote.releases()] == [release.budget.release]

@@ -44,11 +44,11 @@ def chromium():
 
 @pytest.fixture(scope="module")
 def live(tmp_path_factory, sqlite_home):
-    """Run a server with one worker."""
+    """Run a server with one worker for questions and one for trials."""
     home = tmp_path_factory.mktemp("live") / "home"
     shutil.copytree(sqlite_home, home)
     place = open_place(home)
-    with Live(place, trial_workers=0) as running:
+    with Live(place) as running:
         yield running
     place.store.close()
 
@@ -97,6 +97,19 @@ def test_the_whole_story_on_a_phone(live, chromium, cohort):
     choose_password(ana, link(live, "ana"))
     ana.get_by_role("link", name="trial").click()
     check(ana)
+    for button, kind, found in (
+        ("Plan: what would be found", "A plan", "people"),
+        ("Try on invented data", "A trial on invented data", "every difference below is chance"),
+    ):
+        ana.get_by_label("Groups, by column").select_option("treated")
+        ana.get_by_label("epsilon", exact=True).fill("0.9")
+        ana.get_by_role("button", name=button).click()
+        assert ana.get_by_role("heading", level=1).inner_text().startswith(kind)
+        ana.wait_for_function("document.body.innerText.includes('State: answered')", timeout=60_000)
+        assert found in ana.get_by_role("main").inner_text()
+        check(ana)
+        ana.get_by_role("link", name="trial", exact=True).click()
+        assert "epsilon 0 of 1 spent" in ana.get_by_role("main").inner_text()  # both cost nothing
     ana.get_by_label("Groups, by column").select_option("treated")
     ana.get_by_label("epsilon", exact=True).fill("0.9")
     ana.get_by_role("button", name="Ask: show the cost first").click()
@@ -109,6 +122,7 @@ def test_the_whole_story_on_a_phone(live, chromium, cohort):
     custodian.get_by_role("button", name="Approve").click()
     ana.reload()
     assert "State: answered" in ana.get_by_role("main").inner_text()
+    assert "about 0 more releases like this one" in ana.get_by_role("main").inner_text()
     check(ana)
     ana.get_by_role("link", name="The report").click()
     assert "trial, metadata version 1" in ana.content()
@@ -121,6 +135,39 @@ def test_the_whole_story_on_a_phone(live, chromium, cohort):
         check(custodian)
     ana.context.close()
     custodian.context.close()
+
+
+def test_passwords_open_the_door_and_are_changed(live, chromium):
+    """Log out; a wrong password is refused in words, the right one opens; then a new one takes its place."""
+    page = chromium.new_context(**PHONE, bypass_csp=True).new_page()
+    choose_password(page, link(live, "ana"))
+
+    def log_in(password):
+        page.get_by_label("Name").fill("ana")
+        page.get_by_label("Password").fill(password)
+        page.get_by_role("button", name="Log in").click()
+
+    page.get_by_role("button", name="Log out ana").click()
+    check(page)
+    log_in("not this one")
+    assert "do not match" in page.get_by_role("alert").inner_text()
+    check(page)
+    log_in(PASSWORD)
+    page.get_by_role("link", name="Password").click()
+    check(page)
+    new = "another long password"
+    for old, told in (("not this one", True), (PASSWORD, False)):
+        page.get_by_label("The one you have").fill(old)
+        page.get_by_label("The new one", exact=True).fill(new)
+        page.get_by_label("The new one again").fill(new)
+        page.get_by_role("button", name="Change it").click()
+        assert bool(page.get_by_role("alert").count()) == told
+        check(page)
+    assert page.get_by_role("heading", level=1).inner_text() == "Data sets"
+    page.get_by_role("button", name="Log out ana").click()
+    log_in(new)
+    assert page.get_by_role("heading", level=1).inner_text() == "Data sets"
+    page.context.close()
 
 
 def test_without_scripts_and_by_keyboard_alone(live, chromium):

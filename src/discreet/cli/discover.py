@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path  # noqa: TC003 (typer reads the annotations)
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from discreet.cli.options import DISCOVER, SWITCHES, with_options
 from discreet.cli.plan_file import Job, read_job, read_plan
 from discreet.cli.preview import check_budget, preview
 from discreet.data.plink.plink import Plink
-from discreet.errors import InputError
+from discreet.errors import DiscreetError, InputError
 from discreet.evidence.core.registry import find_test, own_names
 
 if TYPE_CHECKING:
@@ -90,13 +91,18 @@ def _more_levels(given: Mapping[str, Any], more: list[str]) -> list[str]:
 
 def _ask(ctx: typer.Context, given: dict[str, Any], plan: Mapping[str, Any], asked: dict[str, Any]) -> None:
     """Put the question to a custodian's server."""
-    from discreet.cli.remote import ask
+    from discreet.cli.remote import question
 
-    refuse_idle(ctx, ["dry_run"], "with --server, whose pages plan and try for nothing")
+    refuse_idle(ctx, ["people", "hypotheses"], "with --server, which knows them")
+    put = question(given["server"], given["token"], plan, asked)
+    if given["dry_run"]:
+        say(f"{put.outlook()}\n{put.room()}")
+        return
     if given["out"] is not None:
         check_folder(given["out"])
-    release = ask(given["server"], given["token"], plan, asked)
-    deliver(release, given["out"], as_json=given["as_json"])
+    deliver(put.release(), given["out"], as_json=given["as_json"])
+    with suppress(DiscreetError):  # the answer is there: what is left can be asked for again
+        tell(put.room())
 
 
 def _placed(job: Job) -> Callable[[Release], Located] | None:

@@ -151,6 +151,11 @@ class Remote:
         """What is public about the data set: metadata, version, state and the budget left."""
         return self.server.send("GET", self._path)
 
+    def more(self, epsilon: float, delta: float = 1e-6) -> int:
+        """Return about how many more releases with this epsilon and delta your share and the total allow."""
+        asked = urllib.parse.urlencode({"epsilon": repr(float(epsilon)), "delta": repr(float(delta))})
+        return int(self.server.send("GET", f"{self._path}?{asked}")["budget"]["more"])
+
     def releases(self) -> list[dict[str, Any]]:
         """Return earlier questions whose releases you may see: looking at them costs nothing."""
         return self.server.send("GET", f"{self._path}/releases")["releases"]
@@ -234,12 +239,16 @@ class Remote:
         """Return, in words, what such a release would find, from public numbers alone; free."""
         delta, columns = options.pop("delta", 1e-6), options.pop("columns", None)
         asked = Parameters(q=q, epsilon=epsilon, delta=delta, **options)
-        job = self._done("plan", question(test, asked, columns), time.sleep)
-        return str(self.server.send("GET", f"/jobs/{job}/answer")["words"])
+        return self.outlook(question(test, asked, columns))
 
     def ask(self, body: Mapping[str, Any]) -> Release:
         """Ask in a plan file's words."""
         return self._answer("ask", {"request_id": uuid.uuid4().hex, **body}, time.sleep)
+
+    def outlook(self, body: Mapping[str, Any]) -> str:
+        """Return, in words, what a question in a plan file's words would find; free, and nothing is read."""
+        job = self._done("plan", body, time.sleep)
+        return str(self.server.send("GET", f"/jobs/{job}/answer")["words"])
 
     def _answer(self, kind: str, body: Mapping[str, Any], wait: Callable[[float], None]) -> Release:
         job = self._done(kind, body, wait)

@@ -56,7 +56,13 @@ class Question:
     @property
     def cost(self) -> Gaussian:
         """What it costs: a Gaussian event that covers all that its method may spend."""
-        return Gaussian(math.sqrt(2 * gaussian_budget(self.asked.epsilon, self.asked.delta) * _SLACK))
+        return cost_of(self.asked.epsilon, self.asked.delta)
+
+
+def cost_of(epsilon: float, delta: float) -> Gaussian:
+    """Return what any question with this epsilon and delta costs."""
+    asked = Parameters(**{**DEFAULTS, "epsilon": epsilon, "delta": delta})
+    return Gaussian(math.sqrt(2 * gaussian_budget(asked.epsilon, asked.delta) * _SLACK))
 
 
 def read(body: Any, about: Metadata) -> Question:

@@ -12,6 +12,7 @@ from starlette.routing import Route
 from discreet.errors import InputError
 from discreet.report.save import to_text
 from discreet.server import toml
+from discreet.server.datasets import question as questions
 from discreet.server.datasets import registry
 from discreet.server.http import openapi
 from discreet.server.http.pages import asked_version
@@ -22,6 +23,7 @@ from discreet.version import __version__
 if TYPE_CHECKING:
     from starlette.requests import Request
 
+    from discreet.privacy.events import Gaussian
     from discreet.server.accounts.credentials import Visitor
 
 _OWN = ("request_id", "again", "version")
@@ -42,13 +44,28 @@ def datasets(request: Request) -> Response:
 
 
 def dataset(request: Request) -> Response:
-    """Show what is public about a data set, and what is left of the budget."""
+    """Show what is public about a data set, and the budget left; as a number of releases if asked for."""
     who = bearer(request, "read")
+    cost = _cost(request)
     with store_of(request).reading() as db:
         found = registry.seen_by(db, who.account, request.path_params["name"], asked_version(request))
         left = view.about_budget(db, who.account, found.name)
+        if cost is not None:
+            left["more"] = view.more_like(db, who.account, found.name, cost)
     shown = {"name": found.name, "version": found.version, "state": found.state}
     return JSONResponse({**shown, "metadata": found.about.to_dict(), "budget": left})
+
+
+def _cost(request: Request) -> Gaussian | None:
+    """Return the cost of a release like those that are counted: ?epsilon=0.5&delta=1e-6."""
+    asked = {name: request.query_params.get(name) for name in ("epsilon", "delta")}
+    if asked["epsilon"] is None:
+        return None
+    try:
+        epsilon, delta = float(asked["epsilon"]), float(asked["delta"] or questions.DEFAULTS["delta"])
+    except ValueError:
+        raise InputError("epsilon and delta must be numbers") from None
+    return questions.cost_of(epsilon, delta)
 
 
 def releases(request: Request) -> Response:

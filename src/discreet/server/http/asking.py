@@ -10,7 +10,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from discreet.errors import BudgetError, DiscreetError, InputError
-from discreet.server import budget, toml
+from discreet.server import toml
 from discreet.server.datasets import question as questions
 from discreet.server.datasets import registry
 from discreet.server.http.render import page
@@ -68,15 +68,9 @@ def _cost(
     asked: questions.Question,
 ) -> Response:
     """Show what the question costs and what would be left, before it is asked."""
-    import time
-
     with store_of(request).reading() as db:
         left = view.about_budget(db, who.account, found.name)
-        holder = budget.holder_of(db, found.name, who.account.holders)
-        more = min(
-            budget.more_like(budget.standing(db, found.name, each, time.time()), asked.cost)
-            for each in ("", holder)
-        )
+        more = view.more_like(db, who.account, found.name, asked.cost)
     form = {name: value for name, value in form.items() if name not in {"csrf", "action"}}
     form |= {"request_id": uuid.uuid4().hex, "version": str(found.version)}
     grid = grid_of(config_of(request))

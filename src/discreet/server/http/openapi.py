@@ -15,6 +15,12 @@ from discreet.server.datasets.metadata import GENETIC, OFFERED
 from discreet.version import __version__
 
 _TEXT = {"type": "string"}
+_MORE = "About how many more releases like this one your share and the total allow."
+_COUNTED = {
+    "version": "An earlier version of the metadata.",
+    "epsilon": "Count in budget.more how many more releases with this epsilon fit.",
+    "delta": "Their delta; 1e-6 if absent.",
+}
 _KINDS: dict[Any, dict[str, Any]] = {
     float: {"type": "number"},
     int: {"type": "integer"},
@@ -40,7 +46,10 @@ def document() -> dict[str, Any]:
             "/api/v1/openapi.json": {"get": _operation("This description", {"type": "object"})},
             "/api/v1/datasets": {"get": _operation("Data sets open to you", {"type": "object"})},
             "/api/v1/datasets/{name}": {
-                "get": _operation("What is public about one, and the budget left", {"type": "object"}, "name")
+                "get": {
+                    **_operation("What is public about one, and the budget left", {"type": "object"}, "name"),
+                    "parameters": [_parameter("name", "path"), *map(_parameter, _COUNTED)],
+                }
             },
             "/api/v1/datasets/{name}/releases": {
                 "get": _operation("Its releases that you may see", {"type": "object"}, "name")
@@ -116,6 +125,7 @@ def _job() -> dict[str, Any]:
             "state": {"enum": states},
             "question": {"type": "object"},
             "look_again_in": number,
+            "more_like_this": {"type": ["integer", "null"], "description": _MORE},
         },
     }
 
@@ -129,8 +139,13 @@ def _operation(
 ) -> dict[str, Any]:
     made: dict[str, Any] = {"summary": words, "responses": _responses("200", answer, media)}
     if name:
-        made["parameters"] = [{"name": name, "in": "path", "required": True, "schema": _TEXT}]
+        made["parameters"] = [_parameter(str(name), "path")]
     return made
+
+
+def _parameter(name: str, place: str = "query") -> dict[str, Any]:
+    made = {"name": name, "in": place, "required": place == "path", "schema": _TEXT}
+    return {**made, **({"description": _COUNTED[name]} if name in _COUNTED else {})}
 
 
 def _posted(words: str, answer: dict[str, Any]) -> dict[str, Any]:

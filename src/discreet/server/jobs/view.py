@@ -18,6 +18,7 @@ from discreet.server.jobs.grid import grid_of
 from discreet.server.store.tables import job
 
 if TYPE_CHECKING:
+    from discreet.privacy.events import Gaussian
     from discreet.server.accounts.people import Account
     from discreet.server.config import Config
     from discreet.server.store import Connection
@@ -32,7 +33,18 @@ def one(db: Connection, config: Config, account: Account, job_id: str) -> dict[s
     row = db.execute(select(*_COLUMNS).where(job.c.id == job_id)).first()
     if row is None or not _may_see(db, account, row, time.time()):
         raise no_job(job_id)
-    return told(config, row)
+    more = more_like(db, account, row.dataset, budget.from_text(row.cost)) if row.kind == "ask" else None
+    return {**told(config, row), "more_like_this": more}
+
+
+def more_like(db: Connection, account: Account, dataset: str, cost: Gaussian) -> int:
+    """Return how many more questions of this cost an account can ask now: its share and the total allow them.
+
+    It is a function of what anybody is told of the budget.
+    """
+    share = [budget.holder_of(db, dataset, account.holders)] if account.role == "analyst" else []
+    states = [budget.standing(db, dataset, holder, time.time()) for holder in ("", *share)]
+    return min(budget.more_like(state, cost) for state in states)
 
 
 def told(config: Config, row: Any) -> dict[str, Any]:
