@@ -335,6 +335,8 @@ def test_the_log_can_be_taken_away(place):
     ]
     assert list(chain.breaks(rows, seed, 1)) == []
     assert lines[-1]["kind"] == "ask"
+    printed = serve("log", place.config.home).output
+    assert [json.loads(line) for line in printed.splitlines()] == lines
 
 
 def test_a_database_of_another_kind_is_refused():

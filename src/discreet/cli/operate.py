@@ -8,7 +8,7 @@ from pathlib import Path  # noqa: TC003 (typer reads the annotations)
 import typer
 
 from discreet.cli.app import say
-from discreet.cli.serve import HOME, config_of, need_server, opened, serve
+from discreet.cli.serve import HOME, config_of, need_server, opened, reading, serve
 
 
 @serve.command()
@@ -67,6 +67,20 @@ def verify(
     found = {"good": not verdict.faults, **dataclasses.asdict(verdict)}
     say(json.dumps(found) if as_json else str(verdict))
     raise typer.Exit(1 if verdict.faults else 0)
+
+
+@serve.command()
+def log(home: Path = HOME) -> None:
+    """Print the audit log as lines of JSON, first to last: who did what, and who was denied what.
+
+    Example: discreet serve log home
+    """
+    with reading(home) as db:
+        from discreet.server import audit
+
+        for line in audit.export(db):
+            if not say(line):
+                return
 
 
 @serve.command()

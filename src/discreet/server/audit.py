@@ -97,6 +97,14 @@ def breaks(db: Connection, after: int) -> str:
     return "" if (after, previous) == (last.position, last.hash) else chain.CUT.format(after)
 
 
+def _each(db: Connection) -> Iterator[chain.Row]:
+    """Yield all rows, some at a time."""
+    after = 0
+    while page := rows(db, after + 1, _PAGE):
+        yield from page
+        after = page[-1].position
+
+
 def has_begun(db: Connection) -> bool:
     """Tell whether there is a log."""
     return db.execute(select(tables.head.c.id)).first() is not None
@@ -138,6 +146,6 @@ def faults(db: Connection) -> list[str]:
 
 def export(db: Connection) -> Iterator[str]:
     """Yield the log as lines of JSON, first to last."""
-    for row in rows(db):
+    for row in _each(db):
         content = {"position": row.position, "time": row.time, "kind": row.kind, "subject": row.dataset}
         yield json.dumps({**content, "body": json.loads(row.body), "hash": row.hash})
