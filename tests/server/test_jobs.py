@@ -95,7 +95,7 @@ def test_before_its_slot_nothing_is_told(place):
         assert registry.find(db, "cohort") == before  # the pause, too, waits for the slot
     told = [seen(place, each) for each in waiting]
     for each in told:
-        for own in ("id", "request_id", "submitted", "question", "look_again_in"):
+        for own in ("id", "request_id", "submitted", "question", "look_again_in", "more_like_this"):
             each.pop(own)
     assert told[0] == told[1] == told[2]
     assert told[0]["state"] == "working"

@@ -61,7 +61,7 @@ class Question:
 
 def cost_of(epsilon: float, delta: float) -> Gaussian:
     """Return what any question with this epsilon and delta costs."""
-    asked = Parameters(**{**DEFAULTS, "epsilon": epsilon, "delta": delta})
+    asked = Parameters(q=DEFAULTS["q"], epsilon=epsilon, delta=delta)
     return Gaussian(math.sqrt(2 * gaussian_budget(asked.epsilon, asked.delta) * _SLACK))
 
 
