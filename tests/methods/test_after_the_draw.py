@@ -1,5 +1,6 @@
 """Nothing after the last draw sees data: entries and groups that are spoiled then change no release."""
 
+import os
 from dataclasses import replace
 
 import numpy as np
@@ -19,20 +20,19 @@ COVARIATES = 2
 class Watched:
     """Repeatable noise that spoils the data once `last` requests for it were made."""
 
+    left = float("inf")  # the key is never spent
+
     def __init__(self, people, last=None):
         self.rng, self.people, self.last, self.asked = np.random.default_rng(5), people, last, 0
+        self.born = os.getpid(), entropy._forks
 
-    def fill(self, out, size):
+    def encrypt(self, zeros, out):
         """Hand noise out; after the last request the data are gone."""
-        out[:size] = self.rng.bytes(size)
+        out[: len(zeros)] = self.rng.bytes(len(zeros))
         self.asked += 1
         if self.asked == self.last:
             self.people.values[:] = 0.25
             self.people.group[:] = np.arange(self.people.rows) % 3 == 0
-
-    def spent(self):
-        """Never."""
-        return False
 
 
 def everyone(protect):
@@ -79,8 +79,8 @@ def test_so_do_covariates(protect, monkeypatch):
         return replace(people, covariates=Covariates(np.zeros(COVARIATES, dtype=bool), z))
 
     class Spoiled(Watched):
-        def fill(self, out, size):
-            super().fill(out, size)
+        def encrypt(self, zeros, out):
+            super().encrypt(zeros, out)
             if self.asked == self.last:
                 self.people.covariates.values[:] = 0.5
 

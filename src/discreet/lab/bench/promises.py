@@ -13,7 +13,7 @@ from discreet.evidence.core.people import People, Question
 from discreet.lab.bench.contenders import ours_released
 from discreet.lab.bench.moments import Q
 from discreet.lab.bench.timing import verdict
-from discreet.report.table import columns as intervals
+from discreet.report.table import told_columns
 from discreet.report.text_table import table
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def _missed(release: Release, real: NDArray[np.bool_], samples: tuple[Floats, Fl
     """Return the share of the discoveries whose interval does not hold the truth."""
     told = release.told
     assert told is not None  # noqa: S101  these methods tell
-    ends = intervals(release)
+    ends = told_columns(release)
     miss = 0
     for place in map(int, release.indices):
         true = truth(told.effect[place], *(sample[:, place] for sample in samples)) if real[place] else 0.0
