@@ -8,7 +8,7 @@ from scipy import stats
 import budget
 from discreet import Told
 from discreet.classical.step_up import adaptive_bh, step_up_positions
-from discreet.report.table import columns, limits, of_discoveries
+from discreet.report.table import limits, of_discoveries, told_columns
 
 Q = 0.2
 RULES = {"BH": step_up_positions, "adaptive BH": adaptive_bh}
@@ -63,7 +63,7 @@ def test_intervals_one_by_one():
     for _ in range(2500):
         release = release_of(TRUTH + rng.normal(size=30), np.ones(30), np.inf, "BH")
         low, high = limits(release.told, np.full(30, Q))
-        told = columns(release)
+        told = told_columns(release)
         rest = ~told["discovered"]
         assert np.array_equal(told["low"][rest], low[rest])
         assert np.array_equal(told["high"][rest], high[rest])
