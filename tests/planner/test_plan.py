@@ -369,3 +369,32 @@ def test_command_line(tmp_path):
         assert refused.stdout == ""
     with pytest.raises(DiscreetError, match="curve"):
         discreet.plan(2_000, 100, **SMALL).plot(tmp_path / "none.png")
+
+
+@pytest.mark.parametrize(
+    ("n", "m", "people", "columns"),
+    [
+        (3_000, 5_000, 3_000, 5_000),
+        (50_000, 100, 50_000, 100),
+        (500_000, 100, 40_000, 100),
+        (50_000, 1_000, 15_000, 1_000),
+        (6_000, 5_000, 6_000, 3_333),
+        (10**6, 10**4, 17_310, 1_154),
+    ],
+)
+def test_invented_tables_have_many_people_beside_their_columns(n, m, people, columns):
+    """Fewer people stand for all while they are many beside the columns; else there are fewer columns."""
+    assert comparison.stand_in(n, m) == (people, columns)
+
+
+def test_a_table_with_fewer_columns_stands_for_a_wide_one(monkeypatch):
+    """Found and false discoveries are counted for all columns, and few of them are false."""
+    monkeypatch.setattr(comparison, "ENTRIES", 100_000)
+    monkeypatch.setattr(comparison, "LARGEST", 600_000)
+    asked = {"effects": 0.5, "signals": 90, "methods": ["bh", "auto"], "quick": True, "shape": "normal"}
+    wide = discreet.plan(3_000, 900, **asked)
+    assert comparison.stand_in(3_000, 900) == (3_000, 200)
+    assert wide["bh"].found == pytest.approx(90, abs=1)
+    assert 0 < wide["bh"].false < 25
+    assert 45 < wide["auto"].found <= 90
+    assert wide["auto"].false < 25

@@ -147,8 +147,16 @@ class Cohort:
             values[:, question.places] = fill(column, group, effects[question.places], rng)
             if self.missing:
                 values[rng.random(n) < self.missing, question.places] = np.nan
-        names = [str(place) for place in range(effects.size)]
-        return People(names, questions, self.test.alternative, self.test.protect, values, group)
+        return self._asked(values, group)
+
+    def nobody(self, group: NDArray[np.int8], n: int) -> People:
+        """Return the table that `n` people would fill, groups as in `group`, without its rows."""
+        m = sum(column.hypotheses for column in self.columns)
+        return self._asked(np.zeros((0, m)), np.resize(group, n))
+
+    def _asked(self, values: NDArray[np.float64], group: NDArray[np.int8]) -> People:
+        names = [str(place) for place in range(values.shape[1])]
+        return People(names, self.questions(), self.test.alternative, self.test.protect, values, group)
 
     def _numbers(
         self, column: Column, group: NDArray[np.int8], effect: NDArray[np.float64], rng: np.random.Generator

@@ -2,7 +2,9 @@
 
 Unlike scores, which follow a law whatever the columns are, sums told with noise depend on how people's rows
 look. So whole tables are invented, and the methods' own code runs on them. A table of very many people is
-stood for by one of fewer, with effects and budget so much larger that z scores and noise keep their ratio.
+stood for by one of fewer, with effects and budget so much larger that z scores and noise keep their ratio;
+that holds while people are many beside the columns. A table that is too wide for it has fewer columns, with
+so much less of the budget.
 """
 
 from __future__ import annotations
@@ -34,8 +36,11 @@ if TYPE_CHECKING:
     from discreet.planner.cohort import Cohort
 
 ENTRIES = 4_000_000
-"""Of one invented table, about."""
+"""Of one invented table, about, where fewer people may stand for all."""
+LARGEST = 20_000_000
+"""Entries of one invented table, at most."""
 _FEWEST = 400  # people who stand for all
+_PER_COLUMN = 15  # people who stand for all, for each column: with 4 the power of wide tables is overstated
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +61,31 @@ class Comparison:
 
     def run(self, method: str) -> Rates:
         """Return what `method` finds in each of the invented studies."""
+        few, columns = stand_in(self.n, self.m)
+        if columns < self.m:
+            smaller, part = self._narrower(columns)
+            rates = smaller._run(method, few, self)  # noqa: SLF001 - of the same class
+            return replace(rates, false=rates.false / part)
+        return self._run(method, few, self)
+
+    def _narrower(self, m: int) -> tuple[Comparison, float]:
+        """Return the study with about `m` of its hypotheses, of every kind alike, and the part they are."""
+        columns = self.setting.columns
+        step = np.linspace(0, len(columns) - 1, max(2, round(len(columns) * m / self.m))).round()
+        kept = tuple(columns[int(place)] for place in np.unique(step))
+        setting, hypotheses = replace(self.setting, columns=kept), sum(column.hypotheses for column in kept)
+        count = min(max(1, round(len(self.effects) * hypotheses / self.m)), setting.real_places.size)
+        effects = tuple(np.resize(np.array(self.effects), count).tolist())
+        return replace(self, setting=setting, m=hypotheses, effects=effects), hypotheses / self.m
+
+    def _run(self, method: str, few: int, whole: Comparison) -> Rates:
+        """Return what `method` finds where `few` people and these columns stand for those of `whole`."""
         real, touched = self._real, np.zeros(self.m, dtype=np.bool_)
         for question in self.setting.questions():  # an answer more is another one less
             touched[question.places] = question.places.start <= real[-1]
         hits: list[NDArray[np.bool_]] = []
         false: list[int] = []
-        for chosen in self._chosen(method):
+        for chosen in self._chosen(method, few, whole):
             reported = np.zeros(self.m, dtype=np.bool_)
             reported[chosen] = True
             hits.append(reported[real])
@@ -97,31 +121,48 @@ class Comparison:
         effects[self._real] = np.array(self.effects) * sign
         return effects
 
-    def _chosen(self, method: str) -> Iterator[NDArray[np.int64]]:
+    def _chosen(self, method: str, few: int, whole: Comparison) -> Iterator[NDArray[np.int64]]:
         """Yield what is reported of each study."""
         asked = self.asked[method]
-        few = self.n if self.n * self.m <= 2 * ENTRIES else min(self.n, max(_FEWEST, ENTRIES // self.m))
-        times = self.n / few
+        times, part = self.n / few, self.m / whole.m
         effects = self._effects() * math.sqrt(times)
         for study in range(self.repetitions):
             people = self.setting.people(few, effects, np.random.default_rng((self.seed, study)))
             if method == "bh":
                 yield step_up_positions(_textbook(people), asked.q)
             else:
-                yield _reported(people, asked, times, self.n)
+                yield _reported(people, asked, whole.setting.nobody(people.group, self.n), times, part)
 
 
-def _reported(people: People, asked: Parameters, times: float, n: int) -> NDArray[np.int64]:
-    """Return what a method reports where each invented person stands for `times` people, `n` in all."""
-    # A table of n rows that nobody has to make: which method is chosen depends on public numbers alone.
-    all_of_them = replace(people, values=np.zeros((0, len(people))), group=np.resize(people.group, n))
-    asked, _ = METHODS[asked.method].settle(asked, all_of_them)
+def stand_in(n: int, m: int) -> tuple[int, int]:
+    """Return how many people and how many hypotheses stand for `n` and `m` in an invented table."""
+    if n * m <= 2 * ENTRIES:
+        return n, m
+    few = min(n, max(_FEWEST, _PER_COLUMN * m, ENTRIES // m))
+    if few * m <= LARGEST:
+        return few, m
+    columns = math.isqrt(LARGEST // _PER_COLUMN)
+    return (n, LARGEST // n) if n < _PER_COLUMN * columns else (_PER_COLUMN * columns, columns)
+
+
+def _reported(
+    people: People, asked: Parameters, everyone: People, times: float, part: float
+) -> NDArray[np.int64]:
+    """Return what a method reports where each invented person stands for `times` people.
+
+    `everyone` is the table that is stood for, without its rows, and `part` the part of its columns that there
+    are: which method is chosen, and how its budget is divided, depends on public numbers alone.
+    """
+    asked, _ = METHODS[asked.method].settle(asked, everyone)
     rho = gaussian_budget(asked.epsilon, asked.delta)
     if asked.method == "all" and asked.guarantee != "proved":
-        later = schedule(expected(asked.expect, len(people)), len(people))
-        budget = planned(all_of_them, rho, later).of(rho).of_a_sample(times)
+        later = schedule(expected(asked.expect, len(everyone)), len(everyone))
+        budget = planned(everyone, rho, later).of(rho)
+        # A person's row is so much shorter; one count of the groups and one of the lengths remain.
+        budget = replace(budget.of(part), groups=budget.groups, norms=budget.norms).of_a_sample(times)
         return adaptive_bh(measured(people, budget, later).p, asked.q)
-    larger = replace(asked, epsilon=_epsilon(rho * times, asked.delta)) if times > 1 else asked
+    times *= part
+    larger = replace(asked, epsilon=_epsilon(rho * times, asked.delta)) if times != 1 else asked
     return METHODS[larger.method].ready(larger, people).draw().indices
 
 

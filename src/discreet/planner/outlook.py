@@ -28,7 +28,7 @@ def outlook(study: Study | Comparison, method: str, sizes: tuple[float, ...]) ->
     rates, on_z = study.run(method), study.noise_on_z(method)
     return Outlook(
         method=method,
-        found=float(rates.hit.sum(axis=1).mean()),
+        found=rates.power * len(study.effects),
         false=float(rates.false.mean()),
         power=rates.power,
         error=rates.error,
@@ -48,7 +48,7 @@ def if_skewed(study: Study | Comparison, methods: Sequence[str], *, said: bool) 
     if said or not private or not isinstance(study, Comparison) or not study.setting.depends_on_shape:
         return None
     changed = replace(study, setting=replace(study.setting, shape="skewed"))
-    return float(changed.run(private[0]).hit.sum(axis=1).mean())
+    return changed.run(private[0]).power * len(study.effects)
 
 
 def searched(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -27,7 +28,7 @@ from discreet.planner.arguments import (
     setting_of,
 )
 from discreet.planner.cohort import Cohort
-from discreet.planner.comparison import ENTRIES, Comparison
+from discreet.planner.comparison import Comparison, stand_in
 from discreet.planner.outlook import if_skewed, outlook, power_by_people, searched
 from discreet.planner.record import Outlook, Plan
 from discreet.planner.study import Study
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 _EFFECTS = (0.05, 0.1, 0.2)
 _QUICK, _USUAL, _SEARCH = 20, 40, 12  # invented studies
 _TABLES = (24, 30, 5)  # the same, of whole tables
+_LEAST, _LEAST_LARGE = 6, 3  # studies, and of tables that take a second or more each
 _ALL_SCORES, _ALL_ENTRIES = 3_000_000, 6_000_000  # of all invented studies of one figure, about
 _TARGET = 0.8
 _MOST_SCORES = 10**8  # of all invented studies together: a gigabyte
@@ -264,5 +266,7 @@ def _studies(repetitions: int | None, n: int, m: int, *, tables: bool, quick: bo
         many = check.whole(repetitions, "repetitions", 2, max(6, _MOST_SCORES // m))
         return many, many
     fast, usual, search = _TABLES if tables else (_QUICK, _USUAL, _SEARCH)
-    most = _ALL_ENTRIES // min(n * m, ENTRIES) if tables else _ALL_SCORES // m
-    return max(6, min(fast if quick else usual, most)), max(min(6, search), min(search, most))
+    entries = math.prod(stand_in(n, m))
+    most = _ALL_ENTRIES // entries if tables else _ALL_SCORES // m
+    least = _LEAST_LARGE if tables and entries > _ALL_ENTRIES else _LEAST
+    return max(least, min(fast if quick else usual, most)), max(min(least, search), min(search, most))
