@@ -391,7 +391,7 @@ def test_a_table_with_fewer_columns_stands_for_a_wide_one(monkeypatch):
     """Found and false discoveries are counted for all columns, and few of them are false."""
     monkeypatch.setattr(comparison, "ENTRIES", 100_000)
     monkeypatch.setattr(comparison, "LARGEST", 600_000)
-    asked = {"effects": 0.5, "signals": 90, "methods": ["bh", "auto"], "quick": True, "shape": "normal"}
+    asked = {"effects": 0.9, "signals": 90, "methods": ["bh", "auto"], "quick": True, "shape": "normal"}
     wide = discreet.plan(3_000, 900, **asked)
     assert comparison.stand_in(3_000, 900) == (3_000, 200)
     assert wide["bh"].found == pytest.approx(90, abs=1)

@@ -283,13 +283,15 @@ def bench_mixed(
 @bench.command("plan")
 def bench_plan(
     releases: int = typer.Option(40, min=2, help="Releases, and invented studies, behind each figure."),
-    first: int = typer.Option(30, min=1, help="Only so many of the thirty settings."),
+    first: int | None = typer.Option(None, min=1, help="Only so many of the settings."),
+    folder: Path | None = typer.Option(None, help="Where public tables are: rows drawn from them as well."),
 ) -> None:
-    """Print the power that the planner predicts beside the power of releases, in thirty settings."""
-    from discreet.lab.bench import calibration
+    """Print the power that the planner predicts beside the power of releases, in some forty settings."""
+    from discreet.lab.bench import calibration, lifelike
     from discreet.progress import progress
 
-    settings = calibration.SETTINGS[:first]
+    public = () if folder is None else lifelike.of_folder(folder)
+    settings = (*calibration.SETTINGS, *calibration.WIDE, *lifelike.INVENTED, *public)[:first]
     with progress("settings", len(settings)) as tick:
         results = calibration.run(settings, releases, tick)
     typer.echo(calibration.in_words(results, releases))

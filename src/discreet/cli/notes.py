@@ -29,7 +29,7 @@ def notes(job: Job) -> list[str]:
     reserved = [*table.labels, *([table.person.column] if table.person else [])]
     everything = table.source.columns
     free = offered(everything, reserved)
-    lines = [f"Testing {_listed(table.names)}.", *exact_levels(job)]
+    lines = [f"Testing {_hypotheses(table)}.", *exact_levels(job)]
     if wanted is None:
         apart = {
             "row numbers": [column.name for column in row_numbers(everything)],
@@ -52,8 +52,8 @@ def notes(job: Job) -> list[str]:
     if job.test.name == "compare" and (whole := _might_be_codes(table)):
         other = " --columns '*'" if wanted is None else ""
         lines.append(
-            f"Compared as numbers: {_listed(whole)}. If one holds only 0 and 1, say so, and its rates are "
-            f"compared: --columns {shlex.quote(whole[0] + '=0,1')}{other}, or give a --dictionary."
+            f"Compared as whole numbers: {_listed(whole)}. If some hold only 0 and 1, say so of each, and "
+            f"rates are compared: --columns NAME=0,1{other}, or give a --dictionary."
         )
     return lines
 
@@ -92,13 +92,32 @@ def exact_levels(job: Job) -> list[str]:
         f"Levels of {name!r} are compared letter by letter: {', '.join(map(repr, levels))}. Whoever has "
         "another counts as none of them."
         for name, levels in asked.items()
-        if any(isinstance(level, str) for level in levels)
+        if any(isinstance(level, str) and not _is_number(level) for level in levels)
     ]
+
+
+def _is_number(level: str) -> bool:
+    """Say whether a level is compared as a number: "1" is 1 and 1.0."""
+    try:
+        float(level)
+    except ValueError:
+        return False
+    return True
 
 
 def _asked(column: Column, patterns: list[Any]) -> bool:
     """Say whether a column was asked for, by default or by pattern, and holds no numbers."""
     return not is_testable(column) and any(fnmatchcase(column.name, str(pattern)) for pattern in patterns)
+
+
+def _hypotheses(table: TableReading) -> str:
+    """Return how many hypotheses, and on how many columns if these are fewer."""
+    listed, columns = _listed(table.names), len(table.chosen)
+    if columns == len(table.names):
+        return listed
+    count, _, names = listed.partition(":")
+    plural = "" if columns == 1 else "s"
+    return f"{count.partition(' ')[0]} hypotheses on {columns:,} column{plural}:{names}"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -26,7 +26,21 @@ if TYPE_CHECKING:
 
 _TYPES = {bool: "bool", int: "int", float: "float"}
 NUMBERS = ("bool", "int", "float", "object")  # objects are read one by one, and must be numbers
-_YES_OF = {frozenset({yes, no}): yes for yes, no in (("yes", "no"), ("true", "false"), ("1", "0"))}
+_YES_OF = {
+    frozenset({yes, no}): yes
+    for yes, no in (
+        *(("yes", "no"), ("y", "n"), ("true", "false"), ("t", "f"), ("1", "0")),
+        *(
+            ("ja", "nein"),
+            ("j", "n"),
+            ("oui", "non"),
+            ("sí", "no"),
+            ("si", "no"),
+            ("sim", "não"),
+            ("ja", "nej"),
+        ),
+    )
+}
 _PANDAS_ROWS = "__index_level_0__"
 _SHOWN = 10  # levels in a message
 # Whole names by which registers, hospitals and surveys call the number of a person or of a record.
@@ -36,7 +50,7 @@ _IDENTIFIERS = frozenset(
         *("usubjid", "respid", "nhsnumber", "serial", "rownames", "rownum", "rowid", "recordnum", "idnum"),
     )
 )
-_LAST_WORDS = frozenset(("id", "ids", "uid", "uuid", "guid", "nbr", "identifier", "mrn", "ssn", "idno"))
+_LAST_WORDS = frozenset(("id", "ids", "uid", "uuid", "guid", "nbr", "nr", "identifier", "mrn", "ssn", "idno"))
 _FIRST_WORDS = frozenset(("id",))
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_]+|\d+")
 
@@ -93,7 +107,8 @@ def choose(columns: Sequence[Column], wanted: Any, reserved: Sequence[str]) -> t
 
     `wanted` is None (every number or yes/no column, and answers with levels that the table declares), a type
     (bool, int, float), a mapping from name to levels (None: numbers, or as the table declares), or names,
-    patterns with * or ?, and "name=level,level". Yes and no (true and false, 1 and 0) make one hypothesis;
+    patterns with * or ?, and "name=level,level". Yes and no (y and n, true and false, 1 and 0, ja and nein,
+    oui and non, ...) make one hypothesis;
     of other levels given here, two and more, those not declared go to "other", silently. `reserved` are the
     group, stratum and person columns: never tested.
     """
@@ -248,6 +263,10 @@ def hypotheses_of(levels: Sequence[Any]) -> tuple[int, bool]:
     return (len(levels) + 1 if other else 1), other
 
 
+def _worded(levels: Sequence[Any]) -> list[bool]:
+    return [isinstance(level, str) for level in levels]
+
+
 def _place_of_yes(levels: Sequence[Any]) -> int | None:
     """Return where yes is among yes and no (true and false, 1 and 0); None of other levels."""
     words = [str(level).strip().casefold() for level in levels]
@@ -309,10 +328,20 @@ def declared_levels(column: Column) -> tuple[Any, ...] | None:
 
 
 def check_levels(columns: Sequence[Column], asked: Mapping[str, Sequence[Any]]) -> None:
-    """Refuse a level that the type of its column does not have; near misses are named."""
+    """Refuse a level that the type of its column does not have; near misses are named.
+
+    Of text whose levels are not declared, numbers are refused: they are what a test takes if nobody says.
+    """
     for column in columns:
         known = declared_levels(column)
-        if known is None or column.name not in asked:
+        if column.name not in asked:
+            continue
+        if known is None:
+            if column.kind == "text" and column.declared and not any(_worded(asked[column.name])):
+                raise InputError(
+                    f"column {column.name!r} is text: say which of its values are compared, --levels male "
+                    'female (in Python levels=("male", "female")); 0 and 1 written as text are "0" and "1"'
+                )
             continue
         own = np.empty(len(known), dtype=object)
         own[:] = known

@@ -1,8 +1,9 @@
-"""`discreet bench plan`: what the planner predicts beside what releases find, in thirty settings.
+"""`discreet bench plan`: what the planner predicts beside what releases find.
 
-Half of the settings are as the planner assumes: normal numbers and answers, independent columns. The others
-are as data are: the planner is told that numbers are skewed, counts or heavy in the tails, as a user could
-say it, but each column has a law of its own, and of correlations between columns the planner knows nothing.
+Half of the thirty settings are as the planner assumes: normal numbers and answers, independent columns. The
+others are as data are: the planner is told that numbers are skewed, counts or heavy in the tails, as a user
+could say it, but each column has a law of its own, and of correlations between columns the planner knows
+nothing. To these come wide tables, and tables that are not the planner's own (`lifelike`).
 """
 
 from __future__ import annotations
@@ -27,9 +28,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evidence.core.people import People
+    from discreet.lab.bench import lifelike
     from discreet.typing import Shape
 
 _SMALL, _MORE = 100_000, 4  # tables of fewer entries vary more, and are cheap: so many times as often
+_LARGE, _LESS = 4_000_000, 5  # tables of more entries have many columns that differ, and take their time
 _WITHIN = 0.10  # of the power that is predicted
 
 
@@ -61,6 +64,23 @@ class Setting:
     def answers(self) -> bool:
         """Whether the columns are yes/no answers."""
         return self.shape == "yes/no"
+
+    def invented(self, rng: np.random.Generator) -> People:
+        """Return a table whose first columns differ by the effect, in standard deviations of the column."""
+        return invented(self, rng)
+
+    def stated(self) -> dict[str, Any]:
+        """Return what the planner is told."""
+        answers = {f"c{column}": ["yes"] for column in range(self.m)} if self.answers else None
+        return {
+            "m": None if answers else self.m,
+            "columns": answers,
+            "missing": self.missing or None,
+            "share": self.share,
+            "rate": self.rate,
+            "shape": self.stated_shape,
+            "centre": self.centre,
+        }
 
     @property
     def stated_shape(self) -> Shape | None:
@@ -103,13 +123,19 @@ SETTINGS = (
     Setting(20_000, 50, 0.04, 10, "heavy-tailed"),
 )
 """Fifteen as the planner assumes, fifteen whose columns differ from one another, or hang together."""
+WIDE = (
+    Setting(3_000, 2_000, 0.4, 100),
+    Setting(20_000, 1_000, 0.08, 100, "correlated"),
+    Setting(8_000, 3_000, 0.25, 150, "skewed"),
+)
+"""Tables of very many columns, which the planner stands for by smaller ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
     """The power that was predicted and the power that releases had, with its standard error."""
 
-    setting: Setting
+    setting: Setting | lifelike.Setting
     predicted: float
     realised: float
     error: float
@@ -161,34 +187,29 @@ def _shaped(shape: str, shift: NDArray[np.float64], rng: np.random.Generator) ->
 
 
 def run(
-    settings: Sequence[Setting], releases: int, tick: Callable[[int], None], seed: int = 0
+    settings: Sequence[Setting | lifelike.Setting], releases: int, tick: Callable[[int], None], seed: int = 0
 ) -> list[Result]:
     """Return the prediction of each setting beside what releases of the default find."""
     results: list[Result] = []
     for place, setting in enumerate(settings):
-        each = releases * (_MORE if setting.n * setting.m < _SMALL else 1)
-        answers = {f"c{column}": ["yes"] for column in range(setting.m)} if setting.answers else None
+        entries = setting.n * setting.m
+        each = releases * (_MORE if 0 < entries < _SMALL else 1)
+        each = max(2, each // _LESS) if entries > _LARGE else each
         planned = plan(
             setting.n,
-            None if answers else setting.m,
             effects=setting.effect,
             signals=setting.signals,
             epsilon=setting.epsilon,
             delta=DELTA,
             q=Q,
-            columns=answers,
-            missing=setting.missing or None,
-            share=setting.share,
-            rate=setting.rate,
-            shape=setting.stated_shape,
-            centre=setting.centre,
             methods=["auto"],
             quick=True,
             repetitions=each,
+            **setting.stated(),
         )
         powers: list[float] = []
         for release in range(each):
-            people = invented(setting, np.random.default_rng([seed, place, release]))
+            people = setting.invented(np.random.default_rng([seed, place, release]))
             discoveries = ours(people, setting.epsilon)
             powers.append(np.count_nonzero(discoveries < setting.signals) / setting.signals)
         error = float(np.std(powers, ddof=1) / np.sqrt(each))
@@ -210,7 +231,8 @@ def in_words(results: Sequence[Result], releases: int) -> str:
     ]
     head = (
         f"Power predicted by the planner from {releases} invented studies, and of {releases} releases "
-        f"(standard error);\n{_MORE} times as many of both for tables of fewer than {_SMALL:,} entries."
+        f"(standard error);\n{_MORE} times as many of both for tables of fewer than {_SMALL:,} entries, "
+        f"1/{_LESS} of them above {_LARGE:,}."
     )
     within = [abs(each.off) <= _WITHIN for each in results]
     said = verdict(all(within), f"{sum(within)} of {len(within)} settings within {100 * _WITHIN:.0f} points")
