@@ -10,6 +10,7 @@ import numpy as np
 from discreet.api import discover
 from discreet.docstrings import documented
 from discreet.errors import InputError, missing_extra
+from discreet.evidence.compare import Compare
 from discreet.evidence.core.arguments import alternative_of, pair
 from discreet.evidence.core.protocol import check_test
 from discreet.evidence.correlation import Correlation
@@ -48,14 +49,16 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
 
     Parameters
     ----------
-    bounds : (low, high), or a mapping from feature to such a pair
-        Required, and public: choose it without looking at the data. Values outside are clipped silently.
+    bounds : (low, high), or a mapping from feature to such a pair, optional
+        Where the features lie, if that is known without the data: values outside are clipped silently. If
+        None, nothing need be known of them, and two classes are compared by `Compare`. Needed with y_bounds.
     alpha : float
         The false discovery rate to allow.
     {epsilon}
     {delta}
     y_bounds : (low, high), optional
-        If None, y holds two classes; features are tested by `TwoGroups`, y is *public* and not protected.
+        If None, y holds two classes; features are tested by `Compare`, or by `TwoGroups` if they have bounds,
+        and y is *public* and not protected.
         Given: y is a number within these public bounds; features are tested by `Correlation` with
         method="product", and y is protected like the features.
     floor : float, optional
@@ -89,8 +92,8 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
     Notes
     -----
     Missing and infinite values are accepted: an error would speak of the data. y must have none. Noise is
-    never seeded, so two fits differ, and there is no random_state. Proofs: docs/proofs/two-groups.md,
-    docs/proofs/correlation.md, docs/proofs/aware-fdr.md.
+    never seeded, so two fits differ, and there is no random_state. Proofs: docs/proofs/compare.md,
+    docs/proofs/all-privacy.md, docs/proofs/two-groups.md, docs/proofs/correlation.md.
 
     References
     ----------
@@ -104,7 +107,7 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
     >>> y = np.arange(20_000) % 2
     >>> luck = np.sin(np.outer(np.arange(20_000), [1, 2, 3, 5, 7])) / 2
     >>> x = luck + 0.3 * np.outer(y, [1, 0, 1, 0, 0])
-    >>> PrivateSelectFdr(bounds=(-1, 1), epsilon=1.0).fit(x, y).get_support().tolist()
+    >>> PrivateSelectFdr(epsilon=1.0).fit(x, y).get_support().tolist()
     [True, False, True, False, False]
     """
 
@@ -229,13 +232,17 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
             if len(self.test.labels) > 1:
                 raise InputError("test must read one column beside the features, which is y")
             return self.test
-        if self.bounds is None:
-            raise InputError("bounds must be given, (low, high), and public: choose them without the data")
         alternative = alternative_of("two-sided" if self.alternative is None else self.alternative)
         if self.y_bounds is None:
             if self.floor is not None:
                 raise InputError("floor would do nothing without y_bounds: leave it out, or give both")
+            if self.bounds is None:
+                return Compare(group=_TARGET, alternative=alternative, protect="columns")
             return TwoGroups(group=_TARGET, bounds=self.bounds, alternative=alternative)
+        if self.bounds is None:
+            raise InputError(
+                "with y_bounds, bounds must be given, (low, high), and public: choose them without the data"
+            )
         pair(self.y_bounds, "y_bounds")
         return Correlation(
             partner=_TARGET,

@@ -77,7 +77,7 @@ def test_identifiers_are_left_out_and_a_comma_in_quotes_splits_nothing(people):
     """The preview reads the head alone and says what is tested, what is not, and how to have it."""
     how = [people, "--separator", ";", "--decimal", ",", "--group", "arm", "--dry-run"]
     told = run("discover", *how, "--columns", 'city="Paris, France",Rome', "--columns", "*").output
-    assert "Testing 5 columns: city=Paris, France, city=Rome, city=other, a, b" in told, told
+    assert "Testing 5 hypotheses on 3 columns: city=Paris, France, city=Rome, city=other, a, b" in told, told
     told = run("discover", *how).output
     assert "identifiers, by their names: 1 column: id. To test it too: --columns id --columns '*'." in told
     assert "Add --people to see" in told

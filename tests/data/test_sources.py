@@ -230,7 +230,11 @@ def test_groups_that_are_not_there_are_about_levels(frame):
     ):
         with pytest.raises(discreet.DiscreetError, match=r"--levels A B.*0 and 1 if absent$"):
             discreet.measure(frame, test, columns=["score"])
-    within = discreet.Stratified(group="city", stratum="yes", strata=(0, 1), bounds=(0, 1))
+    with pytest.raises(discreet.DiscreetError, match="'city' is text: give the values"):
+        discreet.discover(
+            frame, discreet.Compare(group="city"), columns=["score"], q=0.1, epsilon=1, delta=1e-6
+        )
+    within = discreet.Stratified(group="city", levels=("A", "B"), stratum="yes", strata=(0, 1), bounds=(0, 1))
     with pytest.raises(discreet.DiscreetError, match="strata"):
         discreet.measure(frame, within, columns=["score"])
 

@@ -34,6 +34,7 @@ def study(n=4_000, seed=0):
 
 # With so little noise two fits agree, which one of the checks asks for; at epsilon = 1 one in 500 does not.
 SELECTORS = (
+    PrivateSelectFdr(epsilon=1e3),
     PrivateSelectFdr(bounds=(-5, 5), guarantee="calibrated", epsilon=1e3),
     PrivateSelectFdr(bounds=(-5, 5), y_bounds=(-5, 5), guarantee="calibrated", epsilon=1e3),
 )
@@ -47,6 +48,15 @@ CHECKS = [pair for selector in SELECTORS for pair in estimator_checks_generator(
 def test_scikit_learn_checks(estimator, check):
     """Every check of scikit-learn passes; it skips those that compare two fits: noise is not seeded."""
     check(estimator)
+
+
+def test_needs_no_bounds():
+    """Features of any scale are compared without a word about them, inside a pipeline too."""
+    x, y = study()
+    pipeline = make_pipeline(PrivateSelectFdr(epsilon=20.0, alpha=1e-6), LogisticRegression())
+    pipeline.fit(x * np.array([1, 1e6, 1e-3, 1, 50, 1e3]) + 100, y)
+    assert pipeline[0].get_support().tolist() == TRUE
+    assert "who is in which group" in str(pipeline[0].release_)
 
 
 def test_selects_what_differs():
@@ -132,7 +142,7 @@ def test_ledger_is_handed_on(monkeypatch):
 @pytest.mark.parametrize(
     ("options", "y", "words"),
     [
-        ({"bounds": None}, [0, 1], "bounds must be given"),
+        ({"bounds": None, "y_bounds": (0, 1)}, [0, 1], "with y_bounds, bounds must be given"),
         ({"bounds": (1, 0)}, [0, 1], "low < high"),
         ({"y_bounds": 3}, [0, 1], "y_bounds"),
         ({}, [0, 1, 2], "two classes; got 3"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from discreet.cli.notes import asked_table, exact_levels, notes
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 def preview(job: Job, people: int | None, hypotheses: int | None) -> str:
     """Return the job in words, its cost against the ledger, and the planner's view of it."""
+    _refuse_by_head(job)
     asked = {name: value for name, value in job.asked.to_dict().items() if value is not None}
     if isinstance(job.data, Plink):
         read = {name: value for name, value in dataclasses.asdict(job.data).items() if value is not None}
@@ -31,6 +33,19 @@ def preview(job: Job, people: int | None, hypotheses: int | None) -> str:
     table = asked_table(job)
     hypotheses = len(table.names) if hypotheses is None and table is not None else hypotheses
     return "\n".join([*lines, *_power(job, people, hypotheses, table)])
+
+
+def _refuse_by_head(job: Job) -> None:
+    """Refuse what names and declared types alone make impossible, as the run itself would.
+
+    A file that is not there yet may be planned for, and a release that is kept needs none.
+    """
+    if isinstance(job.data, Plink) or not Path(job.data.data).exists() or "release_id" in job.other:
+        return
+    if getattr(job.test, "column", None) is None:
+        columns = job.other.get("columns")
+        job.source.check(job.test, columns)
+        job.source.read(job.test.labels, columns=columns, person=job.other.get("person"))
 
 
 def _in_words(value: object) -> str:

@@ -263,10 +263,6 @@ def hypotheses_of(levels: Sequence[Any]) -> tuple[int, bool]:
     return (len(levels) + 1 if other else 1), other
 
 
-def _worded(levels: Sequence[Any]) -> list[bool]:
-    return [isinstance(level, str) for level in levels]
-
-
 def _place_of_yes(levels: Sequence[Any]) -> int | None:
     """Return where yes is among yes and no (true and false, 1 and 0); None of other levels."""
     words = [str(level).strip().casefold() for level in levels]
@@ -337,10 +333,12 @@ def check_levels(columns: Sequence[Column], asked: Mapping[str, Sequence[Any]]) 
         if column.name not in asked:
             continue
         if known is None:
-            if column.kind == "text" and column.declared and not any(_worded(asked[column.name])):
+            levels = asked[column.name]
+            words = any(isinstance(level, str) for level in levels)
+            if column.kind == "text" and column.declared and levels and not words:
                 raise InputError(
-                    f"column {column.name!r} is text: say which of its values are compared, --levels male "
-                    'female (in Python levels=("male", "female")); 0 and 1 written as text are "0" and "1"'
+                    f"column {column.name!r} is text: give the values that are meant, --levels A B, or "
+                    'levels=("A", "B") in Python; they are 0 and 1 if absent'
                 )
             continue
         own = np.empty(len(known), dtype=object)
