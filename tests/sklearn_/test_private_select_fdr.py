@@ -54,7 +54,7 @@ def test_needs_no_bounds():
     """Features of any scale are compared without a word about them, inside a pipeline too."""
     x, y = study()
     pipeline = make_pipeline(PrivateSelectFdr(epsilon=20.0, alpha=1e-6), LogisticRegression())
-    pipeline.fit(x * np.array([1, 1e6, 1e-3, 1, 50, 1e3]) + 100, y)
+    pipeline.fit((x + 3) * np.array([1, 1e6, 1e-3, 1, 50, 1e3]), y)
     assert pipeline[0].get_support().tolist() == TRUE
     assert "who is in which group" in str(pipeline[0].release_)
 
