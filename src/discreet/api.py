@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import ExitStack
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +11,7 @@ from discreet.data.source import open_source
 from discreet.docstrings import documented
 from discreet.errors import InputError
 from discreet.evidence.core.evidence import Evidence
-from discreet.evidence.core.protocol import check_test
-from discreet.evidence.core.registry import is_recognisable
+from discreet.evidence.core.protocol import check_test, is_recognisable
 from discreet.gather import gathered
 from discreet.measure import measuring
 from discreet.methods.parameters import TEXTS, Parameters
@@ -21,15 +20,12 @@ from discreet.progress import notebook_bar
 from discreet.request import about_data, about_evidence
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping
+    from collections.abc import Mapping
 
     from discreet.data.tables.person import Person
-    from discreet.evidence.core.pending import Pending
-    from discreet.evidence.core.people import People
     from discreet.evidence.core.protocol import Test
-    from discreet.evidence.core.sharded import Sharded
     from discreet.report.release import Release
-    from discreet.request import LedgerLike, Request
+    from discreet.request import LedgerLike
     from discreet.typing import (
         ArrayLike,
         Columns,
@@ -142,9 +138,23 @@ def discover(
     stored = request.stored()
     if stored is not None:
         return stored
-    where = {"engine": engine, "scheduler": scheduler}
-    with notebook_bar("testing", None), _observed(request, test, **which, **where) as (request, observed):
-        request = request.choosing(observed).of_people(observed)  # noqa: PLW2901
+    with ExitStack() as stack:
+        stack.enter_context(notebook_bar("testing", None))
+        observed = None
+        if engine == "local" and METHODS[asked.method].asks_people:
+            observed = gathered(source, test, **which, panel=asked.method == "auto")
+        if observed is not None:
+            request = request.choosing(observed)
+        chosen = METHODS[request.asked.method]
+        if observed is not None and (chosen.asks_people or test.needs_rows):
+            source.let_go()
+        else:
+            # Scores may stay on a cluster where a method needs no more than their blocks can give.
+            where = {"engine": engine, "scheduler": scheduler}
+            gather = asked.values or not chosen.of_shards
+            evidence = measuring(source, test, **which, **where, gather=gather, look=True)
+            observed = stack.enter_context(evidence)
+        request = request.choosing(observed).of_people(observed)
         ready = METHODS[request.asked.method].ready(request.asked, observed)
         with request.paying(ready.events) as payment:
             if payment.is_new:
@@ -323,25 +333,3 @@ def private_bh(
 def _parameters(given: Mapping[str, Any]) -> Parameters:
     """Return the options of a release, checked, out of all arguments of a public function."""
     return Parameters(**{option.name: given[option.name] for option in fields(Parameters)})
-
-
-@contextmanager
-def _observed(
-    request: Request, test: Test, *, columns: Any, person: Any, engine: str, scheduler: Any
-) -> Generator[tuple[Request, People | Evidence | Sharded | Pending]]:
-    """Yield everyone's rows, for a method that asks them several times, else the evidence in them."""
-    source: Any = request.source
-    which = {"columns": columns, "person": person}
-    if engine == "local" and METHODS[request.asked.method].asks_people:
-        people = gathered(source, test, **which, panel=request.asked.method == "auto")
-        if people is not None:
-            request = request.choosing(people)
-            if METHODS[request.asked.method].asks_people or test.needs_rows:
-                source.let_go()
-                yield request, people
-                return
-    # Scores may stay on a cluster where a method needs no more than their blocks can give.
-    gather = request.asked.values or not METHODS[request.asked.method].of_shards
-    where = {"engine": engine, "scheduler": scheduler}
-    with measuring(source, test, **which, **where, gather=gather, look=True) as evidence:
-        yield request, evidence

@@ -16,7 +16,7 @@ from discreet.data.source import Genotypes, open_source
 from discreet.data.tables.reading import Tables
 from discreet.errors import InputError
 from discreet.evidence.core.covariates import Covariates
-from discreet.evidence.core.groups import MEMBERSHIP, sizes
+from discreet.evidence.core.groups import MEMBERSHIP, NOBODY
 from discreet.evidence.core.people import Entries, People, Question
 from discreet.evidence.core.protocol import Comparison
 
@@ -234,7 +234,8 @@ def in_subgroups(people: People, asked: Comparison, label: NDArray[Any]) -> Peop
 def _refuse_empty(people: People, asked: Comparison) -> None:
     """Refuse groups without people, and subgroups, where all of them are public."""
     counts = people.counts()
-    sizes(counts.sum(axis=0).astype(np.float64))
+    if not counts.sum(axis=0).all():
+        raise InputError(NOBODY)
     if not counts.all():
         level = asked.levels_within[int(np.argmin(counts.all(axis=1)))]
         raise InputError(f"levels_within: both groups need people in each, and in {level!r} one has none")

@@ -18,8 +18,7 @@ from discreet.errors import InputError
 from discreet.evidence.core.compared import compared
 from discreet.evidence.core.evidence import Evidence
 from discreet.evidence.core.pending import Pending
-from discreet.evidence.core.protocol import Test, check_test
-from discreet.evidence.core.registry import is_own
+from discreet.evidence.core.protocol import Test, check_test, is_own
 from discreet.evidence.core.sharded import Part, joined
 from discreet.gather import entries_of, gathered
 

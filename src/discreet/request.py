@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 from discreet.data.source import hashed, is_table
 from discreet.errors import InputError
 from discreet.evidence.core.people import People
-from discreet.evidence.core.registry import described, plain
+from discreet.evidence.core.protocol import described, plain
 from discreet.methods.registry import METHODS
 from discreet.privacy.curves import gaussian_budget
 from discreet.privacy.events import gaussian_events
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from discreet.methods.parameters import Parameters
     from discreet.privacy.events import Event
     from discreet.privacy.ledger import Charge, Ledger, Paid
-    from discreet.privacy.ledger.state import DataSet
+    from discreet.privacy.ledger.chain import DataSet
 
 LedgerLike: TypeAlias = "Ledger | str | PathLike[str]"
 """A ledger, or the path of its file."""
@@ -126,8 +126,9 @@ class Request:
             return
         about = self.dataset, events, self.adjacency, self.public, self.release_id
         with self.ledger.paying(*about) as reserved:
-            if reserved.paid is not None:
-                payment.is_new, payment.release = False, Release.from_json(reserved.paid.result)
+            paid = reserved.paid
+            if paid is not None:
+                payment.is_new, payment.release = False, Release.from_json(paid.result)
                 yield payment
             else:
                 payment.line = _budget_line(reserved.charge, reserved.state)
@@ -136,8 +137,7 @@ class Request:
                 except BaseException as error:
                     error.add_note(_INTERRUPTED.format(reserved.charge.release_id))
                     raise
-                reserved.store(payment.release.to_json())
-        paid = reserved.result()
+                paid = reserved.store(payment.release.to_json())
         if not paid.kept:
             warnings.warn(
                 "the disk has no room for this result in the ledger: save it elsewhere now, for it is paid "

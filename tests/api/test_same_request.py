@@ -10,8 +10,7 @@ import pytest
 
 import discreet
 from discreet.errors import InputError
-from discreet.evidence.core.protocol import Test
-from discreet.evidence.core.registry import described, is_recognisable, plain
+from discreet.evidence.core.protocol import Test, described, is_recognisable, plain
 from discreet.lab.cohort import Simulated
 from discreet.privacy.ledger import Ledger
 

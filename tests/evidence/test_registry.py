@@ -10,7 +10,7 @@ import pytest
 
 import discreet
 from discreet.errors import InputError
-from discreet.evidence.core import registry
+from discreet.evidence.core import protocol, registry
 from discreet.evidence.core.accumulate import Rows
 from discreet.evidence.core.invented import NullColumns
 from discreet.evidence.core.protocol import Test
@@ -93,8 +93,8 @@ def test_a_test_of_another_package_joins(monkeypatch):
     register(monkeypatch, ("largest", OURS))
     assert registry.other_names() == ("largest",)
     test = registry.make_test("largest", {"height": 2.0})
-    assert registry.described(test) == {"name": "largest", "height": 2.0}
-    assert not registry.is_own(type(test))
+    assert protocol.described(test) == {"name": "largest", "height": 2.0}
+    assert not protocol.is_own(type(test))
     evidence = discreet.measure(np.array([[1.0, 3.0], [0.0, 0.0]]), test)
     assert evidence.score.tolist() == [0.0, 1.0]
     with pytest.raises(InputError, match="needs 'height'"):
@@ -112,14 +112,14 @@ def test_who_vouches_for_a_test_of_another_package_is_said():
 def test_an_unregistered_class_does_not_pass_for_a_registered_one(monkeypatch):
     """In records a class without an entry point is known by its own name, whatever it calls itself."""
     register(monkeypatch)
-    assert registry.described(Largest(height=1.0))["name"] == "Largest"
+    assert protocol.described(Largest(height=1.0))["name"] == "Largest"
 
     class Mean(Largest):
         """Not ours."""
 
         name = "mean"
 
-    assert registry.described(Mean(height=1.0))["name"] == "Mean"
+    assert protocol.described(Mean(height=1.0))["name"] == "Mean"
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from fuzzer import SOURCES, run
 from nasty import FLOATS
 from questions import TESTS, ask
 
-from discreet.evidence.core.registry import described
+from discreet.evidence.core.protocol import described
 
 pytestmark = pytest.mark.slow
 TABLES = 5  # for each source; `python tests/neighbours --minutes 600` goes on

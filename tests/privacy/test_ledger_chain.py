@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from discreet.errors import LedgerError
 from discreet.privacy.events import ZCDP, Pure
 from discreet.privacy.ledger import Ledger, chain
-from discreet.privacy.ledger.state import replay
+from discreet.privacy.ledger.chain import replay
 
 COLUMNS = ("kind", "dataset", "time", "body", "hash")
 KINDS = ("create", "charge", "settle")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from discreet.cli.notes import asked_table, exact_levels, notes
 from discreet.data.plink.plink import Plink
-from discreet.evidence.core.registry import described, plain
+from discreet.evidence.core.protocol import described, plain
 
 if TYPE_CHECKING:
     from discreet.cli.plan_file import Job

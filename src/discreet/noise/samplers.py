@@ -162,24 +162,47 @@ def _digits(scale: Fraction) -> _Digits:
 
 
 def geometric(scale: float | Fraction, count: int) -> NDArray[np.int64]:
-    """Return `count` draws with P(G = g) proportional to exp(-g/scale), g = 0, 1, ...; shape (count,).
+    """Return `count` draws with P(G = g) proportional to exp(-g/scale), g = 0, 1, ...; shape (count,)."""
+    check.between(scale, "scale", *SCALES)
+    exact_scale = scale if isinstance(scale, Fraction) else Fraction(float(scale))
+    out = np.empty(count, dtype=np.int64)
+    for start in range(0, count, _CHUNK):
+        part = out[start : start + _CHUNK]
+        part[:] = _geometric(exact_scale, part.size)
+    return out
+
+
+def _geometric(scale: Fraction, count: int) -> NDArray[np.int64]:
+    """Return up to `_CHUNK` geometric draws, of a scale that has been checked.
 
     At large scales the lowest digits are drawn together: G = 2**places * H + B, H geometric of scale
     scale/2**places, B independent of it with P(B = b) proportional to exp(-b/scale), b < 2**places.
     """
-    check.between(scale, "scale", *SCALES)
-    exact_scale = scale if isinstance(scale, Fraction) else Fraction(float(scale))
-    places = max(0, math.floor(math.log2(exact_scale / _BLOCK)))
-    digits = _digits(exact_scale / 2**places)
-    out = np.empty(count, dtype=np.int64)
-    for start in range(0, count, _CHUNK):
-        part = out[start : start + _CHUNK]
-        _fill(part, digits)
-        if places:
-            low = _lowest(exact_scale, places, part.size)
-            np.minimum(part, LARGEST >> places, out=part)
-            part <<= places
-            part += low
+    places = max(0, math.floor(math.log2(scale / _BLOCK)))
+    digits = _digits(scale / 2**places)
+    words = entropy.words((digits.places + 1) * count, np.uint16).reshape(-1, count)
+    out, byte = np.zeros(count, dtype=np.int64), np.zeros(count, np.uint8)
+    coin, tied = np.empty(count, dtype=np.bool_), np.empty(count, dtype=np.bool_)
+    bits = coin.view(np.uint8)
+    for place, row in enumerate(words):
+        np.less(row, digits.first[place], out=coin)
+        if np.equal(row, digits.first[place], out=tied).any():
+            for i in np.flatnonzero(tied):
+                coin[i] = resolve(digits.exact[place])
+        if place == digits.places:
+            break
+        np.bitwise_or(byte, np.left_shift(bits, place % 8, out=bits), out=byte)
+        if place % 8 == 7 or place == digits.places - 1:
+            out |= byte.astype(np.int64) << (place - place % 8)
+            byte[:] = 0
+    for i in np.flatnonzero(coin):
+        # Overflow. Memoryless: past it the draw starts again.
+        rest = int(_geometric(scale / 2**places, 1)[0]) if 1 << digits.places < LARGEST else 0
+        out[i] = min(LARGEST, (1 << digits.places) + rest)
+    if places:
+        np.minimum(out, LARGEST >> places, out=out)
+        out <<= places
+        out += _lowest(scale, places, count)
     return np.minimum(out, LARGEST, out=out)
 
 
@@ -207,35 +230,6 @@ def _lowest(scale: Fraction, places: int, count: int) -> NDArray[np.int64]:
         out[left] = b
         left = left[~kept]
     return out
-
-
-def _fill(out: NDArray[np.int64], digits: _Digits) -> None:
-    size = out.size
-    words = entropy.words((digits.places + 1) * size, np.uint16).reshape(-1, size)
-    coin, tied, byte = (
-        np.empty(size, dtype=np.bool_),
-        np.empty(size, dtype=np.bool_),
-        np.zeros(size, np.uint8),
-    )
-    bits = coin.view(np.uint8)
-    out[:] = 0
-    for place, row in enumerate(words):
-        np.less(row, digits.first[place], out=coin)
-        if np.equal(row, digits.first[place], out=tied).any():
-            for i in np.flatnonzero(tied):
-                coin[i] = resolve(digits.exact[place])
-        if place == digits.places:
-            break
-        np.bitwise_or(byte, np.left_shift(bits, place % 8, out=bits), out=byte)
-        if place % 8 == 7 or place == digits.places - 1:
-            out |= byte.astype(np.int64) << (place - place % 8)
-            byte[:] = 0
-    for i in np.flatnonzero(coin):
-        # Overflow. Memoryless: past it the draw starts again.
-        rest = np.zeros(1, dtype=np.int64)
-        if 1 << digits.places < LARGEST:
-            _fill(rest, digits)
-        out[i] = min(LARGEST, (1 << digits.places) + int(rest[0]))
 
 
 def discrete_laplace(scale: float | Fraction, count: int) -> NDArray[np.int64]:
@@ -276,7 +270,7 @@ def rounded_gaussian(sigma: float, count: int) -> NDArray[np.int64]:
     missing = count
     while missing:
         size = min(missing + missing // 2 + 16, _CHUNK)
-        whole, bits = geometric(Fraction(t), size), entropy.words(size, np.uint64)
+        whole, bits = _geometric(Fraction(t), size), entropy.words(size, np.uint64)
         part = bits * 2.0**-64
         approximate = ((whole - float(shift)) ** 2 + (2.0 * whole + part) * part) / float(2 * variance)
         exact = _Exact(whole, bits, shift, variance)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING
 
 from discreet import check
@@ -74,7 +75,7 @@ def account(events: Iterable[Event], *, delta: float | None = None, epsilon: flo
     """
     if (delta is None) == (epsilon is None):
         raise InputError("give exactly one of delta (to learn epsilon) and epsilon (to learn delta)")
-    spent = _Spent.of(events)
+    spent = _Spent.of(check.entries(events, "events"))
     if epsilon is not None:
         target = check.real(epsilon, "epsilon")
         if target < 0:
@@ -88,8 +89,12 @@ def account(events: Iterable[Event], *, delta: float | None = None, epsilon: flo
 
 
 def squared_mu(events: Iterable[Event]) -> float:
-    """Return the square of the mu of events without zCDP, approximate ones apart from their slips."""
-    return _Spent.of(events).square
+    """Return the square of the mu of events without zCDP, approximate ones apart from their slips.
+
+    Pure events are rounds of twice their range.
+    """
+    spent = _Spent.of(events)
+    return spent.gaussian_square + curves.squared(spent.rounds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,29 +106,31 @@ class _Spent:
     zcdp: Counter[float] = field(default_factory=Counter[float])
     gaussian: Counter[float] = field(default_factory=Counter[float])
     slips: Counter[float] = field(default_factory=Counter[float])
+    gaussian_square: float = 0.0  # of the mu of all Gaussian events together
 
     @classmethod
     def of(cls, events: Iterable[Event]) -> _Spent:
         spent = cls()
-        for event in check.entries(events, "events"):
+        for event in events:
             match event:
-                case Pure(epsilon, count):
-                    spent.pure[_lifted(epsilon)] += count
-                case BoundedRange(epsilon, count):
-                    spent.ranged[_lifted(epsilon)] += count
-                case ZCDP(rho, count):
-                    spent.zcdp[_lifted(rho)] += count
-                case Gaussian(mu, count):
-                    spent.gaussian[_lifted(mu)] += count
-                case Approximate(epsilon, delta, count):
-                    # Pure except on an event of probability delta, which does not depend on the data.
-                    spent.pure[_lifted(epsilon)] += count
-                    spent.slips[delta] += count
+                case Pure(parameter) | Approximate(parameter):
+                    # An approximate event is pure except on an event of probability delta, which does not
+                    # depend on the data.
+                    kind = spent.pure
+                case BoundedRange(parameter):
+                    kind = spent.ranged
+                case ZCDP(parameter):
+                    kind = spent.zcdp
+                case Gaussian(parameter):
+                    kind = spent.gaussian
                 case _:  # pyright: ignore[reportUnnecessaryComparison]  # callers without a type checker
                     raise InputError(f"events must hold privacy events; got {type(event).__name__}")
-        for counter in (spent.pure, spent.ranged, spent.zcdp, spent.gaussian):
-            del counter[0.0]
-        return spent
+            if parameter:
+                kind[max(parameter, _LEAST)] += event.count  # its square is still a number
+            if isinstance(event, Approximate):
+                spent.slips[event.delta] += event.count
+        square = math.fsum(mu * mu * count for mu, count in spent.gaussian.items())
+        return replace(spent, gaussian_square=square)
 
     @property
     def slip(self) -> float:
@@ -141,44 +148,38 @@ class _Spent:
         return math.inf if self.zcdp or self.gaussian else _total(self.as_pure)
 
     @property
-    def gaussian_square(self) -> float:
-        """The square of the mu of all Gaussian events."""
-        return math.fsum(mu * mu * count for mu, count in self.gaussian.items())
+    def rounds(self) -> list[tuple[float, int]]:
+        """Rounds of bounded range; pure events are rounds of twice their range."""
+        return [*self.ranged.items(), *((2 * e, count) for e, count in self.pure.items())]
 
     @property
-    def square(self) -> float:
-        """The square of the mu of everything but zCDP; pure events are rounds of twice their range."""
-        rounds = [*self.ranged.items(), *((2 * e, count) for e, count in self.pure.items())]
-        return self.gaussian_square + curves.squared(rounds)
-
-    @property
-    def smooth_rho(self) -> float:
-        """The rho of the events that are never pure."""
-        return math.fsum([self.gaussian_square / 2, *(rho * count for rho, count in self.zcdp.items())]) * _UP
-
-    @property
-    def rho(self) -> float:
-        """The rho of everything."""
+    def rhos(self) -> tuple[float, float]:
+        """The rho of everything, and that of the events that are never pure."""
+        zcdp = [rho * count for rho, count in self.zcdp.items()]
+        smooth = math.fsum([self.gaussian_square / 2, *zcdp]) * _UP
         pure = [count * curves.pure_rho(e) for e, count in self.pure.items()]
         ranged = [count * curves.range_rho(e) for e, count in self.ranged.items()]
-        return math.fsum([self.smooth_rho, *pure, *ranged]) * _UP
+        return math.fsum([smooth, *pure, *ranged]) * _UP, smooth
 
     def bounds(self) -> list[tuple[Callable[[float], float], float]]:
         """Return every bound that applies, as a function from epsilon to delta, with a search tolerance."""
-        rho, smooth_rho = self.rho, self.smooth_rho
+        rho, smooth_rho = self.rhos
         pure = self.as_pure
         bounds: list[tuple[Callable[[float], float], float]] = []
         bounds.append((lambda epsilon: curves.zcdp_delta(epsilon, rho), _TOLERANCE))
+        squares: list[tuple[float, Counter[float]]] = []  # of mu, and the pure events beside
         if self.zcdp:
-            bounds.append(
-                (_shifted(lambda epsilon: curves.zcdp_delta(epsilon, smooth_rho), pure), _TOLERANCE)
-            )
+            smooth = partial(curves.zcdp_delta, rho=smooth_rho)
+            bounds.append((_shifted(smooth, _total(pure)), _TOLERANCE))
         elif self.gaussian:
-            bounds.append(_gaussian(self.gaussian_square, pure))
+            squares.append((self.gaussian_square, pure))
         if not self.zcdp and self.ranged:
-            bounds.append(_gaussian(self.gaussian_square + curves.squared(self.ranged.items()), self.pure))
+            squares.append((self.gaussian_square + curves.squared(self.ranged.items()), self.pure))
         if not self.zcdp and self.pure:
-            bounds.append(_gaussian(self.square, Counter()))
+            squares.append((self.gaussian_square + curves.squared(self.rounds), Counter()))
+        for square, beside in squares:
+            gaussian = partial(curves.gaussian_delta, mu=math.sqrt(square) * _UP)
+            bounds.append((_shifted(gaussian, _total(beside)), _TOLERANCE))
         if pure and not self.zcdp and not self.gaussian:
             groups = sorted(pure.items())
             if len(groups) <= 2 and math.prod(count + 1 for _, count in groups) <= curves.MOST_TERMS:
@@ -194,7 +195,7 @@ class _Spent:
         best = self.basic
         if delta == 0.0 or best == 0.0:
             return best
-        rho = self.rho
+        rho, _ = self.rhos
         best = min(best, (rho + 2 * math.sqrt(-rho * math.log(delta))) * _UP)
         for bound, tolerance in self.bounds():
 
@@ -208,21 +209,9 @@ class _Spent:
         return best
 
 
-def _gaussian(square: float, pure: Counter[float]) -> tuple[Callable[[float], float], float]:
-    """Return the bound of Gaussian events whose mu^2 add up to `square`, together with pure events."""
-    mu = math.sqrt(square) * _UP
-    return _shifted(lambda epsilon: curves.gaussian_delta(epsilon, mu), pure), _TOLERANCE
-
-
-def _shifted(bound: Callable[[float], float], pure: Counter[float]) -> Callable[[float], float]:
-    """Return the bound for what `bound` covers together with pure events, which simply add up."""
-    base = _total(pure)
+def _shifted(bound: Callable[[float], float], base: float) -> Callable[[float], float]:
+    """Return the bound for what `bound` covers together with pure events, whose epsilons add up to `base`."""
     return lambda epsilon: bound(math.nextafter(epsilon - base, -math.inf)) if epsilon >= base else 1.0
-
-
-def _lifted(parameter: float) -> float:
-    """Return `parameter`, raised to where its square is still a number."""
-    return max(parameter, _LEAST) if parameter else 0.0
 
 
 def _total(counter: Counter[float]) -> float:

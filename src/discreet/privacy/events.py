@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from discreet import check
@@ -13,22 +13,40 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
+# Far beyond any promise; their sums, squares and products stay finite.
+_MOST = 1e100
+_MOST_TIMES = 10**15
+
+
+class _Counted:
+    """Refuses negative and absurd numbers and counts below 1; stores plain floats and ints."""
+
+    __slots__ = ()
+
+    def __post_init__(self) -> None:
+        *numbers, count = fields(self)  # pyright: ignore[reportArgumentType]  # each kind is a data class
+        for field in numbers:
+            number = check.real(getattr(self, field.name), field.name)
+            if not 0 <= number <= _MOST:
+                raise InputError(f"{field.name} must lie between 0 and {_MOST:g}; got {number:g}")
+            object.__setattr__(self, field.name, number)
+        times = check.whole(getattr(self, count.name), count.name, 1, _MOST_TIMES)
+        object.__setattr__(self, count.name, times)
+
+
 @dataclass(frozen=True, slots=True)
-class Pure:
+class Pure(_Counted):
     """`count` releases, each epsilon-DP: |log P(S)/P'(S)| <= epsilon for every outcome set S."""
 
     epsilon: float
     count: int = 1
-
-    def __post_init__(self) -> None:
-        _settle(self, "epsilon")
 
     def __str__(self) -> str:
         return f"{_times(self.count)} pure differential privacy with epsilon = {self.epsilon:.6g}"
 
 
 @dataclass(frozen=True, slots=True)
-class BoundedRange:
+class BoundedRange(_Counted):
     """`count` releases, each epsilon-bounded-range: log P(o)/P'(o) varies by at most epsilon over outcomes o.
 
     The exponential mechanism at spread w and scale s is (w/s)-bounded-range. It implies Pure(epsilon).
@@ -37,29 +55,23 @@ class BoundedRange:
     epsilon: float
     count: int = 1
 
-    def __post_init__(self) -> None:
-        _settle(self, "epsilon")
-
     def __str__(self) -> str:
         return f"{_times(self.count)} a choice of bounded range epsilon = {self.epsilon:.6g}"
 
 
 @dataclass(frozen=True, slots=True)
-class ZCDP:
+class ZCDP(_Counted):
     """`count` releases, each rho-zCDP: D_a(P || P') <= rho*a for every Renyi order a > 1."""
 
     rho: float
     count: int = 1
-
-    def __post_init__(self) -> None:
-        _settle(self, "rho")
 
     def __str__(self) -> str:
         return f"{_times(self.count)} zero-concentrated differential privacy with rho = {self.rho:.6g}"
 
 
 @dataclass(frozen=True, slots=True)
-class Gaussian:
+class Gaussian(_Counted):
     """`count` releases, each mu-GDP: no easier to tell apart than N(0, 1) and N(mu, 1).
 
     Gaussian noise of deviation sigma on a vector of L2 sensitivity D has mu = D/sigma, also when it is
@@ -69,15 +81,12 @@ class Gaussian:
     mu: float
     count: int = 1
 
-    def __post_init__(self) -> None:
-        _settle(self, "mu")
-
     def __str__(self) -> str:
         return f"{_times(self.count)} Gaussian differential privacy with mu = {self.mu:.6g}"
 
 
 @dataclass(frozen=True, slots=True)
-class Approximate:
+class Approximate(_Counted):
     """`count` releases, each (epsilon, delta)-DP."""
 
     epsilon: float
@@ -85,7 +94,7 @@ class Approximate:
     count: int = 1
 
     def __post_init__(self) -> None:
-        _settle(self, "epsilon", "delta")
+        _Counted.__post_init__(self)
         check.delta(self.delta)
 
     def __str__(self) -> str:
@@ -97,9 +106,6 @@ class Approximate:
 
 Event = Pure | BoundedRange | ZCDP | Gaussian | Approximate
 
-# Far beyond any promise; their sums, squares and products stay finite.
-_MOST = 1e100
-_MOST_TIMES = 10**15
 
 _KINDS: dict[str, type[Event]] = {
     "pure": Pure,
@@ -116,9 +122,9 @@ def to_dict(event: Event) -> dict[str, Any]:
     return {"kind": _NAMES[type(event)], **asdict(event)}
 
 
-def from_dict(fields: dict[str, Any]) -> Event:
+def from_dict(record: dict[str, Any]) -> Event:
     """Return the event that `to_dict` wrote."""
-    rest = dict(fields)
+    rest = dict(record)
     kind = check.choice(rest.pop("kind", None), "kind", tuple(_KINDS))
     try:
         return _KINDS[kind](**rest)
@@ -129,16 +135,6 @@ def from_dict(fields: dict[str, Any]) -> Event:
 def gaussian_events(shares: Iterable[float]) -> tuple[Event, ...]:
     """Return the events of a release whose parts spend these shares of its budget."""
     return tuple(Gaussian(math.sqrt(2 * share)) for share in shares if share > 0)
-
-
-def _settle(event: Event, *names: str) -> None:
-    """Refuse negative and absurd numbers and counts below 1; store plain floats and ints."""
-    for name in names:
-        number = check.real(getattr(event, name), name)
-        if not 0 <= number <= _MOST:
-            raise InputError(f"{name} must lie between 0 and {_MOST:g}; got {number:g}")
-        object.__setattr__(event, name, number)
-    object.__setattr__(event, "count", check.whole(event.count, "count", 1, _MOST_TIMES))
 
 
 def _times(count: int) -> str:

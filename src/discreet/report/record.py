@@ -15,7 +15,7 @@ from discreet import check
 from discreet.errors import InputError
 from discreet.privacy import events
 from discreet.privacy.events import Privacy
-from discreet.report.parts import NUMBERS, BudgetLine, FdrPromise, Told, Values
+from discreet.report.parts import NUMBERS, BudgetLine, FdrPromise, Told, Values, places
 from discreet.report.release import Release
 from discreet.report.table import KINDS
 
@@ -153,12 +153,18 @@ def _read_release(record: dict[str, Any]) -> Release:
     indices = [check.whole(discovery["index"], "index", 0, m - 1) for discovery in listed]
     if len(set(indices)) < len(indices):
         raise InputError("the release lists an index twice")
+    names = tuple(_typed(discovery["name"], "name", str) for discovery in listed)
+    told = _read_told(record.get("told"), m)
+    if told is not None:
+        at = places(told, np.asarray(indices, dtype=np.int64)).tolist()
+        if tuple(told.hypotheses[place] for place in at) != names:
+            raise InputError("told must have every discovery under its name")
     return Release(
         method=_typed(record["method"], "method", str),
         m=m,
         q=check.level(_real(record["q"], "q"), "q"),
         indices=np.asarray(indices, dtype=np.int64),
-        discoveries=tuple(_typed(discovery["name"], "name", str) for discovery in listed),
+        discoveries=names,
         ordered=_typed(record["ordered"], "ordered", bool),
         privacy=_read_privacy(record["privacy"]),
         fdr=_read_fdr(record["fdr"]),
@@ -167,7 +173,7 @@ def _read_release(record: dict[str, Any]) -> Release:
         frame=None if record["frame"] is None else check.choice(record["frame"], "frame", KINDS),
         budget=_read_budget(record["budget"]),
         version=_typed(record["discreet_version"], "discreet_version", str),
-        told=_read_told(record.get("told"), m),
+        told=told,
     )
 
 

@@ -6,7 +6,6 @@ import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from discreet.errors import InputError
 from discreet.version import __version__
 
 if TYPE_CHECKING:
@@ -93,17 +92,6 @@ class Release:
     budget: BudgetLine | None = None
     version: str = __version__
     told: Told | None = None
-
-    def __post_init__(self) -> None:
-        if self.told is not None:
-            from discreet.block import Names
-            from discreet.report.parts import places
-
-            at = places(self.told, self.indices).tolist()
-            names = self.told.hypotheses
-            named = names.at(at) if isinstance(names, Names) else tuple(map(names.__getitem__, at))
-            if named != self.discoveries:
-                raise InputError("told must have every discovery under its name")
 
     @property
     def estimates(self) -> FrameLike:

@@ -18,8 +18,8 @@ from sqlalchemy import and_, insert, or_, select, update
 from discreet.errors import BudgetError, InputError
 from discreet.privacy import events as event_kinds
 from discreet.privacy.events import Gaussian
+from discreet.privacy.ledger.chain import DataSet as State
 from discreet.privacy.ledger.payment import refuse_excess
-from discreet.privacy.ledger.state import DataSet as State
 from discreet.server import records
 from discreet.server.store.tables import job, purse
 

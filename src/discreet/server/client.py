@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from discreet import check
 from discreet.errors import BudgetError, DiscreetError, InputError
-from discreet.evidence.core.registry import described, plain
+from discreet.evidence.core.protocol import described, plain
 from discreet.methods.parameters import Parameters
 from discreet.report.release import Release
 

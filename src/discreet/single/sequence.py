@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from discreet.alternative import Alternative
     from discreet.privacy.ledger import Ledger
+    from discreet.privacy.ledger.chain import DataSet
     from discreet.privacy.ledger.records import Charge, Entry
-    from discreet.privacy.ledger.state import DataSet
     from discreet.typing import ArrayLike, SingleTest
 
 ONLINE: tuple[str, ...] = get_args(Online)

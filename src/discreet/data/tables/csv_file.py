@@ -74,10 +74,12 @@ class CsvSource:
         for lines in blocks_of_lines(self.header, _BLOCK):
             lines.check(self.separator)
             table = self._parsed(lines, wanted)
-            batch = {
-                name: _objects(table[name]) if name in self.text else self._numbers(table[name], name)
-                for name in wanted
-            }
+            batch: dict[str, NDArray[Any] | None] = {}
+            for name in wanted:
+                if name in self.text:
+                    batch[name] = table[name].to_numpy(zero_copy_only=False)  # objects, None where missing
+                else:
+                    batch[name] = numbers_of(without(table[name], self.missing.get(name, ())), self.decimal)
             not_numbers = [name for name, values in batch.items() if values is None]
             if not_numbers:
                 numbers = [name for name in wanted if name not in (*not_numbers, *self.text)]
@@ -85,9 +87,6 @@ class CsvSource:
                 line = lines.first + first_text(entries, self.decimal)
                 raise _not_numbers(self, line, not_numbers, numbers)
             yield {name: values for name, values in batch.items() if values is not None}
-
-    def _numbers(self, entries: Any, name: str) -> NDArray[Any] | None:
-        return numbers_of(without(entries, self.missing.get(name, ())), self.decimal)
 
     def _parsed(self, lines: Lines, wanted: Sequence[str]) -> Any:
         """Return the entries of some lines as text, as many rows as there are lines."""
@@ -154,11 +153,6 @@ def _names(path: Path, header: Lines, separator: str) -> list[str]:
             f"{shlex.quote(mark)}, or in Python discreet.Table(path, separator={mark!r})"
         )
     return names
-
-
-def _objects(column: Any) -> NDArray[Any]:
-    """Return text as objects, None where missing."""
-    return column.to_numpy(zero_copy_only=False)
 
 
 def _not_numbers(source: CsvSource, line: int, text: Sequence[str], numbers: Sequence[str]) -> InputError:

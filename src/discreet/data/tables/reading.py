@@ -45,7 +45,11 @@ class Tables(Source):
     def opened(self) -> TableSource:
         """The table with its columns."""
         if self._opened is None:
-            source, dictionary = _open(self.table), self.table.dictionary
+            data, dictionary = self.table.data, self.table.dictionary
+            if isinstance(data, (str, Path)):
+                source = _open_file(check.path(data, "data"), self.table)
+            else:
+                source = _in_memory(data)
             own = getattr(source, "dictionary", None)
             if isinstance(dictionary, Dictionary):
                 source = DocumentedSource(source, dictionary if own is None else dictionary.over(own))
@@ -219,11 +223,8 @@ class Columns(Sequence["NDArray[Any]"]):
         return len(self.places)
 
 
-def _open(table: Table) -> TableSource:
-    """Return an array, a data frame of any make, or a file as columns; of a file, its head is read."""
-    data = table.data
-    if isinstance(data, (str, Path)):
-        return _open_file(check.path(data, "data"), table)
+def _in_memory(data: Any) -> TableSource:
+    """Return an array, or a data frame of any make, as columns."""
     if isinstance(data, np.ndarray):
         return ArraySource(cast("NDArray[Any]", data))
     from discreet.data.tables.frame import frame_source
@@ -238,7 +239,7 @@ def _open(table: Table) -> TableSource:
 
 
 def _open_file(path: Path, table: Table) -> TableSource:
-    """Return the source a path names, by its ending, read as the table is described."""
+    """Return the source a path names, by its ending; no more than the head of a file is read."""
     if not os.path.exists(path):  # noqa: PTH110 - a name too long for a file is no file
         raise InputError(f"{path}: no such file or folder")
     name = path.name.lower()

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from discreet.typing import Adjacency, Protect
 
 MEMBERSHIP = "who is in which group"
-_NOBODY = (
+NOBODY = (
     "both groups need people: give `levels` as `group` has them (--levels A B); they are 0 and 1 if absent"
 )
 PUBLIC_PEOPLE = "the number of people is public"
@@ -121,7 +121,7 @@ def both_groups(count: NDArray[np.float64]) -> Strata:
     count = count.reshape(-1, 2)
     used = np.flatnonzero(np.all(count > 0, axis=1))
     if used.size == 0:
-        raise InputError(_NOBODY if count.shape[0] == 1 else f"{_NOBODY}, and both in one of the `strata`")
+        raise InputError(NOBODY if count.shape[0] == 1 else f"{NOBODY}, and both in one of the `strata`")
     first, second = count[used].T
     public = MEMBERSHIP if count.shape[0] == 1 else f"{MEMBERSHIP} and stratum"
     share = second / (first + second)
@@ -146,5 +146,5 @@ def about_sizes(
 def sizes(count: NDArray[np.float64]) -> tuple[int, int]:
     """Return the public sizes of the two groups."""
     if not np.all(count > 0):
-        raise InputError(_NOBODY)
+        raise InputError(NOBODY)
     return int(count[0]), int(count[1])

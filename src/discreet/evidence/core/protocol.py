@@ -1,12 +1,16 @@
-"""What a test says of itself: all that the command line, plans, reports, docs and checks ask of it."""
+"""What a test says of itself: to the command line, plans, reports, docs and checks, and in records."""
 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
+import numpy as np
+
+from discreet import check
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,6 +25,7 @@ if TYPE_CHECKING:
     from discreet.evidence.core.people import Entries
     from discreet.typing import Bounds, Levels, Protect
 
+_HOME = "discreet.evidence"  # of the tests of this library, one file each
 _EXAMPLE: Mapping[str, Any] = {
     "group": "group",
     "partner": "partner",
@@ -258,3 +263,70 @@ def check_test(test: Any) -> None:
         raise InputError(
             "test must be an object such as TwoGroups(group=..., bounds=...), not a name or class"
         )
+
+
+def is_own(kind: type[Any]) -> bool:
+    """Say whether a test is one of this library, which vouches for its certificate."""
+    name = str(getattr(kind, "name", ""))
+    return bool(name) and kind.__module__ == f"{_HOME}.{name.replace('-', '_')}"
+
+
+def described(test: Test) -> dict[str, Any]:
+    """Return a test's name and public arguments as plain values: what a ledger and a report say of it."""
+    kind = type(test)
+    name = kind.name
+    if not is_own(kind):
+        from discreet.evidence.core.registry import is_registered
+
+        name = name if is_registered(kind) else kind.__name__
+    if not is_dataclass(test):
+        return {"name": name}
+    shown = {
+        field.name: plain(getattr(test, field.name))
+        for field in fields(test)
+        # The default alternative was another before: a record says which was meant.
+        if field.name == "alternative" or plain(getattr(test, field.name)) != plain(field.default)
+    }
+    return {"name": name, **shown}
+
+
+def plain(value: Any) -> Any:
+    """Return `value` as JSON can hold it; functions by name, keys never."""
+    if isinstance(value, bytes):
+        return "a key, not shown"
+    if isinstance(value, (np.generic, np.ndarray)):
+        # A float that is wider than Python's stays what it is.
+        held: Any = cast("Any", value).tolist()
+        return str(cast("Any", held)) if isinstance(held, np.generic) else plain(held)
+    if callable(value):
+        return f"{getattr(value, '__module__', '')}:{getattr(value, '__qualname__', 'function')}"
+    if isinstance(value, Mapping):
+        pairs = check.items(cast("Mapping[Any, Any]", value), "a mapping of columns")
+        return {str(plain(key)): plain(entry) for key, entry in pairs}
+    if isinstance(value, (tuple, list)):
+        return [plain(entry) for entry in cast("list[Any]", value)]
+    if isinstance(value, (str, int, float, bool, type(None))):
+        return value
+    message = f"a {check.kind_of(value)} cannot be written down: give text, numbers or lists"
+    return check.attempt(lambda: str(value), message)
+
+
+def is_recognisable(value: Any) -> bool:
+    """Say whether `plain`, or `described`, tells a test or its arguments apart from all others; keys aside.
+
+    Functions without a name of their own (lambdas, closures, partial ones) and tests that are no data classes
+    are not told apart.
+    """
+    if isinstance(value, (str, bytes, int, float, type(None), np.generic, np.ndarray)):
+        return True
+    if callable(value):
+        name = str(getattr(value, "__qualname__", ""))
+        home = sys.modules.get(str(getattr(value, "__module__", "")))
+        return bool(name) and getattr(home, name, None) is value
+    if isinstance(value, Mapping):
+        return all(map(is_recognisable, cast("Mapping[Any, Any]", value).values()))
+    if isinstance(value, (tuple, list)):
+        return all(map(is_recognisable, cast("list[Any]", value)))
+    if not is_dataclass(value):
+        return False
+    return all(is_recognisable(getattr(value, field.name)) for field in fields(value))

@@ -10,19 +10,16 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import pkgutil
-import sys
-from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Any, cast
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from discreet import check
 from discreet.errors import InputError
 from discreet.evidence.core.protocol import Test, is_needed
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from importlib.metadata import EntryPoint
 
 ENTRY_POINTS = "discreet.tests"
@@ -75,68 +72,6 @@ def make_test(name: str, options: Mapping[str, Any]) -> Test:
     return kind(**{option: _settled(option, value) for option, value in options.items()})
 
 
-def is_own(kind: type[Any]) -> bool:
-    """Say whether a test is one of this library, which vouches for its certificate."""
-    return kind.__module__.startswith(f"{_HOME}.") and getattr(kind, "name", "") in own_names()
-
-
-def described(test: Test) -> dict[str, Any]:
-    """Return a test's name and public arguments as plain values: what a ledger and a report say of it."""
-    kind = type(test)
-    name = kind.name if is_own(kind) or _is_registered(kind) else kind.__name__
-    if not dataclasses.is_dataclass(test):
-        return {"name": name}
-    shown = {
-        field.name: plain(getattr(test, field.name))
-        for field in dataclasses.fields(test)
-        # The default alternative was another before: a record says which was meant.
-        if field.name == "alternative" or plain(getattr(test, field.name)) != plain(field.default)
-    }
-    return {"name": name, **shown}
-
-
-def plain(value: Any) -> Any:
-    """Return `value` as JSON can hold it; functions by name, keys never."""
-    if isinstance(value, bytes):
-        return "a key, not shown"
-    if isinstance(value, (np.generic, np.ndarray)):
-        # A float that is wider than Python's stays what it is.
-        held: Any = cast("Any", value).tolist()
-        return str(cast("Any", held)) if isinstance(held, np.generic) else plain(held)
-    if callable(value):
-        return f"{getattr(value, '__module__', '')}:{getattr(value, '__qualname__', 'function')}"
-    if isinstance(value, Mapping):
-        pairs = check.items(cast("Mapping[Any, Any]", value), "a mapping of columns")
-        return {str(plain(key)): plain(entry) for key, entry in pairs}
-    if isinstance(value, (tuple, list)):
-        return [plain(entry) for entry in cast("list[Any]", value)]
-    if isinstance(value, (str, int, float, bool, type(None))):
-        return value
-    message = f"a {check.kind_of(value)} cannot be written down: give text, numbers or lists"
-    return check.attempt(lambda: str(value), message)
-
-
-def is_recognisable(value: Any) -> bool:
-    """Say whether `plain`, or `described`, tells a test or its arguments apart from all others; keys aside.
-
-    Functions without a name of their own (lambdas, closures, partial ones) and tests that are no data classes
-    are not told apart.
-    """
-    if isinstance(value, (str, bytes, int, float, type(None), np.generic, np.ndarray)):
-        return True
-    if callable(value):
-        name = str(getattr(value, "__qualname__", ""))
-        home = sys.modules.get(str(getattr(value, "__module__", "")))
-        return bool(name) and getattr(home, name, None) is value
-    if isinstance(value, Mapping):
-        return all(map(is_recognisable, cast("Mapping[Any, Any]", value).values()))
-    if isinstance(value, (tuple, list)):
-        return all(map(is_recognisable, cast("list[Any]", value)))
-    if not dataclasses.is_dataclass(value):
-        return False
-    return all(is_recognisable(getattr(value, field.name)) for field in dataclasses.fields(value))
-
-
 def _class_in(module: str, name: str) -> type[Test]:
     """Return the class of a module that says it is the test called `name`."""
     members = vars(importlib.import_module(module)).values()
@@ -170,7 +105,7 @@ def _loaded(point: EntryPoint) -> type[Test]:
     return kind
 
 
-def _is_registered(kind: type[Test]) -> bool:
+def is_registered(kind: type[Test]) -> bool:
     """Say whether another package has registered this very class under the name it gives itself."""
     value = f"{kind.__module__}:{kind.__qualname__}"
     return (

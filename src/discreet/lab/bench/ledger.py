@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.lab.bench.timing import interleaved, verdict
 from discreet.privacy.events import Gaussian
 from discreet.privacy.ledger import Ledger, file, payment
+from discreet.privacy.ledger.book import Book
 from discreet.report.text_table import table
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def grown(path: Path, rows: int) -> Ledger:
     ledger = Ledger(path)
     ledger.create("cohort", epsilon=1.0, delta=1e-6)
     with file.opened(path) as opened, opened.transaction("IMMEDIATE") as db:
-        book = payment.book_of(db)
+        book = Book.read(db)
         for _ in range(rows - 1):
             payment.charge(book, "cohort", _COST, "replace", _REQUEST, None)
     return ledger

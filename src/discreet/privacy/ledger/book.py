@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 from discreet import check
 from discreet.errors import InputError, LedgerError
 from discreet.privacy.ledger import chain, file
-from discreet.privacy.ledger.state import DataSet, digest_of, entry_of, replay
+from discreet.privacy.ledger.chain import DataSet, digest_of, entry_of, replay
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping
 
+    from discreet.privacy.ledger.chain import History
     from discreet.privacy.ledger.records import Entry
 
 WHOLE = 32
@@ -32,12 +33,34 @@ class Book:
 
     @classmethod
     def read(cls, db: sqlite3.Connection) -> Book:
-        """Look at the end of the chain and at some of its rows, or all if they are few; refuse faults."""
+        """Look at the end of the chain and at some of its rows, or all if they are few; refuse faults.
+
+        A file of an older layout is upgraded first. The time does not grow with the chain.
+        """
+        if file.version(db) != file.VERSION:
+            upgrade(db)
         head = chain.head_of(db)
-        for fault in glance(db, head):
-            raise broken(fault)
         if head is None:
             raise broken("the head record is missing")
+        faults = file.foreign(db)
+        count = db.execute("SELECT max(position) FROM chain").fetchone()[0] or 0
+        if count <= WHOLE:
+            rows = chain.rows_of(db)
+            faults += chain.faults(rows, head)
+            if not faults:
+                try:
+                    faults = state_faults(db, replay(rows))
+                except LedgerError as error:
+                    faults = [str(error)]
+        else:
+            last = chain.rows_of(db, count, 1)
+            if (head.position, head.hash) != (count, last[0].hash):
+                faults.append(chain.CUT.format(count))
+            start = 1 + uuid.uuid4().int % (count - WHOLE)
+            for first, rows in ((count, last), (start, chain.rows_of(db, start, WHOLE))):
+                faults += chain.breaks(rows, chain.hash_before(db, first, head), first)
+        if faults:
+            raise broken(faults[0])
         return cls(db, head)
 
     def names(self) -> tuple[str, ...]:
@@ -146,35 +169,14 @@ class Book:
         raise broken(f"release_id {release_id!r} is not where the index says")
 
 
-def glance(db: sqlite3.Connection, head: chain.Head | None) -> Iterator[str]:
-    """Yield faults at the end of the chain and in a few rows; the time does not grow with the chain."""
-    yield from file.foreign(db)
-    count = db.execute("SELECT max(position) FROM chain").fetchone()[0] or 0
-    if head is None or count <= WHOLE:
-        rows = chain.rows_of(db)
-        yield from chain.faults(rows, head)
-        yield from state_faults(db, rows)
-        return
-    last = chain.rows_of(db, count, 1)
-    if (head.position, head.hash) != (count, last[0].hash):
-        yield chain.CUT.format(count)
-    yield from chain.breaks(last, chain.hash_before(db, count, head), count)
-    start = 1 + uuid.uuid4().int % (count - WHOLE)
-    yield from chain.breaks(chain.rows_of(db, start, WHOLE), chain.hash_before(db, start, head), start)
-
-
-def state_faults(db: sqlite3.Connection, rows: Sequence[chain.Row]) -> Iterator[str]:
-    """Yield where the running state is not what the rows add up to."""
-    try:
-        histories = replay(rows)
-    except LedgerError as error:
-        yield str(error)
-        return
+def state_faults(db: sqlite3.Connection, histories: Mapping[str, History]) -> list[str]:
+    """Return where the running state is not what the rows, replayed, add up to."""
     if file.version(db) == 1:
-        return
+        return []
+    faults: list[str] = []
     states = {name: history.state.text for name, history in histories.items()}
     if dict(db.execute("SELECT dataset, text FROM state")) != states:
-        yield "the running state is not what the rows add up to"
+        faults.append("the running state is not what the rows add up to")
     places = {
         (name, entry.release_id, entry.position, settled and settled.position, entry.interrupted)
         for name, history in histories.items()
@@ -182,7 +184,8 @@ def state_faults(db: sqlite3.Connection, rows: Sequence[chain.Row]) -> Iterator[
         for settled in (history.settled.get(entry.release_id),)
     }
     if set(db.execute("SELECT dataset, release_id, charge, settle, interrupted FROM entry")) != places:
-        yield "the index of release ids is not that of the rows"
+        faults.append("the index of release ids is not that of the rows")
+    return faults
 
 
 def stored_result(db: sqlite3.Connection, position: int, digest: str) -> str:

@@ -1,4 +1,4 @@
-"""The hash chain: every row seals its own content and all rows before it.
+"""The hash chain, in which every row seals its own content and all rows before it, and what rows add up to.
 
 What it shows: any row edited, removed, inserted or moved, and rows cut from the end, unless whoever did it
 also rewrote every later hash and the head record. A chain has no key, so someone who can write the file can
@@ -10,14 +10,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from discreet.errors import InputError
+from discreet import check
+from discreet.errors import DiscreetError, InputError, LedgerError
+from discreet.privacy import events as event_kinds
+from discreet.privacy.events import NEIGHBOURS
+from discreet.privacy.filter import Filter, Sums
+from discreet.privacy.ledger.records import Budget, Entry
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from discreet.privacy.events import Event
 
 
 COLUMNS = "position, kind, dataset, time, body, hash"
@@ -81,18 +88,14 @@ def breaks(rows: Sequence[Row], previous: str, start: int) -> Iterator[str]:
         if row.position != place:
             yield f"row {place} is missing or moved"
             return
-        if not _holds(row, previous):
+        try:
+            holds = row.hash == seal(previous, row.position, row.kind, row.dataset, row.time, row.body)
+        except InputError:
+            holds = False  # a column that holds no text
+        if not holds:
             yield f"row {place} was changed, or a row before it was changed, removed or moved"
             return
         previous = row.hash
-
-
-def _holds(row: Row, previous: str) -> bool:
-    try:
-        return row.hash == seal(previous, row.position, row.kind, row.dataset, row.time, row.body)
-    except InputError:
-        # A column that holds no text.
-        return False
 
 
 def head_of(db: sqlite3.Connection) -> Head | None:
@@ -119,3 +122,122 @@ def hash_before(db: sqlite3.Connection, position: int, head: Head) -> str:
 def follows(db: sqlite3.Connection, row: Row, head: Head) -> bool:
     """Tell whether a row seals itself and the row before it."""
     return not any(breaks([row], hash_before(db, row.position, head), row.position))
+
+
+@dataclass(frozen=True, slots=True)
+class DataSet:
+    """A data set without its history: total, exact sums over its charges, and how many have a result."""
+
+    filter: Filter
+    adjacency: str
+    sums: Sums = field(default_factory=Sums)
+    settled: int = 0
+
+    @classmethod
+    def create(cls, body: dict[str, Any]) -> DataSet:
+        """Return a data set as the row that creates it says."""
+        adjacency = check.choice(body["neighbours"], "adjacency", tuple(NEIGHBOURS))
+        return cls(Filter(body["epsilon"], body["delta"], body["aside"]), adjacency)
+
+    def charged(self, events: tuple[Event, ...]) -> DataSet:
+        """Return the data set after one more charge."""
+        return replace(self, sums=self.sums.plus(events))
+
+    def released(self) -> DataSet:
+        """Return the data set after one more result."""
+        return replace(self, settled=self.settled + 1)
+
+    @property
+    def total(self) -> dict[str, Any]:
+        """The total as plain JSON values."""
+        rule = self.filter
+        return {
+            "epsilon": rule.epsilon,
+            "delta": rule.delta,
+            "aside": rule.aside,
+            "neighbours": self.adjacency,
+        }
+
+    @property
+    def text(self) -> str:
+        """All of it as one JSON text; its hash stands in the last row of the data set."""
+        return canonical({**self.total, "sums": self.sums.to_dict(), "settled": self.settled})
+
+    @classmethod
+    def read(cls, fields: dict[str, Any]) -> DataSet:
+        """Return the data set that `text` holds."""
+        total = Filter(fields["epsilon"], fields["delta"], fields["aside"])
+        sums = Sums.from_dict(fields["sums"])
+        return cls(total, str(fields["neighbours"]), sums, int(fields["settled"]))
+
+    def budget(self, name: str) -> Budget:
+        """Return the total and what is spent of it."""
+        rule, sums = self.filter, self.sums
+        return Budget(
+            name,
+            rule.epsilon,
+            rule.delta,
+            self.adjacency,
+            rule.aside,
+            rule.spent(sums),
+            rule.left(sums),
+            sums.count,
+            sums.count - self.settled,
+        )
+
+
+@dataclass(slots=True)
+class History:
+    """One data set: its charges by release id in the order they were made, and the rows of their results."""
+
+    state: DataSet
+    entries: dict[str, Entry] = field(default_factory=dict[str, Entry])
+    settled: dict[str, Row] = field(default_factory=dict[str, Row])
+
+
+def replay(rows: Iterable[Row]) -> dict[str, History]:
+    """Return the data sets that the rows tell of; refuse rows that no ledger writes."""
+    histories: dict[str, History] = {}
+    for row in rows:
+        try:
+            body: dict[str, Any] = json.loads(row.body)
+            if row.kind == "create":
+                if row.dataset in histories:
+                    raise InputError("created twice")
+                histories[row.dataset] = History(DataSet.create(body))
+            history = histories[row.dataset]
+            release_id = str(body["release_id"]) if row.kind not in {"create", "upgrade"} else ""
+            entry = history.entries.get(release_id)
+            if row.kind == "charge" and entry is None:
+                history.entries[release_id] = entry = entry_of(row, body)
+                history.state = replace(history.state, sums=history.state.sums.plus(entry.events))
+            elif row.kind == "again" and entry is not None and entry.state == "charged":
+                history.entries[release_id] = replace(entry, interrupted=entry.interrupted + 1)
+            elif row.kind == "settle" and entry is not None and entry.state == "charged":
+                str(body["sha256"])
+                kept = digest_of(row) is not None
+                history.entries[release_id] = replace(entry, state="released", settled=row.hash, kept=kept)
+                history.settled[release_id] = row
+                history.state = history.state.released()
+            elif row.kind not in {"create", "upgrade"}:
+                raise InputError("charged or settled twice")
+            if "state" in body and body["state"] != sha256(history.state.text):
+                raise InputError("another state than its rows add up to")
+        except (DiscreetError, KeyError, TypeError, ValueError, AttributeError):
+            raise LedgerError(f"row {row.position} of the ledger is not one this library writes") from None
+    return histories
+
+
+def entry_of(row: Row, body: dict[str, Any]) -> Entry:
+    """Return the charge that a row makes."""
+    events = tuple(map(event_kinds.from_dict, body["events"]))
+    release_id, automatic = str(body["release_id"]), bool(body.get("automatic"))
+    request = dict(body["request"])
+    by = str(body.get("by", ""))
+    return Entry(row.position, row.time, release_id, request, events, "charged", row.hash, automatic, by=by)
+
+
+def digest_of(row: Row) -> str | None:
+    """Return the hash of the result that a row stored; None where the ledger had no room for the result."""
+    body = json.loads(row.body)
+    return str(body["sha256"]) if body.get("kept", True) else None

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from discreet import check
 from discreet.errors import InputError, LedgerError
 from discreet.privacy.ledger import chain, file, payment
-from discreet.privacy.ledger.book import Book, upgrade
+from discreet.privacy.ledger.book import Book
+from discreet.privacy.ledger.chain import DataSet, replay
 from discreet.privacy.ledger.payment import check_name
 from discreet.privacy.ledger.records import Budget, Charge, Entry, Paid, Verdict
-from discreet.privacy.ledger.state import DataSet, replay
 from discreet.privacy.ledger.verify import verdict
 
 if TYPE_CHECKING:
@@ -135,7 +135,8 @@ class Ledger:
 
     def affords(self, name: str, events: Sequence[Event], adjacency: str) -> None:
         """Raise `BudgetError`, with what is left, if these events would exceed the total; write nothing."""
-        payment.refuse_excess(name, self._dataset(name), payment.checked(events), adjacency)
+        with self._reading() as book:
+            payment.refuse_excess(name, book.dataset(name), payment.checked(events), adjacency)
 
     def entry(self, name: str, release_id: str | None, request: Mapping[str, Any]) -> Entry | None:
         """Return the charge that such a release would not have to make again, or None.
@@ -208,9 +209,7 @@ class Ledger:
             A name for the release, once and for all; invented when absent.
         """
         with self.paying(name, events, adjacency, request, release_id) as reserved:
-            if reserved.paid is None:
-                reserved.store(draw(reserved.charge, reserved.state))
-        return reserved.result()
+            return reserved.paid or reserved.store(draw(reserved.charge, reserved.state))
 
     @contextmanager
     def paying(
@@ -313,7 +312,6 @@ class Ledger:
                 return
             with closing(sqlite3.connect(":memory:", isolation_level=None)) as copy:
                 db.backup(copy)
-                upgrade(copy)
                 yield Book.read(copy)
 
     @contextmanager
@@ -323,4 +321,4 @@ class Ledger:
             file.opened(self.path, create=create) as ledger,
             ledger.transaction("IMMEDIATE", create=create) as db,
         ):
-            yield payment.book_of(db)
+            yield Book.read(db)

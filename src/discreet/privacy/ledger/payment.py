@@ -24,16 +24,16 @@ from discreet.privacy import events as event_kinds
 from discreet.privacy.events import NEIGHBOURS
 from discreet.privacy.filter import has_zcdp
 from discreet.privacy.ledger import chain, file
-from discreet.privacy.ledger.book import Book, upgrade
+from discreet.privacy.ledger.book import Book
+from discreet.privacy.ledger.chain import entry_of
 from discreet.privacy.ledger.records import Charge, Entry, Paid
-from discreet.privacy.ledger.state import entry_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
     from types import FrameType
 
     from discreet.privacy.events import Event
-    from discreet.privacy.ledger.state import DataSet
+    from discreet.privacy.ledger.chain import DataSet
 
 MOST_DRAWS = 8
 """Draws that one charge pays for, all but the last one interrupted, and so not shown to anybody."""
@@ -43,24 +43,17 @@ _LONGEST = 200
 _ROOM = 2**15  # bytes: several times what a row, its state and its index can take
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Reserved:
-    """A release that may be drawn, its cost being on disk; or one that has its result, `paid`."""
+    """A release that may be drawn, its cost being on disk, or one that has its result, `paid`.
+
+    `state` is that of its data set after the charge; `store` takes what was drawn, a JSON text.
+    """
 
     charge: Charge
-    state: DataSet  # of its data set, after the charge
-    keep: Callable[[str], Paid]
+    state: DataSet
+    store: Callable[[str], Paid]
     paid: Paid | None = None
-
-    def store(self, result: str) -> None:
-        """Store what was drawn, a JSON text."""
-        self.paid = self.keep(result)
-
-    def result(self) -> Paid:
-        """Return what may be shown, when it is stored."""
-        if self.paid is None:
-            raise LedgerError(f"release {self.charge.release_id!r} was charged, and nothing was stored")
-        return self.paid
 
 
 def reserve(
@@ -76,10 +69,10 @@ def reserve(
     A release that was interrupted keeps the charge it has.
     """
     with ledger.transaction("IMMEDIATE", keep=True) as db:
-        book_of(db).dataset(name)
+        Book.read(db).dataset(name)
         db.execute("INSERT OR IGNORE INTO room VALUES (1, randomblob(?)), (2, randomblob(?))", (_ROOM, _ROOM))
     with ledger.transaction("IMMEDIATE") as db:
-        book = book_of(db)
+        book = Book.read(db)
         entry = book.find(name, release_id, request)
         paid = None
         if entry is None:
@@ -161,11 +154,11 @@ def store(ledger: file.Open, reserved: Charge, result: str) -> Paid:
     """Store the result; where it does not fit, its hash alone, for which there is room."""
     try:
         with ledger.transaction("IMMEDIATE") as db:
-            return Paid(result, settle(book_of(db), reserved, result), fresh=True)
+            return Paid(result, settle(Book.read(db), reserved, result), fresh=True)
     except sqlite3.Error:
         # The charge is on disk, so the result may be shown; but then it must never be drawn again.
         with ledger.transaction("IMMEDIATE") as db:
-            return Paid(result, settle(book_of(db), reserved, result, kept=False), fresh=True, kept=False)
+            return Paid(result, settle(Book.read(db), reserved, result, kept=False), fresh=True, kept=False)
 
 
 def give_up(book: Book, name: str, release_id: str, result: str) -> str:
@@ -249,13 +242,6 @@ def check_name(value: Any, name: str) -> None:
     """Refuse a name that is not short, printable text."""
     if not isinstance(value, str) or not 0 < len(value) <= _LONGEST or not value.isprintable():
         raise InputError(f"{name} must be printable text of 1 to {_LONGEST} characters")
-
-
-def book_of(db: sqlite3.Connection) -> Book:
-    """Return the book to write to, upgraded first if it has an older layout."""
-    if file.version(db) != file.VERSION:
-        upgrade(db)
-    return Book.read(db)
 
 
 def _differs(name: str, asked: Mapping[str, Any], before: Mapping[str, Any]) -> bool:

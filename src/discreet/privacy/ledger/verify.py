@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from discreet.errors import LedgerError
 from discreet.privacy.ledger import chain, file
 from discreet.privacy.ledger.book import state_faults, stored_result
+from discreet.privacy.ledger.chain import digest_of, replay
 from discreet.privacy.ledger.records import Verdict
-from discreet.privacy.ledger.state import digest_of, replay
 
 if TYPE_CHECKING:
     import sqlite3
@@ -32,11 +32,15 @@ def verdict(db: sqlite3.Connection, head: str | None) -> Verdict:
 
 def _contents(db: sqlite3.Connection, rows: Sequence[chain.Row]) -> Iterator[str]:
     """Yield what is wrong with rows whose chain holds."""
-    wrong = list(state_faults(db, rows))
+    try:
+        histories = replay(rows)
+    except LedgerError as error:
+        yield str(error)
+        return
+    wrong = state_faults(db, histories)
     yield from wrong
     if wrong:
         return
-    histories = replay(rows)
     settled = {
         row.position: digest_of(row) for history in histories.values() for row in history.settled.values()
     }

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, cast
 from discreet import check
 from discreet.errors import DiscreetError, InputError, perhaps
 from discreet.evidence.compare import Compare
-from discreet.evidence.core.registry import described
+from discreet.evidence.core.protocol import described
 from discreet.evidence.pairs import Pairs
 from discreet.methods.parameters import Parameters
 from discreet.privacy.curves import gaussian_budget

@@ -12,7 +12,7 @@ from sqlalchemy import select
 from discreet.errors import DiscreetError
 from discreet.privacy import events as event_kinds
 from discreet.privacy.ledger import chain
-from discreet.privacy.ledger.state import DataSet as State
+from discreet.privacy.ledger.chain import DataSet as State
 from discreet.server import audit, records
 from discreet.server.store.tables import job, purse
 
