@@ -231,6 +231,9 @@ def test_the_whole_story_on_pages(web):
 
         path = registry.find(db, "cohort").source["path"]
     form = {"csrf": word, "name": "second", "path": path, "epsilon": "1", "delta": "1e-6", "metadata": about}
+    refused = web.post("/custody/register", data=form)
+    assert (refused.status_code, "registered as" in refused.text) == (400, True)
+    form["second_total"] = "yes"
     assert web.post("/custody/register", data=form).status_code == 303
     share = {"csrf": word, "action": "share", "holder": "analyst:ana", "epsilon": "1", "delta": "1e-6"}
     assert web.post("/custody/datasets/second", data=share).status_code == 303
@@ -360,6 +363,18 @@ def test_too_many_requests_wait(place):
         assert codes == [200] * 5 + [429] * 3
         assert web.get("/api/v1/datasets", headers=bearer("other")).status_code == 401
         assert web.post("/login", headers={"Cookie": "made=up"}).status_code == 429
+
+
+@pytest.mark.usefixtures("one_minute")
+def test_many_tokens_are_one_person(place):
+    """What somebody may send in a minute does not grow with their tokens and sessions."""
+    place.change(requests_per_minute=6)
+    tokens = [place.token() for _ in range(4)]
+    with TestClient(build(place.config)) as web:
+        codes = [web.get("/api/v1/jobs", headers=bearer(tokens[n % 4])).status_code for n in range(9)]
+        assert codes == [200] * 6 + [429] * 3
+        other = bearer(place.token("custodian"))
+        assert web.get("/api/v1/jobs", headers=other).status_code == 200
 
 
 def test_health_readiness_and_figures(web):

@@ -82,6 +82,21 @@ def test_nobody_pays_twice_for_the_same_question(place):
         seen(place, made, bob)
 
 
+def test_all_releases_can_be_found_some_at_a_time(place, monkeypatch):
+    """The newest first, then those asked before the last one of a list."""
+    monkeypatch.setattr(view, "_PAGE", 2)
+    made = [place.submit({**ASK, "epsilon": 0.1 + number / 100}) for number in range(5)]
+    place.work()
+    time.sleep(max(0.0, max(place.row(each).visible for each in made) - time.time()))
+    found, before, pages = [], None, 0
+    with place.store.reading() as db:
+        while pages == 0 or before is not None:
+            page, before = view.releases(db, place.config, place.ana, "cohort", before)
+            found += [each["id"] for each in page]
+            pages += 1
+    assert (found, pages) == (made[::-1], 3)
+
+
 def test_before_its_slot_nothing_is_told(place):
     """A finished job, a failed one and a waiting one look the same until the slot has come."""
     place.change(first_answer_seconds=3600.0)

@@ -1,12 +1,16 @@
 """A server that really runs: the Python client, the command line, workers killed with -9, time and memory."""
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
 import uuid
+from types import SimpleNamespace
 
+import httpx
+import numpy as np
 import pytest
 from live import Live
 from places import ASK
@@ -101,11 +105,16 @@ def test_workers_killed_at_random_lose_nothing(place):
 
 
 def test_a_job_that_takes_too_long_is_killed(place, monkeypatch):
-    """Its worker is killed and replaced, the analyst reads the sentence, and nothing is spent."""
+    """Its worker is killed and replaced, the analyst reads the sentence, and nothing is spent.
+
+    A clock that somebody sets, or that is put right, makes no job late.
+    """
 
     def sleeper(*_):
         return Worker(uuid.uuid4().hex, subprocess.Popen(["sleep", "1000"]))
 
+    now = [0.0]
+    monkeypatch.setattr("discreet.server.jobs.supervisor.time", SimpleNamespace(monotonic=lambda: now[0]))
     monkeypatch.setattr(Supervisor, "_spawn", sleeper)
     supervisor = Supervisor(place.store, place.config)
     supervisor.workers = [supervisor._spawn("ask")]
@@ -113,20 +122,85 @@ def test_a_job_that_takes_too_long_is_killed(place, monkeypatch):
     made = place.submit()
     claim = queue.claim(place.store, place.config, slow.name)
     assert claim.id == made
-    with place.store.writing() as db:  # an analyst fills the time on invented people
-        db.execute(update(job).values(started=time.time() - place.config.trial_seconds + 60))
-    assert queue.begin_reading(place.store, claim)  # which takes nothing from the time for data
     supervisor._look()
-    assert (slow.process.poll(), place.row(made).state) == (None, "running")
-    assert place.row(made).started > time.time() - 60
-    with place.store.writing() as db:
-        db.execute(update(job).values(started=time.time() - place.config.job_seconds - 1))
+    now[0] += place.config.trial_seconds - 1  # an analyst fills the time on invented people
+    supervisor._look()
+    assert queue.begin_reading(place.store, claim)  # which takes nothing from the time for data
+    with place.store.writing() as db:  # and the clock of the machine jumps by a day
+        db.execute(update(job).values(started=time.time() - 86_400))
+    for passed in (1.0, place.config.job_seconds - 1):
+        now[0] += passed
+        supervisor._look()
+        assert (slow.process.poll(), place.row(made).state) == (None, "running")
+    now[0] += 2.0
     supervisor._look()
     assert slow.process.poll() == -signal.SIGKILL
     assert supervisor.workers[0] is not slow
     supervisor.stop()
     assert (place.row(made).state, place.row(made).message) == ("overran", ending.OVERRAN)
     assert verify(place.store).charges == 0
+
+
+def test_a_worker_prints_nothing_about_people(place):
+    """What it or a library prints goes nowhere; of an error the server's log has the kind, and no word."""
+    script = (
+        "import os, sys; from discreet.server.jobs import worker; line = worker._hushed(); print('row 7'); "
+        "os.write(1, b'row 7'); os.write(2, b'row 7'); print('row 7', file=sys.stderr); line.write('a word')"
+    )
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (ended.stdout, ended.stderr) == ("", "a word")
+    script = (
+        "from discreet.server.jobs import worker\n"
+        "def fail(*_): raise ValueError('row 7')\n"
+        "worker._work = fail\n"
+        f"worker.main({str(place.config.home)!r}, 'w', 'ask')"
+    )
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    told = json.loads(ended.stderr)
+    assert (ended.returncode, ended.stdout, "row 7" in ended.stderr) == (1, "", False)
+    assert (told["level"], told["message"]) == ("error", "worker w ended: ValueError")
+
+
+def test_a_server_without_workers_that_live_is_not_ready(place, monkeypatch):
+    """Readiness says whether questions can be answered; one that cannot start is not hurried."""
+    spawned = []
+
+    def stillborn(_, lane):
+        spawned.append(lane)
+        return Worker(uuid.uuid4().hex, subprocess.Popen(["false"]), lane)
+
+    with Live(place) as live:
+        assert httpx.get(f"{live.url}/readyz").status_code == 200
+    monkeypatch.setattr(Supervisor, "_spawn", stillborn)
+    monkeypatch.setattr("discreet.server.jobs.supervisor._YOUNG_SECONDS", 1000.0)
+    with Live(place) as live:
+        live.app.state.supervisor.workers[0].process.wait()
+        for _ in range(3):
+            live.app.state.supervisor._look()
+        assert httpx.get(f"{live.url}/readyz").status_code == 503
+        assert len(spawned) == 2
+
+
+def test_answers_come_on_the_grid_and_not_before(place):
+    """Measured over HTTP: whoever looks all the time sees nothing before the slot, the answer after it."""
+    with Live(place, first_answer_seconds=0.5) as live:
+        head = {"Authorization": f"Bearer {place.token()}"}
+        asked = httpx.post(f"{live.url}/api/v1/datasets/cohort/ask", json=ASK, headers=head).json()
+        looks = []
+        while not looks or looks[-1][1] == "working":
+            before = time.time()
+            state = httpx.get(f"{live.url}/api/v1/jobs/{asked['id']}", headers=head).json()["state"]
+            looks.append((before, state, time.time()))
+    row = place.row(asked["id"])
+    slots = (row.visible - row.submitted) / 0.5
+    assert slots == pytest.approx(2 ** round(np.log2(slots)), rel=1e-6)
+    assert looks[-1][1] == "answered"
+    for before, state, after in looks:
+        if after < row.visible:
+            assert state == "working"
+        if before > row.visible:
+            assert state == "answered"
+    assert looks[0][2] < row.visible
 
 
 def test_a_worker_has_no_more_memory_than_it_is_given(place, monkeypatch):

@@ -26,6 +26,7 @@ from discreet.server.http.app import build
 from discreet.server.jobs import accept
 from discreet.server.operate import backup, heads
 from discreet.server.operate.doctor import examine
+from discreet.server.operate.home import init
 from discreet.server.operate.running import running, stopped
 from discreet.server.operate.verify import verified, verify
 from discreet.server.store import Store, migrate
@@ -279,6 +280,13 @@ def test_settings_come_from_file_environment_and_command(tmp_path, monkeypatch):
     assert "home already" in serve("init", home).output
 
 
+def test_an_address_with_quotes_is_kept_as_it_is(tmp_path):
+    """A password in it may hold any character."""
+    address = f'sqlite:///{tmp_path}/a"b\\c.db'
+    init(tmp_path / "home", database=address)
+    assert configs.read(tmp_path / "home").database == address
+
+
 def test_a_server_is_set_up_by_commands_alone(tmp_path, cohort):
     """Init, describe, register, account, share, token, state, verify, doctor, backup, restore."""
     home, about = tmp_path / "home", tmp_path / "about.toml"
@@ -292,6 +300,9 @@ def test_a_server_is_set_up_by_commands_alone(tmp_path, cohort):
     assert (
         "Registered cohort" in serve("register", home, "cohort", cohort, "--metadata", about, *budget).output
     )
+    again = ("register", home, "again", cohort, "--metadata", about, *budget)
+    assert "registered as 'cohort'" in serve(*again).output
+    assert serve(*again, "--second-total").exit_code == 0
     about.write_text(serve("metadata", home, "cohort").output)
     assert "version 2" in serve("metadata", home, "cohort", "--change", about).output
     assert (

@@ -28,7 +28,8 @@ def ask(place):
     def ask(path, about, body, **source):
         source["path"] = str(path)
         with place.store.writing() as db:
-            registry.register(db, "test", "other", source, about, epsilon=2.0, delta=1e-6)
+            total = {"epsilon": 2.0, "delta": 1e-6, "second_total": True}
+            registry.register(db, "test", "other", source, about, **total)
             shares.grant(db, "test", "other", "everyone", 2.0, 1e-6)
         made = accept.submit(place.store, place.config, Account("ana", "analyst"), "other", body)
         place.work()

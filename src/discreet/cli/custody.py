@@ -52,6 +52,9 @@ def register(
         [],
         help="More about where data lie and how they are read: separator=;, dictionary=FILE, pheno=FILE, ...",
     ),
+    second_total: bool = typer.Option(
+        False, help="Register data that are registered already: the totals add up."
+    ),
 ) -> None:
     """Register a data set with its total budget. No row is read.
 
@@ -62,7 +65,8 @@ def register(
 
     where = {"path": str(data), **{each.partition("=")[0]: each.partition("=")[2] for each in source}}
     with writing(home) as db:
-        made = registry.register(db, ACTOR, name, where, about, epsilon=epsilon, delta=delta)
+        total: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "second_total": second_total}
+        made = registry.register(db, ACTOR, name, where, about, **total)
     say(f"Registered {made.name}: {len(made.about.columns)} columns, epsilon {epsilon:g} at delta {delta:g}.")
 
 

@@ -157,8 +157,15 @@ class Remote:
         return int(self.server.send("GET", f"{self._path}?{asked}")["budget"]["more"])
 
     def releases(self) -> list[dict[str, Any]]:
-        """Return earlier questions whose releases you may see: looking at them costs nothing."""
-        return self.server.send("GET", f"{self._path}/releases")["releases"]
+        """Return earlier questions whose releases you may see, newest first: looking costs nothing."""
+        found: list[dict[str, Any]] = []
+        before = ""
+        while True:
+            page = self.server.send("GET", f"{self._path}/releases{before}")
+            found += page["releases"]
+            if page.get("older") is None:
+                return found
+            before = f"?before={float(page['older'])!r}"
 
     def release(self, job: str) -> Release:
         """Return the release of an earlier question, by its id."""

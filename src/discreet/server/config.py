@@ -26,6 +26,7 @@ class Config:
     address: str = "127.0.0.1"
     port: int = 8765
     public_url: str = ""
+    trusted_proxies: str = ""
     database: str = ""
     workers: int = 1
     trial_workers: int = 1
@@ -150,6 +151,9 @@ TEMPLATE = """\
 # address = "127.0.0.1"
 # port = 8765
 # public_url = "https://data.example.org"
+# Addresses of proxies whose word counts for where a visitor comes from; without, all visitors behind one
+# share what one address may send.
+# trusted_proxies = "127.0.0.1"
 
 # Everything but the data: one SQLite file here, or PostgreSQL for more than one process or machine.
 # database = "postgresql://user:password@host/name"

@@ -61,20 +61,37 @@ def register(
     *,
     epsilon: float,
     delta: float,
+    second_total: bool = False,
 ) -> DataSet:
-    """Add a data set with its total budget, for good. No row of it is read."""
+    """Add a data set with its total budget, for good. No row of it is read.
+
+    Data that have a total under another name are refused, unless `second_total`: the two add up.
+    """
     check_name(name, "name")
     where = _source(source)
     made = metadata.read(about)
     if db.execute(select(tables.dataset.c.name).where(tables.dataset.c.name == name)).first() is not None:
         raise InputError(f"there is a data set {name!r} already, and totals are final; choose another name")
+    if not second_total:
+        _refuse_twice(db, where)
     row = {"name": name, "source": json.dumps(where), "state": "open", "version": 1, "created": time.time()}
     added = records.add(db, "dataset", **row)
     version = _add_version(db, actor, name, 1, made)
     budget.open_purse(db, name, "", epsilon=epsilon, delta=delta, neighbours=made.neighbours)
-    total = {"epsilon": epsilon, "delta": delta}
-    audit.append(db, "register", name, actor, added, version, **total, metadata=made.to_dict())
+    said = {"epsilon": epsilon, "delta": delta, "second_total": second_total}
+    audit.append(db, "register", name, actor, added, version, **said, metadata=made.to_dict())
     return DataSet(name, 1, "open", "", made, where)
+
+
+def _refuse_twice(db: Connection, where: Mapping[str, Any]) -> None:
+    """Refuse data that are registered already: their people would be asked about beyond their total."""
+    place = Path(where["path"]).resolve()
+    for row in db.execute(select(tables.dataset.c.name, tables.dataset.c.source)):
+        if Path(json.loads(row.source)["path"]).resolve() == place:
+            raise InputError(
+                f"these data are registered as {row.name!r}: change its metadata instead. A second total for "
+                "the same people adds to the first; if you mean that, say so: second total"
+            )
 
 
 def change(db: Connection, actor: str, name: str, about: Mapping[str, Any]) -> int:

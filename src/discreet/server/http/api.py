@@ -15,7 +15,7 @@ from discreet.server import toml
 from discreet.server.datasets import question as questions
 from discreet.server.datasets import registry
 from discreet.server.http import openapi
-from discreet.server.http.pages import asked_version
+from discreet.server.http.pages import asked_before, asked_version
 from discreet.server.http.session import bearer, config_of, store_of
 from discreet.server.jobs import accept, view
 from discreet.version import __version__
@@ -69,11 +69,12 @@ def _cost(request: Request) -> Gaussian | None:
 
 
 def releases(request: Request) -> Response:
-    """List the releases of a data set that the caller may see."""
+    """List the releases of a data set that the caller may see, some at a time."""
     who = bearer(request, "read")
+    name, before = request.path_params["name"], asked_before(request)
     with store_of(request).reading() as db:
-        found = view.releases(db, config_of(request), who.account, request.path_params["name"])
-    return JSONResponse({"releases": found})
+        found, older = view.releases(db, config_of(request), who.account, name, before)
+    return JSONResponse({"releases": found, "older": older})
 
 
 async def ask(request: Request) -> Response:

@@ -75,7 +75,8 @@ def build(config: Config) -> Starlette:
         exception_handlers={DiscreetError: refused, HTTPException: denied},
         lifespan=life,
     )
-    app.state.store, app.state.config, app.state.denials = store, config, denials
+    app.state.store, app.state.config = store, config
+    app.state.rates, app.state.denials = rates, denials
     login.prepare(app, config)
     return app
 

@@ -83,8 +83,9 @@ def _again(
     """Show the form once more, as it was filled in, and what is wrong with it."""
     with store_of(request).reading() as db:
         left = view.about_budget(db, who.account, found.name)
-        released = view.releases(db, config_of(request), who.account, found.name)
-    shown = {"found": found, "left": left, "releases": released, "form": form, "words": str(refusal)}
+        released, older = view.releases(db, config_of(request), who.account, found.name)
+    shown = {"found": found, "left": left, "releases": released, "older": older}
+    shown |= {"form": form, "words": str(refusal)}
     status = 409 if isinstance(refusal, BudgetError) else 400
     return page("dataset.html", who, status, **shown)
 

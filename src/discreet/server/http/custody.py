@@ -58,6 +58,7 @@ def register(request: Request, who: Visitor, form: dict[str, str]) -> Response:
                 about,
                 epsilon=number(form, "epsilon"),
                 delta=number(form, "delta"),
+                second_total=form.get("second_total") == "yes",
             )
     except DiscreetError as refusal:
         return page("register.html", who, 400, form=form, words=str(refusal))

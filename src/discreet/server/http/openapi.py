@@ -16,7 +16,9 @@ from discreet.version import __version__
 
 _TEXT = {"type": "string"}
 _MORE = "About how many more releases like this one your share and the total allow."
-_COUNTED = {
+_COUNTED = ("version", "epsilon", "delta")
+_SAID = {
+    "before": "Older ones: what `older` said in the answer before.",
     "version": "An earlier version of the metadata.",
     "epsilon": "Count in budget.more how many more releases with this epsilon fit.",
     "delta": "Their delta; 1e-6 if absent.",
@@ -52,7 +54,10 @@ def document() -> dict[str, Any]:
                 }
             },
             "/api/v1/datasets/{name}/releases": {
-                "get": _operation("Its releases that you may see", {"type": "object"}, "name")
+                "get": {
+                    **_operation("Its releases that you may see, newest first", {"type": "object"}, "name"),
+                    "parameters": [_parameter("name", "path"), _parameter("before")],
+                }
             },
             **{
                 f"/api/v1/datasets/{{name}}/{kind}": {"post": _posted(words, job)}
@@ -145,7 +150,7 @@ def _operation(
 
 def _parameter(name: str, place: str = "query") -> dict[str, Any]:
     made = {"name": name, "in": place, "required": place == "path", "schema": _TEXT}
-    return {**made, **({"description": _COUNTED[name]} if name in _COUNTED else {})}
+    return {**made, **({"description": _SAID[name]} if name in _SAID else {})}
 
 
 def _posted(words: str, answer: dict[str, Any]) -> dict[str, Any]:

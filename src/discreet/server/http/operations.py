@@ -26,10 +26,10 @@ def healthz(_: Request) -> Response:
 
 
 def readyz(request: Request) -> Response:
-    """Say whether the database answers, is the one it was, and has the right schema."""
+    """Say whether the database answers, is the one it was, has the right schema, and workers are alive."""
     try:
-        ready = migrate.revision(store_of(request)) == migrate.newest()
-    except StoreError:
+        ready = migrate.revision(store_of(request)) == migrate.newest() and request.app.state.supervisor.works
+    except (StoreError, AttributeError):  # away, or the server is starting
         ready = False
     return JSONResponse({"ready": ready}, 200 if ready else 503)
 

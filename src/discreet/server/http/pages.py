@@ -13,6 +13,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from discreet import check
+from discreet.errors import InputError
 from discreet.report.page import page as report_page
 from discreet.report.save import to_text
 from discreet.server.accounts import credentials
@@ -46,8 +47,10 @@ def dataset(request: Request) -> Response:
     with store_of(request).reading() as db:
         found = registry.seen_by(db, who.account, request.path_params["name"], version)
         left = view.about_budget(db, who.account, found.name)
-        released = view.releases(db, config_of(request), who.account, found.name)
-    shown: dict[str, Any] = {"found": found, "left": left, "releases": released, "old": version is not None}
+        before = asked_before(request)
+        released, older = view.releases(db, config_of(request), who.account, found.name, before)
+    shown: dict[str, Any] = {"found": found, "left": left, "old": version is not None}
+    shown |= {"releases": released, "older": older}
     return page("dataset.html", who, **shown, form={}, words="")
 
 
@@ -57,6 +60,14 @@ def asked_version(request: Request) -> int | None:
     if text is None:
         return None
     return check.whole(int(text) if text.isdecimal() and len(text) < 9 else 0, "version")
+
+
+def asked_before(request: Request) -> float | None:
+    """Return the time before which releases were asked for that a list begins with; None for the newest."""
+    try:
+        return None if "before" not in request.query_params else float(request.query_params["before"])
+    except ValueError:
+        raise InputError("before must be a time: what `older` said") from None
 
 
 def job(request: Request) -> Response:

@@ -66,9 +66,15 @@ def bearer(request: Request, scope: str, *roles: str) -> Visitor:
 
 
 def _known(request: Request, found: Visitor | None) -> Visitor | None:
-    """Leave a word with the request about who sent it: a denied one is written down with it."""
-    if found is not None:
+    """Leave a word with the request about who sent it; one person's requests count as one visitor's.
+
+    However many credentials somebody has: their number is theirs to choose.
+    """
+    if found is not None and getattr(request.state, "actor", None) is None:
         request.state.actor = found.account.name
+        most = config_of(request).requests_per_minute
+        if not request.app.state.rates.allows(f"account {found.account.name}", most):
+            raise HTTPException(429, "Too many requests: wait a minute.", {"Retry-After": "60"})
     return found
 
 

@@ -11,7 +11,7 @@ import threading
 import time
 import uuid
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select
 
@@ -24,17 +24,23 @@ if TYPE_CHECKING:
     from discreet.server.config import Config
     from discreet.server.store import Store
 
-_LOOK_SECONDS, _SWEEP_SECONDS = 0.2, 5.0
+_LOOK_SECONDS, _SWEEP_SECONDS, _YOUNG_SECONDS = 0.2, 5.0, 1.0
 log = logging.getLogger("discreet.server")
 
 
 @dataclass(slots=True)
 class Worker:
-    """A process, the name it takes jobs under, and which of them it takes."""
+    """A process, the name it takes jobs under, which of them it takes, and what it is at since when.
+
+    Times here are of a clock that nobody sets: one that jumps makes no job late.
+    """
 
     name: str
     process: subprocess.Popen[bytes]
     lane: str = "ask"
+    begun: float = field(default_factory=time.monotonic)
+    at: tuple[Any, ...] = ()
+    since: float = 0.0
 
 
 @dataclass(slots=True)
@@ -99,7 +105,17 @@ class Supervisor:
                 return
             except StoreError:
                 log.warning("the database cannot be used just now")
-                time.sleep(1.0)
+                self.stopping.wait(1.0)
+            except OSError:
+                log.warning("a worker cannot be started just now")
+                self.stopping.wait(1.0)
+
+    @property
+    def works(self) -> bool:
+        """Whether somebody watches over the workers, and one of each kind there should be is alive."""
+        alive = {worker.lane for worker in self.workers if worker.process.poll() is None}
+        watched = self.thread is not None and self.thread.is_alive()
+        return watched and alive == {worker.lane for worker in self.workers}
 
     def _look(self) -> None:
         for place, worker in enumerate(self.workers):
@@ -107,7 +123,8 @@ class Supervisor:
             if late:
                 worker.process.kill()
                 worker.process.wait()
-            if late or worker.process.poll() is not None:
+            young = time.monotonic() - worker.begun < _YOUNG_SECONDS  # one that cannot start is not hurried
+            if late or (worker.process.poll() is not None and not young):
                 log.warning("worker %s ended; it is replaced", worker.name)
                 self._take_back(worker, late=late)
                 self.workers[place] = self._spawn(worker.lane)
@@ -118,15 +135,17 @@ class Supervisor:
         Time on invented people is counted by itself: an analyst who fills it takes nothing from the time for
         data, and cannot make a question fail there.
         """
-        asked = select(job.c.started, job.c.draws, job.c.reading).where(
+        asked = select(job.c.id, job.c.attempts, job.c.reading, job.c.draws).where(
             job.c.worker == worker.name, job.c.state.in_(("running", "charged"))
         )
         with self.store.reading() as db:
             row = db.execute(asked).first()
         if row is None:
             return False
+        if worker.at != row[:3]:
+            worker.at, worker.since = row[:3], time.monotonic()
         limit = self.config.trial_seconds if row.reading is None else self.config.job_seconds
-        return time.time() - row.started > limit * (2 if row.draws else 1)
+        return time.monotonic() - worker.since > limit * (2 if row.draws else 1)
 
     def _take_back(self, worker: Worker, *, late: bool = False) -> None:
         try:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from discreet.server.store import Connection
 
 ANSWERED = ("done", "approved")
+_PAGE = 500  # releases in one list
 _PUBLIC = {"done": "answered", "approved": "answered", "held": "awaiting approval", "overran": "failed"}
 _COLUMNS: Any = [column for column in job.c if column.name not in {"result", "detail"}]
 
@@ -96,8 +97,13 @@ def mine(db: Connection, config: Config, account: Account, count: int = 100) -> 
     return [told(config, row) for row in db.execute(asked.limit(count))]
 
 
-def releases(db: Connection, config: Config, account: Account, dataset: str) -> list[dict[str, Any]]:
-    """Return the releases of a data set that the account may see, newest question first."""
+def releases(
+    db: Connection, config: Config, account: Account, dataset: str, before: float | None = None
+) -> tuple[list[dict[str, Any]], float | None]:
+    """Return the releases of a data set that the account may see, newest question first.
+
+    Beside them, where there are more: the time that still older ones were asked before.
+    """
     found = registry.seen_by(db, account, dataset)
     seen = (
         job.c.dataset == dataset,
@@ -108,7 +114,11 @@ def releases(db: Connection, config: Config, account: Account, dataset: str) -> 
     asked = select(*_COLUMNS).where(*seen).order_by(job.c.submitted.desc())
     if account.role == "analyst" and found.about.releases == "own":
         asked = asked.where(job.c.account == account.name)
-    return [told(config, row) for row in db.execute(asked.limit(1000))]
+    if before is not None:
+        asked = asked.where(job.c.submitted < before)
+    rows = db.execute(asked.limit(_PAGE + 1)).all()
+    older = rows[_PAGE - 1].submitted if len(rows) > _PAGE else None
+    return [told(config, row) for row in rows[:_PAGE]], older
 
 
 def everything(db: Connection, dataset: str) -> list[Any]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
 import threading
 import time
+import traceback
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from discreet.server import config as configs
 from discreet.server.jobs import queue
@@ -38,12 +40,21 @@ def main(home: str, name: str, lane: str, position: str = "", sealed: str = "") 
         stop.set()
 
     signal.signal(signal.SIGTERM, end)
+    line = _hushed()
+    try:
+        _begin(stop, home, name, lane, (int(position), sealed) if position else None)
+    except BaseException as error:  # noqa: BLE001  (its words are for nobody: they may be about people)
+        line.write(json.dumps(_said(name, error)) + "\n")
+        raise SystemExit(1) from None
+
+
+def _begin(stop: threading.Event, home: str, name: str, lane: str, seen: tuple[int, str] | None) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which asks us to stop
     config = configs.read(Path(home))
     _limit_memory(config.job_memory_mb)
     with running(config.home), Store(config.url) as store:
-        if position:
-            store.memory.advance(int(position), sealed)
+        if seen is not None:
+            store.memory.advance(*seen)
         _work(stop, store, config, name, lane)
 
 
@@ -81,6 +92,26 @@ def _renewed(store: Store, claim: Claim) -> Generator[None]:
     finally:
         done.set()
         thread.join()
+
+
+def _hushed() -> IO[str]:
+    """Send to nowhere what this process prints, also from libraries: it may speak of people.
+
+    What comes back is a line to the server's log, for what this module says itself.
+    """
+    line = os.fdopen(os.dup(2), "w", buffering=1, encoding="utf-8")
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (1, 2):
+        os.dup2(nowhere, stream)
+    os.close(nowhere)
+    return line
+
+
+def _said(name: str, error: BaseException) -> dict[str, Any]:
+    """Return what a log may hold of an error: its kind and the way to it, none of its words."""
+    way = [f"{frame.name}:{frame.lineno}" for frame in traceback.extract_tb(error.__traceback__)]
+    told = f"worker {name} ended: {type(error).__name__}"
+    return {"level": "error", "logger": "discreet.worker", "message": told, "trace": way}
 
 
 def _limit_memory(megabytes: int) -> None:

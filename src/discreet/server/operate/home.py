@@ -10,6 +10,7 @@ from sqlalchemy import select
 from discreet.errors import InputError
 from discreet.server import audit, config
 from discreet.server.accounts import credentials, people
+from discreet.server.datasets.metadata import to_toml_value
 from discreet.server.store import Store, migrate
 from discreet.server.store.tables import account
 
@@ -32,7 +33,7 @@ def init(home: Path, *, database: str | None = None, custodian: str = "custodian
         text = config.TEMPLATE
         if database is not None:
             text = text.replace(
-                '# database = "postgresql://user:password@host/name"', f'database = "{database}"'
+                '# database = "postgresql://user:password@host/name"', f"database = {to_toml_value(database)}"
             )
         path = home / config.FILE
         with os.fdopen(

@@ -53,7 +53,7 @@ def run(config: Config, say: Callable[[str], Any]) -> None:
 
 
 def listening(app: Starlette, config: Config) -> uvicorn.Config:
-    """Return how the server listens: no word about itself, no trust in what a proxy claims, TLS if set up."""
+    """Return how the server listens: no word about itself, no trust in proxies but those named, TLS."""
     return uvicorn.Config(
         app,
         host=config.address,
@@ -61,7 +61,8 @@ def listening(app: Starlette, config: Config) -> uvicorn.Config:
         log_config=None,
         access_log=False,
         server_header=False,
-        proxy_headers=False,
+        proxy_headers=bool(config.trusted_proxies),
+        forwarded_allow_ips=config.trusted_proxies or None,
         timeout_graceful_shutdown=10,
         ssl_certfile=str(config.home / config.tls_certificate) if config.tls_certificate else None,
         ssl_keyfile=str(config.home / config.tls_key) if config.tls_key else None,
