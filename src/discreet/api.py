@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import ExitStack
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,6 @@ from discreet.gather import gathered
 from discreet.measure import measuring
 from discreet.methods.parameters import TEXTS, Parameters
 from discreet.methods.registry import METHODS
-from discreet.progress import notebook_bar
 from discreet.request import about_data, about_evidence
 
 if TYPE_CHECKING:
@@ -139,7 +139,10 @@ def discover(
     if stored is not None:
         return stored
     with ExitStack() as stack:
-        stack.enter_context(notebook_bar("testing", None))
+        if "IPython" in sys.modules:
+            from discreet.progress import notebook_bar
+
+            stack.enter_context(notebook_bar("testing", None))
         observed = None
         if engine == "local" and METHODS[asked.method].asks_people:
             observed = gathered(source, test, **which, panel=asked.method == "auto")

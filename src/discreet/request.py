@@ -25,8 +25,7 @@ from discreet.methods.registry import METHODS
 from discreet.privacy.curves import gaussian_budget
 from discreet.privacy.events import gaussian_events
 from discreet.report.parts import BudgetLine
-from discreet.report.record import FORMAT
-from discreet.report.release import Release
+from discreet.report.record import FORMAT, from_json, to_json
 from discreet.typing import Frame
 
 if TYPE_CHECKING:
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
     from discreet.privacy.events import Event
     from discreet.privacy.ledger import Charge, Ledger, Paid
     from discreet.privacy.ledger.chain import DataSet
+    from discreet.report.release import Release
 
 LedgerLike: TypeAlias = "Ledger | str | PathLike[str]"
 """A ledger, or the path of its file."""
@@ -128,7 +128,7 @@ class Request:
         with self.ledger.paying(*about) as reserved:
             paid = reserved.paid
             if paid is not None:
-                payment.is_new, payment.release = False, Release.from_json(paid.result)
+                payment.is_new, payment.release = False, from_json(paid.result)
                 yield payment
             else:
                 payment.line = _budget_line(reserved.charge, reserved.state)
@@ -137,7 +137,7 @@ class Request:
                 except BaseException as error:
                     error.add_note(_INTERRUPTED.format(reserved.charge.release_id))
                     raise
-                paid = reserved.store(payment.release.to_json())
+                paid = reserved.store(to_json(payment.release))
         if not paid.kept:
             warnings.warn(
                 "the disk has no room for this result in the ledger: save it elsewhere now, for it is paid "
@@ -287,7 +287,7 @@ def stored(ledger: LedgerLike, dataset: str, release_id: str | None = None) -> R
     for name in reversed(made) if release_id is None else [release_id]:
         paid = book.result(dataset, name)
         if json.loads(paid.result).get("format") == FORMAT:
-            return _with_head(Release.from_json(paid.result), paid)
+            return _with_head(from_json(paid.result), paid)
         if release_id is not None:
             raise InputError(
                 f"{release_id!r} is the answer to a single test: ask discreet.test the same again, with this "

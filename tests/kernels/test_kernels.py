@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet import kernels
-from discreet.data.plink.bed import DOSES
-from discreet.data.plink.kernel import count_in_numpy, count_rows, mask_words
+from discreet.data.plink.bed import DOSES, count_in_numpy, count_rows, mask_words
 from discreet.data.plink.products import _planes
 from discreet.lab.cohort import Simulated
 

@@ -38,7 +38,7 @@ def to_json(release: Release, indent: int | None = None) -> str:
 def to_dict(release: Release) -> dict[str, Any]:
     """Return the record as what JSON can hold."""
     privacy, fdr, values = release.privacy, release.fdr, release.values
-    nothing = [None] * len(release)
+    nothing = [None] * len(release.discoveries)
     noisy, noise = (nothing, nothing) if values is None else (values.noisy, values.noise)
     return {
         "format": FORMAT,

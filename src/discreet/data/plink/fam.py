@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.data.plink.lines import all_have, fields, lines
+from discreet.data.plink.variants import all_have, fields, lines
 from discreet.errors import InputError, no_column
 
 if TYPE_CHECKING:

@@ -20,10 +20,8 @@ from discreet.data.plink.fam import (
     read_psam,
     read_strata,
 )
-from discreet.data.plink.frequency import read_frequency
-from discreet.data.plink.lines import text_of
 from discreet.data.plink.products import Products
-from discreet.data.plink.variants import Variants, read_variants
+from discreet.data.plink.variants import Variants, read_frequency, read_variants, text_of
 from discreet.errors import InputError
 
 if TYPE_CHECKING:

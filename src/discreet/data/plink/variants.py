@@ -1,4 +1,7 @@
-"""The variants of a .bim or .pvar file, in the file's own bytes: a name is cut out only when asked for."""
+"""PLINK's text files as bytes: lines and fields, the variants of a .bim or .pvar file, public frequencies.
+
+A variant's name is cut out of its line only when it is asked for.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,6 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from discreet.block import Names
-from discreet.data.plink.lines import all_have, lines
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
@@ -169,3 +171,95 @@ def read_pvar(path: Path) -> Variants:
     if starts.size == 0 or not all_have(text, starts, len(header)):
         raise InputError(f"{path}: every line must have as many fields as the header")
     return Variants(path, text, starts, (first, second, third, fourth, fifth), np.arange(starts.size))
+
+
+_LINES = 2**16  # looked at together
+_REFUSED = bytes(set(range(ord(" "))) - set(b"\t\n\r")) + b"\x7f"
+
+
+def text_of(path: Path) -> str:
+    """Return a text file whole."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except (OSError, UnicodeDecodeError):
+        raise InputError(f"{path}: cannot be read as UTF-8 text") from None
+
+
+def fields(path: Path) -> list[list[str]]:
+    """Return the fields of each line that has some.
+
+    Only a line feed ends a line and only ASCII blanks part fields: no name, however odd, makes two of one.
+    """
+    text_of(path)  # which says what is wrong, if it is no text
+    raw = path.read_bytes().replace(b"\r\n", b"\n")
+    if b"\r" in raw or _odd(raw):
+        raise InputError(f"{path}: the file holds control characters: it is not text, or was tampered with")
+    rows = [[word.decode() for word in line.split()] for line in raw.split(b"\n") if line.strip()]
+    if not rows:
+        raise InputError(f"{path}: the file is empty")
+    return rows
+
+
+def _odd(text: bytes) -> bool:
+    """Say whether there are control characters other than blanks."""
+    return len(text.translate(None, _REFUSED)) != len(text)
+
+
+def lines(path: Path) -> tuple[bytes, NDArray[np.int64]]:
+    """Return a file's bytes and where its lines begin; empty lines at the end do not count."""
+    try:
+        text = path.read_bytes().rstrip()
+    except OSError:
+        raise InputError(f"{path}: cannot be read; .bed, .bim and .fam must lie side by side") from None
+    if not text:
+        raise InputError(f"{path}: the file is empty")
+    if _odd(text):
+        raise InputError(f"{path}: the file holds control characters: it is not text, or was tampered with")
+    ends = np.flatnonzero(np.frombuffer(text, dtype=np.uint8) == ord("\n"))
+    return text, np.concatenate([[0], ends + 1])
+
+
+def all_have(text: bytes, starts: NDArray[np.int64], fields: int) -> bool:
+    """Say whether every line has so many fields, without cutting any out; some lines at a time."""
+    ends = np.append(starts[1:], len(text))
+    for first in range(0, starts.size, _LINES):
+        begin, end = starts[first : first + _LINES], ends[first : first + _LINES]
+        blank = np.frombuffer(text[begin[0] : end[-1]], dtype=np.uint8) <= ord(" ")
+        starts = np.flatnonzero(~blank[1:] & blank[:-1]) + 1
+        words = starts if blank[0] else np.concatenate([[0], starts])
+        if words.size != fields * begin.size:
+            return False
+        # As many words as there should be: each line has its own when its first and last lie inside it.
+        words = words.reshape(begin.size, fields) + begin[0]
+        if np.any(words[:, 0] < begin) or np.any(words[:, -1] >= end):
+            return False
+    return True
+
+
+_COLUMNS = (("ID", "ALT_FREQS"), ("SNP", "MAF"))
+
+
+def read_frequency(path: Path) -> dict[str, float]:
+    """Return the minor allele frequency of each variant listed; NA, or several of them, counts as 0."""
+    listed = text_of(path).splitlines()
+    rows = [line.split() for line in listed if line.strip() and not line.startswith("##")]
+    header = [name.lstrip("#") for name in rows[0]] if rows else []
+    for name, value in _COLUMNS:
+        if name in header and value in header:
+            break
+    else:
+        raise InputError(f"{path}: the header must name ID and ALT_FREQS (.afreq), or SNP and MAF (.frq)")
+    places = header.index(name), header.index(value)
+    if any(len(row) != len(header) for row in rows):
+        raise InputError(f"{path}: every line must have as many fields as the header")
+    return {row[places[0]]: _minor(row[places[1]]) for row in rows[1:]}
+
+
+def _minor(text: str) -> float:
+    try:
+        frequency = float(text)
+    except ValueError:
+        return 0.0
+    return min(frequency, 1 - frequency) if 0 <= frequency <= 1 else 0.0
