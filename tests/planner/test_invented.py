@@ -21,6 +21,8 @@ TESTS = [
     discreet.Trend(group="g", levels=(0, 1), stratum="s", strata=(0, 1)),
     TWO_BY_TWO,
     discreet.RankSum(group="g", alternative="greater"),
+    discreet.LogRank(group="g", event="s"),
+    discreet.LogRank(group="g", event="s", protect="columns", alternative="greater"),
     discreet.Mean(bounds=(0, 1), null=0.4, alternative="greater"),
     discreet.Mean(
         bounds=(0, 1), null={"x": 0.4}, sd=0.3, alternative="two-sided", adjacency="add-remove", least=50

@@ -240,7 +240,9 @@ BAD = [
     {"shape": "round"},
     {"shape": "skewed", "test": discreet.Sign()},
     {"shape": "skewed", "effects": 0.1, "columns": {"a": ["yes"]}},
-    {"test": discreet.Compare(group="g", within="s", levels_within=[0, 1])},
+    {"m": 31, "test": discreet.Compare(group="g", within="s", levels_within=[0, 1])},
+    {"methods": "aware", "test": discreet.Compare(group="g", adjust={"age": (0, 99)})},
+    {"methods": "proved", "test": discreet.Compare(group="g", adjust={"age": (0, 99)})},
     {"centre": 4, "shape": "counts"},
     {"centre": float("nan")},
     {"centre": 4, "test": discreet.Sign()},
@@ -296,6 +298,40 @@ def test_a_comparison_finds_what_its_plan_says(monkeypatch):
         assert_mean_at_most(found, planned + room)
         assert_mean_at_most(1 - found, 1 - planned + room)
     must_fail(assert_mean_at_most, found, wrong=fewer + room, truth=planned - room)
+
+
+BESIDE = {
+    "adjusted": ({"adjust": {"years": (-3, 3), "work": ["a", "b", "c"]}}, 1),
+    "subgroups": ({"within": "work", "levels_within": ["a", "b"]}, 2),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.statistical(3, twins=1)
+@pytest.mark.parametrize("beside", BESIDE)
+def test_covariates_and_subgroups_are_planned(beside):
+    """Planned power is that of `discover` on people like those assumed; words say what was."""
+    options, parts = BESIDE[beside]
+    n, test = 3_000 * parts, discreet.Compare(group="g", **options)
+    columns = {"age": None, "pay": None, "weight": None}
+    asked = {"effects": 0.25, "signals": parts, "methods": "auto", "quick": True, "centre": 0.0, "test": test}
+    planned = discreet.plan(n, repetitions=30, columns=columns, **asked)
+    assert planned.m == 3 * parts
+    assert ("covariates" if parts == 1 else "2 subgroups") in planned.assumed
+    rng, found = np.random.default_rng(4), []
+    for _ in range(60):
+        group = rng.permutation(np.arange(n) % 2)
+        unlike = rng.normal(0.5 * group, size=(2, n)) - 0.25
+        work = np.searchsorted([-0.43, 0.43], unlike[1]) if parts == 1 else rng.integers(0, 2, n)
+        table = {"g": group, "years": unlike[0], "work": np.array(["a", "b", "c"])[work]}
+        table |= {"age": rng.normal(0.25 * group), "pay": rng.normal(size=n), "weight": rng.normal(size=n)}
+        result = discreet.discover(pl.DataFrame(table), test, q=0.1, epsilon=1.0, delta=1e-6, columns=columns)
+        found.append(sum(name.startswith("age") for name in result.discoveries) / parts)
+    found, power, room = np.array(found), planned["auto"].power, 0.1
+    assert_mean_at_most(found, power + room)
+    assert_mean_at_most(1 - found, 1 - power + room)
+    fewer = discreet.plan(n // 12, repetitions=12, columns=columns, **asked)["auto"].power
+    must_fail(assert_mean_at_most, found, wrong=fewer + room, truth=power - room)
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -38,6 +38,13 @@ def plan(
     ),
     alternative: str | None = typer.Option(None, help="two-sided (if absent), greater or less."),
     share: float = typer.Option(0.5, help="The second group's share of the people."),
+    adjust: list[str] = typer.Option(
+        [],
+        help="For compare: a covariate, age=17,90 (bounds) or sex=female,male (levels); repeat for several.",
+    ),
+    subgroups: int = typer.Option(
+        1, min=1, help="For compare: compare inside so many subgroups of one size."
+    ),
     missing: float | None = typer.Option(None, help="For compare: the share of entries that are missing."),
     rate: float | None = typer.Option(
         None, help="For compare: how frequent the first answer of each column is."
@@ -77,12 +84,13 @@ def plan(
     if plot is not None:
         check_picture(plot)
     if sensitivity is not None:
-        refuse_idle(ctx, ["test", "null"], "with --sensitivity, which stands in place of a test")
+        asked = ["test", "null", "adjust", "subgroups"]
+        refuse_idle(ctx, asked, "with --sensitivity, which stands in place of a test")
     else:
         takes = find_test(test).arguments()
-        refuse_idle(
-            ctx, [name for name in ("alternative", "null") if name not in takes], f"with --test {test}"
-        )
+        needed = {"alternative": "alternative", "null": "null", "adjust": "adjust", "subgroups": "within"}
+        idle = [option for option, argument in needed.items() if argument not in takes]
+        refuse_idle(ctx, idle, f"with --test {test}")
     named: Any = method or None  # `plan` checks the words
     with progress("inventing studies", 2 * len(method or METHODS)) as tick:
         planned = run(
@@ -93,7 +101,7 @@ def plan(
             q=q,
             effects=effect,
             signals=signals,
-            test=None if sensitivity is not None else _test(test, sd, alternative, null),
+            test=None if sensitivity is not None else _test(test, sd, alternative, null, adjust, subgroups),
             sensitivity=sensitivity,
             alternative=None if sensitivity is None else cast("Alternative | None", alternative),
             sd=sd,
@@ -124,10 +132,14 @@ def _columns(entries: list[str]) -> dict[str, list[str] | None] | None:
     return {name: levels or None for name, levels in map(with_levels, entries)} or None
 
 
-def _test(name: str, sd: float | None, alternative: str | None, null: float) -> Any:
+def _test(
+    name: str, sd: float | None, alternative: str | None, null: float, adjust: list[str], subgroups: int
+) -> Any:
     """Return the test of that name; where columns are and what they are called does not matter here."""
     kind = find_test(name)
-    stated = {"alternative": alternative, "sd": sd}
+    stated: dict[str, Any] = {"alternative": alternative, "sd": sd, "adjust": adjust or None}
+    if subgroups > 1:
+        stated |= {"within": "subgroup", "levels_within": tuple(range(subgroups))}
     options = {**kind.example(), **{option: value for option, value in stated.items() if value is not None}}
     if "null" in options:
         options["null"] = null

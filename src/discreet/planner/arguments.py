@@ -24,10 +24,13 @@ if TYPE_CHECKING:
 
 OF_TABLES: tuple[str, ...] = ("bh", "auto", "all", "proved", "focus", "aware", "calibrated")
 """The methods that a comparison of two groups can be planned with."""
+OF_ADJUSTED: tuple[str, ...] = ("bh", "auto", "all")
+"""Those of an adjusted comparison."""
 OF_SCORES: tuple[str, ...] = ("bh", "auto", "all", "aware", "calibrated", "mirror", "peel", "oneshot")
 """The methods that tests with scores can be planned with."""
 _SHOWN: dict[tuple[str, ...], tuple[str, ...]] = {
     OF_TABLES: ("bh", "auto", "proved", "aware"),
+    OF_ADJUSTED: ("bh", "auto"),
     OF_SCORES: OF_SCORES,
 }
 _HALF = 0.5
@@ -85,10 +88,15 @@ def columns_of(columns: Any, m: int | None, test: Any, *, tables: bool) -> tuple
     chosen = tuple(_column(name, levels, None if test is None else test.bounds) for name, levels in given)
     if not chosen:
         raise InputError("columns must name at least one column")
-    hypotheses = sum(column.hypotheses for column in chosen)
+    hypotheses = hypotheses_in(chosen, test)
     if m is not None and m != hypotheses:
         raise InputError(f"m and columns disagree: the columns make {hypotheses:,} hypotheses; leave m out")
     return chosen
+
+
+def hypotheses_in(columns: tuple[Column, ...], test: Any) -> int:
+    """Return how many hypotheses the columns make, in all subgroups together."""
+    return sum(column.hypotheses for column in columns) * max(1, len(getattr(test, "levels_within", ())))
 
 
 def _column(name: Any, levels: Any, bounds: Any) -> Column:
@@ -112,11 +120,12 @@ def cohort_of(
 ) -> Cohort:
     """Return the people to invent for a comparison of two groups; m numbers if no columns are said."""
     asked: Compare = Compare(group="group") if test is None else test
-    columns = columns or (Column(bounded=asked.bounds is not None),) * m
-    if asked.within is not None:
+    subgroups = max(1, len(asked.levels_within))
+    if not columns and m % subgroups:
         raise InputError(
-            "test: subgroups (within) cannot be planned together: plan the people of one subgroup, without it"
+            f"m must be a multiple of {subgroups}: every column makes a hypothesis in each subgroup"
         )
+    columns = columns or (Column(bounded=asked.bounds is not None),) * (m // subgroups)
     if rate is not None and not any(column.answers for column in columns):
         raise InputError("rate is about answers, and no column has levels: leave it out")
     if sd is not None and not any(column.bounded for column in columns):

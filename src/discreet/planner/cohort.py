@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import ndtr
 
+from discreet.evidence.core.covariates import Covariates, is_bounds
 from discreet.evidence.core.people import People, Question
 from discreet.planner.shapes import AWAY, PLACED, SHAPES, draw_standardised
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from discreet.evidence.compare import Compare
 
 _WIDTH = 6.0  # standard deviations between the bounds, where nothing is said
+_UNLIKE = 0.5  # standard deviations between the groups in a covariate
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +108,8 @@ class Cohort:
             *([f"{_counted(asked)} of answers, {frequent}"] if asked else []),
             f"{self.missing:.0%} of the entries missing" if self.missing else "no entries missing",
             f"{1 - self.share:.3g} and {self.share:.3g} of the people in the two groups",
+            *([f"{self.subgroups:,} subgroups of one size"] if self.subgroups > 1 else []),
+            *([_alike(len(self.test.adjust))] if self.test.adjust else []),
             "columns independent of one another",
         ]
         return "Assumed: " + "; ".join(words) + "."
@@ -115,13 +120,22 @@ class Cohort:
 
     @property
     def real_places(self) -> NDArray[np.int64]:
-        """The hypotheses that can be real, in order: all but those about answers that nobody gives."""
+        """The hypotheses that can be real, in order: all but those about answers that nobody gives.
+
+        A column is followed through all subgroups.
+        """
         possible = [
             place < column.hypotheses - column.other
             for column in self.columns
             for place in range(column.hypotheses)
         ]
-        return np.flatnonzero(possible)
+        first = len(possible) * np.arange(self.subgroups)
+        return (np.flatnonzero(possible)[:, None] + first).ravel()
+
+    @property
+    def subgroups(self) -> int:
+        """How many subgroups the groups are compared in."""
+        return max(1, len(self.test.levels_within))
 
     def questions(self) -> tuple[Question, ...]:
         """Return the columns, numbers with bounds of 0 and 1 if they have some."""
@@ -141,22 +155,58 @@ class Cohort:
         second = min(max(1, round(n * self.share)), n - 1)
         group = (np.arange(n) >= n - second).astype(np.int8)
         questions = self.questions()
-        values = np.empty((n, effects.size))
+        inside = self._inside(n)
+        values = np.empty((n, effects.size // self.subgroups))
         for question, column in zip(questions, self.columns, strict=True):
             fill = self._answers if column.answers else self._numbers
-            values[:, question.places] = fill(column, group, effects[question.places], rng)
+            for place, own in enumerate(effects.reshape(self.subgroups, -1)):
+                rows = np.flatnonzero(inside == place)
+                filled = fill(column, group[rows], own[question.places], rng)
+                values[rows, question.places] = filled
             if self.missing:
                 values[rng.random(n) < self.missing, question.places] = np.nan
-        return self._asked(values, group)
+        return self._asked(values, group, self._covariates(group, rng))
 
     def nobody(self, group: NDArray[np.int8], n: int) -> People:
         """Return the table that `n` people would fill, groups as in `group`, without its rows."""
-        m = sum(column.hypotheses for column in self.columns)
-        return self._asked(np.zeros((0, m)), np.resize(group, n))
+        none = None if self.test.adjust is None else Covariates(np.zeros(0, dtype=np.bool_), np.zeros((n, 0)))
+        return self._asked(np.zeros((n, 0)), np.resize(group, n), none)
 
-    def _asked(self, values: NDArray[np.float64], group: NDArray[np.int8]) -> People:
-        names = [str(place) for place in range(values.shape[1])]
-        return People(names, self.questions(), self.test.alternative, self.test.protect, values, group)
+    def _asked(
+        self, values: NDArray[np.float64], group: NDArray[np.int8], covariates: Covariates | None
+    ) -> People:
+        hypotheses = sum(column.hypotheses for column in self.columns) * self.subgroups
+        return People(
+            [str(place) for place in range(hypotheses)],
+            self.questions(),
+            self.test.alternative,
+            self.test.protect,
+            values,
+            group,
+            subgroup=None if self.test.within is None else self._inside(group.size),
+            subgroups=self.subgroups,
+            covariates=covariates,
+        )
+
+    def _inside(self, n: int) -> NDArray[np.int32]:
+        """Return in which subgroup each of n people is."""
+        return np.arange(n, dtype=np.int32) % self.subgroups
+
+    def _covariates(self, group: NDArray[np.int8], rng: np.random.Generator) -> Covariates | None:
+        """Return normal covariates in which the groups are not quite alike, levels being parts of them."""
+        if self.test.adjust is None:
+            return None
+        parts: list[NDArray[np.float64]] = []
+        for levels in self.test.adjust.values():
+            z = rng.standard_normal(group.size) + _UNLIKE * (group - self.share)
+            if is_bounds(levels):
+                parts.append(np.clip(2 * z / _WIDTH, -1.0, 1.0)[:, None])
+            else:
+                place = np.minimum((ndtr(z) * len(levels)).astype(np.int64), len(levels) - 1)
+                parts.append(2.0 * (place[:, None] == np.arange(1, len(levels))) - 1)
+        answers = [not is_bounds(levels) for levels in self.test.adjust.values()]
+        each = [part.shape[1] for part in parts]
+        return Covariates(np.repeat(answers, each), np.concatenate(parts, axis=1))
 
     def _numbers(
         self, column: Column, group: NDArray[np.int8], effect: NDArray[np.float64], rng: np.random.Generator
@@ -190,6 +240,11 @@ class Cohort:
                 chosen = np.searchsorted(np.cumsum(law / law.sum())[:-1], drawn[at], side="right")
                 entries[at, chosen] = 1.0
         return entries
+
+
+def _alike(covariates: int) -> str:
+    each = "the covariate" if covariates == 1 else f"each of {covariates:,} covariates"
+    return f"groups {_UNLIKE:g} standard deviations apart in {each}, on which columns do not depend"
 
 
 def _counted(columns: int) -> str:

@@ -73,16 +73,22 @@ class Comparison:
         columns = self.setting.columns
         step = np.linspace(0, len(columns) - 1, max(2, round(len(columns) * m / self.m))).round()
         kept = tuple(columns[int(place)] for place in np.unique(step))
-        setting, hypotheses = replace(self.setting, columns=kept), sum(column.hypotheses for column in kept)
+        setting = replace(self.setting, columns=kept)
+        hypotheses = sum(column.hypotheses for column in kept) * setting.subgroups
         count = min(max(1, round(len(self.effects) * hypotheses / self.m)), setting.real_places.size)
         effects = tuple(np.resize(np.array(self.effects), count).tolist())
         return replace(self, setting=setting, m=hypotheses, effects=effects), hypotheses / self.m
 
     def _run(self, method: str, few: int, whole: Comparison) -> Rates:
         """Return what `method` finds where `few` people and these columns stand for those of `whole`."""
-        real, touched = self._real, np.zeros(self.m, dtype=np.bool_)
-        for question in self.setting.questions():  # an answer more is another one less
-            touched[question.places] = question.places.start <= real[-1]
+        real, differs = self._real, np.zeros(self.m, dtype=np.bool_)
+        differs[real] = True
+        widths = np.array([column.hypotheses for column in self.setting.columns])
+        # An answer more is another one less: all of a question are touched, in that subgroup.
+        questions = np.logical_or.reduceat(
+            differs.reshape(self.setting.subgroups, -1), np.cumsum(widths) - widths, axis=1
+        )
+        touched = np.repeat(questions, widths, axis=1).ravel()
         hits: list[NDArray[np.bool_]] = []
         false: list[int] = []
         for chosen in self._chosen(method, few, whole):
@@ -94,8 +100,11 @@ class Comparison:
 
     def certificate(self) -> str:
         """Return what one person can move, in words."""
-        group = "the group included" if self.setting.test.protect == "everything" else "but for the group"
-        return f"Protected: all entries of a person, {group}."
+        test = self.setting.test
+        beside = {"the group": True, "the subgroup": test.within, "covariates": test.adjust}
+        labels = " and ".join(name for name, asked in beside.items() if asked)
+        how = f"{labels} included" if test.protect == "everything" else f"but for {labels}"
+        return f"Protected: all entries of a person, {how}."
 
     def noise_on_z(self, method: str) -> float | None:
         """Return nothing: the noise of a column depends on what is learned of it."""
@@ -105,7 +114,7 @@ class Comparison:
     def z_per_effect(self) -> float:
         """How fast a z score without privacy rises with the effect."""
         share = self.setting.share
-        return math.sqrt(self.n * (1 - self.setting.missing) * share * (1 - share))
+        return math.sqrt(self.n / self.setting.subgroups * (1 - self.setting.missing) * share * (1 - share))
 
     @property
     def _real(self) -> NDArray[np.int64]:
@@ -155,12 +164,15 @@ def _reported(
     """
     asked, _ = METHODS[asked.method].settle(asked, everyone)
     rho = gaussian_budget(asked.epsilon, asked.delta)
-    if asked.method == "all" and asked.guarantee != "proved":
-        later = schedule(expected(asked.expect, len(everyone)), len(everyone))
-        budget = planned(everyone, rho, later).of(rho)
-        # A person's row is so much shorter; one count of the groups and one of the lengths remain.
-        budget = replace(budget.of(part), groups=budget.groups, norms=budget.norms).of_a_sample(times)
-        return adaptive_bh(measured(people, budget, later).p, asked.q)
+    if asked.method == "all" and asked.guarantee != "proved" and people.covariates is None:
+        later = schedule(expected(asked.expect, len(everyone)) // everyone.subgroups, everyone.columns)
+        p: list[NDArray[np.float64]] = []
+        for some, of_all in zip(people.parts(), everyone.parts(), strict=True):
+            budget = planned(of_all, rho, later).of(rho)
+            # A person's row is so much shorter; one count of the groups and one of the lengths remain.
+            budget = replace(budget.of(part), groups=budget.groups, norms=budget.norms).of_a_sample(times)
+            p.append(measured(some, budget, later).p)
+        return adaptive_bh(np.concatenate(p), asked.q)
     times *= part
     larger = replace(asked, epsilon=_epsilon(rho * times, asked.delta)) if times != 1 else asked
     return METHODS[larger.method].ready(larger, people).draw().indices
@@ -179,7 +191,16 @@ def _epsilon(rho: float, delta: float) -> float:
 
 
 def _textbook(people: People) -> NDArray[np.float64]:
-    """Return the p-values of the test without privacy: a difference of means among those present."""
+    """Return the p-values of the test without privacy, for every hypothesis."""
+    z = np.concatenate([_difference(part) for part in people.parts()])
+    sides = 2 if people.alternative == "two-sided" else 1
+    return np.minimum(sides * np.asarray(scipy.special.ndtr(-toward(z, people.alternative))), 1.0)
+
+
+def _difference(people: People) -> NDArray[np.float64]:
+    """Return z of the difference of means among those present; with covariates, of their regression."""
+    if people.covariates is not None:
+        return _regression(people, people.covariates.values)
     present = ~np.isnan(people.values)
     means: list[NDArray[np.float64]] = []
     errors: list[NDArray[np.float64]] = []
@@ -192,6 +213,20 @@ def _textbook(people: People) -> NDArray[np.float64]:
         means.append(mean)
         errors.append(spread / count)
     error = np.sqrt(errors[0] + errors[1])
-    z = np.divide(means[1] - means[0], error, out=np.zeros(len(people)), where=error > 0)
-    sides = 2 if people.alternative == "two-sided" else 1
-    return np.minimum(sides * np.asarray(scipy.special.ndtr(-toward(z, people.alternative))), 1.0)
+    return np.divide(means[1] - means[0], error, out=np.zeros(len(people)), where=error > 0)
+
+
+def _regression(people: People, covariates: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return z of the group in a regression of each column on group and covariates."""
+    z = np.zeros(len(people))
+    for place, column in enumerate(people.values.T):
+        known = ~np.isnan(column)
+        count = int(np.count_nonzero(known))
+        rest = np.column_stack([np.ones(count), covariates[known]])
+        both = np.column_stack([column[known], people.group[known]])
+        value, group = (both - rest @ np.linalg.lstsq(rest, both, rcond=None)[0]).T
+        left = float(group @ group)
+        slope = float(group @ value) / max(left, 1e-12)
+        error = math.sqrt(float(np.sum((value - slope * group) ** 2)) / count / max(left, 1e-12))
+        z[place] = slope / error if error > 0 else 0.0
+    return z

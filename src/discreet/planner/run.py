@@ -15,11 +15,13 @@ from discreet.evidence.compare import Compare
 from discreet.evidence.core.arguments import alternative_of
 from discreet.methods.parameters import TEXTS, refuse_idle
 from discreet.planner.arguments import (
+    OF_ADJUSTED,
     OF_SCORES,
     OF_TABLES,
     cohort_of,
     columns_of,
     effect_sizes,
+    hypotheses_in,
     methods_to_try,
     number_of_signals,
     parameters_of,
@@ -180,23 +182,19 @@ def plan(
     (10, 'calibrated')
     """
     tables = sensitivity is None and (test is None or isinstance(test, Compare))
-    if isinstance(test, Compare) and test.adjust is not None:
-        raise InputError(
-            "how many people an adjusted comparison takes depends on how alike the groups are: plan without "
-            "adjust, and see `discreet bench adjusted` for what strong confounding costs"
-        )
     n = check.whole(n, "n", 20, _MOST_PEOPLE if tables else 10**9)
     asked_columns = columns_of(columns, m, test, tables=tables)
     if asked_columns:
-        m = sum(column.hypotheses for column in asked_columns)
+        m = hypotheses_in(asked_columns, test)
     m = check.whole(500 if m is None else m, "m", 1, 10**8)
     quick, curve = check.flag(quick, "quick"), check.flag(curve, "curve")
     if alternative is not None and sensitivity is None:
         raise InputError("alternative is for z scores of your own (sensitivity): give it to the test")
     looks = alternative_of("two-sided" if alternative is None else alternative)
+    offered = OF_TABLES if getattr(test, "adjust", None) is None else OF_ADJUSTED
     chosen, notes = methods_to_try(
         methods,
-        OF_TABLES if tables else OF_SCORES,
+        offered if tables else OF_SCORES,
         signed=sensitivity is not None and looks != "two-sided",
     )
     options = {"dependence": dependence, "cutoffs": cutoffs, "k": k}
