@@ -13,13 +13,11 @@ from discreet import check
 from discreet.alternative import toward
 from discreet.block import codes
 from discreet.docstrings import documented
-from discreet.errors import InputError
 from discreet.evidence.core import tails
 from discreet.evidence.core.accumulate import Rows
 from discreet.evidence.core.arguments import TEXTS
-from discreet.evidence.core.covariates import pairs_of
 from discreet.evidence.core.effect import effect
-from discreet.evidence.core.groups import MEMBERSHIP, Grouped, sizes
+from discreet.evidence.core.groups import MEMBERSHIP, Grouped, settled_strata, sizes, strata_of
 from discreet.evidence.core.ranks import middle_ranks
 from discreet.evidence.core.scores import ceiling_for, conclude, score_map
 
@@ -37,7 +35,6 @@ if TYPE_CHECKING:
 
 SLOPE = 1.02  # near-normal laws: scores climb hardly faster than z from the start
 _FEWEST = 0.8  # the effect is shrunk where there is less than this share of the information
-_MOST = 2**20  # strata
 
 
 @documented(TEXTS)
@@ -102,7 +99,7 @@ class Adjusted(Grouped):
 
     def __post_init__(self) -> None:
         Grouped.__post_init__(self)
-        check.settle(self, adjust=_settled(self.adjust, self.group))
+        check.settle(self, adjust=settled_strata(self.adjust, "group", self.group))
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -153,11 +150,7 @@ class Adjusted(Grouped):
 
     def _conclude(self, rows: Rows) -> Evidence:
         group = codes(rows.label(self.group), self.levels)
-        stratum, strata = np.zeros(group.size, dtype=np.intp), 1
-        for column, levels in self.adjust.items():
-            place = codes(rows.label(column), levels)
-            stratum = np.where((place < 0) | (stratum < 0), -1, stratum * len(levels) + place)
-            strata *= len(levels)
+        stratum, strata = strata_of(self.adjust, rows)
         group = np.where(stratum < 0, -1, group)
         protected = self.protect == "everything"
         counts = _counts(group, stratum, strata)
@@ -254,21 +247,3 @@ def _contrast(
     centred = np.where(inside == 1, apart - before[place] - (whole[place] + 1) / 2, 0.0)
     sums = np.bincount(place, centred, minlength=strata)
     return float(np.sum(known.weights(counts) * sums)), math.sqrt(known.information(counts) / 12)
-
-
-def _settled(adjust: Any, group: str) -> dict[str, tuple[Any, ...]]:
-    """Return the columns to adjust for and their levels, checked."""
-    pairs = pairs_of(adjust)
-    if not pairs:
-        raise InputError('adjust must map columns to levels: {"sex": ["female", "male"]}')
-    found: dict[str, tuple[Any, ...]] = {}
-    for name, levels in pairs:
-        column = check.text(name, "a column of adjust")
-        if column == group:
-            raise InputError("adjust must name other columns than group")
-        found[column] = check.levels(levels, f"adjust: the levels of {column!r}")
-        if not found[column]:
-            raise InputError(f"adjust: the levels of {column!r} must be at least one")
-    if math.prod(map(len, found.values())) > _MOST:
-        raise InputError("adjust makes more than a million strata: take fewer columns or levels")
-    return found

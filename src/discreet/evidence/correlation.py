@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Literal
@@ -19,20 +20,21 @@ from discreet.evidence.core.arguments import TEXTS, only_replace, settle
 from discreet.evidence.core.cap import cap_of_numbers
 from discreet.evidence.core.contribution import COARSE, scale
 from discreet.evidence.core.effect import effect
+from discreet.evidence.core.groups import number_of_strata, settled_strata, strata_of
 from discreet.evidence.core.invented import evidence_of_sums
 from discreet.evidence.core.protocol import Test
 from discreet.evidence.core.ranks import kendall
 from discreet.evidence.core.scores import basis_of, ceiling_for, conclude, enough, score_map
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from discreet.block import Block
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.invented import Invented, NullCase, NullColumns
-    from discreet.typing import Adjacency, Bounds, Tail
+    from discreet.typing import Adjacency, Bounds, Levels, Tail
 
 _FEWEST = 0.8  # tau is shrunk where fewer than this share of the people have both values
 
@@ -46,7 +48,9 @@ class Correlation(Test):
     values, D = 6 sqrt(2 (N - 1) / (N (2N + 5))) of N people in all: K over its standard deviation if nobody
     lacks one. One person moves it by at most D. method="product": z = C / S, C the sum of products about the
     means and S = sqrt(Vx Vy / (n - 1)), so that z is the correlation times sqrt(n - 1), or larger where
-    columns vary little. One person moves it by at most a public D + e z.
+    columns vary little. One person moves it by at most a public D + e z. With `adjust`: Kendall's pairs
+    within strata, z = sum_h K_h / (n_h - 1) over sqrt((N + 7 H)/9) of H strata, however large they are; one
+    person, who may change the stratum too, moves it by at most 3 / sqrt((N + 7 H)/9).
 
     Parameters
     ----------
@@ -61,6 +65,10 @@ class Correlation(Test):
     floor : float, optional
         For "product": the smallest standard deviation, as a share of the width, at which the test is sharp;
         if absent by the number of people, between 0.1 and 0.25.
+    adjust : mapping from column to levels, optional
+        For "kendall": what to adjust for, {"sex": ["female", "male"], "age band": ["<40", "40-60", ">60"]}.
+        People are compared with those of the same combination of levels, a stratum; others are left out.
+        Protected like all else. Numbers must be cut into levels first.
     alternative : {"two-sided", "greater", "less"}
         What to look for: either (default), columns that rise with the partner, or that fall.
     {ceiling}
@@ -74,8 +82,9 @@ class Correlation(Test):
     -----
     The slope of a column on the partner, or of the partner on a column, is 0 where their correlation is: to
     ask which columns depend on a number such as an age or a dose, this is the test. Who lacks either value is
-    left out of that column. Null hypothesis: among the others, the column is independent of the partner.
-    Proof: docs/proofs/correlation.md.
+    left out of that column. Null hypothesis: among the others, within a stratum if there are some, the column
+    is independent of the partner. A few levels cannot stand for a strong confounder that is a number: take
+    many. Proof: docs/proofs/correlation.md.
 
     References
     ----------
@@ -88,6 +97,13 @@ class Correlation(Test):
     >>> table = pd.DataFrame(rng.random((5_000, 3)), columns=["age", "luck", "wear"])
     >>> table["wear"] += table["age"]
     >>> test = discreet.Correlation(partner="age")
+    >>> discreet.discover(table, test, q=0.1, epsilon=2, delta=1e-6).discoveries[0]
+    'wear'
+
+    Among people of one sex?
+
+    >>> table["sex"] = np.where(rng.random(5_000) < 0.5, "female", "male")
+    >>> test = discreet.Correlation(partner="age", adjust={"sex": ["female", "male"]})
     >>> discreet.discover(table, test, q=0.1, epsilon=2, delta=1e-6).discoveries[0]
     'wear'
     """
@@ -104,6 +120,7 @@ class Correlation(Test):
     bounds: Bounds | None = None
     partner_bounds: Bounds | None = None
     floor: float | None = None
+    adjust: Mapping[str, Levels] | None = None
     alternative: Alternative = "two-sided"
     ceiling: float | None = None
     tail: Tail = "safe"
@@ -113,6 +130,10 @@ class Correlation(Test):
         settle(self)
         only_replace(self.adjacency, "the null deviation holds the number of people")
         check.choice(self.method, "method", ("kendall", "product"))
+        if self.adjust is not None:
+            check.settle(self, adjust=settled_strata(self.adjust, "partner", self.partner))
+            if self.method == "product":
+                raise InputError('adjust is for method "kendall", pairs of people alike: leave method out')
         if self.method == "product":
             if self.bounds is None or self.partner_bounds is None:
                 raise InputError('method "product" needs bounds and partner_bounds')
@@ -124,8 +145,8 @@ class Correlation(Test):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The partner column."""
-        return (self.partner,)
+        """The partner column, and those adjusted for."""
+        return (self.partner, *(self.adjust or ()))
 
     def start(self, names: Sequence[str]) -> Rows | Sums:
         """Return an empty accumulator for the columns called `names`."""
@@ -152,14 +173,15 @@ class Correlation(Test):
         """Return the mean z scores of columns that correlate so much with the partner, both normal."""
         n = people.n
         if self.method == "kendall":
-            return np.arcsin(np.clip(effect, -1, 1)) * 2 / np.pi * n * (n - 1) / 2 / _deviation(n)
+            return np.arcsin(np.clip(effect, -1, 1)) * 2 / np.pi * n / 2 / self._known(n).deviation
         return effect * np.sqrt(n - 1)
 
     def invented(self, z: NDArray[np.float64], people: Invented) -> Evidence:
         """Return the evidence of invented people with these z scores; means are 1/2 and deviations equal."""
         n, sd = people.n, people.sd or 0.5
         if self.method == "kendall":
-            return self._kendall(("",) * z.size, z * _deviation(n), np.full(z.size, float(n)), n)
+            known = self._known(n)
+            return self._kendall(("",) * z.size, z * known.deviation, np.full(z.size, float(n)), known)
         square = n * (sd * sd + 0.25)
         together = z * n * sd * sd / np.sqrt(n - 1) + n * 0.25
         x, xx = np.full(z.size, n / 2 * COARSE), np.full(z.size, square * COARSE**2)
@@ -175,6 +197,7 @@ class Correlation(Test):
         test = partial(cls, alternative=columns.alternative)
         product = test(partner="g", method="product", bounds=(0, 1), partner_bounds=(0, 1), floor=0.3)
         ranks = {"y": np.arange(FEW)}
+        alike = test(partner="y", adjust={"s": (0, 1, 2)})
         return [
             NullCase(
                 "Correlation, Kendall", test(partner="g"), columns.coin, columns.groups, GROUP, most=25_000
@@ -182,37 +205,61 @@ class Correlation(Test):
             NullCase(
                 "Correlation, Kendall, no ties", test(partner="y"), None, (1,) * FEW, ranks, most=50_000
             ),
+            NullCase(
+                "Correlation, Kendall, adjusted",
+                alike,
+                None,
+                (1,) * FEW,
+                {**ranks, "s": np.arange(FEW) % 3},
+                most=20_000,
+            ),
             NullCase("Correlation, product, floor .3", product, columns.coin, columns.groups, GROUP),
         ]
 
     def survival(self, n: int) -> tails.Survival:
         """Return the bound on the tail of Kendall's z for n people."""
-        return tails.normal if self.tail == "normal" else partial(_kendall_tail, n)
+        if self.tail == "normal":
+            return tails.normal
+        return tails.normal_cubed if self.adjust is not None else partial(_kendall_tail, n)
+
+    def _known(self, n: int) -> _Known:
+        if self.adjust is None:
+            return _Known(n, _deviation(n) / max(n - 1, 1), 2.0, 4.0)
+        strata = min(number_of_strata(self.adjust), n / 2)
+        return _Known(n, math.sqrt((n + 7 * strata) / 9), 3.0, 6.0)
 
     def _ranked(self, rows: Rows) -> Evidence:
         partner, values = numbers(rows.label(self.partner)), rows.values
         n = enough(partner.size, 5, "people")
-        excess = np.array([kendall(values[:, column], partner) for column in range(values.shape[1])])
-        present = (~np.isnan(partner)).astype(np.float64) @ ~np.isnan(values)
-        return self._kendall(rows.names, excess, present, n)
+        stratum = np.zeros(n, dtype=np.intp) if self.adjust is None else strata_of(self.adjust, rows)[0]
+        each, present = np.zeros(values.shape[1]), np.zeros(values.shape[1])
+        for place in np.unique(stratum[stratum >= 0]):
+            inside = stratum == place
+            beside, columns = partner[inside], values[inside]
+            here = (~np.isnan(beside)).astype(np.float64) @ ~np.isnan(columns)
+            excess = np.array([kendall(column, beside) for column in columns.T])
+            each += excess / np.maximum(here - 1, 1.0)
+            present += here
+        return self._kendall(rows.names, each, present, self._known(n))
 
     def _kendall(
-        self, names: tuple[str, ...], excess: NDArray[np.float64], present: NDArray[np.float64], n: int
+        self, names: tuple[str, ...], each: NDArray[np.float64], present: NDArray[np.float64], known: _Known
     ) -> Evidence:
-        influence = 2 * (n - 1) / _deviation(n)
-        each = excess / np.maximum(present - 1, 1.0)
-        clip = ceiling_for(self.ceiling, n)
-        steps = score_map(self.survival(n), influence, clip)
-        fewest = _FEWEST * n
+        """Return the evidence of K / (n - 1), summed over strata."""
+        influence = known.pull / known.deviation
+        clip = ceiling_for(self.ceiling, known.people)
+        steps = score_map(self.survival(known.people), influence, clip)
+        fewest = _FEWEST * known.people
+        tau = 2 * each / np.maximum(present, fewest)
         return conclude(
             names,
-            steps(toward(each * influence / 2, self.alternative)),
+            steps(toward(each / known.deviation, self.alternative)),
             alternative=self.alternative,
             top=steps.top,
             sensitivity=steps.move(influence),
             proof="docs/proofs/correlation.md",
             basis=basis_of(self.tail),
-            effect=effect(self.effect, 2 * each / np.maximum(present, fewest), min(2.0, 4 / fewest)),
+            effect=effect(self.effect, tau, min(2.0, known.moves / fewest)),
         )
 
     def _multiplied(self, sums: Sums) -> Evidence:
@@ -235,6 +282,16 @@ class Correlation(Test):
             proof="docs/proofs/correlation.md",
             basis=basis_of(self.tail, "checked"),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What is public of K / (n - 1), summed over strata: its deviation, what one person moves; and tau."""
+
+    people: int
+    deviation: float
+    pull: float
+    moves: float
 
 
 def _deviation(n: int) -> float:

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet import check
 from discreet.block import codes
 from discreet.errors import InputError
 from discreet.evidence.core.arguments import check_protect, only_replace, settle
+from discreet.evidence.core.covariates import pairs_of
 from discreet.evidence.core.protocol import Test
 from discreet.evidence.core.scores import enough
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from discreet.block import Block
-    from discreet.typing import Adjacency, Protect
+    from discreet.evidence.core.accumulate import Rows
+    from discreet.typing import Adjacency, Levels, Protect
 
+_MOST_STRATA = 2**20
 MEMBERSHIP = "who is in which group"
 NOBODY = (
     "both groups need people: give `levels` as `group` has them (--levels A B); they are 0 and 1 if absent"
@@ -148,3 +153,35 @@ def sizes(count: NDArray[np.float64]) -> tuple[int, int]:
     if not np.all(count > 0):
         raise InputError(NOBODY)
     return int(count[0]), int(count[1])
+
+
+def settled_strata(adjust: Any, role: str, other: str) -> dict[str, tuple[Any, ...]]:
+    """Return the columns to adjust for and their levels, checked; `other` is what the test has as `role`."""
+    pairs = pairs_of(adjust)
+    if not pairs:
+        raise InputError('adjust must map columns to levels: {"sex": ["female", "male"]}')
+    found: dict[str, tuple[Any, ...]] = {}
+    for name, levels in pairs:
+        column = check.text(name, "a column of adjust")
+        if column == other:
+            raise InputError(f"adjust must name other columns than {role}")
+        found[column] = check.levels(levels, f"adjust: the levels of {column!r}")
+        if not found[column]:
+            raise InputError(f"adjust: the levels of {column!r} must be at least one")
+    if number_of_strata(found) > _MOST_STRATA:
+        raise InputError("adjust makes more than a million strata: take fewer columns or levels")
+    return found
+
+
+def number_of_strata(adjust: Mapping[str, Levels]) -> int:
+    """Return how many combinations of levels there are."""
+    return math.prod(map(len, adjust.values()))
+
+
+def strata_of(adjust: Mapping[str, Levels], rows: Rows) -> tuple[NDArray[np.intp], int]:
+    """Return the stratum of everyone, -1 where a level is not declared, and how many strata there are."""
+    stratum = np.zeros(rows.label(next(iter(adjust))).size, dtype=np.intp)
+    for column, levels in adjust.items():
+        place = codes(rows.label(column), levels)
+        stratum = np.where((place < 0) | (stratum < 0), -1, stratum * len(levels) + place)
+    return stratum, number_of_strata(adjust)
