@@ -140,8 +140,8 @@ def test_only_the_method_all_adjusts():
     for options in ({"method": "aware"}, {"method": "focus"}, {"guarantee": "proved"}):
         with pytest.raises(InputError):
             discreet.discover(table, test, q=0.1, epsilon=1, delta=1e-6, columns="x*", **options)
-    with pytest.raises(InputError, match="how alike the groups are"):
-        discreet.plan(1000, 5, test=test)
+    with pytest.raises(InputError, match="methods"):
+        discreet.plan(1000, 5, test=test, methods="focus")
     with pytest.raises(InputError, match="no scores"):
         discreet.measure(table, test, columns="x*")
     release = discreet.discover(table, test, q=0.1, epsilon=1, delta=1e-6, columns="x*")

@@ -41,8 +41,8 @@ class Compare(Test):
         "everything" (default): the group of a person is protected like all else. "columns": who is in which
         group is public, as the arms of a trial may be; group sizes are then exact.
     bounds : (low, high), or a mapping from column to (low, high), optional
-        Where the numbers lie, if you know. Columns with bounds are compared by their means, those without by
-        scores that are about the ranks of their values.
+        Where the numbers lie, if you know: beyond, they count as the nearer bound. Of columns without bounds
+        a range is learned privately, and the means inside it are compared.
     within : str, optional
         A column of disjoint subgroups, such as an occupation: the groups are then compared inside each of
         them, one hypothesis for each column and subgroup. `protect` protects it as it does the group.
@@ -58,15 +58,15 @@ class Compare(Test):
     -----
     Null hypothesis of a column: its entries and the groups are independent among those who have an entry. If
     whether an entry is missing depends on the group or on the value, nothing is found that is not there; if
-    it depends on both together, no test on those present can tell. Estimates are differences of means
-    (bounds; of means without what lies far out), differences of rates (answers), and differences of mean rank
-    scores in their own standard deviations (numbers without bounds). Subgroups cost little: a person is in
-    one of them, so that ten have as little noise each as one alone of that size. With `adjust` the null
-    hypothesis is that entries and groups are independent given the covariates, in which either the log odds
-    of the group or the mean of the column is linear; estimates are differences among people whom both groups
-    have alike (matching weights), and p-values are approximate. Proofs: docs/proofs/balance.md,
-    docs/proofs/subgroups.md, docs/proofs/all-privacy.md, docs/proofs/all-fdr.md; for the scores of "aware"
-    docs/proofs/compare.md.
+    it depends on both together, no test on those present can tell. Estimates are differences of means in the
+    units of the column, of numbers without bounds those cut to the range that was learned, which the estimate
+    names, and differences of rates (answers). The scores of method="aware" compare numbers by ranks, and its
+    effects are P(larger) - P(smaller). Subgroups cost little: a person is in one of them, so that ten have as
+    little noise each as one alone of that size. With `adjust` the null hypothesis is that entries and groups
+    are independent given the covariates, in which either the log odds of the group or the mean of the column
+    is linear; estimates are differences among people whom both groups have alike (matching weights), and
+    p-values are approximate. Proofs: docs/proofs/balance.md, docs/proofs/subgroups.md,
+    docs/proofs/all-privacy.md, docs/proofs/all-fdr.md; for the scores of "aware" docs/proofs/compare.md.
 
     References
     ----------

@@ -89,7 +89,7 @@ class Cohort:
 
     @property
     def depends_on_shape(self) -> bool:
-        """Whether it matters how numbers are spread: where they have no bounds, ranks are compared."""
+        """Whether it matters how numbers are spread: without bounds a range has to be learned."""
         return any(not column.answers and not column.bounded for column in self.columns)
 
     @property
