@@ -90,9 +90,9 @@ class Request:
 
     def refuse_early(self) -> None:
         """Refuse, before any data is read, what the budget clearly cannot pay; what is charged is paid."""
-        if self.ledger is None or not METHODS[self.asked.method].gaussian:
+        if self.ledger is None or self.ledger.entry(self.dataset, self.release_id, self.public) is not None:
             return
-        if self.ledger.entry(self.dataset, self.release_id, self.public) is None:
+        if METHODS[self.asked.method].gaussian:
             rho = gaussian_budget(self.asked.epsilon, self.asked.delta) * (1 - 2.0**-40)
             self.ledger.affords(self.dataset, gaussian_events([rho]), self.adjacency)
 
@@ -134,10 +134,11 @@ class Request:
                 payment.line = _budget_line(reserved.charge, reserved.state)
                 try:
                     yield payment
+                    result = to_json(payment.release)
                 except BaseException as error:
                     error.add_note(_INTERRUPTED.format(reserved.charge.release_id))
                     raise
-                paid = reserved.store(to_json(payment.release))
+                paid = reserved.store(result)
         if not paid.kept:
             warnings.warn(
                 "the disk has no room for this result in the ledger: save it elsewhere now, for it is paid "
@@ -187,9 +188,10 @@ def about_data(
     book = open_ledger(ledger, dataset, release_id)
     public = {**record, **asked.to_dict()}
     if book is not None:
-        p_values = "p-values" in test.sources and not is_table(source.data)
-        names: Any = {"kind": "p-values", "names": hashed(test.of(source.data).names)} if p_values else None
-        public["data"] = names or source.public()
+        if "p-values" in test.sources and not is_table(source.data):
+            public["data"] = {"kind": "p-values", "names": hashed(test.of(source.data).names)}
+        else:
+            public["data"] = source.public()
     record |= {"question": test.in_words(), **_compared(test), **_circumstances(source.data, book)}
     adjacency = getattr(test, "adjacency", "replace")
     return Request(asked, public, record, source, book, dataset or "", release_id, adjacency)

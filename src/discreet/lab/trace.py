@@ -82,18 +82,23 @@ def jobs(folder: Path) -> Iterator[tuple[str, Callable[[], object]]]:
     yield "with a ledger", lambda: discreet.discover(csv, test, ledger=ledger, dataset="people", **_ASKED)
 
 
-def in_words() -> str:
-    """Return the table of the four paths, with what each should be at most."""
+def paths() -> Iterator[tuple[str, tuple[int, int, int], tuple[int, int]]]:
+    """Yield each path; its files, functions and depth; how many files, and how deep, it should be at most."""
     for module in pkgutil.walk_packages(discreet.__path__, "discreet."):
         elsewhere = module.name.endswith(("__main__", "sklearn", "sklearn_data"))
         if not elsewhere and not module.name.startswith("discreet.server"):
             importlib.import_module(module.name)
-    rows: list[list[str]] = []
     with tempfile.TemporaryDirectory() as folder:
         for name, job in jobs(Path(folder)):
-            files, functions, depth = traced(job)
-            most, deepest = _TARGETS[name]
-            rows.append([name, f"{files} ({most})", str(functions), f"{depth} ({deepest})"])
+            yield name, traced(job), _TARGETS[name]
+
+
+def in_words() -> str:
+    """Return the table of the four paths, with what each should be at most."""
+    rows = [
+        [name, f"{files} ({most})", str(functions), f"{depth} ({deepest})"]
+        for name, (files, functions, depth), (most, deepest) in paths()
+    ]
     return table(["path", "files (at most)", "functions", "depth (at most)"], rows)
 
 
