@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from discreet import check
 from discreet.api import discover
 from discreet.errors import InputError, missing_extra
+from discreet.privacy.group import several
 from discreet.report.release import Release
 from discreet.selection.top_k import top_k
 
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 
     from discreet.evidence.core.protocol import Test
     from discreet.selection.selection import Selection
-
-_UP = 1 + 2.0**-40  # so that rounding never makes a cost smaller
 
 
 def people_domain() -> Any:
@@ -71,7 +70,8 @@ def make_discover(test: Test, *, q: float, epsilon: float = 1.0, delta: float = 
     Notes
     -----
     People who differ in d are d steps of one apart: d * epsilon, and delta times the sum of exp(i epsilon)
-    for i below d. What a release costs is declared by its own accounting (docs/proofs/accounting.md).
+    for i below d (docs/proofs/opendp.md). What a release costs is declared by its own accounting
+    (docs/proofs/accounting.md).
 
     Examples
     --------
@@ -132,7 +132,7 @@ def make_top_k(
 
     Notes
     -----
-    Vectors that are further apart are several steps of `sensitivity` apart.
+    Vectors that are further apart are several steps of `sensitivity` apart (docs/proofs/opendp.md).
 
     Examples
     --------
@@ -186,13 +186,7 @@ def _several(epsilon: float, delta: float, step: float) -> Callable[[float], tup
     """Return the cost at a distance: of so many steps one after another, rounded up."""
 
     def cost(distance: float) -> tuple[float, float]:
-        steps = math.ceil(distance / step)
-        if steps <= 1:
-            return steps * epsilon, steps * delta
-        if steps * epsilon > 700:  # beyond what floats hold, and nothing is promised
-            return math.inf, 1.0
-        more = math.expm1(steps * epsilon) / math.expm1(epsilon)
-        return steps * epsilon * _UP, min(1.0, delta * more * _UP)
+        return several(epsilon, delta, math.ceil(distance / step))
 
     return cost
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from discreet.lab import audit, errata, outcomes, whole
+from discreet.lab import audit, errata, group_audit, outcomes, whole
 from discreet.lab.broken import FAULTS
 from discreet.lab.clopper import epsilon_found, lower, upper
 from discreet.selection import scales as plans
@@ -206,3 +206,14 @@ def test_genotypes_hold_and_their_planted_faults_are_caught():
     assert [row.verdict for row in rows] == ["holds", "caught", "holds", "caught"]
     assert rows[0].found > 0.8 * rows[0].epsilon
     assert rows[2].found > 0.999 * rows[2].epsilon
+
+
+def test_several_people_cost_what_opendp_is_told():
+    """A release that leaks as fast as one step allows reaches delta at two and three, and passes d deltas."""
+    rows = list(audit.group_rows())
+    assert all(row.good for row in rows)
+    assert [row.verdict for row in rows].count("caught") == 1
+    for row in rows[:2]:
+        assert row.found == pytest.approx(row.delta, rel=1e-9)
+    assert rows[2].found > 0.9 * rows[2].epsilon
+    assert not group_audit.step_holds([0.0, 2 * group_audit.DELTA])

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.lab import genetic_audit, outcomes, single_audit, whole
+from discreet.lab import genetic_audit, group_audit, outcomes, single_audit, whole
 from discreet.lab.broken import FAULTS
 from discreet.lab.clopper import epsilon_found
+from discreet.privacy.group import several
 from discreet.report.text_table import table
 from discreet.selection import scales as plans
 from discreet.selection.noisy_min import noisy_min
@@ -193,6 +194,7 @@ def all_rows(runs: int, seed: int | None = None) -> Iterator[Row]:
         yield exact_row(mechanism)
     yield from single_rows()
     yield from genetic_rows()
+    yield from group_rows()
     for mechanism in mechanisms():
         yield sampled_row(mechanism, runs)
     yield from fault_rows(seed)
@@ -200,7 +202,7 @@ def all_rows(runs: int, seed: int | None = None) -> Iterator[Row]:
 
 def count_rows() -> int:
     """Return how many rows `all_rows` yields."""
-    return 2 * len(mechanisms()) + 2 * len(single_audit.audited()) + 2 + 4 + len(FAULTS) + 1
+    return 2 * len(mechanisms()) + 2 * len(single_audit.audited()) + 2 + 4 + 4 + len(FAULTS) + 1
 
 
 def in_words(rows: Sequence[Row]) -> str:
@@ -269,6 +271,22 @@ def genetic_rows() -> Iterator[Row]:
     epsilon, cost = genetic_audit.cases_told(faulty=True)
     verdict = "caught" if cost > epsilon else "MISSED"
     yield Row("number of cases, too little noise", "planted fault", epsilon, delta, cost, "epsilon", verdict)
+
+
+def group_rows() -> Iterator[Row]:
+    """Yield what OpenDP is told for several people, and a planted map that adds deltas up plainly."""
+    for steps in group_audit.STEPS:
+        epsilon, delta = several(group_audit.EPSILON, group_audit.DELTA, steps)
+        found = group_audit.found(steps)
+        good = group_audit.step_holds(group_audit.leaks(steps)) and found <= delta
+        name, verdict = f"OpenDP, {steps} people", "holds" if good else "VIOLATED"
+        yield Row(name, "exact law", epsilon, delta, found, "delta", verdict)
+    epsilon, loss = several(1.0, 0.0, 2)[0], group_audit.choice_loss(2)
+    verdict = "holds" if loss <= epsilon else "VIOLATED"
+    yield Row("OpenDP, top-k at two steps", "exact law", epsilon, 0.0, loss, "epsilon", verdict)
+    epsilon, delta, found = 2 * group_audit.EPSILON, group_audit.naive(2), group_audit.found(2)
+    verdict = "caught" if found > delta else "MISSED"
+    yield Row("several people at d times delta", "planted fault", epsilon, delta, found, "delta", verdict)
 
 
 def sampled_row(mechanism: Mechanism, runs: int) -> Row:

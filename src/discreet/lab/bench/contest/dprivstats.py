@@ -131,6 +131,10 @@ class Setting:
             return (rng.random(self.n) < 0.5 + shift * (group - 0.5)).astype(np.float64), group
         return rng.standard_normal(self.n) + shift * group, group
 
+    def contenders(self) -> dict[str, Callable[..., Answer]]:
+        """Return the rival and us."""
+        return {"DPrivStats": self.rival, "ours": ours(self.ours, self.groups)}
+
 
 SETTINGS = (
     Setting("t-test", 400, 2, t_test, "rank-sum", 0.5),
@@ -143,7 +147,7 @@ SETTINGS = (
 def run(setting: Setting, shift: float, studies: int, seed: int) -> Mapping[str, NDArray[np.float64]]:
     """Return whether each rejects and whether its interval holds the truth (NaN: none); (studies, 2)."""
     rng = np.random.default_rng(seed)
-    contenders = {"DPrivStats": setting.rival, "ours": ours(setting.ours, setting.groups)}
+    contenders = setting.contenders()
     effect = -shift if setting.yes_no else _effect(setting, shift, rng) if setting.groups == 2 else np.nan
     truth = {"DPrivStats": -shift, "ours": effect}
     marks = {name: np.full((studies, 2), np.nan) for name in contenders}

@@ -64,8 +64,8 @@ class Marks:
     seconds: NDArray[np.float64]
 
 
-def run(setting: Setting, studies: int, seed: int) -> Marks:
-    """Return ours in every study: normal values with mean 0.4, or groups with means 1 apart.
+def run(setting: Setting, studies: int, seed: int, effect: float = 1.0) -> Marks:
+    """Return ours in every study: normal values with mean 0.4, or groups with means 1 apart, times `effect`.
 
     The truth of an interval: the share above 0; the mean effect over many studies; with several groups the
     effect in these people, without noise.
@@ -73,28 +73,28 @@ def run(setting: Setting, studies: int, seed: int) -> Marks:
     rng = np.random.default_rng(seed)
     group, levels = np.arange(setting.n) % setting.groups, tuple(range(setting.groups))
     marks = Marks(*np.empty((3, studies)))
-    truth = float(ndtr(0.4)) if setting.groups == 1 else _mean_effect(setting.n, rng)
+    truth = float(ndtr(0.4 * effect)) if setting.groups == 1 else _mean_effect(setting.n, effect, rng)
     for i in range(studies):
-        x = rng.standard_normal(setting.n)
+        x = rng.standard_normal(setting.n) + effect * (0.4 if setting.groups == 1 else group)
         start = time.process_time()
         if setting.groups == 1:
-            answer = test(x + 0.4, "sign", epsilon=EPSILON)
+            answer = test(x, "sign", epsilon=EPSILON)
         else:
-            answer = test(x + group, _TESTS[setting.groups], epsilon=EPSILON, group=group, levels=levels)
+            answer = test(x, _TESTS[setting.groups], epsilon=EPSILON, group=group, levels=levels)
         marks.seconds[i] = time.process_time() - start
         if setting.groups > 2:
-            ranks = rank_sum.drawn_by_rank(x + group, group, setting.groups)
+            ranks = rank_sum.drawn_by_rank(x, group, setting.groups)
             truth = _effect(several.statistic(ranks, setting.groups, EPSILON), setting.n)
         marks.rejected[i] = answer.p_value <= LEVEL
         marks.held[i] = answer.low <= truth <= answer.high
     return marks
 
 
-def _mean_effect(n: int, rng: Generator, draws: int = 2_000) -> float:
+def _mean_effect(n: int, effect: float, rng: Generator, draws: int = 2_000) -> float:
     """Return the mean effect of two groups, without noise."""
     group = np.arange(n) % 2
     drawn = [
-        rank_sum.statistic(rank_sum.drawn_by_rank(rng.standard_normal(n) + group, group, 2), EPSILON)
+        rank_sum.statistic(rank_sum.drawn_by_rank(rng.standard_normal(n) + effect * group, group, 2), EPSILON)
         for _ in range(draws)
     ]
     return _effect(float(np.mean(drawn)), n)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 QUESTIONS, REAL, PEOPLE, SHARE, EPSILON, Q = 200, 20, 400, 0.62, 1.0, 0.1
+_FEW = 4  # questions of a study whose intervals are looked at
 UNCORRECTED = "every p <= q, not corrected"
 
 
@@ -42,6 +43,21 @@ def decided(rule: str, p_values: Sequence[float], q: float) -> NDArray[np.bool_]
     return np.array(rejected)
 
 
+def coverage(studies: int, seed: int) -> NDArray[np.float64]:
+    """Return how many of the 95% intervals of a few questions hold the share above the null, by study."""
+    rng, held = np.random.default_rng(seed), np.empty(studies)
+    for i in range(studies):
+        shares = np.where(np.arange(_FEW) < _FEW // 2, SHARE, 0.5)
+        ends = [
+            sign.interval(_noisy(int(count)), PEOPLE, EPSILON, 0.95) for count in rng.binomial(PEOPLE, shares)
+        ]
+        held[i] = np.mean([low <= share <= high for (low, high), share in zip(ends, shares, strict=True)])
+    return held
+
+
+def _noisy(count: int) -> int:
+    return sign.draw(np.where(np.arange(PEOPLE) < count, 1.0, -1.0), 0.0, EPSILON)
+
+
 def _p_value(count: int) -> float:
-    values = np.where(np.arange(PEOPLE) < count, 1.0, -1.0)
-    return sign.p_value(sign.draw(values, 0.0, EPSILON), PEOPLE, EPSILON, "two-sided")
+    return sign.p_value(_noisy(count), PEOPLE, EPSILON, "two-sided")

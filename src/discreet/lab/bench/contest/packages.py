@@ -16,10 +16,7 @@ if TYPE_CHECKING:
 
     from discreet.lab.bench.contest.joint_flip import Chooser
 
-SLOW = ("diffprivlib", "OpenDP")
-"""Contenders that are run in fewer studies."""
-STUDIES = 6
-"""How many."""
+NAMES = ("diffprivlib", "OpenDP")
 
 
 def choosers() -> dict[str, Chooser]:

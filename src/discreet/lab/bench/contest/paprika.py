@@ -29,8 +29,12 @@ from discreet.privacy.events import Pure
 from discreet.single import sign, threshold
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.random import Generator
     from numpy.typing import NDArray
+
+    Contender = Callable[[NDArray[np.int64]], NDArray[np.bool_]]
 
 QUESTIONS, PEOPLE, EPSILON, DELTA, Q = 800, 1_000, 5.0, 2.5e-4, 0.05
 ETA = math.sqrt(math.log(PEOPLE) / PEOPLE)
@@ -141,26 +145,42 @@ def _p_value(noisy: int) -> float:
     return sign.at_least(noisy, PEOPLE, 0.5, each())
 
 
+def contenders(share: float, rng: Generator) -> dict[str, Contender]:
+    """Return everyone's decisions as functions of the counts."""
+
+    def private(counts: NDArray[np.int64]) -> list[float]:
+        noise = discrete_laplace(math.nextafter(1.0 / each(), math.inf), QUESTIONS)
+        return [_p_value(int(noisy)) for noisy in counts + noise]
+
+    expected = QUESTIONS * share
+    return {
+        "SAFFRON, no privacy": lambda counts: decided("saffron", _exact(counts).tolist(), Q),
+        "PAPRIKA": lambda counts: rival(_exact(counts), expected, EPSILON, rng),
+        "PAPRIKA AI": lambda counts: rival(_exact(counts), expected, EPSILON, rng, investing=True),
+        **{f"ours, {rule}": lambda counts, rule=rule: decided(rule, private(counts), Q) for rule in RULES},
+        OURS: lambda counts: by_discovery(counts, math.ceil(MORE * expected)),
+    }
+
+
+def _exact(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    return np.asarray(binom.sf(counts - 1, PEOPLE, 0.5))
+
+
+def study(share: float, rng: Generator) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return the counts of all questions, and which hypotheses are false."""
+    real = rng.random(QUESTIONS) < share
+    return rng.binomial(PEOPLE, np.where(real, 0.75, 0.5)), real
+
+
 def run(share: float, studies: int, seed: int) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
     """Return false discovery proportions and shares of real effects found, on the same coins."""
     rng = np.random.default_rng(seed)
-    names = ("SAFFRON, no privacy", "PAPRIKA", "PAPRIKA AI", *(f"ours, {rule}" for rule in RULES), OURS)
-    shares = {name: (np.empty(studies), np.empty(studies)) for name in names}
+    deciders = contenders(share, rng)
+    shares = {name: (np.empty(studies), np.empty(studies)) for name in deciders}
     for i in range(studies):
-        real = rng.random(QUESTIONS) < share
-        counts = rng.binomial(PEOPLE, np.where(real, 0.75, 0.5))
-        exact = binom.sf(counts - 1, PEOPLE, 0.5)
-        noise = discrete_laplace(math.nextafter(1.0 / each(), math.inf), QUESTIONS)
-        private = [_p_value(int(noisy)) for noisy in counts + noise]
-        decisions = {
-            "SAFFRON, no privacy": decided("saffron", exact.tolist(), Q),
-            "PAPRIKA": rival(exact, QUESTIONS * share, EPSILON, rng),
-            "PAPRIKA AI": rival(exact, QUESTIONS * share, EPSILON, rng, investing=True),
-            **{f"ours, {rule}": decided(rule, private, Q) for rule in RULES},
-            OURS: by_discovery(counts, math.ceil(MORE * QUESTIONS * share)),
-        }
-        for name, rejected in decisions.items():
-            false, power = shares[name]
+        counts, real = study(share, rng)
+        for name, decide in deciders.items():
+            rejected, (false, power) = decide(counts), shares[name]
             false[i] = (rejected & ~real).sum() / max(1, rejected.sum())
             power[i] = rejected[real].mean() if real.any() else np.nan
     return shares

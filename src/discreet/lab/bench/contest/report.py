@@ -21,7 +21,7 @@ from discreet.lab.bench.contest import (
     paprika,
     synthetic,
 )
-from discreet.lab.bench.contest.lines import Line, cell, peak, summary
+from discreet.lab.bench.contest.lines import Line, cell, cost, peak, summary
 from discreet.lab.bench.power import published
 from discreet.lab.memory import most_memory
 from discreet.report.text_table import table
@@ -47,7 +47,7 @@ def selection(studies: int, tick: Tick) -> Part:
         for name, choose in contenders.items():
             # Where the two are near, more studies tell who is ahead.
             near = setting.k == 3 and name in {"ours", "joint permute-and-flip"}
-            runs = min(studies, packages.STUDIES) if name in packages.SLOW else studies * (10 if near else 1)
+            runs = studies * (10 if near else 1)
             start = time.process_time()
             marks[name] = joint_flip.accuracies(setting, {name: choose}, runs, seed=1)[name]
             seconds = (time.process_time() - start) / runs
@@ -66,7 +66,7 @@ def selection(studies: int, tick: Tick) -> Part:
             )
         )
         lines += [
-            Line(name, where, "-", marks[name], marks["ours"]) for name in packages.SLOW if name in marks
+            Line(name, where, "-", marks[name], marks["ours"]) for name in packages.NAMES if name in marks
         ]
         tick(1)
     header = ["k", "epsilon", "contender", "accuracy (se)", "published", "ms a study", "MiB"]
@@ -77,31 +77,39 @@ def in_families(studies: int, tick: Tick) -> Part:
     """Return the accuracy of choosing ten of a million variants by their transmissions."""
     rows, lines = list[list[str]](), list[Line]()
     for setting in families.SETTINGS:
-        start = time.process_time()
         printed = "" if setting.printed is None else f"{setting.printed:.3f}"
-        marks = families.accuracies(setting.epsilon, studies, seed=1)
+        marks, rng = families.accuracies(setting.epsilon, studies, seed=1), np.random.default_rng(1)
+        counts = families.study(rng)
         for name, shares in marks.items():
             known = [printed, f"{setting.named:.3f}"] if name in families.RIVALS else ["", ""]
-            rows.append([f"{setting.epsilon:g}", name, cell(shares), *known, ""])
-        rows[-1][-1] = f"{(time.process_time() - start) / studies:.1f}"
+            spent = cost(partial(families.CONTENDERS[name], counts, setting.epsilon, rng))
+            rows.append([f"{setting.epsilon:g}", name, cell(shares), *known, *spent])
         best = max(("ours, one by one", "ours, joint"), key=lambda name: float(marks[name].mean()))
         figures = f"{setting.named:.3f}" + (f", {printed}" if printed else "")
         where = f"10 of 10^6, epsilon {setting.epsilon:g}"
         lines.append(Line("Private TDT", where, figures, marks[families.RIVALS[0]], marks[best]))
         tick(1)
-    header = ["epsilon", "contender", "accuracy (se)", "in its repository", "quoted", "s for all"]
+    header = ["epsilon", "contender", "accuracy (se)", "in its repository", "quoted", "ms", "MiB"]
     words = f"Which 10 of 10^6 variants by transmissions, pure epsilon, {studies} studies:"
     return f"{words}\n\n{table(header, rows)}", lines
 
 
 def one(studies: int, tick: Tick) -> Part:
-    """Return power at level .05 and epsilon 1, and the coverage of 95% intervals, in the rivals' settings."""
+    """Return power and error at level .05, and the coverage of 95% intervals, in the rivals' settings."""
     rows, lines = list[list[str]](), list[Line]()
     for setting in one_question.SETTINGS:
         marks, again = one_question.run(setting, studies, seed=1), one_question.again(setting)
-        head = [setting.rival, f"{setting.n}", f"{setting.groups}", f"{setting.published:.3f}"]
-        took = f"{1e3 * float(np.median(marks.seconds)):.1f}"
-        rows.append([*head, f"{again:.3f}", cell(marks.rejected), cell(marks.held), took])
+        null = one_question.run(setting, studies, seed=2, effect=0.0)
+        head = [
+            setting.rival,
+            f"{setting.n}",
+            f"{setting.groups}",
+            f"{setting.published:.3f}",
+            f"{again:.3f}",
+        ]
+        took, held = f"{1e3 * float(np.median(marks.seconds)):.1f}", np.concatenate((null.held, marks.held))
+        memory = peak(partial(one_question.run, setting, 1, 1))
+        rows.append([*head, cell(marks.rejected), cell(null.rejected), cell(held), took, memory])
         where = f"n = {setting.n}, groups {setting.groups}"
         lines.append(Line(setting.rival, where, f"{setting.published:.3f}", again, marks.rejected))
         tick(1)
@@ -112,10 +120,15 @@ def one(studies: int, tick: Tick) -> Part:
         "published",
         "by its definition",
         "ours (se)",
+        "type I (se)",
         "coverage (se)",
         "ms",
+        "MiB",
     ]
-    words = f"One hypothesis, level .05, epsilon 1, {studies} studies; coverage of our 95% intervals:"
+    words = (
+        f"One hypothesis, level .05, epsilon 1, {studies} studies; our type I error, coverage of 95% "
+        "intervals, time and memory:"
+    )
     return f"{words}\n\n{table(header, rows)}", lines
 
 
@@ -128,14 +141,16 @@ def official(studies: int, tick: Tick) -> Part:
         for name in null:
             held = np.concatenate((null[name][:, 1], real[name][:, 1]))
             level, power = cell(null[name][:, 0]), cell(real[name][:, 0])
-            rows.append([setting.question, f"{setting.n}", name, level, power, cell(held)])
+            rng = np.random.default_rng(3)
+            spent = cost(partial(setting.contenders()[name], *setting.people(0.0, rng), rng))
+            rows.append([setting.question, f"{setting.n}", name, level, power, cell(held), *spent])
         wrong = float(null["DPrivStats"][:, 0].mean()) > 2 * dprivstats.LEVEL
         note = "not valid: type I error above .1" if wrong else ""
         where = f"{setting.question}, n = {setting.n}"
         lines.append(Line("DPrivStats", where, "-", real["DPrivStats"][:, 0], real["ours"][:, 0], note))
         tick(1)
-    header = ["question", "people", "contender", "type I at .05 (se)", "power (se)", "coverage (se)"]
-    words = f"DPrivStats, pure epsilon 1, {studies} studies without and {studies} with an effect:"
+    header = ["question", "people", "contender", "type I (se)", "power (se)", "coverage (se)", "ms", "MiB"]
+    words = f"DPrivStats, level .05, pure epsilon 1, {studies} studies without and {studies} with an effect:"
     return f"{words}\n\n{table(header, rows)}", lines
 
 
@@ -144,6 +159,7 @@ def at_once(studies: int, tick: Tick) -> Part:
     theirs, rows, lines = published(), list[list[str]](), list[Line]()
     rivals = {
         "DP-BH": "ours, aware, proved",
+        offline.PUBLISHED: "ours, aware, proved",
         "DP-AdaPT": "ours, mirror",
         "e-values, noise on all": "ours, mirror",
         "e-values, 500 peeled": "ours, mirror",
@@ -153,10 +169,15 @@ def at_once(studies: int, tick: Tick) -> Part:
         for name, mark in marks.items():
             by_epsilon = point.eta == 1e-4
             value = point.epsilon if by_epsilon else point.eta
-            known = theirs.get(("epsilon" if by_epsilon else "eta", value, name))
+            called = "DP-BH" if name == offline.PUBLISHED else name
+            known = (
+                None if name == "DP-BH" else theirs.get(("epsilon" if by_epsilon else "eta", value, called))
+            )
             figure = f"{known[0]:.3f}/{known[1]:.3f}" if known else ""
             head = [f"{point.eta:g}", f"{point.epsilon:g}", name, cell(mark[:, 0]), cell(mark[:, 1])]
-            rows.append([*head, figure, f"{1e3 * float(np.median(mark[:, 2])):.0f}"])
+            z, rng = offline.scores(np.random.default_rng(1)), np.random.default_rng(2)
+            memory = peak(partial(offline.CONTENDERS[name], z, point, rng))
+            rows.append([*head, figure, f"{1e3 * float(np.median(mark[:, 2])):.0f}", memory])
             ours = rivals.get(name)
             if ours in marks:
                 where = f"eta {point.eta:g}, epsilon {point.epsilon:g}"
@@ -164,7 +185,7 @@ def at_once(studies: int, tick: Tick) -> Part:
                     Line(name, where, f"{known[1]:.3f}" if known else "-", mark[:, 1], marks[ours][:, 1])
                 )
         tick(1)
-    header = ["eta", "epsilon", "contender", "FDR (se)", "power (se)", "published", "ms"]
+    header = ["eta", "epsilon", "contender", "FDR (se)", "power (se)", "published", "ms", "MiB"]
     words = (
         f"100,000 p-values, 100 of them real, delta 0.001, q = 0.1, {studies} studies; published: FDR/power:"
     )
@@ -173,26 +194,38 @@ def at_once(studies: int, tick: Tick) -> Part:
 
 def in_turn(studies: int, tick: Tick) -> Part:
     """Return FDR and power of hypotheses in turn: the same people in none, then PAPRIKA's setting."""
-    rows = [[name, cell(false), cell(real)] for name, (false, real) in online_rivals.run(studies, 1).items()]
-    header = ["rule", "realised FDR (se)", "power (se)"]
-    words = f"200 sign tests in turn, 20 real, 400 people each, epsilon 1 each, q = 0.1, {studies} studies:"
+    held, spent = cell(online_rivals.coverage(studies, 2)), cost(partial(online_rivals.run, 1, 1))
+    rows = [
+        [name, cell(false), cell(real), held, *spent]
+        for name, (false, real) in online_rivals.run(studies, 1).items()
+    ]
+    header = ["rule", "realised FDR (se)", "power (se)", "coverage (se)", "ms", "MiB"]
+    words = (
+        f"200 sign tests in turn, 20 real, 400 people each, epsilon 1 each, q = 0.1, {studies} studies; "
+        "intervals, time and memory are the same for all:"
+    )
     parts, rows, lines = [f"{words}\n\n{table(header, rows)}"], list[list[str]](), list[Line]()
     for share in paprika.SHARES:
         marks = paprika.run(share, studies, 1)
         for name, (false, real) in marks.items():
             known = paprika.PUBLISHED.get((name, share))
             figure = f"{known[0]:.3f}/{known[1]:.3f}" if known else ""
-            rows.append([f"{share:g}", name, cell(false), cell(real), figure])
+            rng = np.random.default_rng(2)
+            spent = cost(partial(paprika.contenders(share, rng)[name], paprika.study(share, rng)[0]))
+            rows.append([f"{share:g}", name, cell(false), cell(real), figure, *spent])
         where = f"{share:g} of 800 in turn real"
-        ours = marks["ours, saffron"][1]
+        ours = marks[paprika.OURS][1]
         lines += [
             Line(name, where, f"{paprika.PUBLISHED[name, share][1]:.3f}", marks[name][1], ours)
             for name in ("PAPRIKA", "PAPRIKA AI")
         ]
         tick(1)
-    header = ["real", "contender", "realised FDR (se)", "power (se)", "its code"]
+    header = ["real", "contender", "realised FDR (se)", "power (se)", "its code", "ms", "MiB"]
+    moved = ", ".join(f"{paprika.moved(p):.2f} at p = {p:g}" for p in (1e-1, 1e-3, 1e-5))
     words = (
-        f"PAPRIKA's setting, 800 questions to the same people, epsilon 5 in all, q = 0.05, {studies} studies:"
+        f"PAPRIKA's setting, 800 questions to the same people, epsilon 5 in all, q = 0.05, {studies} "
+        "studies.\n"
+        f"It declares that one person moves log p by {paprika.ETA:.2f}; one person moves it by {moved}:"
     )
     return "\n\n".join([*parts, f"{words}\n\n{table(header, rows)}"]), lines
 
@@ -201,16 +234,28 @@ def with_knockoffs(studies: int, tick: Tick) -> Part:
     """Return FDR and power of private knockoffs, which ask a question of their own."""
     rows, lines = list[list[str]](), list[Line]()
     for setting in knockoffs.SETTINGS:
-        false, power = knockoffs.run(setting, studies, 1)
-        known = f"{setting.fdr:.3f}/{setting.power:.3f}"
-        rows.append([f"{setting.people:,}", cell(false), cell(power), known])
-        note = "another question: no contender of ours"
-        lines.append(
-            Line("Knockoffs by JLT", f"n = {setting.people:,}", f"{setting.power:.3f}", power, None, note)
+        false, power, seconds = knockoffs.run(setting, studies, 1).T
+        fdr, figure = (
+            ("-", "-") if setting.published is None else (f"{part:.3f}" for part in setting.published)
         )
+        known = "" if setting.published is None else f"{fdr}/{figure}"
+        version = "projected" if setting.private else "below, not private"
+        head = [
+            version,
+            f"{setting.real} of {setting.columns}",
+            f"{setting.epsilon:g}",
+            cell(false),
+            cell(power),
+        ]
+        rng = np.random.default_rng(2)
+        memory = peak(partial(knockoffs.filtered, knockoffs.moments(setting, rng)[0], setting, rng))
+        rows.append([*head, known, f"{1e3 * float(np.median(seconds)):.0f}", memory])
+        where = f"{setting.real} of {setting.columns}, epsilon {setting.epsilon:g}"
+        note = "another question" if setting.private else "not private, and another question"
+        lines.append(Line("Knockoffs by JLT", where, figure, power, None, note))
         tick(1)
-    header = ["people", "FDR (se)", "power (se)", "in its repository"]
-    words = f"Private knockoffs, 15 of 50 coefficients, epsilon 0.1, q = 0.2, {studies} studies:"
+    header = ["identity", "real", "epsilon", "FDR (se)", "power (se)", "in its repository", "ms", "MiB"]
+    words = f"Private knockoffs by random projection, 150,000 people, q = 0.2, {studies} studies:"
     return f"{words}\n\n{table(header, rows)}", lines
 
 
@@ -219,10 +264,15 @@ def from_synthetic(studies: int, tick: Tick) -> Part:
     rows, lines = list[list[str]](), list[Line]()
     for differ in (0, 3):
         marks = analyst.run(studies, 1, partial(synthetic.table, differ=differ), synthetic.GAP)
-        rows += [[f"{differ}", *_analysed(name, mark)] for name, mark in marks.items()]
+        rng, people = np.random.default_rng(2), synthetic.table(np.random.default_rng(1), differ)[0]
+        run = analyst.contenders()
+        rows += [
+            [f"{differ}", *_analysed(name, mark), peak(partial(run[name], people, rng))]
+            for name, mark in marks.items()
+        ]
         lines += _of_synthetic(marks) if differ else []
         tick(1)
-    header = ["columns that differ", "contender", "realised FDR (se)", "power (se)", "coverage (se)", "ms"]
+    header = ["real", "contender", "realised FDR (se)", "power (se)", "coverage (se)", "ms", "MiB"]
     words = (
         f"2,000 people in two groups, 30 yes/no columns, epsilon 1, delta 1e-6, q = 0.1, {studies} tables:"
     )
