@@ -22,6 +22,7 @@ from discreet.lab.bench.contest import (
     online_rivals,
     packages,
     paprika,
+    peeled_knockoffs,
     report,
     synthetic,
 )
@@ -154,6 +155,30 @@ def test_knockoffs_leave_nulls_exchangeable():
     assert np.abs(copies[:50, 50:] - (correlation - np.diag(apart))).max() < 0.12
 
 
+def test_knockoffs_by_peeling_find_what_a_large_budget_shows(monkeypatch):
+    """With hardly any noise the real columns are found; with far too much hardly any."""
+    rng = np.random.default_rng(1)
+    x, y, real = peeled_knockoffs.study(4_000, rng)
+    monkeypatch.setattr(peeled_knockoffs, "MU", 1e4)
+    found = peeled_knockoffs.rival(x, y, rng)
+    assert found[real].mean() > 0.9
+    assert (found & ~real).sum() <= 6
+    monkeypatch.setattr(peeled_knockoffs, "MU", 1e-3)
+    assert peeled_knockoffs.rival(x, y, rng)[real].mean() < 0.5
+
+
+@pytest.mark.parametrize("setting", knockoffs.SETTINGS, ids=lambda setting: str(setting.columns))
+def test_projected_rows_have_the_gram_matrix(setting):
+    """The mean over many draws of R'R is the Gram matrix, with w^2 on its diagonal where it is projected."""
+    rng, d = np.random.default_rng(1), setting.columns + 1
+    gram = 5000.0 * (np.eye(d) + 0.3)
+    x, y = knockoffs.projected(gram, setting, rng)
+    rows = np.column_stack((x, y))
+    assert len(rows) == knockoffs.ROWS + (0 if setting.private else d)
+    seen = np.trace(rows.T @ rows) / (np.trace(gram) + d * setting.added)
+    assert seen == pytest.approx(1.0, abs=0.15)
+
+
 def test_verdicts_need_two_standard_errors():
     """Who is ahead, level or behind, and a note in place of a verdict."""
     low, high = np.tile([0.4, 0.5], 50), np.tile([0.8, 0.9], 50)
@@ -202,17 +227,23 @@ def test_distances_of_families_are_the_fewest_changes(cut):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "rival"), [("DP-BH", offline.dp_bh), ("DP-AdaPT", offline.dp_adapt)])
-def test_rivals_for_p_values_are_reproduced(name, rival):
-    """Power and FDR of four studies are those published, within what four studies can tell."""
-    rng, point = np.random.default_rng(3), offline.POINTS[1]
-    found = []
-    for _ in range(4):
-        z = rng.standard_normal(offline.M)
-        z[: offline.SIGNALS] += 4.0
-        found.append(proportions(rival(z, point, rng)))
+@pytest.mark.parametrize(
+    ("name", "rival", "point"),
+    [
+        ("DP-BH", offline.dp_bh, ("epsilon", 0.5)),
+        ("DP-BH", offline.CONTENDERS[offline.PUBLISHED], ("epsilon", 0.5)),
+        ("DP-BH", offline.CONTENDERS[offline.PUBLISHED], ("eta", 1e-3)),
+        ("DP-AdaPT", offline.dp_adapt, ("epsilon", 0.5)),
+    ],
+)
+def test_rivals_for_p_values_are_reproduced(name, rival, point):
+    """Power and FDR of a few studies are those published, within what so few can tell."""
+    sweep, value = point
+    rng, setting = np.random.default_rng(3), offline.POINTS[2 if sweep == "eta" else 1]
+    runs = 10 if sweep == "eta" else 4  # there all or nothing is found
+    found = [proportions(rival(offline.scores(rng), setting, rng)) for _ in range(runs)]
     false, power = np.mean(found, axis=0)
-    fdr, published_power = published()["epsilon", 0.5, name]
+    fdr, published_power = published()[sweep, value, name]
     assert power == pytest.approx(published_power, abs=0.08)
     assert false == pytest.approx(fdr, abs=0.06)
 
@@ -226,6 +257,9 @@ def test_tables_are_printed(monkeypatch):
     monkeypatch.setattr(offline, "POINTS", offline.POINTS[1:2])
     monkeypatch.setattr(offline, "CONTENDERS", {"DP-AdaPT": offline.dp_adapt, "ours, mirror": offline.mirror})
     monkeypatch.setattr(knockoffs, "SETTINGS", ())
+    monkeypatch.setattr(peeled_knockoffs, "PEOPLE", (300,))
+    monkeypatch.setattr(paprika, "SHARES", paprika.SHARES[:1])
+    monkeypatch.setattr(one_question, "SETTINGS", one_question.SETTINGS[::3])
     words = "\n".join(report.run(2, lambda _: None))
     for part in (
         "joint permute-and-flip",

@@ -48,7 +48,7 @@ def dp_bh(
     order, noisy = np.empty(K, dtype=np.int64), np.empty(K)
     for j in range(K):
         # Fresh noise for everyone in every round; only who is within its reach of the best can win.
-        near = np.flatnonzero(left <= np.min(left) + 60.0 * scale)
+        near = np.flatnonzero(left <= np.min(left) + 30.0 * scale)
         order[j] = near[np.argmin(left[near] + rng.laplace(scale=scale, size=near.size))]
         noisy[j] = left[order[j]] + rng.laplace(scale=scale)
         left[order[j]] = np.inf

@@ -19,6 +19,7 @@ from discreet.lab.bench.contest import (
     online_rivals,
     packages,
     paprika,
+    peeled_knockoffs,
     synthetic,
 )
 from discreet.lab.bench.contest.lines import Line, cell, cost, peak, summary
@@ -259,6 +260,27 @@ def with_knockoffs(studies: int, tick: Tick) -> Part:
     return f"{words}\n\n{table(header, rows)}", lines
 
 
+def with_peeled_knockoffs(studies: int, tick: Tick) -> Part:
+    """Return FDR and power of the other private knockoffs, and ours where both ask the same question."""
+    rows, lines = list[list[str]](), list[Line]()
+    name, setting = "Knockoffs by peeling", peeled_knockoffs
+    for n in setting.PEOPLE:
+        marks, rng = setting.run(n, studies, 1), np.random.default_rng(2)
+        x, y, _ = setting.study(n, rng)
+        for contender, (false, power, seconds) in ((key, mark.T) for key, mark in marks.items()):
+            memory = peak(partial(setting.CONTENDERS[contender], x, y, rng))
+            took = f"{1e3 * float(np.median(seconds)):.0f}"
+            rows.append([f"{n:,}", contender, cell(false), cell(power), took, memory])
+        lines.append(Line(name, f"n = {n:,}", "-", marks[name][:, 1], marks["ours"][:, 1]))
+        tick(1)
+    header = ["people", "contender", "FDR (se)", "power (se)", "ms", "MiB"]
+    words = (
+        f"Private knockoffs by mirror peeling, {setting.REAL} of {setting.COLUMNS} independent columns, "
+        f"mu = 1 (epsilon {setting.epsilon():.2f}), q = {setting.Q:g}, {studies} studies:"
+    )
+    return f"{words}\n\n{table(header, rows)}", lines
+
+
 def from_synthetic(studies: int, tick: Tick) -> Part:
     """Return FDR, power and coverage of tests on private synthetic data, and of noise by hand."""
     rows, lines = list[list[str]](), list[Line]()
@@ -306,10 +328,7 @@ def from_survey(folder: Path, studies: int, tick: Tick) -> str:
     return f"{words}\n\n{table(header, rows)}"
 
 
-NOT_RUN = (
-    Line("SUP (2512.03859)", "-", "-", note="not run: its transformation could not be had"),
-    Line("Knockoffs (2506.09690)", "-", "-", note="not run: its construction could not be had"),
-)
+NOT_RUN = (Line("SUP (2512.03859)", "-", "-", note="not run: its transformation could not be had"),)
 """Rivals of which no more than the abstract could be had."""
 STEPS = (
     len(joint_flip.SETTINGS)
@@ -319,6 +338,7 @@ STEPS = (
     + len(offline.POINTS)
     + len(paprika.SHARES)
     + len(knockoffs.SETTINGS)
+    + len(peeled_knockoffs.PEOPLE)
     + 2
 )
 
@@ -331,6 +351,7 @@ def run(studies: int, tick: Tick) -> Iterator[str]:
         (official, 4 * studies),
         (in_turn, min(studies, 100)),
         (from_synthetic, min(studies, 100)),
+        (with_peeled_knockoffs, min(studies, 40)),
         (with_knockoffs, min(studies, 8)),
         (at_once, min(studies, 6)),
         (in_families, min(studies, 12)),
