@@ -99,9 +99,11 @@ def projected(
     """Return the rows that are told of the columns, and of the response, which is the last."""
     identity = np.eye(len(gram))
     inside = setting.added * identity if setting.private else 0.0
-    rows = rng.standard_normal((ROWS, len(gram))) @ np.linalg.cholesky((gram + inside) / ROWS).T
+    root = np.linalg.cholesky((gram + inside) / ROWS)
+    rows: NDArray[np.float64] = rng.standard_normal((ROWS, len(gram))) @ root.T
     if not setting.private:
-        rows = rng.permutation(np.vstack((rows, math.sqrt(setting.added) * identity)))
+        below = math.sqrt(setting.added) * identity
+        rows = np.asarray(rng.permutation(np.vstack((rows, below))), dtype=np.float64)
     return rows[:, :-1], rows[:, -1]
 
 
