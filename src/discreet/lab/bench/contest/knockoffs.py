@@ -114,7 +114,7 @@ def knockoff_filter(x: NDArray[np.float64], y: NDArray[np.float64], rng: Generat
     x = (x - x.mean(axis=0)) / x.std(axis=0)
     both = np.hstack((x, knockoffs(x, rng)))
     with np.errstate(all="ignore"):
-        size = np.abs(linear.LassoCV(cv=10).fit(both, y - y.mean()).coef_)
+        size: NDArray[np.float64] = np.abs(linear.LassoCV(cv=10).fit(both, y - y.mean()).coef_)
     ahead = size[:d] - size[d:]
     for cut in np.sort(np.abs(ahead[ahead != 0])):
         if (1 + (ahead <= -cut).sum()) / max(1, (ahead >= cut).sum()) <= Q:
