@@ -70,6 +70,18 @@ def test_tokens_have_scopes_and_an_end(place):
             credentials.token(db, "ana", "label", ("everything",), 1)
 
 
+def test_nobody_has_endless_tokens(place, monkeypatch):
+    """Some have to end before others are made."""
+    monkeypatch.setattr(credentials, "_MOST_TOKENS", 2)
+    for _ in range(2):
+        place.token()
+    with pytest.raises(InputError, match="end some"):
+        place.token()
+    with place.store.writing() as db:
+        credentials.revoke_token(db, "ana", credentials.tokens(db, "ana")[0].hash)
+    place.token()
+
+
 def test_a_closed_account_is_closed_everywhere(ana):
     """Its tokens, sessions and password stop working."""
     token = ana.token()

@@ -375,6 +375,10 @@ def test_many_tokens_are_one_person(place):
         assert codes == [200] * 6 + [429] * 3
         other = bearer(place.token("custodian"))
         assert web.get("/api/v1/jobs", headers=other).status_code == 200
+        with place.store.writing() as db:
+            web.cookies.set("discreet", credentials.session(db, "ana", 100.0))
+        assert web.get("/nowhere").status_code == 404
+        assert web.get("/").status_code == 429
 
 
 def test_health_readiness_and_figures(web):

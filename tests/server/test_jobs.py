@@ -9,18 +9,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from places import ABOUT, ASK, PEOPLE, make_place
-from sqlalchemy import select, update
+from sqlalchemy import event, select, update
 
 import discreet
 from discreet.errors import BudgetError, InputError
 from discreet.privacy.events import ZCDP, Gaussian
-from discreet.server import budget
+from discreet.server import audit, budget
 from discreet.server.accounts import people
 from discreet.server.accounts.people import Account
 from discreet.server.datasets import registry, shares
 from discreet.server.jobs import accept, ending, payment, queue, view
 from discreet.server.jobs.run import run
 from discreet.server.operate.verify import verify
+from discreet.server.store.memory import StoreError
 from discreet.server.store.tables import job
 
 CUSTODIAN = Account("custodian", "custodian")
@@ -261,6 +262,42 @@ def _die(*_):
     raise KeyboardInterrupt
 
 
+@pytest.mark.parametrize("when", ["before the charge", "before the result"])
+def test_a_full_disk_spends_nothing_twice_and_loses_nothing(place, monkeypatch, when):
+    """What cannot be written is not done; with room again, what was accepted is answered and paid once."""
+    monkeypatch.setattr(payment, "_STORE_SECONDS", 0.0)
+    full = [when == "before the charge"]
+
+    def limit(connection, _):
+        pages = connection.execute("PRAGMA page_count").fetchone()[0] if full[0] else 2**30
+        connection.execute(f"PRAGMA max_page_count = {pages}").close()
+
+    def fill(*_):
+        full[0] = True
+        place.store.engine.dispose()
+        return json.dumps({"long": "x" * 100_000})
+
+    event.listen(place.store.engine, "connect", limit)
+    made = place.submit()
+    place.store.engine.dispose()
+    if full[0]:
+        with pytest.raises(StoreError), place.store.writing() as db:
+            audit.append(db, "x", "y", "z", text="x" * 100_000)
+    claim = queue.claim(place.store, place.config, "w")
+    paid = payment.Payment(place.store, place.config, claim, review=False)
+    request = {"text": "x" * 100_000} if full[0] else {}
+    with pytest.raises(StoreError):
+        paid.pay("cohort", (Gaussian(0.01),), "replace", request, fill)
+    assert verify(place.store).faults == ()
+    assert verify(place.store).charges == (when == "before the result")
+    full[0] = False
+    place.store.engine.dispose()
+    ending.release_worker(place.store, place.config, "w")
+    assert place.work() == 1
+    verdict = verify(place.store)
+    assert (place.row(made).state, verdict.faults, verdict.charges, verdict.results) == ("done", (), 1, 1)
+
+
 def test_who_was_given_up_for_dead_cannot_store_a_second_result(place):
     """A worker that comes back after its job was taken over shows nobody what it drew."""
     made = place.submit()
@@ -441,6 +478,19 @@ def test_too_many_waiting_questions_are_refused(place):
     place.submit(kind="plan")
     with pytest.raises(accept.QueueError):
         place.submit(kind="plan")
+
+
+def test_trials_are_limited_by_the_day(place):
+    """Plans and trials are kept with the log: nobody fills the disk with them. Questions are not counted."""
+    place.change(trials_per_day=3)
+    for _ in range(3):
+        place.submit(kind="plan")
+    with pytest.raises(accept.QueueError, match="tomorrow"):
+        place.submit(kind="try")
+    place.submit()
+    with place.store.writing() as db:
+        db.execute(update(job).values(submitted=time.time() - 90_000.0))
+    place.submit(kind="plan")
 
 
 def test_custodians_do_not_ask_and_strangers_see_nothing(place):

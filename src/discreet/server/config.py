@@ -37,6 +37,7 @@ class Config:
     answers: str = "doubling"
     pause_on_failure: bool = True
     queue_per_account: int = 20
+    trials_per_day: int = 500
     request_bytes: int = 262_144
     requests_per_minute: int = 300
     password_memory_mb: int = 64
@@ -60,7 +61,13 @@ class Config:
         check.choice(self.answers, "answers", ("doubling", "fixed"))
         for name in ("job_seconds", "trial_seconds", "first_answer_seconds", "lock_minutes", "session_hours"):
             check.positive(getattr(self, name), name)
-        for name in ("job_memory_mb", "request_bytes", "requests_per_minute", "logins_before_lock"):
+        for name in (
+            "job_memory_mb",
+            "request_bytes",
+            "requests_per_minute",
+            "logins_before_lock",
+            "trials_per_day",
+        ):
             check.whole(getattr(self, name), name)
         if bool(self.tls_certificate) != bool(self.tls_key):
             raise InputError("TLS needs both files: give tls_certificate and tls_key")
@@ -177,6 +184,7 @@ TEMPLATE = """\
 
 # What one person may ask of the server.
 # queue_per_account = 20
+# trials_per_day = 500
 # request_bytes = 262144
 # requests_per_minute = 300
 # logins_before_lock = 5

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 SCOPES = ("read", "ask")
 """What a token may be limited to: looking, and asking questions that are charged."""
-_LONGEST_DAYS = 3660
+_LONGEST_DAYS, _MOST_TOKENS = 3660, 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +50,8 @@ def token(db: Connection, owner: str, label: str, scopes: tuple[str, ...], days:
     for scope in scopes:
         check.choice(scope, "scopes", SCOPES)
     check.between(days, "days", 0.0, _LONGEST_DAYS)
+    if len(tokens(db, owner)) >= _MOST_TOKENS:
+        raise InputError(f"{owner!r} has {_MOST_TOKENS} tokens already: end some of them first")
     secret, made = _issue(db, owner, "token", 86400.0 * days, label=label[:100], scopes=scopes)
     audit.append(db, "token", owner, owner, made, days=days)
     return secret

@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse
 
 from discreet.privacy.events import down
@@ -44,6 +45,6 @@ def failure(request: Request, status: int, words: str) -> HTMLResponse:
     """Return a page that says why something cannot be."""
     try:
         who = visitor(request)
-    except StoreError:
+    except (StoreError, HTTPException):  # away, or a visitor who comes too often
         who = None
     return page("message.html", who, status, title="This cannot be done", words=words)

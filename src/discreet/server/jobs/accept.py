@@ -108,6 +108,8 @@ def _accept(db: Connection, config: Config, offer: _Offer) -> str:
         return earlier
     if _waiting(db, account.name, kind) >= config.queue_per_account:
         raise QueueError("too many of your questions are waiting: ask again when some are answered")
+    if not paid and _tried(db, account.name, now) >= config.trials_per_day:
+        raise QueueError("that is all the plans and trials there are for a day: try again tomorrow")
     settled = offer.settled
     if paid:
         standing = budget.hold(db, dataset, holder, settled.cost, now).text
@@ -170,6 +172,12 @@ def _refuse_closed(
     overran = select(job.c.id).where(*mine_, job.c.visible <= now).limit(1)
     if offer.kind == "ask" and db.execute(overran).first() is not None:
         raise InputError(OVERRAN)
+
+
+def _tried(db: Connection, account: str, now: float) -> int:
+    """Return how many plans and trials an account has had in the last day: they stay in the database."""
+    mine_ = (job.c.account == account, job.c.kind != "ask", job.c.submitted > now - 86_400.0)
+    return int(db.execute(select(func.count()).where(*mine_)).scalar_one())
 
 
 def _waiting(db: Connection, account: str, kind: str) -> int:
