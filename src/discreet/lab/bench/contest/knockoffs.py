@@ -110,12 +110,12 @@ def projected(
 def knockoff_filter(x: NDArray[np.float64], y: NDArray[np.float64], rng: Generator) -> NDArray[np.bool_]:
     """Return the columns selected by knockoff+ with lasso coefficient differences."""
     linear: Any = import_module("sklearn.linear_model")
-    d = x.shape[1]
+    d = int(x.shape[1])
     x = (x - x.mean(axis=0)) / x.std(axis=0)
     both = np.hstack((x, knockoffs(x, rng)))
     with np.errstate(all="ignore"):
         size: NDArray[np.float64] = np.abs(linear.LassoCV(cv=10).fit(both, y - y.mean()).coef_)
-    ahead = size[:d] - size[d:]
+    ahead: NDArray[np.float64] = size[:d] - size[d:]
     for cut in np.sort(np.abs(ahead[ahead != 0])):
         if (1 + (ahead <= -cut).sum()) / max(1, (ahead >= cut).sum()) <= Q:
             return ahead >= cut
