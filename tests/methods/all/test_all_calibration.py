@@ -13,7 +13,6 @@ from discreet.methods.all import learn as learning
 from discreet.methods.all.after import results
 from discreet.methods.all.learn import learn, learn_start
 from discreet.methods.all.method import measure, planned, settled
-from discreet.methods.all.record import schedule
 
 KINDS = ("number", "bounded", "common", "rare", "missing", "answers", "answers", "answers")
 LEVEL, CLAIMED, TWIN = 0.1, 0.12, 0.45
@@ -53,6 +52,12 @@ def rng(monkeypatch):
     return rng
 
 
+def in_one_stage(people, rho):
+    """Return the budget of a release that drops no column."""
+    budget = planned(people, rho).of(rho)
+    return replace(budget, contrast=budget.contrast + budget.stages, stages=0.0)
+
+
 def p_values(rng, runs, protect, noise=1.0):
     """Return one p-value of each of many releases, of each kind of column in turn: they are independent.
 
@@ -61,8 +66,7 @@ def p_values(rng, runs, protect, noise=1.0):
     found = []
     for run in range(runs):
         people = alike(rng, PEOPLE, protect)
-        budget = planned(people, RHO, schedule(1, len(people))).of(RHO)
-        budget = replace(budget, contrast=budget.contrast + budget.stages, stages=0.0)
+        budget = in_one_stage(people, RHO)
         known = learn(people, budget, learn_start(people, budget))
         told = measure(people, known, budget)
         variance = np.full(len(people), noise * told.contrast.deviation**2)
@@ -99,7 +103,7 @@ def shared_errors(rng, runs):
         values = (rng.random((n, columns)) < 0.5).astype(float)
         group = (rng.random(n) < 0.5).astype(np.int8)
         people = People([""] * columns, questions, "two-sided", "everything", values, group)
-        budget = planned(people, rho, ()).of(rho)
+        budget = in_one_stage(people, rho)
         known = learn(people, budget, learn_start(people, budget))
         told = measure(people, known, budget)
         z = results(
@@ -133,7 +137,7 @@ def small_when_missing(rng, runs=30, columns=6, n=6_000, rho=0.02):
         values = rng.exponential(size=(n, columns))
         values[(rng.random((n, columns)) < 0.6) & (group == 1)[:, None]] = np.nan
         people = People([""] * columns, questions, "two-sided", "columns", values, group)
-        budget = planned(people, rho, ()).of(rho)
+        budget = in_one_stage(people, rho)
         known = learn(people, budget, learn_start(people, budget))
         told = measure(people, known, settled(people, known, budget))
         variance = np.full(columns, told.contrast.deviation**2)

@@ -33,7 +33,10 @@ _USUAL = (0.7, 5.0)
 _CENTRED_FROM = (0.0, 0.05, 0.15, 0.3, 1.0)  # answers more frequent than this are centred
 _COMMON = 0.03  # of the variance of a column: errors that all columns share would make false ones crowd
 _OWN = 0.7  # of the largest entry is the least radius for numbers: few are clipped for their own sake
-_SMALLEST = 0.3  # radii are tried from this share of the usual norm on
+# Radii that are tried, over the usual norm: most of them near it, where the best one is as a rule.
+_RADII = np.concatenate(
+    [np.geomspace(0.3, 0.85, 10)[:-1], np.geomspace(0.85, 1.4, 17), np.geomspace(1.4, 4.5, 11)[1:]]
+)
 # Clipping weighs a column by the others. Where these differ between the groups and a column that does not
 # goes with them, its contrast is moved by about (1 - mean weight) * correlation * difference, in deviations.
 # Clear differences are taken out; for the others as much as this is allowed, squared
@@ -117,6 +120,11 @@ class Norms:
     def mean_weight(self, ball: Ball) -> float:
         """Return about the mean weight that clipping leaves to an entry, never 0."""
         return max(float(self.share @ ball.weight(self.norm)), 1e-6)
+
+    def kept(self, ball: Ball) -> float:
+        """Return about the mean weight left to answers that were given: of these longer rows have more."""
+        squared = self.share * self.norm**2
+        return max(float(squared @ ball.weight(self.norm)) / max(float(squared.sum()), 1e-9), 1e-6)
 
     def shorter_by(self, squared: float) -> Norms:
         """Return the norms of rows that are shorter by this on average, squared; at least half as long."""
@@ -273,10 +281,10 @@ def best_balls(
     # Where groups are clipped unlike one another, nobody may be for the sake of one entry.
     own = _OWN if sizes[0] == sizes[1] else 1 / min(sizes)
     tried = [_tried(norm, box, least) for norm, box, least in zip(norms, boxes, (0.0, own), strict=True)]
-    tried[0] = [ball for ball in tried[0] if norms[0].mean_weight(ball) >= _LEAST]
+    tried[0] = [ball for ball in tried[0] if norms[0].kept(ball) >= _LEAST]
     known = [
-        {ball: (norm.mean_weight(ball) ** 2, norm.energy(ball)) for ball in balls}
-        for norm, balls in zip(norms, tried, strict=True)
+        {ball: (norms[0].kept(ball) ** 2, norms[0].energy(ball)) for ball in tried[0]},
+        {ball: (norms[1].mean_weight(ball) ** 2, norms[1].energy(ball)) for ball in tried[1]},
     ]
 
     size, pull = people * float(np.mean(shares * (1 - shares))), pull_of(shares, positive)
@@ -323,7 +331,7 @@ def clear_difference(
 def _tried(norms: Norms, box: Box, least: float) -> list[Ball]:
     """Return the balls to choose from: none, and radii around the usual norm, from so many entries on."""
     usual = max(float(norms.share @ norms.norm), 1.0)
-    radii = max(usual * _SMALLEST, least * box.entry) * 1.12 ** np.arange(24.0)
+    radii = np.unique(np.maximum(usual * _RADII, least * box.entry))
     whole = Ball(math.inf, box.entry)
     return [
         whole,

@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.special import ndtri
 
 from discreet.methods.all.clipping import (
     Ball,
@@ -52,7 +53,11 @@ _OFF = 0.3  # how far off the mean of a column the centre of its numbers may be,
 _MISSING = 0.1  # of the budget, at most, for who is missing
 _NEAR = 0.085  # about how far from 0 the mean of a column may be when contrasts are taken, in deviations
 _UNEVEN = 1.0  # about how uneven: the difference of both groups' rates of missing entries, over the mean rate
-_RATIO, _BINS = 1.18, 24  # of the histogram of rows' lengths
+_WIDTHS = (0.03, 0.18)  # of bins of rows' lengths, as shares of these, at least and at most
+_HELD = 2.5  # deviations of noise: the share of the people that the widest laws have in a bin, over its width
+_RANGE = 50.0  # the longest length that is told apart, over the shortest
+_CHANCE = 0.03  # that noise makes people of nothing in any bin
+_SEEMS = 1.5  # deviations of noise: people in bins beside others who seem to be there
 _SEEN = 0.75  # of the people must stand out of the noise, or their rows are taken to be as long as is usual
 
 
@@ -286,11 +291,20 @@ def learn_norms(
     """
     if box.columns == 0:
         return Norms(np.ones(1), np.ones(1))
-    edges = box.radius * _RATIO ** -np.arange(float(_BINS))[::-1]  # the last is the longest that there can be
+    # Bins as narrow as shows above the noise; the last ends at the longest length that there can be.
+    ratio = 1 + min(max(_HELD / (math.sqrt(rho) * people), _WIDTHS[0]), _WIDTHS[1])
+    bins = math.ceil(math.log(_RANGE) / math.log(ratio))
+    edges = box.radius * ratio ** -np.arange(float(bins))[::-1]
     norm = row_lengths(whole) if sizes is None else row_lengths(whole) / sizes
-    counts = np.bincount(np.searchsorted(edges[:-1], norm), inside, minlength=_BINS)
+    counts = np.bincount(np.searchsorted(edges[:-1], norm), inside, minlength=bins)
     noisy = with_noise(counts, math.sqrt(2), rho)
-    kept = np.where(noisy.sums > 3 * noisy.deviation, noisy.sums, 0.0)
+    # Bins that have more than noise, alone or with those beside them; and next to these what seems to.
+    beside = np.convolve(noisy.sums, np.ones(3), "same") / math.sqrt(3)
+    least = -ndtri(_CHANCE / bins) * noisy.deviation
+    there = (noisy.sums > least) | (beside > least)
+    for _ in range(bins):
+        there |= (np.convolve(there, np.ones(3), "same") > 0) & (beside > _SEEMS * noisy.deviation)
+    kept = np.where(there, np.maximum(noisy.sums, 0.0), 0.0)
     if kept.sum() <= _SEEN * people:
         around = 1 + math.sqrt(0.8 / box.columns) * np.array([-1.3, -0.5, 0.0, 0.5, 1.3])
         around = np.minimum(usual * np.sqrt(np.maximum(around, 0.1)), box.radius)
@@ -298,7 +312,7 @@ def learn_norms(
     # Those who were lost in the noise may have the longest rows that are usual.
     lost = max(people - float(kept.sum()), 0.0)
     longest = edges[np.flatnonzero(kept)[-1]]
-    share, norm = np.append(kept, lost), np.append(edges[0], edges[1:] / math.sqrt(_RATIO))
+    share, norm = np.append(kept, lost), np.append(edges[0], edges[1:] / math.sqrt(ratio))
     return Norms(share / share.sum(), np.append(norm, min(max(longest, 1.25 * usual), box.radius)))
 
 

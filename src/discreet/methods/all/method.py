@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from discreet.evidence.core.people import People
     from discreet.methods.all.after import Results
     from discreet.methods.all.clipping import Reach
-    from discreet.methods.all.record import Groups, Learned, Stages
+    from discreet.methods.all.record import Groups, Learned
     from discreet.methods.all.rows import Box
     from discreet.methods.parameters import Parameters
     from discreet.report.release import Release
@@ -64,9 +64,9 @@ def ready_all(people: People, asked: Parameters) -> Ready:
         return ready_proved(people, asked)
     rho = gaussian_budget(asked.epsilon, asked.delta)
     columns = people.columns
-    later = schedule(expected(asked.expect, len(people)) // people.subgroups, columns)
+    signals = expected(asked.expect, len(people)) // people.subgroups
     # Each subgroup spends as if there were no other: a person is in one (docs/proofs/subgroups.md).
-    budgets = [planned(part, rho, later).of(rho) for part in people.parts()]
+    budgets = [planned(part, rho).of(rho) for part in people.parts()]
     for budget in budgets:
         check_budget(budget, columns)
     events = gaussian_events([rho])
@@ -74,7 +74,7 @@ def ready_all(people: People, asked: Parameters) -> Ready:
 
     def draw() -> Release:
         parts = zip(people.parts(), budgets, strict=True)
-        tested = Tested.joined([measured(part, budget, later) for part, budget in parts])
+        tested = Tested.joined([measured(part, budget, signals) for part, budget in parts])
         told = tested.told(np.arange(len(people)), "adaptive BH")
         places = strongest_first(told, adaptive_bh(tested.p, asked.q))
         return released(
@@ -84,7 +84,7 @@ def ready_all(people: People, asked: Parameters) -> Ready:
     return Ready(events, fdr, draw)
 
 
-def planned(people: People, rho: float, later: Stages, m: int | None = None) -> Budget:
+def planned(people: People, rho: float, m: int | None = None) -> Budget:
     """Return the shares for these questions and this number of people; `m` of the hypotheses are measured.
 
     Each step gets what it needs to be right within a few people of a hundred, or a tenth of a deviation, and
@@ -109,7 +109,7 @@ def planned(people: People, rho: float, later: Stages, m: int | None = None) -> 
     squares = LEAST
     rest = 1 - (groups + where + centre + norms + recentre + sums + apart + missing + weights + squares)
     rest *= 1 - 2.0**-45
-    contrast = rest if noise < _QUIET else rest * (1 - sum(share for _, share in later))
+    contrast = rest if noise < _QUIET else rest * (1 - sum(share for _, share in schedule(1, m)))
     learning = (groups, where, centre, norms, recentre, apart)
     return Budget(*learning, squares, sums, missing, weights, contrast, rest - contrast)
 
@@ -124,8 +124,10 @@ def _enough(rho: float, n: int, squared: float, error: float, least: float, most
     return min(max(squared / (2 * rho * (error * max(n, 1)) ** 2), least), most)
 
 
-def measured(people: People, budget: Budget, later: Stages, groups: Groups | None = None) -> Tested:
+def measured(people: People, budget: Budget, signals: int, groups: Groups | None = None) -> Tested:
     """Learn, measure, and turn into p-values, dropping columns on the way: they count as p = 1.
+
+    About so many `signals` are expected, or more where more are seen.
 
     Guarantee: Gaussian(sqrt(2 rho)), rho being the whole budget.
     """
@@ -133,7 +135,7 @@ def measured(people: People, budget: Budget, later: Stages, groups: Groups | Non
         known = learn(people, budget, learn_start(people, budget, groups))
         budget = settled(people, known, budget)
         first = measure(people, known, budget)
-        contrast, results = staged(people, known, first, budget.stages, later)
+        contrast, results = staged(people, known, first, budget.stages, signals)
     _, effects = units(known.scaling, known.columns, known.two_valued)
     return Tested(tuple(map(str, people.names)), effects, results, np.where(contrast.left, results.p, 1.0))
 
@@ -170,10 +172,11 @@ def _of_means(known: Learned, reach: Reach, variance: NDArray[np.float64], rho: 
     """Return what errors of means add to the variance of contrasts, over that of sampling.
 
     If sums were measured with all of the budget; beside it the share of it that would teach what is known.
-    They count where more are present in one group.
+    They count where more are present in one group, as far as that is known: what is not known of it moves a
+    contrast by how far the mean is from 0, however well that is known.
     """
     present = known.means.present
-    uneven = known.uneven_variance + known.uneven**2
+    uneven = known.uneven**2 + (known.uneven_variance if math.isinf(known.centred) else 0.0)
     deviation = reach.sums / FINE / math.sqrt(rho)
     added = (deviation / present) ** 2 * uneven / (variance * known.shares * (1 - known.shares))
     return float(np.median(added)), deviation**2 / known.centred
@@ -229,9 +232,13 @@ class Contrast:
 
 
 def staged(
-    people: People, known: Learned, first: Measured, rho: float, later: Stages
+    people: People, known: Learned, first: Measured, rho: float, signals: int
 ) -> tuple[Contrast, Results]:
-    """Return the contrasts after all stages, and what follows from them; `rho` pays for the later ones."""
+    """Return the contrasts after all stages, and what follows from them; `rho` pays for the later ones.
+
+    Which columns are dropped depends on how many signals there are: as many as are expected, or as the first
+    stage shows, if that is more. Of columns without effect half have p-values above 1/2.
+    """
     noisy = first.contrast
     combined = Contrast(
         noisy.sums, np.full(len(people), noisy.deviation**2), np.ones(len(people), dtype=np.bool_)
@@ -239,6 +246,8 @@ def staged(
     outcome = results(people.alternative, known, first, combined.sums, combined.variance)
     if rho == 0:
         return combined, outcome
+    seen = len(people) - 2 * int(np.count_nonzero(outcome.p > 0.5))
+    later = schedule(max(signals, seen), len(people))
     whole = sum(share for _, share in later)
     for least, share in later:
         left = combined.left & (toward(outcome.z, people.alternative) >= least)

@@ -15,7 +15,6 @@ from discreet.evidence.core.compared import compared
 from discreet.methods.all.after import Tested
 from discreet.methods.all.learn import learn_groups
 from discreet.methods.all.method import APPROXIMATE, check_budget, group_share, measured, planned
-from discreet.methods.all.record import schedule
 from discreet.methods.focus import SELECTION
 from discreet.methods.method import Ready, expected, released
 from discreet.noise.laws import GUMBEL
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.people import People
-    from discreet.methods.all.record import Budget, Stages
+    from discreet.methods.all.record import Budget
     from discreet.methods.parameters import Parameters
     from discreet.report.release import Release
 
@@ -45,8 +44,7 @@ def ready_focus(people: People, asked: Parameters) -> Ready:
     sizes = group_share(people, rho) * rho
     select = SELECTION * rho - sizes
     rest = (rho - SELECTION * rho) * (1 - 2.0**-45)
-    spent = _budget(people, rest, count, signals)[0]
-    check_budget(spent, count)
+    check_budget(_budget(people, rest, count), count)
     events = gaussian_events((sizes, select, rest))
     fdr = FdrPromise(asked.q, "simulated", APPROXIMATE, "discreet bench people --raw")
 
@@ -62,9 +60,9 @@ def ready_focus(people: People, asked: Parameters) -> Ready:
         asked_of = mask.reshape(people.subgroups, -1)
         tested = Tested.joined(
             [
-                measured(part.only(left), *_budget(part, rest, int(left.sum()), signals), known)
+                measured(part.only(left), _budget(part, rest, many), min(signals, many), known)
                 for part, left, known in zip(people.parts(), asked_of, groups, strict=True)
-                if left.any()
+                if (many := int(np.count_nonzero(left)))
             ]
         )
         told = tested.told(chosen, "BH")
@@ -78,10 +76,9 @@ def ready_focus(people: People, asked: Parameters) -> Ready:
     return Ready(events, fdr, draw)
 
 
-def _budget(people: People, rest: float, count: int, signals: int) -> tuple[Budget, Stages]:
-    """Return how `rest` is divided where so many columns are measured, and in which stages."""
-    later = schedule(min(signals, count), count)
-    return planned(people, rest, later, count).of(rest).without_groups(), later
+def _budget(people: People, rest: float, count: int) -> Budget:
+    """Return how `rest` is divided where so many columns are measured."""
+    return planned(people, rest, count).of(rest).without_groups()
 
 
 def select_largest(evidence: Evidence, count: int, rho: float) -> NDArray[np.int64]:
