@@ -163,24 +163,17 @@ def _reported(
     """
     asked, _ = METHODS[asked.method].settle(asked, everyone)
     rho = gaussian_budget(asked.epsilon, asked.delta)
-<<<<<<< HEAD
     if asked.method == "all" and asked.guarantee != "proved" and people.covariates is None:
-        later = schedule(expected(asked.expect, len(everyone)) // everyone.subgroups, everyone.columns)
+        signals = round(part * (expected(asked.expect, len(everyone)) // everyone.subgroups))
         p: list[NDArray[np.float64]] = []
         for some, of_all in zip(people.parts(), everyone.parts(), strict=True):
-            budget = planned(of_all, rho, later).of(rho)
+            budget = planned(of_all, rho).of(rho)
             # A person's row is so much shorter; one count of the groups and one of the lengths remain.
             budget = replace(budget.of(part), groups=budget.groups, norms=budget.norms).of_a_sample(times)
-            p.append(measured(some, budget, later).p)
+            p.append(measured(some, budget, max(signals, 1)).p)
         return adaptive_bh(np.concatenate(p), asked.q)
     times *= part
     larger = replace(asked, epsilon=_epsilon(rho * times, asked.delta)) if times != 1 else asked
-=======
-    if asked.method == "all" and asked.guarantee != "proved":
-        budget = planned(all_of_them, rho).of(rho).of_a_sample(times)
-        return adaptive_bh(measured(people, budget, expected(asked.expect, len(people))).p, asked.q)
-    larger = replace(asked, epsilon=_epsilon(rho * times, asked.delta)) if times > 1 else asked
->>>>>>> 5c3755e (Fewer columns are dropped where the first stage shows many that differ; lengths of rows are told in bins as narrow as the noise allows)
     return METHODS[larger.method].ready(larger, people).draw().indices
 
 
