@@ -311,7 +311,7 @@ def test_a_damaged_file_is_named_and_nothing_it_holds_is_shown(bed, name):
     assert str(PEOPLE) not in str(refusal.value).replace(str(bed.parent), "")
 
 
-@pytest.mark.parametrize("which", ["pheno", "keep", "extract", "within"])
+@pytest.mark.parametrize("which", ["pheno", "covar", "keep", "extract", "within"])
 def test_lists_that_are_not_there_are_named(bed, tmp_path, which):
     """A misspelt path is told apart from a file that is no text."""
     with pytest.raises(InputError, match=r"gone\.txt: no such file"):
@@ -328,7 +328,7 @@ def test_files_that_are_not_there_are_named(bed):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"path": "x.vcf"}, r"\.bed or \.pgen"),
+        ({"path": "x.map"}, r"\.bed, \.pgen"),
         ({"path": "x.bed", "threads": 0}, "threads"),
         ({"path": "x.bed", "maf": 0.1}, "go together"),
         ({"path": "x.bed", "freq": "f"}, "go together"),
@@ -486,15 +486,6 @@ def test_no_name_makes_two_lines_or_two_fields(bed, tmp_path, mark):
     else:
         found = discreet.Plink(bed, pheno=pheno).open().labels["phenotype"]
         assert np.flatnonzero(~np.isnan(found)).tolist() == [2]
-
-
-@pytest.mark.parametrize(
-    ("name", "option"), [("a.vcf", "--vcf"), ("a.VCF.gz", "--vcf"), ("a.bcf", "--bcf"), ("a.bgen", "--bgen")]
-)
-def test_other_genotype_files_are_refused_with_the_way_to_make_them_plinks(tmp_path, name, option):
-    """VCF, BCF and BGEN are named in the refusal, with the command that converts them."""
-    with pytest.raises(InputError, match=f"plink2 {option} {name} --make-pgen"):
-        discreet.measure(tmp_path / name, discreet.Carriers())
 
 
 ADJUSTED = discreet.Score(bounds=(1, 2), protect="genotypes", adjust={"PC1": None, "sex": ["1", "2"]})

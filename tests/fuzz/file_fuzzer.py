@@ -27,6 +27,7 @@ from typer.testing import CliRunner
 
 import discreet
 from discreet.cli import app
+from discreet.data.plink import convert_process, converted
 from discreet.data.tables import labelled, readstat_process
 from discreet.lab.cohort import Simulated
 from discreet.privacy.events import Gaussian
@@ -245,6 +246,60 @@ def _labelled_table(path):
         _table(path)
 
 
+def _converted(job):
+    """Convert a file of genotypes as its program does, in a copy of this process."""
+    with tempfile.TemporaryFile() as out:
+        copy = os.fork()
+        if not copy:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+            try:
+                out.write(json.dumps(convert_process.convert(job)).encode())
+                out.flush()
+            except BaseException:  # noqa: BLE001  the program would end with it
+                os._exit(1)
+            os._exit(0)
+        try:
+            _, code = os.waitpid(copy, 0)
+        except Slow:
+            os.kill(copy, signal.SIGKILL)
+            os.waitpid(copy, 0)
+            raise
+        out.seek(0)
+        return code, out.read()
+
+
+def _other_genotypes(path):
+    converted._HELD.clear()
+    with mock.patch.object(converted, "_run", _converted):
+        _genotypes(discreet.Plink(path, pheno=path.with_suffix(".phe")))
+
+
+def _vcf(path):
+    people = [f"p{i}" for i in range(40)]
+    calls = ["0/0", "0|1", "1/1", "./.", "1"]
+    head = ["##fileformat=VCFv4.2", "##contig=<ID=1>", f"##source={SECRET}"]
+    head.append('##FORMAT=<ID=GT,Number=1,Type=String,Description="genotype">')
+    head.append("\t".join(["#CHROM", "POS", "ID", "REF", "ALT", "QUAL", "FILTER", "INFO", "FORMAT", *people]))
+    rows = [[calls[(i * j + j) % 5] for j in range(40)] for i in range(6)]
+    sites = [f"1\t{i + 1}\trs{i}\tG\tA\t.\t.\t.\tGT\t" + "\t".join(row) for i, row in enumerate(rows)]
+    path.write_text("\n".join([*head, *sites]) + "\n")
+    path.with_suffix(".phe").write_text(
+        "IID t\n" + "".join(f"{p} {1 + i % 2}\n" for i, p in enumerate(people))
+    )
+
+
+def _bgen(path):
+    import numpy as np
+    from bgen import BgenWriter
+
+    _vcf(path)
+    path.unlink()
+    with BgenWriter(str(path), n_samples=40, samples=[f"p{i}" for i in range(40)]) as writer:
+        for i in range(6):
+            site = {"varid": f"v{i}", "rsid": f"rs{i}", "chrom": "1", "pos": i + 1, "alleles": ["G", "A"]}
+            writer.add_variant(**site, genotypes=np.eye(3)[[(i + j) % 3 for j in range(40)]])
+
+
 KINDS = {
     "xlsx": Kind([".xlsx"], _sheet, _table),
     "sav": Kind([".sav"], _labelled("sav"), _labelled_table),
@@ -259,6 +314,8 @@ KINDS = {
     "parquet": Kind([".parquet"], lambda path: _frame().to_parquet(path), _table),
     "bed": Kind([".bed", ".bim", ".fam"], Simulated(people=40, variants=6).write, _genotypes),
     "pgen": Kind([".pgen", ".pvar", ".psam"], _pgen, _genotypes),
+    "vcf": Kind([".vcf", ".phe"], _vcf, _other_genotypes),
+    "bgen": Kind([".bgen", ".phe"], _bgen, _other_genotypes),
     "plan": Kind([".toml"], _plan_file, _dry_run),
     "release": Kind([".json"], _release, _read_release),
     "ledger": Kind([".ledger"], _ledger, _use_ledger),

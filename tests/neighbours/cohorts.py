@@ -1,4 +1,4 @@
-"""PLINK files: invented cohorts, written as .bed or .pgen, and one person of them changed."""
+"""Genotypes: invented cohorts, written as .bed, .pgen, .vcf or .bgen, and one person of them changed."""
 
 from __future__ import annotations
 
@@ -42,14 +42,21 @@ NAMES = (
 )
 REFUSES = (
     r"six fields|FID IID value|as many fields|needs a column IID|listed twice|several people|begin headers"
-    r"|control characters|cannot be read as UTF-8|nobody can be called"
+    r"|control characters|cannot be read as UTF-8|nobody can be called|names of people|damaged, or not"
+)
+ODD = ("vcf", "bgen")
+GT = ("0/0", "0|1", "1/1", "./.", "1", "./1", "0/1/1", "0/7", ".", "0")
+_NONE = (np.nan,) * 3
+CHANCES = (
+    *((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0), _NONE, (0.5, 0.5, 0.0)),
+    *((0.9, 0.1, 0.0), (0.88, 0.12, 0.0), (0.0, 0.08, 0.92), (0.5, 0.0, 0.5), (0.34, 0.33, 0.33)),
 )
 TESTS = ("Allelic", "Trend", "Genotypic", "Score", "TwoGroups", "RankSum", "Mean", "Correlation", "Vote")
 
 
 @dataclass(frozen=True)
 class Someone:
-    """One person: names, the phenotype as written, the stratum, genotypes (3 is no call)."""
+    """One person: names, the phenotype as written, the stratum, genotypes (3 is no call, 4 to 9 are odd)."""
 
     family: str
     name: str
@@ -64,16 +71,20 @@ class Cohort:
     """Everyone, and which files tell of them."""
 
     people: tuple[Someone, ...]
-    packed: str  # "bed" or "pgen"
+    packed: str  # "bed", "pgen", "vcf" or "bgen"
     pheno: str  # "" (in the .fam), "header", "no header" or "no family"
     order: tuple[int, ...]  # in which people are listed in the phenotype file
 
     def write(self, folder: Path) -> discreet.Plink:
         """Write all files; return what is handed to `measure`."""
         path = folder / f"c.{self.packed}"
-        calls = np.array([one.genotypes for one in self.people], dtype=np.int8).T
-        variants = len(calls)
-        if self.packed == "bed":
+        told = np.array([one.genotypes for one in self.people], dtype=np.int8).T
+        variants, calls = len(told), told % 4
+        if self.packed == "vcf":
+            _vcf(path, [one.name for one in self.people], told)
+        elif self.packed == "bgen":
+            _bgen(path, [one.name for one in self.people], told)
+        elif self.packed == "bed":
             codes = np.array([3, 2, 0, 1], dtype=np.uint8)[calls]
             path.write_bytes(b"\x6c\x1b\x01" + pack(codes).tobytes())
             _text(folder / "c.bim", [f"1\trs{i}\t0\t{i + 1}\tA\tG" for i in range(variants)])
@@ -89,7 +100,9 @@ class Cohort:
             _text(folder / "c.pvar", ["#CHROM\tPOS\tID\tREF\tALT", *sites])
             people = [f"{p.family}\t{p.name}\t1\t{p.phenotype}" for p in self.people]
             _text(folder / "c.psam", ["#FID\tIID\tSEX\tPHENO1", *people])
-        _text(folder / "strata.txt", [f"{p.family} {p.name} {p.stratum}" for p in self.people])
+        families = ["0" if self.packed in ODD else p.family for p in self.people]
+        strata = [f"{f} {p.name} {p.stratum}" for f, p in zip(families, self.people, strict=True)]
+        _text(folder / "strata.txt", strata)
         more: dict[str, Any] = {"within": folder / "strata.txt"}
         if self.pheno:
             listed = [self.people[i] for i in self.order if self.people[i].listed]
@@ -99,6 +112,26 @@ class Cohort:
             _text(folder / "c.phe", [*head, *words])
             more["pheno"] = folder / "c.phe"
         return discreet.Plink(path, threads=1, **more)
+
+
+def _vcf(path: Path, names: list[str], told: Any) -> None:
+    """Write genotypes as text, odd ones too: one allele, half a call, three alleles, an unknown one."""
+    head = ["##fileformat=VCFv4.2", "##contig=<ID=1>"]
+    head.append('##FORMAT=<ID=GT,Number=1,Type=String,Description="genotype">')
+    head.append("\t".join(["#CHROM", "POS", "ID", "REF", "ALT", "QUAL", "FILTER", "INFO", "FORMAT", *names]))
+    sites = [f"1\t{i + 1}\trs{i}\tG\tA\t.\t.\t.\tGT" for i in range(len(told))]
+    _text(path, [*head, *("\t".join([s, *(GT[g] for g in row)]) for s, row in zip(sites, told, strict=True))])
+
+
+def _bgen(path: Path, names: list[str], told: Any) -> None:
+    """Write probabilities, odd ones too: a call that is not certain, one that hardly is, none."""
+    from bgen import BgenWriter
+
+    chances = np.array(CHANCES)
+    with BgenWriter(str(path), n_samples=len(names), samples=names) as writer:
+        for i, row in enumerate(told):
+            site = {"varid": f"v{i}", "rsid": f"rs{i}", "chrom": "1", "pos": i + 1, "alleles": ["G", "A"]}
+            writer.add_variant(**site, genotypes=chances[row])
 
 
 def _text(path: Path, lines: list[str]) -> None:
@@ -124,7 +157,14 @@ def invent(rng: np.random.Generator) -> Cohort:
         people[0] = replace(people[0], listed=bool(rng.integers(2)))
     pheno = str(rng.choice(["", "header", "no header", "no family"]))
     order = tuple(int(i) for i in rng.permutation(n))
-    return Cohort(tuple(people), str(rng.choice(["bed", "pgen"])), pheno, order)
+    packed = str(rng.choice(["bed", "pgen", *ODD]))
+    if packed in ODD:
+        pheno = "no family"
+        for i in rng.integers(0, n, n // 4).tolist():
+            people[i] = replace(people[i], genotypes=tuple(int(g) for g in rng.integers(0, len(GT), m)))
+        if people[1].name == people[0].name:
+            people[1] = replace(people[1], name="p1")
+    return Cohort(tuple(people), packed, pheno, order)
 
 
 def ask(rng: np.random.Generator, name: str) -> tuple[Any, frozenset[str]]:
@@ -158,7 +198,8 @@ def change(rng: np.random.Generator, cohort: Cohort) -> tuple[str, Cohort, int, 
     touched = frozenset([kind] if kind in ("phenotype", "stratum") else [])
     order = cohort.order
     if kind == "genotypes":
-        one = replace(one, genotypes=tuple(int(g) for g in rng.integers(0, 4, len(one.genotypes))))
+        some = rng.integers(0, len(GT) if cohort.packed in ODD else 4, len(one.genotypes))
+        one = replace(one, genotypes=tuple(int(g) for g in some))
     elif kind == "phenotype":
         one = replace(one, phenotype=str(rng.choice(PHENOTYPES)))
     elif kind == "stratum":

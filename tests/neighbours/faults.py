@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet import kernels
 from discreet.block import Block
-from discreet.data.plink import fam
+from discreet.data.plink import convert_process, fam
 from discreet.data.tables import arrays, arrow_data, labelled, reading, sheet
 from discreet.data.tables.columns import Column
 from discreet.engine.work import Declared
@@ -93,6 +93,28 @@ def coding_by_what_is_there(patch: Any) -> None:
         return found + 1 if (found == 0).any() else found
 
     patch.setattr(fam, "_numbers", faulty)
+
+
+def padding_taken_for_missing(patch: Any) -> None:
+    """Take for missing whoever has fewer alleles than somebody else at a variant."""
+    real = convert_process.vcf_calls
+    patch.setattr(
+        convert_process,
+        "vcf_calls",
+        lambda alleles: np.where((alleles < 0).any(axis=1), convert_process._NONE, real(alleles)),
+    )
+
+
+def called_if_others_are_certain(patch: Any) -> None:
+    """Make calls of probabilities by how certain those of everyone are."""
+    real = convert_process.bgen_calls
+
+    def faulty(chances: Any, ploidy: Any, *, phased: bool) -> Any:
+        calls = real(chances, ploidy, phased=phased)
+        largest = np.nanmax(chances, axis=1, initial=0.0)
+        return np.where((largest < largest.mean() + 0.05) & (largest < 1), convert_process._NONE, calls)
+
+    patch.setattr(convert_process, "bgen_calls", faulty)
 
 
 def incomplete_rows_dropped(patch: Any) -> None:
@@ -244,6 +266,8 @@ FAULTS = {
     ),
     "quotes swallow lines": Fault(quotes_swallow_lines, ("csv",)),
     "coding by what is there": Fault(coding_by_what_is_there, ("plink",)),
+    "padding taken for missing": Fault(padding_taken_for_missing, ("plink",)),
+    "called if others are certain": Fault(called_if_others_are_certain, ("plink",)),
     "incomplete rows dropped": Fault(incomplete_rows_dropped, ("array", "parquet")),
     "long entries refused and quoted": Fault(long_entries_refused_and_quoted, ("structured",)),
     "scaled by the largest": Fault(scaled_by_the_largest, ("array",)),

@@ -35,8 +35,6 @@ _FOR = {
     "sheet": ("Excel files (.xlsx)", EXCEL),
 }
 
-_CONVERTED = {".vcf": "--vcf", ".vcf.gz": "--vcf", ".bcf": "--bcf", ".bgen": "--bgen"}
-
 
 class Reading(Protocol):
     """Data as one test reads it: the hypotheses, and everyone in blocks."""
@@ -99,14 +97,6 @@ def open_source(data: Any) -> Source:
         return Genotypes(data)
     if type(data).__module__.startswith(("dask.", "dask_expr")):
         return OnCluster(data)
-    # How genotypes in formats that are not read become one that is.
-    name = str(data).lower() if isinstance(data, (str, Path)) else ""
-    for ending, option in _CONVERTED.items():
-        if name.endswith(ending):
-            raise InputError(
-                f"{data}: genotypes are read from PLINK files; make them with plink2 {option} "
-                f"{Path(data).name} --make-pgen --out cohort, and give cohort.pgen"
-            )
     return Tables(data)
 
 
@@ -115,7 +105,7 @@ def is_genotypes(data: Any) -> bool:
     from discreet.data.plink.plink import ENDINGS, Plink
 
     if isinstance(data, (str, Path)):
-        return str(data).lower().endswith(tuple(ENDINGS))
+        return str(data).lower().endswith(ENDINGS)
     return isinstance(data, (Plink, Genotypes))
 
 

@@ -67,7 +67,7 @@ def read_fam(path: Path) -> People:
         [word.decode(errors="backslashreplace") for word in words[field::6]] for field in (0, 1, 2, 3, 5)
     )
     ids = list(zip(family, person, strict=True))
-    return _people(path, ids, _numbers(phenotype), (father, mother))
+    return checked_people(path, ids, _numbers(phenotype), (father, mother))
 
 
 def read_psam(path: Path) -> People:
@@ -81,7 +81,7 @@ def read_psam(path: Path) -> People:
     father, mother = (
         [row[names.index(name)] if name in names else "0" for row in rows] for name in ("PAT", "MAT")
     )
-    return _people(path, ids, _numbers(values), (father, mother))
+    return checked_people(path, ids, _numbers(values), (father, mother))
 
 
 def read_phenotype(path: Path, people: People, column: str | None) -> NDArray[np.float64]:
@@ -169,12 +169,13 @@ def _identifiers(path: Path, header: list[str], rows: list[list[str]]) -> list[t
     return [("0" if family is None else row[family], row[person]) for row in rows]
 
 
-def _people(
+def checked_people(
     path: Path,
     ids: list[tuple[str, str]],
     phenotype: NDArray[np.float64],
-    parents: tuple[list[str], list[str]],
+    parents: tuple[Sequence[str], Sequence[str]],
 ) -> People:
+    """Return people whose names tell them apart, and stand for no header."""
     if len(set(ids)) != len(ids):
         raise InputError(f"{path}: somebody is listed twice (same FID and IID)")
     if any(family in _HEADERS or person in _HEADERS or family.startswith("##") for family, person in ids):

@@ -11,6 +11,8 @@ import numpy as np
 from discreet import check
 from discreet.block import Block, processors
 from discreet.data.plink.bed import Bed, Packed, count, decode
+from discreet.data.plink.converted import ENDINGS as OTHER_ENDINGS
+from discreet.data.plink.converted import converted, ending_of
 from discreet.data.plink.fam import (
     People,
     read_covariates,
@@ -29,7 +31,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-ENDINGS = {".bed": ".bim", ".pgen": ".pvar"}  # and where the variants are listed
+_LISTS = {".bed": ".bim", ".pgen": ".pvar"}  # where the variants are listed
+ENDINGS = (*_LISTS, *OTHER_ENDINGS)
 PHENOTYPE, STRATUM = "phenotype", "stratum"
 PEDIGREE = ("family", "father", "mother")
 _MOST_THREADS = 1024
@@ -43,7 +46,9 @@ class Plink:
     Parameters
     ----------
     path : path
-        A .bed file with its .bim and .fam, or a .pgen file (extra "pgen") with its .pvar and .psam.
+        A .bed file with its .bim and .fam, or a .pgen file (extra "pgen") with its .pvar and .psam; or, with
+        the extra "genotypes", VCF (.vcf, .vcf.gz), BCF or BGEN (.bgen, its .sample beside it unless it names
+        people itself). These have no phenotypes: give `pheno`.
     pheno : path, optional
         A phenotype file, FID IID value... If None, the phenotype of the .fam or .psam file. For cases and
         controls, 1 is a control and 2 a case, unless the test's `levels` say otherwise. Missing are -9, NA
@@ -80,6 +85,11 @@ class Plink:
     protected; whether phenotypes are is up to the test (its `protect`). Proofs: docs/proofs/sources.md,
     docs/proofs/association.md.
 
+    VCF, BCF and BGEN are read in a process of their own, into a .bed file in a private folder for temporary
+    files that goes with this process. Variants with more than two alleles are left out, the second allele is
+    counted, people have no family ("0"). A call of BGEN is made where the number of alleles lies within 0.1
+    of a whole one, as by plink2; half calls are none, one allele alone counts twice.
+
     References
     ----------
     Chang et al. (2015), Second-generation PLINK, GigaScience 4(7): the file formats.
@@ -108,8 +118,8 @@ class Plink:
         for name in ("path", "pheno", "covar", "keep", "extract", "within", "freq"):
             if name == "path" or getattr(self, name) is not None:
                 check.path(getattr(self, name), name)
-        if not str(self.path).lower().endswith(tuple(ENDINGS)):
-            raise InputError(f"{self.path}: the name must end in .bed or .pgen")
+        if not str(self.path).lower().endswith(ENDINGS):
+            raise InputError(f"{self.path}: the name must end in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}")
         if self.pheno_name is not None:
             check.text(self.pheno_name, "pheno_name")
         if self.threads is not None:
@@ -141,7 +151,9 @@ class Plink:
     def variants(self) -> Variants:
         """Return the variants that are tested: names, places and alleles, all public."""
         path = Path(self.path)
-        return self._chosen(read_variants(path.with_suffix(ENDINGS[path.suffix.lower()])))
+        if ending_of(path) is not None:
+            path = converted(path).bed
+        return self._chosen(read_variants(path.with_suffix(_LISTS[path.suffix.lower()])))
 
     def open(self, variants: Variants | None = None, *, pedigree: bool = False) -> Cohort:
         """Read everything but the genotypes, and the list of variants if it is not given.
@@ -154,7 +166,10 @@ class Plink:
             Whether to tell families, and parents by their row, too.
         """
         path, variants = Path(self.path), self.variants() if variants is None else variants
-        if path.suffix.lower() == ".pgen":
+        if ending_of(path) is not None:
+            made = converted(path)
+            people, packed = made.people, Bed(made.bed, len(made.people.identifiers), variants.starts.size)
+        elif path.suffix.lower() == ".pgen":
             people = read_psam(path.with_suffix(".psam"))
             packed = _pgen(path, people, variants)
         else:
