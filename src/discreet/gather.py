@@ -56,8 +56,8 @@ def gathered(data: Any, test: Test, *, person: Any, columns: Any, panel: bool = 
     label = np.concatenate([codes(block.labels[asked.group], asked.levels) for block in blocks])
     group = label.astype(np.int8)
     # Where groups are protected, how long this takes must not tell that somebody is in neither.
-    nobody = asked.protect == "everything" or bool(np.any(group < 0))
-    values = _values(blocks, np.where(group < 0, np.float32(np.nan), np.float32(0)) if nobody else None)
+    some_outside = asked.protect == "everything" or bool(np.any(group < 0))
+    values = _values(blocks, np.where(group < 0, np.float32(np.nan), np.float32(0)) if some_outside else None)
     people = People(
         table.names,
         _variants(table, asked) if isinstance(table, Cohort) else _questions(table, asked),
@@ -150,18 +150,18 @@ def _read(
     return table, blocks
 
 
-def _values(blocks: list[Block], added: NDArray[np.float32] | None = None) -> NDArray[Any]:
+def _values(blocks: list[Block], mask: NDArray[np.float32] | None = None) -> NDArray[Any]:
     """Return all entries, each block read into its place, so that nobody's are held twice; shape (n, m).
 
-    `added` is 0 for each person, or NaN for one who is to have no entries.
+    `mask` is 0 for each person, or NaN for one who is to have no entries.
     """
     if len(blocks) == 1 and isinstance(blocks[0].columns, np.ndarray):
-        return blocks[0].columns if added is None else blocks[0].columns + added[:, None]
+        return blocks[0].columns if mask is None else blocks[0].columns + mask[:, None]
     kind = (blocks[0].columns if isinstance(blocks[0].columns, np.ndarray) else blocks[0].columns[0]).dtype
     try:
-        return _filled(blocks, kind, added)
+        return _filled(blocks, kind, mask)
     except _OtherTypeError:
-        return _filled(blocks, np.dtype(np.float64), added)
+        return _filled(blocks, np.dtype(np.float64), mask)
 
 
 class _OtherTypeError(Exception):
@@ -169,7 +169,7 @@ class _OtherTypeError(Exception):
 
 
 def _filled(
-    blocks: list[Block], kind: np.dtype[np.floating[Any]], added: NDArray[np.float32] | None
+    blocks: list[Block], kind: np.dtype[np.floating[Any]], mask: NDArray[np.float32] | None
 ) -> NDArray[Any]:
     """Return all entries in one type, column by column in memory, as files have them."""
     ends = np.cumsum([0, *(block.rows for block in blocks)]).tolist()
@@ -183,10 +183,10 @@ def _filled(
                     raise InputError(UNEVEN)
                 if kind not in (column.dtype, np.float64):
                     raise _OtherTypeError
-                if added is None:
+                if mask is None:
                     table[place, first:last] = column
                 else:
-                    np.add(column, added[first:last], out=table[place, first:last])
+                    np.add(column, mask[first:last], out=table[place, first:last])
 
     with ThreadPoolExecutor(min(processors(), len(blocks))) as pool:
         for _ in pool.map(read, blocks, ends[:-1], ends[1:]):

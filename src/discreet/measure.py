@@ -140,12 +140,12 @@ def measuring(
         if test.comparison() is None:
             entries = entries_of(source, test, person=person, columns=columns)
             with np.errstate(all="ignore"):
-                yield _assuming(entries.assumption, _of(entries.rows, test.of_rows(entries)))
+                yield _assuming(entries.assumption, _with_people(entries.rows, test.of_rows(entries)))
             return
         people = gathered(source, test, person=person, columns=columns)
         assert people is not None  # noqa: S101  rows are needed
         with np.errstate(all="ignore"):
-            yield _assuming(people.assumption, _of(people.rows, compared(people)))
+            yield _assuming(people.assumption, _with_people(people.rows, compared(people)))
         return
     source.check(test, columns)
     assumption = _assumption(source, test, person)
@@ -212,17 +212,17 @@ def _counted(source: Source, test: Test, *, person: Any, columns: Any, look: boo
             ((everyone, people),) = parts
             return _finished(people, test, everyone, look=look)
         evidence = [Part.of(everyone.finish()) for everyone, _ in parts]
-        return _of(genotypes.rows, joined(reading.names, evidence, test))
+        return _with_people(genotypes.rows, joined(reading.names, evidence, test))
 
 
 def _finished(people: int, test: Test, everyone: Any, *, look: bool) -> Evidence | Pending:
     """Return the evidence of everyone counted; or what waits for a first look, if the test asks for one."""
     if look and test.looks_first:
-        return everyone.pending().changed(partial(_of, people))
-    return _of(people, everyone.finish())
+        return everyone.pending().changed(partial(_with_people, people))
+    return _with_people(people, everyone.finish())
 
 
-def _of(people: int, evidence: Evidence) -> Evidence:
+def _with_people(people: int, evidence: Evidence) -> Evidence:
     """Return the evidence with the number of people, where neighbours share it and it is public."""
     if evidence.certificate.adjacency != "replace":
         return evidence

@@ -17,7 +17,7 @@ from sample_releases import HOSTILE, releases, sample, told
 from scipy import stats
 
 import discreet
-from discreet.report.markup import shown
+from discreet.report.markup import printable
 from discreet.report.page import page
 from discreet.report.pictures import Axis, bands_of
 from discreet.report.words import percent, right_guess
@@ -57,7 +57,7 @@ def test_hostile_names_are_only_text():
     loud = Reader(page(sample(len(HOSTILE), names=HOSTILE)))
     assert loud.count() == quiet.count()
     assert not loud.open
-    assert {shown(name) for name in HOSTILE if name} <= set(loud.words)
+    assert {printable(name) for name in HOSTILE if name} <= set(loud.words)
 
 
 @pytest.mark.slow

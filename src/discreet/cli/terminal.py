@@ -35,7 +35,7 @@ def _table(release: Release) -> str:
     from rich.table import Table
     from rich.text import Text
 
-    from discreet.report.markup import shown
+    from discreet.report.markup import printable
     from discreet.report.table import columns
 
     named = {"noise_sd": "noise (sd)", "p_value": "p", "standardised": "in sds"}
@@ -53,6 +53,6 @@ def _table(release: Release) -> str:
         digits = (2 if column in named and column != "value" else 4 for column in numbers)
         cells = (f"{x:.{few}g}" for x, few in zip(row, digits, strict=True))
         label = labels.get(name)
-        words = shown(name) if label is None else f"{shown(name)} ({shown(str(label), _LABEL)})"
+        words = printable(name) if label is None else f"{printable(name)} ({printable(str(label), _LABEL)})"
         table.add_row(str(rank), Text(words), *cells)
     return drawn(table)

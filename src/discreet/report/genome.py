@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from discreet import check
-from discreet.report.markup import shown
+from discreet.report.markup import printable
 from discreet.report.save import make_folder, write
 
 if TYPE_CHECKING:
@@ -188,8 +188,8 @@ class Located:
         gaps = f"{self.counted()} (gaps up to {self.window:,} base pairs)."
         lines = [gaps, *textwrap.wrap(MEANING, 110, subsequent_indent="  ")]
         for i, locus in enumerate(loci[:20]):
-            lead = shown(self.variants[locus.members[0]].name)
-            place = f"chromosome {shown(locus.chromosome)}, {locus.start:,}"
+            lead = printable(self.variants[locus.members[0]].name)
+            place = f"chromosome {printable(locus.chromosome)}, {locus.start:,}"
             if len(locus.members) > 1:
                 what = "strongest" if self.release.ordered else "one of them"
                 place += f" to {locus.end:,}"

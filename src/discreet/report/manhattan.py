@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-from discreet.report.markup import figure, section, shown, tag
+from discreet.report.markup import figure, printable, section, tag
 from discreet.report.pictures import Axis, bands_of, levels, line, picture, text
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def drawn(located: Located, width: int) -> ET.Element:
     shapes = [*axis, text(x.last, _BOTTOM + 36, "chromosome", "end")]
     free = 0.0
     for chromosome, start in starts.items():
-        middle, name = x(start + ends[chromosome] / 2), shown(chromosome, 12)
+        middle, name = x(start + ends[chromosome] / 2), printable(chromosome, 12)
         shapes.append(line(f"M{x(start)} {_TOP}V{_BOTTOM}", "edge"))
         half = max(_ROOM, _LETTER * len(name) + 2)
         if middle - half >= free:
@@ -69,7 +69,8 @@ def drawn(located: Located, width: int) -> ET.Element:
         dot = tag("circle", cx=place, cy=y(height), r=4, class_=side)
         dot.append(
             tag(
-                "title", f"{shown(variant.name)}, chromosome {shown(variant.chromosome)}:{variant.position:,}"
+                "title",
+                f"{printable(variant.name)}, chromosome {printable(variant.chromosome)}:{variant.position:,}",
             )
         )
         shapes.append(dot)
@@ -84,7 +85,7 @@ def _up(located: Located, x: Axis) -> tuple[list[float], Axis, list[Element]]:
     bands = bands_of(release)
     if bands is not None:
         y = Axis(*bands.ends, _BOTTOM, _TOP)
-        name = text(4, _TOP - 16, f"{shown(bands.name, 44)}, noisy")
+        name = text(4, _TOP - 16, f"{printable(bands.name, 44)}, noisy")
         return [dot for _, dot, _ in bands.each], y, [*levels(x, y, 5), name]
     floor = line(f"M{x.first} {_BOTTOM}H{x.last}", "zero")
     if release.ordered and count:
@@ -135,11 +136,11 @@ def _table(located: Located) -> Element:
         tag(
             "tr",
             tag("td", f"{i:,}", class_="n index"),
-            tag("td", tag("bdi", shown(located.variants[locus.members[0]].name))),
+            tag("td", tag("bdi", printable(located.variants[locus.members[0]].name))),
             *(
                 tag("td", text, class_="n")
                 for text in (
-                    shown(locus.chromosome, 12),
+                    printable(locus.chromosome, 12),
                     _span(locus),
                     f"{len(locus.members):,}",
                 )

@@ -39,7 +39,7 @@ def visible(text: str) -> str:
     return text if text.isprintable() else "".join(map(_spelled, text))
 
 
-def shown(name: str, most: int = 120) -> str:
+def printable(name: str, most: int = 120) -> str:
     """Return a name as people can see it, on one line, cut after `most` characters."""
     text = visible(name[:most]).replace("\n", "\\n")
     return text if len(name) <= most else text + "…"

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 from discreet import check
 from discreet.errors import InputError, missing_extra
 from discreet.report import words
-from discreet.report.markup import shown, tag
+from discreet.report.markup import printable, tag
 from discreet.report.pictures import bands_of
 from discreet.report.rows import rows
 from discreet.report.words import circumstances, question
@@ -23,7 +23,7 @@ _SHOWN = 20
 def html(release: Release) -> str:
     """Return a release as HTML without scripts or styles: the headline, the first rows, the promises."""
     of = "; ".join(filter(None, [question(release), *circumstances(release)]))
-    parts = [tag("h4", words.headline(release)), tag("p", words.found(release))]
+    parts = [tag("h4", words.headline(release)), tag("p", words.summary(release))]
     if of:
         parts.insert(1, tag("p", f"{of}."))
     if len(release):
@@ -36,7 +36,7 @@ def html(release: Release) -> str:
 
 
 def _broken(lines: list[str]) -> list[ET.Element | str]:
-    return [part for line in lines for part in (shown(line, 1000), tag("br"))][:-1]
+    return [part for line in lines for part in (printable(line, 1000), tag("br"))][:-1]
 
 
 def plot(release: Release, ax: Any, most: int) -> Any:
@@ -61,7 +61,7 @@ def plot(release: Release, ax: Any, most: int) -> Any:
     ax.hlines(places, low, high, linewidth=5, alpha=0.3)
     ax.plot(dot, places, "o", markersize=4)
     ax.axvline(0, color="grey", linewidth=0.8)
-    names = [shown(name, 40).replace("$", r"\$") for name in islice(release.discoveries, most)]
+    names = [printable(name, 40).replace("$", r"\$") for name in islice(release.discoveries, most)]
     ax.set_yticks(places, names)
     ax.set_ylim(len(dot) - 0.5, -0.5)
     ax.set(xlabel=bands.name.replace("$", r"\$"), title=words.headline(release))

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from discreet.privacy.events import NEIGHBOURS, down
 from discreet.report import pictures, words
 from discreet.report.cite import references
-from discreet.report.markup import document, figure, folded, glossary, paragraphs, section, shown, tag
+from discreet.report.markup import document, figure, folded, glossary, paragraphs, printable, section, tag
 from discreet.report.pictures import BEYOND, bands_of, deviation
 from discreet.report.rows import MOST_ROWS, rows
-from discreet.report.words import circumstances, cost, order, percent, question, right_guess, said
+from discreet.report.words import circumstances, cost, order, percent, question, right_guess, value_in_words
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -102,14 +102,14 @@ def _top(release: Release, title: str) -> Element:
         "header",
         tag(
             "p",
-            "A private release" if budget is None else f"Data set {shown(budget.data_set)}",
+            "A private release" if budget is None else f"Data set {printable(budget.data_set)}",
             class_="eyebrow",
         ),
         tag("h1", title),
         *([tag("p", f"{lead}.", class_="lead")] if lead else []),
         *([tag("p", " · ".join(of), class_="of")] if of else []),
         tag("ul", *links, class_="facts"),
-        *([tag("p", shown(privacy.assumption, 600), class_="note")] if privacy.assumption else []),
+        *([tag("p", printable(privacy.assumption, 600), class_="note")] if privacy.assumption else []),
     )
 
 
@@ -142,10 +142,10 @@ def _budget(budget: BudgetLine) -> Element:
         "This is where it stood right after this release."
     )
     entries = {
-        "Data set": shown(budget.data_set),
+        "Data set": printable(budget.data_set),
         "Delta of the budget": f"{words.short(budget.delta)}",
-        "This release": shown(budget.release),
-        "Last entry of the ledger": shown(budget.head),
+        "This release": printable(budget.release),
+        "Last entry of the ledger": printable(budget.head),
     }
     name, caption = "The budget of the data set.", "Spent and left, in epsilon."
     return section(
@@ -173,7 +173,7 @@ _FEWEST = 3  # fewer are not worth a picture
 
 def found_section(release: Release) -> Element:
     """Return the section that draws and lists the discoveries."""
-    parts = [tag("p", words.found(release))]
+    parts = [tag("p", words.summary(release))]
     if len(release):
         parts += _figures(release) if len(release) >= _FEWEST else []
         parts += [_search(), rows(release)]
@@ -199,8 +199,8 @@ def _noise(release: Release) -> list[Element]:
     """Return what the captions of pictures say of the noise, for lists too short to draw."""
     if release.values is None or release.told is not None:
         return []
-    said = f"Values hold noise of standard deviation {deviation(release.values)}. {BEYOND}"
-    return [tag("p", said, class_="note")]
+    note = f"Values hold noise of standard deviation {deviation(release.values)}. {BEYOND}"
+    return [tag("p", note, class_="note")]
 
 
 def _band_figures(release: Release, bands: Bands) -> list[Element]:
@@ -236,7 +236,9 @@ _ELSEWHERE = ("question", "compared", "people", "data", "date", "labels")  # sai
 def fdr_statement(fdr: FdrPromise) -> list[Element]:
     """Return the claim about the false discovery rate."""
     if fdr.guarantee == "none" or math.isinf(fdr.level):
-        return [tag("p", f"No bound on the false discovery rate is claimed: {shown(fdr.assumption, 600)}.")]
+        return [
+            tag("p", f"No bound on the false discovery rate is claimed: {printable(fdr.assumption, 600)}.")
+        ]
     return [
         tag("p", f"FDR = E[ V / max(R, 1) ] ≤ {fdr.level:.6g}", class_="formula"),
         tag(
@@ -244,8 +246,8 @@ def fdr_statement(fdr: FdrPromise) -> list[Element]:
             "R is the number of hypotheses reported, V the number of those whose null hypothesis is true; "
             "the mean is over the data and the noise.",
         ),
-        tag("p", f"Assumption: {shown(fdr.assumption, 600)}."),
-        tag("p", f"Source: {shown(fdr.source, 300)}."),
+        tag("p", f"Assumption: {printable(fdr.assumption, 600)}."),
+        tag("p", f"Source: {printable(fdr.source, 300)}."),
     ]
 
 
@@ -259,9 +261,9 @@ def privacy_statement(privacy: Privacy) -> list[Element]:
         tag(
             "p",
             f"for every set S of outcomes of the release M and any two neighbouring inputs x and y, with "
-            f"{numbers}. Neighbours: {shown(near, 600)}. "
-            f"{f'Public: {shown(privacy.public, 600)}. ' if privacy.public else ''}"
-            f"{shown(privacy.assumption, 600)}",
+            f"{numbers}. Neighbours: {printable(near, 600)}. "
+            f"{f'Public: {printable(privacy.public, 600)}. ' if privacy.public else ''}"
+            f"{printable(privacy.assumption, 600)}",
         ),
         tag(
             "p",
@@ -280,18 +282,18 @@ def privacy_statement(privacy: Privacy) -> list[Element]:
 def settings(release: Release) -> dict[str, str]:
     """Return every public setting of a release, by name."""
     own = {
-        shown(name): shown(said(value), 600)
+        printable(name): printable(value_in_words(value), 600)
         for name, value in release.parameters.items()
         if value is not None and name not in _ELSEWHERE
     }
     return {
         "Asked": question(release) or "hypotheses given by their scores",
         **({"Of": "; ".join(of)} if (of := circumstances(release)) else {}),
-        "Method": shown(release.method),
+        "Method": printable(release.method),
         "Hypotheses": f"{release.m:,}",
         "False discovery rate asked for": f"{release.q:g}",
         "Cost": cost(release),
         "Order": order(release),
         **{name.capitalize(): value for name, value in own.items()},
-        "Version": f"discreet {shown(release.version)}",
+        "Version": f"discreet {printable(release.version)}",
     }

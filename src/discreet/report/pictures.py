@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.report.markup import shown, tag
+from discreet.report.markup import printable, tag
 from discreet.report.parts import places
 from discreet.report.table import of_discoveries, told_of
 from discreet.report.words import compared, percent, right_guess, short
@@ -74,7 +74,7 @@ def _noise(values: Values) -> Bands:
         each = _triples(values.noisy / scale - reach, values.noisy / scale, values.noisy / scale + reach)
     units = "" if one else ", divided by the standard deviation of its noise: columns have units of their own"
     about = (
-        f"Each dot is a released value ({shown(values.name)}), noise included{units}; its band reaches "
+        f"Each dot is a released value ({printable(values.name)}), noise included{units}; its band reaches "
         f"{_WIDE} standard deviations of that noise ({deviation(values)}) to either side and covers "
         f"about 95% of it. {BEYOND}"
         if each
@@ -91,7 +91,7 @@ def _intervals(release: Release) -> Bands:
     Where those are not known, in standard errors; estimates of one kind then stay as they are.
     """
     numbers, told = of_discoveries(release), told_of(release)
-    scale, name = np.ones(len(release)), shown(" and ".join({*numbers["effect"]}), 40)
+    scale, name = np.ones(len(release)), printable(" and ".join({*numbers["effect"]}), 40)
     per = ""
     if told.deviation is not None:
         scale, name = told.deviation[places(told, release.indices)], "difference in standard deviations"
@@ -210,7 +210,11 @@ def ranked(release: Release, bands: Bands, width: int) -> Element:
     crowd = "many" if count > width / 6 else "few"
     shapes = [
         *grid(
-            x, y, "rank" if release.ordered else "place in the list", shown(bands.name, 40), (width // 90, 5)
+            x,
+            y,
+            "rank" if release.ordered else "place in the list",
+            printable(bands.name, 40),
+            (width // 90, 5),
         ),
         line(lines, f"band {crowd}"),
         line(dots, f"dots {crowd}"),
@@ -233,10 +237,10 @@ def effects(release: Release, bands: Bands, width: int) -> Element:
             line(f"M{x(tick)} 30V{height - 24}", "zero" if tick == 0 else "grid"),
             text(x(tick), height - 8, number(tick), "middle", "tick"),
         ]
-    shapes.append(text(width - 20, 16, shown(bands.name, 40), "end"))
+    shapes.append(text(width - 20, 16, printable(bands.name, 40), "end"))
     for i, (name, (low, v, high)) in enumerate(zip(release.discoveries, bands.each, strict=False)):
         y = 30 + step * (i + 1) - 10
-        words = shown(name, letters)
+        words = printable(name, letters)
         shapes += [
             text(left - 12, y + 4, words, "end") if wide else text(left + 6, y - 9, words, class_="name"),
             line(f"M{x(low)} {y}H{x(high)}", "band few"),

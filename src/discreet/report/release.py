@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -353,22 +352,6 @@ class Release:
         return len(self.discoveries)
 
     def __str__(self) -> str:
-        from discreet.report import words
-        from discreet.report.markup import shown
-        from discreet.report.words import circumstances, needed, question
+        from discreet.report.words import in_words
 
-        count = len(self)
-        # Spelled out: a terminal obeys control characters, whoever named the columns.
-        names = ", ".join(map(shown, self.discoveries[:10]))
-        listed = names + (f", and {count - 10:,} more" if count > 10 else "")
-        head = f"{words.headline(self)} by {shown(self.method)}"
-        first = [f"{head}, {words.order(self)}: {listed}"] if count else [f"{head}.", *needed(self)]
-        asked = "; ".join(filter(None, [question(self), *circumstances(self)]))
-        told = [] if self.told is None else [words.estimates_are(self)]
-        paragraphs = [*first, *([f"Asked: {asked}."] if asked else []), *told, str(self.fdr)]
-        paragraphs += [*words.in_short(self.privacy), words.cost(self)]
-        return "\n".join(
-            "\n".join(textwrap.wrap(line, 110, subsequent_indent="  ", break_long_words=False) or [""])
-            for paragraph in paragraphs
-            for line in paragraph.splitlines()
-        )
+        return in_words(self)

@@ -9,7 +9,7 @@ from itertools import islice, repeat
 from typing import TYPE_CHECKING, Any, cast
 
 from discreet.report import words
-from discreet.report.markup import shown, tag
+from discreet.report.markup import printable, tag
 from discreet.report.table import columns
 from discreet.report.words import compared
 
@@ -80,11 +80,11 @@ def _columns(release: Release) -> list[_Column]:
         look = "n" if release.told is None else "n index"  # on a phone there is no room for all of them
         cells = [_number(f"{rank:,}", rank, look) for rank in _some(table["rank"])]
         made.append(_Column("Rank", cells, look))
-    kinds = ([tag("small", shown(kind, 80))] for kind in table.get("effect", ()))
+    kinds = ([tag("small", printable(kind, 80))] for kind in table.get("effect", ()))
     small = kinds if release.told is not None else repeat([])
     names = zip(_some(table["hypothesis"]), small, strict=False)
     cells = [
-        tag("td", tag("bdi", shown(name)), *_label(release, name), *kind, class_="name")
+        tag("td", tag("bdi", printable(name)), *_label(release, name), *kind, class_="name")
         for name, kind in names
     ]
     made.append(_Column("Hypothesis", cells, "text"))
@@ -100,7 +100,7 @@ def _columns(release: Release) -> list[_Column]:
     if release.told is not None:
         made += _estimates(table)
     elif release.values is not None:
-        made += _values(table, shown(release.values.name, 40))
+        made += _values(table, printable(release.values.name, 40))
     return made
 
 
@@ -108,7 +108,7 @@ def _label(release: Release, name: str) -> list[Element]:
     """Return what a hypothesis is in words, where a data dictionary said it."""
     labels = release.parameters.get("labels")
     label = cast("Mapping[str, Any]", labels).get(name) if isinstance(labels, Mapping) else None
-    return [tag("small", shown(str(label), 160))] if label else []
+    return [tag("small", printable(str(label), 160))] if label else []
 
 
 def _estimates(table: dict[str, list[Any]]) -> list[_Column]:

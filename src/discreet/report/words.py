@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -12,7 +13,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from discreet.privacy.events import DECLARED, NEIGHBOURS
-from discreet.report.markup import shown
+from discreet.report.markup import printable
 from discreet.report.parts import places
 from discreet.report.table import miss_rates
 
@@ -25,6 +26,25 @@ _GUESS = {
     "replace": "whether the data held your record or another person's in its place",
     "add-remove": "whether you took part at all",
 }
+
+
+def in_words(release: Release) -> str:
+    """Return the whole release as text for a terminal, wrapped."""
+    count = len(release)
+    # Spelled out: a terminal obeys control characters, whoever named the columns.
+    names = ", ".join(map(printable, release.discoveries[:10]))
+    listed = names + (f", and {count - 10:,} more" if count > 10 else "")
+    head = f"{headline(release)} by {printable(release.method)}"
+    first = [f"{head}, {order(release)}: {listed}"] if count else [f"{head}.", *needed(release)]
+    asked = "; ".join(filter(None, [question(release), *circumstances(release)]))
+    estimates = [] if release.told is None else [estimates_are(release)]
+    paragraphs = [*first, *([f"Asked: {asked}."] if asked else []), *estimates, str(release.fdr)]
+    paragraphs += [*in_short(release.privacy), cost(release)]
+    return "\n".join(
+        "\n".join(textwrap.wrap(line, 110, subsequent_indent="  ", break_long_words=False) or [""])
+        for paragraph in paragraphs
+        for line in paragraph.splitlines()
+    )
 
 
 def right_guess(privacy: Privacy) -> float:
@@ -70,7 +90,7 @@ def order(release: Release) -> str:
     return "strongest first" if release.told is None else "smallest p-value first"
 
 
-def found(release: Release) -> str:
+def summary(release: Release) -> str:
     """Return what the list is, and what its order is worth."""
     if not len(release):
         return f"No hypothesis is reported. {' '.join(needed(release))}"
@@ -115,7 +135,7 @@ def false_discoveries(fdr: FdrPromise, q: float) -> list[str]:
         f"the share of false entries in the list would be at most {level} on average. {known}{asked}"
     )
     limits = "It is a promise about the average list, not about one entry, and not about this very list."
-    return [average, limits, f"It holds provided that {shown(fdr.assumption, 600)}."]
+    return [average, limits, f"It holds provided that {printable(fdr.assumption, 600)}."]
 
 
 def protection(privacy: Privacy) -> list[str]:
@@ -145,7 +165,7 @@ def protection(privacy: Privacy) -> list[str]:
     shared = (
         [f"Not protected by it, because it was declared public: {privacy.public}."] if privacy.public else []
     )
-    stands = [shown(privacy.assumption, 600)] if privacy.assumption else []
+    stands = [printable(privacy.assumption, 600)] if privacy.assumption else []
     return [noise, guess, *stands, *shared, later]
 
 
@@ -160,9 +180,8 @@ def cost(release: Release) -> str:
     if budget is None:
         return f"{words}. No ledger was kept: other releases about the same people add to it, uncounted."
     share = percent(min(1.0, budget.spent / budget.epsilon)) if budget.epsilon > 0 else "100%"
-    return (
-        f"{words}. After it, {share} of the budget of {shown(budget.data_set)} is spent; next: {budget.room}."
-    )
+    name = printable(budget.data_set)
+    return f"{words}. After it, {share} of the budget of {name} is spent; next: {budget.room}."
 
 
 def in_short(privacy: Privacy) -> list[str]:
@@ -170,7 +189,7 @@ def in_short(privacy: Privacy) -> list[str]:
     numbers = f"epsilon = {short(privacy.epsilon)}, delta = {short(privacy.delta)}"
     if math.isinf(privacy.epsilon):
         return ["Privacy: none; nothing limits what the list can reveal about one person."]
-    who = NEIGHBOURS.get(privacy.adjacency, shown(privacy.adjacency, 600))
+    who = NEIGHBOURS.get(privacy.adjacency, printable(privacy.adjacency, 600))
     guess = (
         f"Privacy: {numbers}, for {who}. Whoever knows all data but one person's, and guesses between two "
         f"records of that person, is right at most {percent(right_guess(privacy))} of the time."
@@ -254,7 +273,9 @@ def compared(release: Release) -> Compared | None:
     named = _mapping(release.parameters.get("compared"))
     parts = [named.get(name) for name in ("group", "first", "second")]
     return (
-        None if any(part is None for part in parts) else Compared(*(shown(str(part), 40) for part in parts))
+        None
+        if any(part is None for part in parts)
+        else Compared(*(printable(str(part), 40) for part in parts))
     )
 
 
@@ -262,9 +283,9 @@ def question(release: Release) -> str:
     """Return the question behind a release; of earlier records, which hold none, the test's name."""
     sentence = release.parameters.get("question")
     if isinstance(sentence, str):
-        return shown(sentence, _MOST)
+        return printable(sentence, _MOST)
     name = _mapping(release.parameters.get("test")).get("name")
-    return f"Test {shown(name, 40)}" if isinstance(name, str) else ""
+    return f"Test {printable(name, 40)}" if isinstance(name, str) else ""
 
 
 def circumstances(release: Release) -> list[str]:
@@ -274,21 +295,21 @@ def circumstances(release: Release) -> list[str]:
     if isinstance(people, int) and not isinstance(people, bool):
         parts.append(f"{people:,} {'person' if people == 1 else 'people'}")
     if isinstance(data, str):
-        parts.append(shown(data, 80))
+        parts.append(printable(data, 80))
     if isinstance(day, str):
         parts.append(_day(day))
     return parts
 
 
-def said(value: object) -> str:
+def value_in_words(value: object) -> str:
     """Return any public setting in words: lists by commas, mappings as "name: value"."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, Mapping):
         named = cast("Mapping[Any, Any]", value).items()
-        return "; ".join(f"{name}: {said(entry)}" for name, entry in named if entry is not None)
+        return "; ".join(f"{name}: {value_in_words(entry)}" for name, entry in named if entry is not None)
     if isinstance(value, (list, tuple)):
-        return ", ".join(said(entry) for entry in cast("list[Any]", value))
+        return ", ".join(value_in_words(entry) for entry in cast("list[Any]", value))
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
@@ -296,7 +317,7 @@ def _day(text: str) -> str:
     try:
         day = date.fromisoformat(text)
     except ValueError:
-        return shown(text, 40)
+        return printable(text, 40)
     return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
 
 
