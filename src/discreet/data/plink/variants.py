@@ -227,8 +227,8 @@ def all_have(text: bytes, starts: NDArray[np.int64], fields: int) -> bool:
     for first in range(0, starts.size, _LINES):
         begin, end = starts[first : first + _LINES], ends[first : first + _LINES]
         blank = np.frombuffer(text[begin[0] : end[-1]], dtype=np.uint8) <= ord(" ")
-        starts = np.flatnonzero(~blank[1:] & blank[:-1]) + 1
-        words = starts if blank[0] else np.concatenate([[0], starts])
+        after = np.flatnonzero(~blank[1:] & blank[:-1]) + 1
+        words = after if blank[0] else np.concatenate([[0], after])
         if words.size != fields * begin.size:
             return False
         # As many words as there should be: each line has its own when its first and last lie inside it.
