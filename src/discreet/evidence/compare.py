@@ -17,7 +17,6 @@ from discreet.evidence.core.protocol import Comparison, Test
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import NoReturn
 
     from discreet.alternative import Alternative
     from discreet.evidence.core.invented import NullCase, NullColumns
@@ -186,18 +185,3 @@ class Compare(Test):
             answers("Compare, answers within", inside, sizes=2 * columns.groups, labels=labels),
             NullCase("Compare, numbers", test(), None, columns.few, GROUP, most=200_000),
         ]
-
-    def start(self, names: Sequence[str]) -> NoReturn:  # noqa: ARG002  as every test
-        """Refuse: blocks of a table do not say which columns belong together, `measure` knows.
-
-        Parameters
-        ----------
-        names : sequence of str
-            The columns.
-
-        Raises
-        ------
-        InputError
-            Always.
-        """
-        raise InputError("Compare looks at a whole table: hand it to `discover` or `measure`")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -111,21 +111,6 @@ class Contingency(Grouped):
             NullCase("Contingency", public, columns.coin, sizes, labels, most=50_000, answers=2),
             NullCase("Contingency, 3 answers", hidden, columns.three, sizes, labels, most=20_000, answers=3),
         ]
-
-    def start(self, names: Sequence[str]) -> NoReturn:  # noqa: ARG002  as every test
-        """Refuse: blocks of a table do not say which answers belong together, `measure` knows.
-
-        Parameters
-        ----------
-        names : sequence of str
-            The columns.
-
-        Raises
-        ------
-        InputError
-            Always.
-        """
-        raise InputError("Contingency looks at a whole table: hand it to `discover` or `measure`")
 
     def of_rows(self, entries: Entries) -> Evidence:
         """Return the evidence of a difference in each column of answers.

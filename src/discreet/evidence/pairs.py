@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -105,21 +105,6 @@ class Pairs(Test):
             NullCase("Pairs, numbers", cls(), None, (FEW,), most=20_000, paired=True),
             NullCase("Pairs, yes/no", cls(), columns.coin, (PEOPLE,), most=20_000, answers=2, paired=True),
         ]
-
-    def start(self, names: Sequence[str]) -> NoReturn:  # noqa: ARG002  as every test
-        """Refuse: blocks of a table do not say what columns hold, `measure` knows.
-
-        Parameters
-        ----------
-        names : sequence of str
-            The columns.
-
-        Raises
-        ------
-        InputError
-            Always.
-        """
-        raise InputError("Pairs looks at a whole table: hand it to `discover` or `measure`")
 
     def of_rows(self, entries: Entries) -> Evidence:
         """Return the evidence of an association between each two columns.

@@ -9,26 +9,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.docstrings import documented
-from discreet.evidence.core.arguments import TEXTS, check_strata, only_replace, settle
-from discreet.evidence.core.groups import PUBLIC_PEOPLE, Groups
-from discreet.evidence.core.means import EFFECT, check_deviation, difference_sums, invented_difference
-from discreet.evidence.core.protocol import Test
+from discreet.evidence.core.arguments import TEXTS, check_strata
+from discreet.evidence.core.groups import Groups
+from discreet.evidence.core.means import Means, check_deviation, difference_sums, invented_difference
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from discreet.alternative import Alternative
     from discreet.evidence.core.accumulate import Sums
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.invented import Invented, NullCase, NullColumns
-    from discreet.typing import Adjacency, Bounds, Levels, Protect, Tail
+    from discreet.typing import Levels
 
 
 @documented(TEXTS)
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stratified(Test):
+class Stratified(Means):
     """Test whether the means of two groups differ within public strata, all strata together.
 
     z = sum_h (T2_h - f_h S_h) / (sd sqrt(sum_h n1_h n2_h / N_h)), T2_h the second group's sum in stratum h,
@@ -92,27 +90,12 @@ class Stratified(Test):
 
     name = "stratified"
     question = "Differences of means within strata"
-    proof = "two-groups"
-    effect = EFFECT
-    groups = 2
-    unit = "a difference between groups in standard deviations"
 
-    group: str
     stratum: str
     strata: Levels
-    bounds: Bounds
-    levels: Levels = (0, 1)
-    alternative: Alternative = "two-sided"
-    protect: Protect = "columns"
-    sd: float | None = None
-    floor: float | None = None
-    ceiling: float | None = None
-    tail: Tail = "safe"
-    adjacency: Adjacency = "replace"
 
     def __post_init__(self) -> None:
-        settle(self)
-        only_replace(self.adjacency, PUBLIC_PEOPLE)
+        Means.__post_init__(self)
         check_strata(self.strata)
         check_deviation(self, len(self.strata))
 

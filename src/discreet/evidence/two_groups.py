@@ -7,10 +7,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from discreet.docstrings import documented
-from discreet.evidence.core.arguments import TEXTS, only_replace, settle
-from discreet.evidence.core.groups import PUBLIC_PEOPLE, Groups
-from discreet.evidence.core.means import EFFECT, check_deviation, difference_sums, invented_difference
-from discreet.evidence.core.protocol import Comparison, Test
+from discreet.evidence.core.arguments import TEXTS
+from discreet.evidence.core.groups import Groups
+from discreet.evidence.core.means import Means, check_deviation, difference_sums, invented_difference
+from discreet.evidence.core.protocol import Comparison
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,16 +18,14 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from discreet.alternative import Alternative
     from discreet.evidence.core.accumulate import Sums
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.invented import Invented, NullCase, NullColumns
-    from discreet.typing import Adjacency, Bounds, Levels, Protect, Tail
 
 
 @documented(TEXTS)
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TwoGroups(Test):
+class TwoGroups(Means):
     """Test whether the means of two groups differ, or the second's is larger, or smaller.
 
     z = (mean2 - mean1) / (sd sqrt(1/n1 + 1/n2)) among the people present in a column. One person replaced,
@@ -80,36 +78,10 @@ class TwoGroups(Test):
 
     name = "two-groups"
     question = "Differences of means"
-    proof = "two-groups"
-    effect = EFFECT
-    groups = 2
-    unit = "a difference between groups in standard deviations"
-
-    group: str
-    bounds: Bounds
-    levels: Levels = (0, 1)
-    alternative: Alternative = "two-sided"
-    protect: Protect = "columns"
-    sd: float | None = None
-    floor: float | None = None
-    ceiling: float | None = None
-    tail: Tail = "safe"
-    adjacency: Adjacency = "replace"
 
     def __post_init__(self) -> None:
-        settle(self)
-        only_replace(self.adjacency, PUBLIC_PEOPLE)
+        Means.__post_init__(self)
         check_deviation(self)
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The group column."""
-        return (self.group,)
-
-    @property
-    def public_labels(self) -> tuple[str, ...]:
-        """The group column, where it is not protected."""
-        return () if self.protect == "everything" else self.labels
 
     def comparison(self) -> Comparison | None:
         """Return the comparison of whole rows that this is, unless deviation, tail or ceiling are its own."""

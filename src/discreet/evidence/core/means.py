@@ -12,11 +12,10 @@ from discreet.alternative import toward
 from discreet.errors import InputError
 from discreet.evidence.core import tails
 from discreet.evidence.core.accumulate import Sums
-from discreet.evidence.core.arguments import check_protect
 from discreet.evidence.core.cap import cap_at
 from discreet.evidence.core.contribution import COARSE, FINE, bounds_of, scale
 from discreet.evidence.core.effect import difference_effect, effect
-from discreet.evidence.core.groups import both_groups, hidden_strata
+from discreet.evidence.core.groups import Grouped, both_groups, hidden_strata
 from discreet.evidence.core.invented import evidence_of_sums
 from discreet.evidence.core.scores import (
     ScoreMap,
@@ -39,15 +38,30 @@ if TYPE_CHECKING:
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.groups import Groups, Strata
     from discreet.evidence.core.invented import Invented
-    from discreet.evidence.stratified import Stratified
-    from discreet.evidence.two_groups import TwoGroups
+    from discreet.typing import Bounds, Levels, Protect, Tail
 
     Floats = NDArray[np.float64]
 
-EFFECT = "difference of means"
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means(Grouped):
+    """The public arguments of every test of a difference of means; `TwoGroups` says what they mean."""
+
+    proof = "two-groups"
+    effect = "difference of means"
+    groups = 2
+    unit = "a difference between groups in standard deviations"
+
+    bounds: Bounds
+    levels: Levels = (0, 1)
+    alternative: Alternative = "two-sided"
+    protect: Protect = "columns"
+    sd: float | None = None
+    floor: float | None = None
+    tail: Tail = "safe"
 
 
-def difference_sums(test: TwoGroups | Stratified, names: Sequence[str], groups: Groups) -> Sums:
+def difference_sums(test: Means, names: Sequence[str], groups: Groups) -> Sums:
     """Return an empty accumulator of a difference of means, its deviation known, capped or estimated."""
     return Sums(
         tuple(names),
@@ -60,13 +74,12 @@ def difference_sums(test: TwoGroups | Stratified, names: Sequence[str], groups: 
     )
 
 
-def _parts(test: TwoGroups | Stratified) -> int:
+def _parts(test: Means) -> int:
     return FINE if test.floor is None else COARSE
 
 
-def check_deviation(test: TwoGroups | Stratified, strata: int = 1) -> None:
+def check_deviation(test: Means, strata: int = 1) -> None:
     """Refuse a standard deviation both known and estimated, and an estimated one of protected strata."""
-    check_protect(test.protect)
     if test.sd is not None and test.floor is not None:
         raise InputError("sd and floor exclude each other: the deviation is either known or estimated")
     if test.floor is not None and test.protect == "everything" and strata > 1:
@@ -75,7 +88,7 @@ def check_deviation(test: TwoGroups | Stratified, strata: int = 1) -> None:
         )
 
 
-def _difference(test: TwoGroups | Stratified, groups: Groups, sums: Sums) -> Evidence:
+def _difference(test: Means, groups: Groups, sums: Sums) -> Evidence:
     """Return the evidence of a contrast of the people present, summed over strata; `TwoGroups` has one.
 
     Where those present are more unequally divided than everyone is, a stratum weighs less, so that one person
@@ -115,10 +128,12 @@ def _difference(test: TwoGroups | Stratified, groups: Groups, sums: Sums) -> Evi
     unit = bounds_of(test.bounds, sums.names)[1]
     if strata.used.size == 1:
         moves = 1 + protected
-        size = difference_effect(EFFECT, first[0], second[0], excess[0], strata.smaller, unit, moves=moves)
+        size = difference_effect(
+            test.effect, first[0], second[0], excess[0], strata.smaller, unit, moves=moves
+        )
     else:
         most = strata.pull / strata.weight
-        size = effect(EFFECT, contrast / strata.weight, most, unit, strata=strata.used.size)
+        size = effect(test.effect, contrast / strata.weight, most, unit, strata=strata.used.size)
     return conclude(
         sums.names,
         score,
@@ -132,9 +147,7 @@ def _difference(test: TwoGroups | Stratified, groups: Groups, sums: Sums) -> Evi
     )
 
 
-def _known(
-    test: TwoGroups | Stratified, strata: Strata, contrast: Floats, clip: float
-) -> tuple[Floats, float, float]:
+def _known(test: Means, strata: Strata, contrast: Floats, clip: float) -> tuple[Floats, float, float]:
     """Return scores, the largest and one person's influence, the deviation being known or the largest."""
     deviation = (test.sd or 0.5) * float(np.sqrt(strata.weight))
     influence = strata.pull / deviation
@@ -144,7 +157,7 @@ def _known(
     return steps(toward(contrast / deviation, test.alternative)), steps.top, steps.move(influence)
 
 
-def _capped(test: TwoGroups | Stratified, cap: Cap, z: Floats, clip: float) -> tuple[Floats, float, float]:
+def _capped(test: Means, cap: Cap, z: Floats, clip: float) -> tuple[Floats, float, float]:
     """Return the same for an estimated deviation and protected groups."""
     survival = tails.normal if test.tail == "normal" else tails.any_bounded_sum(cap.influence, clip)
     steps = score_map(survival, cap.influence, clip, grow=cap.grow)
@@ -152,7 +165,7 @@ def _capped(test: TwoGroups | Stratified, cap: Cap, z: Floats, clip: float) -> t
 
 
 def _pooled(
-    test: TwoGroups | Stratified, strata: Strata, contrast: Floats, own: Floats, clip: float
+    test: Means, strata: Strata, contrast: Floats, own: Floats, clip: float
 ) -> tuple[Floats, float, float]:
     """Return the same for public groups: z = contrast / sqrt(max(own, least)).
 
@@ -178,9 +191,7 @@ def _pooled(
     return steps(z, variance / margin), steps.top, steps.move
 
 
-def invented_difference(
-    test: TwoGroups | Stratified, z: NDArray[Any], people: Invented, strata: int
-) -> Evidence:
+def invented_difference(test: Means, z: NDArray[Any], people: Invented, strata: int) -> Evidence:
     """Put everyone in the middle of the bounds but for a contrast of z standard errors, strata alike."""
     n, first, second = people.n, people.first, people.second
     actual = people.sd or test.sd or 0.5

@@ -164,8 +164,12 @@ class Test:
             )
         return ", ".join(parts)
 
-    def start(self, names: Sequence[str]) -> Accumulator:
-        """Return an empty accumulator for the columns called `names`."""
+    def start(self, names: Sequence[str]) -> Accumulator:  # noqa: ARG002
+        """Return an empty accumulator for the columns called `names`; tests of whole rows have none."""
+        if self.needs_rows:  # blocks of a table do not say which columns belong together
+            raise InputError(
+                f"{type(self).__name__} looks at a whole table: hand it to `discover` or `measure`"
+            )
         raise NotImplementedError
 
     def of(self, data: Any) -> Evidence:
