@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 
 from discreet.block import Block
@@ -31,3 +33,23 @@ def add_moves(small, large, letters, n):
     small, large = small.reshape((letters,) * n), large.reshape((letters,) * (n + 1))
     moves = [large - np.expand_dims(small, person) for person in range(n + 1)]
     return max(float(np.max(move)) for move in moves), max(float(-np.min(move)) for move in moves)
+
+
+def moves_of_times(test):
+    """Return how far one of three people moves a score and an effect of times to an event, and some evidence.
+
+    All tables: time, event, presence, and the group where it is protected, are replaced.
+    """
+    n, protected = 3, test.protect == "everything"
+    states = list(product([0, 1, -1] if protected else [0], [0, 1]))
+    tables, scores, effects = all_tables([0, 1, np.nan], n), [], []
+    evidence = None
+    for kinds in product(states, repeat=n):
+        group, event = np.array(kinds).T
+        labels = {"g": group if protected else np.array([0, 1, 1]), "e": event}
+        evidence = evidence_of(test, tables, labels)
+        scores.append(evidence.score)
+        effects.append(evidence.effect.share)
+    cubes = [np.array(moved).reshape((len(states),) * n + (3,) * n) for moved in (scores, effects)]
+    worst = [max(float(np.max(np.ptp(cube, axis=(i, n + i)))) for i in range(n)) for cube in cubes]
+    return *worst, evidence
