@@ -59,8 +59,9 @@ class LogRank(Censored):
     Null hypothesis: the rate of events is the same in both groups at all times; censoring may differ, if it
     has nothing to do with what would have happened. Where rates are proportional and nobody is censored z is
     .93 of what the log-rank test has, and that of `Gehan` .87; with half of the people censored at the end it
-    is 1.00. One person may move z by about half more than that of `Gehan`, but z is not shrunk where people
-    are censored: `Gehan` finds more where nearly everybody has the event, `LogRank` elsewhere. Who lacks a
+    is 1.00. One person may move z by about half more than that of `Gehan`, but z is shrunk less where people
+    are censored: among a few thousand people of whom half or more have the event `Gehan` finds more, where
+    events are rare or censoring differs between the groups, or with very many people, `LogRank`. Who lacks a
     time, or does not know if the event came, is left out of that column. How far one person moves a score is
     proved, p-values are checked: docs/proofs/log-rank.md.
 
