@@ -12,7 +12,7 @@ from discreet import check
 from discreet.block import Block, processors
 from discreet.data.plink.bed import Bed, Packed, count, decode
 from discreet.data.plink.converted import ENDINGS as OTHER_ENDINGS
-from discreet.data.plink.converted import converted, ending_of
+from discreet.data.plink.converted import converted
 from discreet.data.plink.fam import (
     People,
     read_covariates,
@@ -151,7 +151,7 @@ class Plink:
     def variants(self) -> Variants:
         """Return the variants that are tested: names, places and alleles, all public."""
         path = Path(self.path)
-        if ending_of(path) is not None:
+        if path.name.lower().endswith(tuple(OTHER_ENDINGS)):
             path = converted(path).bed
         return self._chosen(read_variants(path.with_suffix(_LISTS[path.suffix.lower()])))
 
@@ -166,7 +166,7 @@ class Plink:
             Whether to tell families, and parents by their row, too.
         """
         path, variants = Path(self.path), self.variants() if variants is None else variants
-        if ending_of(path) is not None:
+        if path.name.lower().endswith(tuple(OTHER_ENDINGS)):
             made = converted(path)
             people, packed = made.people, Bed(made.bed, len(made.people.identifiers), variants.starts.size)
         elif path.suffix.lower() == ".pgen":
