@@ -40,16 +40,17 @@ def append(db: Connection, kind: str, subject: str, actor: str, /, *changes: Cha
     """
     if changes:
         content["changes"] = records.written(changes)
-    end = db.execute(select(tables.head).with_for_update()).one()
+    last = db.execute(select(tables.head).with_for_update()).one()
+    found = chain.Head(str(last.seed), int(last.position), str(last.hash))
     memory: Memory | None = db.get_execution_options().get("memory")
     if memory is not None and END not in db.info:  # what this transaction added follows what it found
-        follow(db, memory, memory.last)
-    position = int(end.position) + 1
+        follow(db, memory, memory.last, found)
+    position = found.position + 1
     # The nonce tells apart rows that two copies of a database write at the same time.
     body = chain.canonical({**content, "actor": actor, "nonce": uuid.uuid4().hex})
     time = datetime.now(UTC).isoformat(timespec="seconds")
     subject = subject[:_SUBJECT]
-    sealed = chain.seal(str(end.hash), position, kind, subject, time, body)
+    sealed = chain.seal(found.hash, position, kind, subject, time, body)
     row = {"position": position, "kind": kind, "subject": subject, "time": time, "body": body, "hash": sealed}
     db.execute(insert(tables.audit).values(**row))
     db.execute(update(tables.head).values(position=position, hash=sealed))
@@ -57,12 +58,14 @@ def append(db: Connection, kind: str, subject: str, actor: str, /, *changes: Cha
     return sealed
 
 
-def follow(db: Connection, memory: Memory, last: tuple[int, str] | None) -> chain.Head:
+def follow(
+    db: Connection, memory: Memory, last: tuple[int, str] | None, found: chain.Head | None = None
+) -> chain.Head:
     """Refuse a log without the row `last`, which was its end when this process looked; remember its end now.
 
-    `last` must have been taken before the transaction began, unless the end of the log is locked.
+    `last` must have been taken before the transaction began, unless the end of the log, `found`, is locked.
     """
-    found = end(db)
+    found = end(db) if found is None else found
     if last is not None and last != (found.position, found.hash):
         asked = select(tables.audit.c.hash).where(tables.audit.c.position == last[0])
         if found.position < last[0] or db.execute(asked).scalar_one_or_none() != last[1]:
