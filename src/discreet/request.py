@@ -163,7 +163,8 @@ class Payment:
         if source is None:
             labels, frame = {}, None
         else:
-            labels = source.labels(drawn.discoveries if drawn.told is None else drawn.told.hypotheses)
+            named = drawn.discoveries if drawn.told is None else drawn.told.hypotheses
+            labels = source.labels([*named, *_groups(facts.get("compared"))])
             frame = type(source.data).__module__.partition(".")[0]
         parameters = {**facts, **drawn.parameters, **({"labels": labels} if labels else {})}
         # Results come back in the kind of data frame that the caller uses.
@@ -324,6 +325,13 @@ def _circumstances(data: Any, ledger: Ledger | None) -> dict[str, Any]:
 def _recorded(facts: dict[str, Any], ledger: Ledger | None) -> dict[str, Any]:
     """Return what the record of a release may say of how it was made: a custodian may keep facts back."""
     return facts if ledger is None else {**ledger.may_record(facts)}
+
+
+def _groups(compared: Any) -> list[str]:
+    """Return the two groups as a dictionary of the data names them."""
+    if compared is None:
+        return []
+    return [f"{compared['group']}={compared[which]}" for which in ("first", "second")]
 
 
 def _compared(test: Test) -> dict[str, dict[str, str]]:

@@ -40,7 +40,8 @@ def test_readme_shows_the_real_demo(tmp_path):
     from discreet.lab.demo import demo
 
     def shape(text):
-        text = re.sub(r"strongest first: .*?\n(?=Asked)", "strongest first: ...\n", text, flags=re.DOTALL)
+        text = re.sub(r"p-value first: .*?\n(?=Asked)", "p-value first: ...\n", text, flags=re.DOTALL)
+        text = re.sub(r"at\s+level\s+[\d.]+%", "at level", text)  # of intervals: it follows the number found
         text = re.sub(r"  measure .*? in the cohort", "  measure ...", text)
         text = re.sub(r"\d+\s+[A-Z][a-z]+\s+20\d\d\.\n", "today ", text)
         text = re.sub(r"browser: .*/report", "browser: .../report", text)

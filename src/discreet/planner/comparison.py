@@ -137,7 +137,7 @@ class Comparison:
         for study in range(self.repetitions):
             people = self.setting.people(few, effects, np.random.default_rng((self.seed, study)))
             if method == "bh":
-                yield step_up_positions(_textbook(people), asked.q)
+                yield step_up_positions(textbook(people), asked.q)
             else:
                 yield _reported(people, asked, whole.setting.nobody(people.group, self.n), times, part)
 
@@ -189,7 +189,7 @@ def _epsilon(rho: float, delta: float) -> float:
     return high
 
 
-def _textbook(people: People) -> NDArray[np.float64]:
+def textbook(people: People) -> NDArray[np.float64]:
     """Return the p-values of the test without privacy, for every hypothesis."""
     z = np.concatenate([_difference(part) for part in people.parts()])
     sides = 2 if people.alternative == "two-sided" else 1

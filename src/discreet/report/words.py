@@ -218,11 +218,16 @@ def estimates_are(release: Release) -> str:
     return f"Estimates of {each}, noise included: Release.estimates. Intervals: {levels}."
 
 
+_BEST = 0.1  # of the columns
+_BEYOND = 10.0  # standard deviations: no two groups that many people are in differ so much
+
+
 def smallest(release: Release) -> float | None:
     """Return about how large a difference had to be to be reported, in standard deviations of its column.
 
-    The median over the hypotheses that were told: for one discovery alone its p-value had to be q/m or less.
-    None where standard errors or deviations were not told.
+    For one discovery alone its p-value had to be q/m or less. Columns that differ are measured to the end,
+    and so as well as the tenth of the columns that was measured best. None where standard errors or
+    deviations were not told.
     """
     told = release.told
     if told is None or told.deviation is None:
@@ -230,7 +235,7 @@ def smallest(release: Release) -> float | None:
     with np.errstate(all="ignore"):
         reach = -stdtrit(told.degrees, release.q / release.m / 2) * told.standard_error / told.deviation
     known = reach[np.isfinite(reach)]
-    return float(np.median(known)) if known.size else None
+    return float(np.quantile(known, _BEST)) if known.size else None
 
 
 def needed(release: Release) -> list[str]:
@@ -239,10 +244,15 @@ def needed(release: Release) -> list[str]:
         "This does not show that nothing is there: the noise that protects people also hides weak effects."
     )
     size, people = smallest(release), release.parameters.get("people")
-    if size is not None:
+    if size is not None and size > _BEYOND:
+        second = (
+            "The noise was larger than any difference can be, as it is where hardly anybody is in one of the "
+            "groups: are their two values written as they are in the data?"
+        )
+    elif size is not None:
         second = (
             f"To be reported, a difference had to be about {size:.2g} times the standard deviation of its "
-            "column. With four times as many people, differences of half that size or less would be reported."
+            "column, or more. With four times as many people, half as much would do."
         )
     else:
         second = "More people, a larger epsilon, or fewer hypotheses would show weaker effects."
@@ -261,29 +271,38 @@ class Compared:
     group: str
     first: str
     second: str
+    labels: tuple[str, str] = ("", "")  # of the two, where a dictionary has some
 
     @property
     def whom(self) -> str:
         """The second group, in words."""
-        return f"{self.group} = {self.second}"
+        answer = self.labels[1].rpartition(": ")[2]
+        return f"{self.group} = {self.second}" + (f" ({answer})" if answer else "")
 
 
 def compared(release: Release) -> Compared | None:
     """Return the groups that were compared; None where the record names none."""
     named = _mapping(release.parameters.get("compared"))
     parts = [named.get(name) for name in ("group", "first", "second")]
-    return (
-        None
-        if any(part is None for part in parts)
-        else Compared(*(printable(str(part), 40) for part in parts))
-    )
+    if any(part is None for part in parts):
+        return None
+    group, first, second = (printable(str(part), 40) for part in parts)
+    known = _mapping(release.parameters.get("labels"))
+    texts = [known.get(f"{parts[0]}={level}") for level in parts[1:]]
+    words = [printable(text, 60) if isinstance(text, str) else "" for text in texts]
+    return Compared(group, first, second, (words[0], words[1]))
 
 
 def question(release: Release) -> str:
     """Return the question behind a release; of earlier records, which hold none, the test's name."""
     sentence = release.parameters.get("question")
     if isinstance(sentence, str):
-        return printable(sentence, _MOST)
+        groups = compared(release)
+        answers = () if groups is None else groups.labels
+        words = (
+            f" ({answers[1]}, against {answers[0].rpartition(': ')[2]})" if all(answers) and answers else ""
+        )
+        return printable(sentence, _MOST) + words
     name = _mapping(release.parameters.get("test")).get("name")
     return f"Test {printable(name, 40)}" if isinstance(name, str) else ""
 
