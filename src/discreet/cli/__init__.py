@@ -17,3 +17,14 @@ from discreet.cli.serve import serve
 app.add_typer(bench, name="bench")
 app.add_typer(budget, name="budget")
 app.add_typer(serve, name="serve")
+
+_PANELS = {
+    "Ask your data": ("discover", "plan", "describe", "show", "budget"),
+    "See it work, and check it": ("demo", "audit", "simulate", "bounds", "bench"),
+    "Hold data for others": ("serve",),
+}
+_PANEL_OF = {name: panel for panel, names in _PANELS.items() for name in names}
+for _command in app.registered_commands:
+    _command.rich_help_panel = _PANEL_OF[_command.name or getattr(_command.callback, "__name__", "")]
+for _group in app.registered_groups:
+    _group.rich_help_panel = _PANEL_OF[_group.name or ""]

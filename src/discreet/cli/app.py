@@ -18,11 +18,21 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+_FIRST = ("discover", "plan", "describe", "show", "budget", "demo")
+
+
 class Refusals(TyperGroup):
     """Turns a refusal of the library into one line and an exit code, not a traceback.
 
     3 when the budget does not allow it, 2 for everything else that is asked for and cannot be.
     """
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the commands, those first that most people use; the others as they were added."""
+        del ctx
+        known = list(self.commands)
+        first = [name for name in _FIRST if name in known]
+        return [*first, *(name for name in known if name not in first)]
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; a refusal becomes a message, and so does a warning."""
