@@ -20,6 +20,8 @@ mpl.use("agg")
 def test_a_release_is_shown_as_html():
     """The headline, the rows and the promises, closed to markup; at most twenty rows."""
     reader = Reader(mixed()._repr_html_())
+    assert "<br><small>" in mixed()._repr_html_()  # no style sheet puts small print on its own line
+    assert "</bdi><small>" not in mixed()._repr_html_()
     text = " ".join(reader.words)
     for words in (
         "3 discoveries among 30 hypotheses",

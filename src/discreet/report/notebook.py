@@ -27,12 +27,21 @@ def html(release: Release) -> str:
     if of:
         parts.insert(1, tag("p", f"{of}."))
     if len(release):
-        parts.append(rows(release, _SHOWN))
+        parts.append(_with_breaks(rows(release, _SHOWN)))
     if len(release) > _SHOWN:
         parts.append(tag("p", f"The first {_SHOWN} of {len(release):,}; to_frame() has them all."))
     promises = [str(release.fdr), *words.in_short(release.privacy), words.cost(release)]
     parts += [tag("p", *_broken(promises))]
     return ET.tostring(tag("div", *parts, class_="discreet"), encoding="unicode", method="html")
+
+
+def _with_breaks(table: ET.Element) -> ET.Element:
+    """Return a table whose small print begins on lines of its own, as the page's style sheet has it."""
+    for cell in list(table.iter()):
+        for place in reversed(range(len(cell))):
+            if cell[place].tag == "small":
+                cell.insert(place, tag("br"))
+    return table
 
 
 def _broken(lines: list[str]) -> list[ET.Element | str]:
