@@ -18,7 +18,7 @@ def share(cell: str) -> float:
     return float(cell.split(maxsplit=1)[0])
 
 
-single = [(f"{row[2]}, {row[0]}", share(row[3])) for row in rows("DPrivStats, pure")]
+single = [(f"{row[2]}, {row[0]}", share(row[3])) for row in rows("DPrivStats, level")]
 many = [(row[1], share(row[2]), row[4]) for row in rows("2,000 people in two groups") if row[0] == "3"]
 fig, (left, middle, right) = plt.subplots(1, 3, figsize=(8, 2.8))
 panels = (

@@ -40,7 +40,7 @@ def dp_bh(
 
     p-values below nu count as nu. Where the cutoffs are lowered to about that, all or nothing is found.
     `as_published`: half of that noise, and cutoffs held against p-values in the order in which they were
-    peeled, not sorted; so the published figures come out, at every eta.
+    peeled, not sorted; so the published figures come out wherever tried.
     """
     whole = point.eta * math.sqrt(10.0 * K * math.log(1.0 / point.delta)) / point.epsilon
     scale = whole / 2.0 if as_published else whole
