@@ -138,7 +138,7 @@ def test_nothing_is_used_unguarded():
 
 
 def unencoded(text):
-    """Return the lines that open a text file without naming its encoding; packed ones and genotypes hold bytes."""
+    """Return the lines that open a text file without its encoding; packed ones and genotypes hold bytes."""
     found = []
     for node in (one for one in ast.walk(ast.parse(text)) if isinstance(one, ast.Call)):
         owner, _, name = ast.unparse(node.func).rpartition(".")
