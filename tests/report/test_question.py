@@ -1,11 +1,14 @@
 """The line under the title says what was asked, from public arguments alone."""
 
+import dataclasses
+
 import numpy as np
 import pytest
-from sample_releases import HOSTILE, sample
+from sample_releases import HOSTILE, sample, told
 
 import discreet
 from discreet.evidence.core.registry import own_classes
+from discreet.report import words as phrases
 from discreet.report.page import page
 
 
@@ -84,3 +87,28 @@ def test_any_record_has_a_page(strange):
 def test_long_or_strange_arguments_are_cut(strange):
     """An argument that is any text makes a question of bounded length."""
     assert len(discreet.TwoGroups(group=strange, levels=(strange, "b"), bounds=(0, 1)).in_words()) < 600
+
+
+def test_groups_have_the_labels_of_the_dictionary():
+    """Codes stand beside what they mean, in the question and at the head of the directions."""
+    named = {
+        "question": "Differences, arm 2 against 1",
+        "compared": {"group": "arm", "first": 1, "second": 2},
+    }
+    labels = {"labels": {"arm=1": "Study arm: Control", "arm=2": "Study arm: Intervention"}}
+    plain, labelled = (dataclasses.replace(sample(2), parameters={**named, **more}) for more in ({}, labels))
+    assert phrases.question(plain) == "Differences, arm 2 against 1"
+    assert (
+        phrases.question(labelled)
+        == "Differences, arm 2 against 1 (Study arm: Intervention, against Control)"
+    )
+    assert phrases.compared(plain).whom == "arm = 2"
+    assert phrases.compared(labelled).whom == "arm = 2 (Intervention)"
+
+
+def test_groups_that_hardly_anybody_is_in_are_asked_about():
+    """Where no difference could be seen, the values of the groups are doubted, not the number of people."""
+    release = told(0)
+    deviation = np.full(len(release.told), 1e-6)
+    release = dataclasses.replace(release, told=dataclasses.replace(release.told, deviation=deviation))
+    assert "are their two values written as they are in the data?" in " ".join(phrases.needed(release))
