@@ -224,7 +224,7 @@ def test_a_panel_of_variants_is_gathered_by_rows(tmp_path, test):
         inside = each.group >= 0
         assert np.array_equal(entries(each)[inside], genotypes[inside], equal_nan=True)
         assert np.isnan(entries(each)[~inside]).all()
-        assert {question.bounds for question in each.questions} == {(0.0, 2.0)}
+        assert {question.bounds for question in each.questions} == {None}
     assert list(people.names) == list(rows.names)
 
 

@@ -220,3 +220,20 @@ def test_words_about_loci_spell_out_control_characters(bed):
     words = str(replace(discreet.locate(released(bed, [0]), bed), variants=(variant,)))
     assert "\x9b" not in words
     assert "\u202e" not in words
+
+
+@pytest.mark.parametrize(
+    ("effect", "whole"),
+    [
+        ("difference of means", True),
+        ("difference of means, cut to -0.3945 to 2.198", True),
+        ("difference of means, cut to -5e-11 to 2", True),
+        ("difference of means, cut to 0.5893 to 1.419", False),
+        ("difference of means, cut to -0.5 to 1.9", False),
+        ("adjusted difference of means", False),
+        ("difference of shares above 0, less those below", False),
+    ],
+)
+def test_a_slope_is_told_where_no_number_of_alleles_was_cut(effect, whole):
+    """A window that holds 0, 1 and 2 cuts none of them."""
+    assert ssf._is_whole(effect) == whole

@@ -37,6 +37,7 @@ _NUMBERS = {"X": "23", "Y": "24", "XY": "23", "PAR1": "23", "PAR2": "23", "M": "
     "26": "25",
 }
 _DIFFERENCE = "difference of means"
+_CUT = re.compile(rf"{_DIFFERENCE}, cut to (-?[\d.]+(?:e[+-]?\d+)?) to (-?[\d.]+(?:e[+-]?\d+)?)")
 _RSID = re.compile(r"rs\d+")
 
 
@@ -81,9 +82,15 @@ def _slopes(release: Release) -> NDArray[np.float64] | None:
         return None
     where = places(told, release.indices)
     variance = told.deviation[where] ** 2
-    alike = np.array([told.effect[place] == _DIFFERENCE for place in where.tolist()], dtype=np.bool_)
+    alike = np.array([_is_whole(told.effect[place]) for place in where.tolist()], dtype=np.bool_)
     slopes = np.stack([told.estimate[where], told.standard_error[where]]) / variance
     return np.where(alike, slopes, np.nan)
+
+
+def _is_whole(effect: str) -> bool:
+    """Say whether an effect is the difference of mean numbers of alleles, 0 to 2, none of them cut."""
+    cut = _CUT.fullmatch(effect)
+    return effect == _DIFFERENCE or (cut is not None and float(cut[1]) <= 0 and float(cut[2]) >= 2)
 
 
 def _numbers(slopes: NDArray[np.float64] | None, place: int) -> list[str]:

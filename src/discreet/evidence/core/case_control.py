@@ -18,7 +18,6 @@ from discreet.evidence.core.arguments import PROVABLE
 from discreet.evidence.core.association import Design, Moments, association, private_design, public_design
 from discreet.evidence.core.covariates import settled
 from discreet.evidence.core.genetic import (
-    ALLELES,
     COMMON,
     Genetic,
     lesser_share,
@@ -239,7 +238,11 @@ class AlleleCounts(CaseControl):
         return invented_counts(self, z, people)
 
     def comparison(self) -> Comparison | None:
-        """Return the comparison of whole rows that this is, unless it has strata, floors, tail or ceiling."""
+        """Return the comparison of whole rows that this is, unless it has strata, floors, tail or ceiling.
+
+        Alleles are located like numbers without bounds: with bounds, columns were cut too narrowly, and null
+        variants passed too often.
+        """
         if self._own != _NO_OPTIONS:
             return None
         return Comparison(
@@ -247,7 +250,6 @@ class AlleleCounts(CaseControl):
             levels=self.levels,
             alternative=self.alternative,
             protect="everything" if self.protect == "both" else "columns",
-            bounds=ALLELES,
             genotypes=True,
             adjust=self.adjust,
         )

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from discreet.typing import Adjacency, Levels, Tail
 
 PROTECT = ("both", "genotypes")
-ALLELES = (0.0, 2.0)  # between which their number lies
 COMMON, RARE = 0.2, 0.05  # floors of a frequency taken unasked: with few people, and with many
 SMALL = 1 / 80  # an influence whose noise is well below the deviation of z: floors fall while it stays so
 

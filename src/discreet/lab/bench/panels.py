@@ -9,7 +9,6 @@ import numpy as np
 
 from discreet.api import release
 from discreet.evidence.carriers import Carriers
-from discreet.evidence.core.genetic import ALLELES
 from discreet.evidence.core.people import People, Question
 from discreet.lab.bench.contenders import ours
 from discreet.lab.bench.kinds import noncentrality, sizes
@@ -54,7 +53,7 @@ def _people(m: int, signals: int, n: int, rng: np.random.Generator) -> People:
     values = rng.binomial(2, rate).astype(np.float32)
     names = tuple(map(str, range(m)))
     questions = tuple(
-        Question(name, slice(i, i + 1), answers=False, bounds=ALLELES) for i, name in enumerate(names)
+        Question(name, slice(i, i + 1), answers=False, bounds=None) for i, name in enumerate(names)
     )
     return People(names, questions, "two-sided", "everything", values, group)
 
