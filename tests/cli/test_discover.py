@@ -469,3 +469,11 @@ def test_a_plan_declares_levels(survey, tmp_path):
     plan.write_text('[test]\nname = "proportion"\nnull = 0.5\n[columns]\nq1 = ["yes", "no"]\n')
     done = run("discover", survey, "--config", plan, "--json")
     assert json.loads(done.stdout)["m"] == 1  # no is not yes
+
+
+def test_a_hopeless_preview_says_where_to_read_what_it_takes(tmp_path):
+    """Where the forecast finds nothing, the next command is named."""
+    file = tmp_path / "few.csv"
+    file.write_text("arm,a,b\n0,1,2\n")
+    told = run("discover", file, "--group", "arm", "--dry-run", "--people", "40").output
+    assert "it takes: discreet plan --n 40 --m 2 --epsilon 1 --q 0.1" in told, told

@@ -100,4 +100,10 @@ def _power(job: Job, people: int | None, hypotheses: int | None, table: TableRea
         planned = forecast(job.test, job.asked, people, hypotheses, columns)
     except DiscreetError as refusal:
         return [f"No forecast for this test: {refusal}"]
-    return [str(planned)]
+    lines = [str(planned)]
+    if planned.outlooks[-1].found < 1:
+        ask = (
+            f"discreet plan --n {people} --m {hypotheses} --epsilon {job.asked.epsilon:g} --q {job.asked.q:g}"
+        )
+        lines.append(f"\nHardly anything would be found. How many people, or which epsilon, it takes: {ask}")
+    return lines
