@@ -82,7 +82,7 @@ def _slopes(release: Release) -> NDArray[np.float64] | None:
         return None
     where = places(told, release.indices)
     variance = told.deviation[where] ** 2
-    alike = np.array([_is_whole(told.effect[place]) for place in where.tolist()], dtype=np.bool_)
+    alike = np.array([_is_whole(str(told.effect[int(place)])) for place in where.tolist()], dtype=np.bool_)
     slopes = np.stack([told.estimate[where], told.standard_error[where]]) / variance
     return np.where(alike, slopes, np.nan)
 
