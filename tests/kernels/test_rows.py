@@ -139,7 +139,7 @@ def test_sums_of_the_largest_entries_do_not_overflow():
     total = added(np.full((n, 1), 1e9), group, scaling, columns, (rows, rows), balls)
     most = int(end * FINE)
     assert total.rows.tolist() == [[n * most], [n * most]]
-    assert total.squares.tolist() == [n * most * most]
+    assert total.squares.tolist() == [[n * most * most]] * 2
 
 
 def test_sizes_that_do_not_fit_are_refused():

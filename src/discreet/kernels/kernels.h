@@ -131,7 +131,7 @@ typedef struct {
     double unit;
 } clipping;
 
-/* Sums over both groups and over the second, [2][columns], of squares, and of the weights left to answers. */
+/* Sums over both groups and over the second, [2][columns]; of squares likewise; of the weights left, [2][parts]. */
 typedef struct {
     int64_t *sums, *squares, *kept;
 } totals;

@@ -241,8 +241,8 @@ static PyObject *add(PyObject *Py_UNUSED(module), PyObject *arguments)
     entries from;
     const int good = columns > 0 && set_entries(&values, kind, columns, first, last, &from) &&
                      set_rules(&rules, 2, columns, &from) && (size_t)group.len == from.people && balls.len == 64 &&
-                     unit >= 0 && unit < MOST && product(16, columns) == sums.len && product(8, columns) == squares.len &&
-                     kept.len == 16;
+                     unit >= 0 && unit < MOST && product(16, columns) == sums.len && sums.len == squares.len &&
+                     kept.len == 32;
     void *memory = good ? malloc(strip_memory((size_t)columns)) : NULL;
     const int enough = memory != NULL;
     if (enough) {

@@ -120,7 +120,7 @@ INLINE void weigh(int16_t *row, const float *norm, const float *room, size_t siz
     }
 }
 
-/* Clip a strip: entries first, then whole rows. What clipping leaves of the length of answers goes to `kept`. */
+/* Clip a strip: entries first, then whole rows. What clipping leaves of the length of both parts goes to `kept`. */
 INLINE void clip(strip *s, int16_t *tile, size_t height, size_t size, const clipping *how, const int8_t *group,
                  int64_t *kept)
 {
@@ -146,34 +146,38 @@ INLINE void clip(strip *s, int16_t *tile, size_t height, size_t size, const clip
             s->scale[part][i] = (float)(length > radius ? shrunk : 1.0);
         }
     }
-    for (size_t i = 0; i < size; i++) {
-        const double before = (double)s->before[0].all[i], after = (double)s->after[0].all[i];
-        const double share = sqrt(after / (before > 1 ? before : 1)) * (double)s->scale[0][i];
-        const int64_t steps = (int64_t)((before > 0 && share < 1 ? share : 1.0) * how->unit);
-        kept[0] += steps & s->inside[i];
-        kept[1] += steps & s->second[i];
-    }
+    for (int part = 0; part < 2; part++)
+        for (size_t i = 0; i < size; i++) {
+            const double before = (double)s->before[part].all[i], after = (double)s->after[part].all[i];
+            const double share = sqrt(after / (before > 1 ? before : 1)) * (double)s->scale[part][i];
+            const int64_t steps = (int64_t)((before > 0 && share < 1 ? share : 1.0) * how->unit);
+            kept[part] += steps & s->inside[i];
+            kept[2 + part] += steps & s->second[i];
+        }
 }
 
-/* Sums over both groups and over the second, and of squares, whose low and high bits are added up by themselves: each of
+/* Sums over both groups and over the second, also of squares, whose low and high bits are added up by themselves: each of
    these sums fits 32 bits, so that many are added side by side. */
 #define ADD_COLUMN(name, scaled)                                                                                   \
     INLINE void name(const int16_t *row, const float *scale, const strip *s, size_t size, int64_t *sums)           \
     {                                                                                                              \
         int32_t both = 0, second = 0;                                                                              \
-        uint32_t low = 0, high = 0;                                                                                \
+        uint32_t low = 0, high = 0, low_second = 0, high_second = 0;                                               \
         (void)scale;                                                                                               \
         for (size_t i = 0; i < size; i++) {                                                                        \
             const int32_t entry = (scaled) & s->inside[i];                                                         \
-            const uint32_t square = (uint32_t)(entry * entry);                                                     \
+            const uint32_t square = (uint32_t)(entry * entry), theirs = square & (uint32_t)s->second[i];           \
             both += entry;                                                                                         \
             second += entry & s->second[i];                                                                        \
             low += square & 0xffff;                                                                                \
             high += square >> 16;                                                                                  \
+            low_second += theirs & 0xffff;                                                                         \
+            high_second += theirs >> 16;                                                                           \
         }                                                                                                          \
         sums[0] = both;                                                                                            \
         sums[1] = second;                                                                                          \
         sums[2] = ((int64_t)high << 16) + low;                                                                     \
+        sums[3] = ((int64_t)high_second << 16) + low_second;                                                       \
     }
 
 ADD_COLUMN(add_clipped, (int32_t)((float)row[i] * scale[i]))
@@ -200,12 +204,13 @@ INLINE void add_rows_body(const entries *from, const int8_t *group, const clippi
         if (how->clips)
             clip(s, tile, height, size, how, group + first, into->kept);
         else
-            for (size_t i = 0; i < size; i++) {
-                into->kept[0] += (int64_t)how->unit & s->inside[i];
-                into->kept[1] += (int64_t)how->unit & s->second[i];
-            }
+            for (size_t i = 0; i < size; i++)
+                for (int part = 0; part < 2; part++) {
+                    into->kept[part] += (int64_t)how->unit & s->inside[i];
+                    into->kept[2 + part] += (int64_t)how->unit & s->second[i];
+                }
         for (size_t j = 0; j < how->columns; j++) {
-            int64_t sums[3];
+            int64_t sums[4];
             if (how->clips)
                 add_clipped(tile + j * height, s->scale[how->signs[j] != 0], s, size, sums);
             else
@@ -213,6 +218,7 @@ INLINE void add_rows_body(const entries *from, const int8_t *group, const clippi
             into->sums[j] += sums[0];
             into->sums[how->columns + j] += sums[1];
             into->squares[j] += sums[2];
+            into->squares[how->columns + j] += sums[3];
         }
     }
 }

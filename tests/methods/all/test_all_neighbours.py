@@ -57,7 +57,7 @@ def test_no_step_is_moved_by_more_than_is_paid_for(method, tables):
     }
     assert set(found) == names[method]
     if method == "all":
-        assert min(found.values()) > 0.7, found  # squares are harder to move than to bound
+        assert min(found.values()) > 0.5, found  # squares and weights are harder to move than to bound
         # The radius of numbers is that of the group whose rows are longer: few tables fill both.
         assert sorted(found.values())[1] > 0.85, found
 

@@ -10,6 +10,7 @@ from scipy.special import stdtr
 
 from discreet.alternative import toward
 from discreet.methods.all.rows import FINE
+from discreet.methods.all.spread import excess_of, spread_of, tilt_of, weights_of
 from discreet.report.parts import Told, Values
 
 if TYPE_CHECKING:
@@ -21,12 +22,13 @@ if TYPE_CHECKING:
     from discreet.methods.all.record import Learned, Measured
     from discreet.methods.all.rows import Columns, Rows, Scaling
 
+    Floats = NDArray[np.float64]
+
 RATES = "difference of rates"
 MEANS = "difference of means"
+OF_ZEROS_AND_ONES = ": of rates, if all are 0 or 1"
 SIGNS = "difference of shares above 0, less those below"
 _LEAST = 1.0  # degrees of freedom
-_NO_SIZE = 2.0**-20  # numbers of which nothing but zeros was seen: what is known of them is their sign
-_ALIKE = 0.5  # variances of numbers differ by about this share of them
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,42 +101,59 @@ def results(
     The contrast is corrected for the second group's true share, and for missing entries that depend on the
     group where the mean of the others is not 0. The variance of all corrections is in that of z.
     """
-    groups, share, rows = known.groups, known.share, known.rows
-    n = groups.people
-    balance = known.shares * (1 - known.shares)
-    off = known.off
-    off_variance = 0.5 * (groups.deviation / n) ** 2
+    rows, f = known.rows, known.shares
+    n = known.groups.people
     present = np.minimum(np.maximum(known.means.present, 1.0), n)
     weight, shift = known.weight, rows.shift / FINE
+    tilt, weights = tilt_of(known, measured.weights), weights_of(known, measured.weights, 0)
+    lacking, lever, also = known.contrast_of_centres(tilt)
     # Answers were added up from 0, not from their centre; what their weights came to is taken off.
-    weights = _weights(measured, known, off * n, off_variance * n * n)
-    sums = measured.sums.sums - shift * weight * n
+    sums = measured.sums.sums - shift * weight * n + also
     mean, doubt = sums / present, measured.sums.deviation / present
-    excess, excess_variance = known.uneven, known.uneven_variance
-    contrast = contrasts - shift * weights.excess - mean * excess
-    lever = known.contrast_of_centres()[1] * weight
+    contrasts = contrasts - shift * weights.excess
+    # Among those present another share may be in the second group.
+    part = np.clip(f + known.uneven / present, 0.5 * known.share, 0.5 + 0.5 * known.share)
+    there = ((1 - part) * present, part * present)
+    spread = spread_of(known, measured, there, mean, doubt, _apart(known, contrasts - lacking, mean, noise))
+    kept = _kept(measured, known, weight)
+    first, second = (np.where(rows.positive, kept, left) for left in known.group_weights(tilt))
+    excess = excess_of(there, (first, second), f)
+    cut = excess_of(there, (first * spread.inside[0], second * spread.inside[1]), f)
+    # The part of it that numbers beyond their range add, drawn toward 0 by what is not known of it.
+    beyond = np.square((cut - excess) / (f * (1 - f) * present))
+    cut = excess + (cut - excess) * np.maximum(1 - spread.vague**2 / np.maximum(beyond, 1e-30), 0.0)
+    unknown = known.uneven_variance
+    tilted = np.where(rows.positive, 0.0, weights_of(known, measured.weights, 1).variance / weight**2)
     extra = (
-        (mean**2 + lever**2) * excess_variance
-        + doubt**2 * (excess**2 + excess_variance)
+        mean**2 * (unknown + tilted)
+        + lever**2 * unknown
+        + doubt**2 * (np.maximum(excess**2, cut**2) + unknown)
         + shift**2 * weights.variance
     )
-    squares, unsure = _squares(measured, known, weight, present, mean, doubt)
-    sampling = balance * squares
-    variance = sampling + noise + extra
-    degrees = np.maximum(2 * (variance / (balance * unsure)) ** 2, _LEAST)
+    # Centres are compared: where more of one group's numbers are cut, its mean is less far from 0.
+    contrast = contrasts - mean * cut
+    variance = spread.variance(f + cut / present) + noise + extra
+    degrees = np.maximum(2 * (variance / spread.unsure) ** 2, _LEAST)
     z = rows.sign * contrast / np.sqrt(variance)
     p = _p_value(toward(z, alternative), degrees, two_sided=alternative == "two-sided")
-    # Among those present another share may be in the second group.
-    part = np.clip(known.shares + excess / present, 0.5 * share, 0.5 + 0.5 * share)
-    kept = _kept(measured, known, weight)
-    worth = units(known.scaling, known.columns, known.two_valued)[0] / (rows.scale * kept)
-    unit = worth / (part * (1 - part) * present)
-    estimate = rows.sign * contrast * unit
-    sampling = sampling * _under_the_truth(rows, weight, mean, contrast, part, present)
-    off_by = np.hypot(known.means.doubt / present, (1 / kept - 1) / 2)
+    worth = units(known.scaling, known.columns)[0] / rows.scale
+    unit = worth * (1 / (there[0] * first) + 1 / (there[1] * second))
+    estimate = rows.sign * (contrasts - mean * excess) * unit
+    truly = _under_the_truth(rows, weight, mean, contrast, part, present)
+    sampling = spread.variance(f + excess / present) * truly
+    # What is not known of how many are present, and in which group; of what clipping leaves.
+    unsure = np.sqrt(unknown) * np.abs(1 / there[0] - 1 / there[1])
+    off_by = np.hypot(np.hypot(known.means.doubt / present, unsure), (1 / kept - 1) / 2)
     error = np.hypot(np.sqrt(sampling + noise + extra) * unit, np.abs(estimate) * off_by)
-    deviation = np.sqrt(squares / present) * worth
+    deviation = np.sqrt((spread.squares[0] + spread.squares[1]) / present) * worth / kept
     return Results(z, degrees, p, estimate, error, np.sqrt(noise) * unit, deviation, contrast, variance)
+
+
+def _apart(known: Learned, contrasts: Floats, mean: Floats, noise: Floats) -> Floats:
+    """Return how far the groups' means of rows are apart, drawn toward 0 by the noise in that."""
+    size = known.shares * (1 - known.shares) * known.means.present * known.weight
+    apart = (contrasts - mean * known.uneven) / size
+    return apart * np.maximum(1 - noise / size**2 / np.maximum(apart**2, 1e-30), 0.0)
 
 
 def _under_the_truth(
@@ -171,65 +190,6 @@ def _kept(measured: Measured, known: Learned, weight: NDArray[np.float64]) -> ND
     return np.where(rows.positive, np.minimum(share, weight), weight)
 
 
-def _squares(
-    measured: Measured,
-    known: Learned,
-    weight: NDArray[np.float64],
-    present: NDArray[np.float64],
-    mean: NDArray[np.float64],
-    doubt: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return sum (w (v - mean))^2 over those present, and the deviation of the noise in it.
-
-    Of answers, which are 0 or `scale`, it follows from their mean; of numbers from squares.
-    """
-    rows = known.rows
-    about = np.maximum(measured.squares.sums - mean**2 * present, 0.0)
-    unsure = np.full(about.size, measured.squares.deviation)
-    # Columns of numbers are scaled alike: rows as long as they are leave each about this.
-    signed = ~rows.positive
-    energy = known.norms[1].energy(known.balls.signed) / FINE**2 / max(np.count_nonzero(signed), 1)
-    typical = float(np.mean(present[signed])) if signed.any() else 1.0
-    usual = energy * known.groups.people * present / typical
-    about = (about * usual**2 + usual * (unsure / _ALIKE) ** 2) / (usual**2 + (unsure / _ALIKE) ** 2)
-    unsure = 1 / np.hypot(1 / unsure, 1 / (_ALIKE * usual))
-    size, middle = np.minimum(rows.scale, rows.most), rows.middle / FINE
-    # A rate is at least what one person would make of it; where little is known of it, about one half.
-    level = np.clip(middle + mean / weight, size / present, size * (1 - 1 / present))
-    level = size / 2 + (level - size / 2) / (1 + (4 * doubt / size) ** 2)
-    follows = weight**2 * present * level * (size - level)
-    error = np.hypot(weight * np.abs(size - 2 * level) * doubt, doubt**2) * present
-    error = np.minimum(error, weight**2 * present * size**2 / 8)
-    return np.where(rows.answers, follows, about), np.where(rows.answers, error, unsure)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Excess:
-    """A sum of (y - f) that ought to be 0 but may not be, and what is not known of it, squared."""
-
-    excess: NDArray[np.float64]
-    variance: NDArray[np.float64]
-
-
-def _weights(measured: Measured, known: Learned, expected: float, doubt: float) -> _Excess:
-    """Return sum (y - f) w, which entries that are never negative add to their contrasts.
-
-    Before it is measured it is known from the sizes of the groups, with the variance `doubt`, but for what
-    clipping takes from one group more than from the other: taken to be a third of what it takes in all. Both
-    are put together by inverse variance. The error is the same for all columns, so it must be small.
-    """
-    weight = known.norms[0].mean_weight(known.balls.positive)
-    unseen = (1 - weight) / 3 * known.groups.people * known.share * (1 - known.share)
-    before = doubt * weight**2 + unseen**2
-    if before == 0 or measured.weights.deviation == 0:
-        return _Excess(np.array([expected * weight]), np.array([before]))
-    part = before / (before + measured.weights.deviation**2)
-    return _Excess(
-        expected * weight + part * (measured.weights.sums - expected * weight),
-        np.array([before * (1 - part)]),
-    )
-
-
 def _p_value(
     stronger: NDArray[np.float64], degrees: NDArray[np.float64], *, two_sided: bool
 ) -> NDArray[np.float64]:
@@ -237,30 +197,29 @@ def _p_value(
     return np.minimum(2 * tail, 1.0) if two_sided else tail
 
 
-def units(
-    scaling: Scaling, columns: Columns, two_valued: NDArray[np.bool_] | None = None
-) -> tuple[NDArray[np.float64], tuple[str, ...]]:
+def units(scaling: Scaling, columns: Columns) -> tuple[NDArray[np.float64], tuple[str, ...]]:
     """Return what the whole range of each column's entries is worth, and what differences are called.
 
-    Rates of answers, also where they are written as 0 and 1, and means of numbers: of numbers cut to the
-    range that was learned, which the name then says, unless it has all of the bounds inside. Where nearly all
-    are 0 and no size was seen, what is compared is their signs.
+    Rates of answers, and means of numbers: of numbers cut to the range that was learned, which the name then
+    says, unless it has all of the bounds inside. Where nearly all are 0 and no size was seen, what is
+    compared is their signs.
     """
     unit = np.ones(scaling.centre.size)
+    with np.errstate(all="ignore"):  # a range may be as wide as there are numbers
+        unit[columns.numbers] = 2 * scaling.reach[columns.numbers]
+    zero_to_one, signs = scaling.zero_to_one(columns), scaling.signs(columns)
     names = [RATES] * unit.size
-    bounds = dict(zip(columns.bounded.tolist(), zip(columns.low, columns.high, strict=True), strict=True))
-    for place in columns.numbers.tolist():
+    for place, low, high in zip(columns.bounded.tolist(), columns.low, columns.high, strict=True):
         centre, reach = float(scaling.centre[place]), float(scaling.reach[place])
-        low, high = bounds.get(place, (-np.inf, np.inf))
-        zero, one = (min(max(0.5 + (x - centre) / reach / 2, 0.0), 1.0) for x in (0.0, 1.0))
-        if two_valued is not None and two_valued[place] and one > zero:
-            unit[place] = 1 / (one - zero)
-            continue
-        if low < 0 < high and abs(centre) <= reach < _NO_SIZE:
-            unit[place], names[place] = 2.0, SIGNS
-            continue
-        unit[place] = 2 * reach
-        inside = centre - reach <= low and centre + reach >= high
         ends = f"{max(centre - reach, low):.4g} to {min(centre + reach, high):.4g}"
-        names[place] = MEANS if inside else f"{MEANS}, cut to {ends}"
+        names[place] = (
+            MEANS if centre - reach <= low and centre + reach >= high else f"{MEANS}, cut to {ends}"
+        )
+    for place in columns.free.tolist():
+        centre, reach = float(scaling.centre[place]), float(scaling.reach[place])
+        names[place] = f"{MEANS}, cut to {centre - reach:.4g} to {centre + reach:.4g}"
+        if zero_to_one[place]:
+            names[place] += OF_ZEROS_AND_ONES
+        if signs[place]:
+            unit[place], names[place] = 2.0, SIGNS
     return unit, tuple(names)

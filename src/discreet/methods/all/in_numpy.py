@@ -74,7 +74,7 @@ def add(
         first, second = (whole(table, each) for each in rules)
         entries = np.where(group == 1, second, first)
     rows = entries.T.astype(np.float64)
-    kept = np.ones(len(rows))
+    kept = np.ones((len(rows), 2))
     for side in (0, 1):
         people = np.flatnonzero((group == 1) == (side == 1))
         for part, (room, radius) in enumerate(balls[side].tolist()):
@@ -83,14 +83,13 @@ def add(
                 continue
             place = np.ix_(people, those)
             rows[place], share = clipped(rows[place], room, radius)
-            if part == 0:
-                kept[people] = share
+            kept[people, part] = share
     left = np.trunc(unit * kept)
     total, squares, weights = out
     for place, among in enumerate((group >= 0, group == 1)):
         total[place] += (among.astype(np.float64) @ rows).astype(np.int64)  # below 2**53 for a tile
-        weights[place] += int(left[among].sum())
-    squares += np.einsum("ij,ij->j", rows[group >= 0], rows[group >= 0]).astype(np.int64)
+        weights[place] += left[among].sum(axis=0).astype(np.int64)
+        squares[place] += np.einsum("ij,ij->j", rows[among], rows[among]).astype(np.int64)
 
 
 def count_sizes(x: Floats) -> NDArray[np.int64]:

@@ -50,9 +50,12 @@ if TYPE_CHECKING:
 
 _CLEAR = 3.0  # deviations
 _OFF = 0.3  # how far off the mean of a column the centre of its numbers may be, in deviations
+_CUT = 0.1  # about the share of the numbers that are cut
 _MISSING = 0.1  # of the budget, at most, for who is missing
 _NEAR = 0.085  # about how far from 0 the mean of a column may be when contrasts are taken, in deviations
-_UNEVEN = 1.0  # about how uneven: the difference of both groups' rates of missing entries, over the mean rate
+# About how uneven: both groups' rates of missing entries differ by this share of the mean rate, and by more
+# if one group is small and some are clearly missing, for all may be missing there.
+_UNEVEN = 1.0
 _WIDTHS = (0.03, 0.18)  # of bins of rows' lengths, as shares of these, at least and at most
 _HELD = 2.5  # deviations of noise: the share of the people that the widest laws have in a bin, over its width
 _RANGE = 50.0  # the longest length that is told apart, over the shortest
@@ -89,7 +92,6 @@ class Start:
     columns: Columns
     scaling: Scaling
     means: Means
-    two_valued: NDArray[np.bool_]
     values: NDArray[Any]
     group: NDArray[np.int8]
     part: float
@@ -111,11 +113,14 @@ def learn_start(people: People, budget: Budget, groups: Groups | None = None) ->
     where = learn_where(
         values, columns, budget.where / people.seen, people.size * len(values) / max(people.rows, 1)
     )
-    sought = np.isinf(where.doubt)
+    sought, scaling = np.isinf(where.doubt), where.scaling
     means, left = Means(where.mean, where.present, where.doubt), where.left * people.seen
     if sought.any():
         learned = where.scaling.shares(values, columns)
         means = means.or_else(learn_means(learned, people, sought, budget.centre / people.seen), sought)
+        rate = np.clip(means.mean, 0.0025, 0.9975)  # their deviation is at least a twentieth then
+        spread = np.where(scaling.zero_to_one(columns), np.sqrt(rate * (1 - rate)), scaling.spread)
+        scaling = replace(scaling, spread=spread)
     else:
         left += budget.centre
     part = len(values) / max(people.rows, 1)
@@ -126,7 +131,7 @@ def learn_start(people: People, budget: Budget, groups: Groups | None = None) ->
     more = max(min(wanted, _MISSING) * rho - budget.missing, 0.0)
     missing = learn_missing(people, columns, groups, means, share, norm, budget.missing + more)
     shares, sizes = shares_present(people, columns, groups, means, share, missing)
-    public = (groups, share, shares, sizes, missing, columns, where.scaling, means, where.two_valued)
+    public = (groups, share, shares, sizes, missing, columns, scaling, means)
     return Start(*public, values, people.group[sample], part, rho - more, left - more)
 
 
@@ -152,7 +157,8 @@ def missing_share(norm: float, groups: Groups, means: Means, share: float, rho: 
 def _usual(groups: Groups, means: Means, share: float) -> NDArray[np.float64]:
     """Return about how large sum (y - f) over the missing is; at least as many are missing as noise hides."""
     lacking = np.clip(groups.people - means.present, means.doubt, groups.people)
-    return _UNEVEN * lacking * share * (1 - share)
+    clearly = np.maximum(groups.people - means.present - means.doubt, 0.0)
+    return _UNEVEN * np.maximum(lacking * share * (1 - share), clearly * max(share, 1 - share) / 2)
 
 
 def learn_missing(
@@ -269,9 +275,11 @@ def learn(people: People, budget: Budget, start: Start) -> Learned:
     boxes = boxes_of(people, rows)
     balls = _fitted(best(norms), boxes)
     apart = apart if can_be_apart(boxes[1], balls.signed) else np.zeros(len(people))
-    sure = float(noisy.deviation) ** 2 if part == 1 else math.inf
+    # A range that moves with its centre takes in other numbers: sums become smaller by about as many.
+    moved = np.where(columns.without_bounds, _CUT * trust * centred, 0.0)
+    sure = noisy.deviation**2 + moved**2 if part == 1 else np.full(len(people), math.inf)
     constants = (groups, start.share, shares, start.missing, columns, scaling, means, rows, norms, balls)
-    return Learned(*constants, (1 - trust) * centred, sure, apart, start.two_valued, left)
+    return Learned(*constants, (1 - trust) * centred, sure, apart, left)
 
 
 def learn_norms(
@@ -343,9 +351,10 @@ def _around_centres(scaling: Scaling, rows: Rows, columns: Columns) -> tuple[Sca
     """Move the ranges of numbers without bounds to where their centres now are.
 
     What lies far out is drawn in as far on both sides then: where the groups have the same centre but not the
-    same spread, they keep the same mean.
+    same spread, they keep the same mean. Zeros and ones, and signs, stay where they are.
     """
-    free = columns.free
+    still = scaling.zero_to_one(columns) | scaling.signs(columns)
+    free = columns.free[~still[columns.free]]
     centre, middle = scaling.centre.copy(), rows.centre.copy()
     moved = centre[free] + (middle[free] - 0.5) * 2 * scaling.reach[free]
     centre[free], middle[free] = np.clip(moved, -FARTHEST, FARTHEST), 0.5

@@ -23,6 +23,7 @@ from discreet.methods.all.learn import learn, learn_start
 from discreet.methods.all.proved.method import ready_proved
 from discreet.methods.all.record import LEAST, Budget, Means, Measured, Noisy, schedule
 from discreet.methods.all.rows import FINE, PARTS, Columns, boxes_of
+from discreet.methods.all.spread import ALIKE, UNLIKE, tilt_of
 from discreet.methods.all.sums import Totals, check_noise, contrast, with_noise
 from discreet.methods.all.where import where_share
 from discreet.methods.method import Ready, expected, released
@@ -47,6 +48,7 @@ APPROXIMATE = (
 )
 _APART = 0.015  # of the budget: differences that would bias others are large, and show in this
 _QUIET = 0.1  # where noise adds this little to the variance of a contrast, one stage will do
+_CUT = 0.1  # about by how much the shares of both groups' numbers that are cut may differ
 _MOST = 2**29  # no sum is moved by more than this, times the square root of the columns
 _STAGES = 8  # later ones; none spends less than one in so many parts
 
@@ -103,7 +105,7 @@ def planned(people: People, rho: float, m: int | None = None) -> Budget:
     sums = enough(4 * m, 0.05, 0.003, 0.01)
     apart = _APART
     missing = 0.005
-    weights = 0.01 if any(answers for answers, _ in kinds) else 0.0
+    weights = 0.01 if any(answers for answers, _ in kinds) else 0.004
     # About the noise of one stage: columns of deviation 1, rows as long as their number, equal groups.
     noise = 4 * m / (2 * rho * max(n, 1))
     squares = LEAST
@@ -136,7 +138,7 @@ def measured(people: People, budget: Budget, signals: int, groups: Groups | None
         budget = settled(people, known, budget)
         first = measure(people, known, budget)
         contrast, results = staged(people, known, first, budget.stages, signals)
-    _, effects = units(known.scaling, known.columns, known.two_valued)
+    _, effects = units(known.scaling, known.columns)
     return Tested(tuple(map(str, people.names)), effects, results, np.where(contrast.left, results.p, 1.0))
 
 
@@ -151,8 +153,7 @@ def settled(people: People, known: Learned, budget: Budget) -> Budget:
     """Return the budget of what is measured, with what learning has left, divided as the rows ask for."""
     budget = budget.and_also(known.left)
     rows, present = known.rows, known.means.present
-    exact = known.groups.deviation == 0 and math.isinf(known.balls.positive.radius)
-    if exact or not rows.positive.any():
+    if not any(_weighed(known)):
         budget = replace(budget, weights=0.0).and_also(budget.weights)
     reach = _reach(people, known)
     rho = 2 * (budget.squares + budget.sums + budget.contrast + budget.stages)
@@ -162,24 +163,49 @@ def settled(people: People, known: Learned, budget: Budget) -> Budget:
     variance = np.where(rows.answers, level * (size - level), (rows.scale * known.scaling.spread) ** 2)
     variance = np.maximum(variance * present, 1e-9)
     noise = (reach.contrast / FINE) ** 2 / rho / float(np.mean(variance * known.shares * (1 - known.shares)))
-    squares = (reach.squares / FINE**2 / variance)[~rows.answers] ** 2 / rho
+    squares = _of_squares(known, (reach.squares / FINE**2 / variance)[~rows.answers] ** 2 / rho)
     sums = ((size - 2 * level) * reach.sums / FINE / variance)[rows.answers] ** 2 / rho
-    typical = [float(np.median(errors)) if errors.size else 0.0 for errors in (squares, sums)]
-    return budget.sharpened(noise, typical[0], typical[1], _of_means(known, reach, variance, rho))
+    typical = float(np.median(sums)) if sums.size else 0.0
+    return budget.sharpened(noise, squares, typical, _of_means(known, reach, variance, rho))
+
+
+def _weighed(known: Learned) -> tuple[bool, bool]:
+    """Say of both parts of rows whether it must be told what clipping leaves of each group's.
+
+    Of answers that are not centred also where it clips nothing, if the sizes of the groups are not known.
+    """
+    exact = known.groups.deviation == 0 and math.isinf(known.balls.positive.radius)
+    positive = known.rows.positive
+    return bool(positive.any()) and not exact, not (positive.all() or math.isinf(known.balls.signed.radius))
+
+
+def _of_squares(known: Learned, error: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the squared relative error of a contrast's variance if squares got all of the budget.
+
+    `error` is that of a sum of squares. Beside it, the share that would teach what is known without: that of
+    equal groups the variance follows from everybody's squares, however unlike the groups' spreads are.
+    """
+    if not error.size:
+        return 0.0, 0.0
+    f = known.share
+    typical = float(np.median(error)) * (f**4 + (1 - f) ** 4) / (f * (1 - f)) ** 2
+    return typical, typical / (ALIKE**2 + (UNLIKE * (1 - 2 * f)) ** 2)
 
 
 def _of_means(known: Learned, reach: Reach, variance: NDArray[np.float64], rho: float) -> tuple[float, float]:
     """Return what errors of means add to the variance of contrasts, over that of sampling.
 
     If sums were measured with all of the budget; beside it the share of it that would teach what is known.
-    They count where more are present in one group, as far as that is known: what is not known of it moves a
-    contrast by how far the mean is from 0, however well that is known.
+    They count where more are present in one group, as far as that is known (what is not known of it moves a
+    contrast by how far the mean is from 0, however well that is known), or where one group's numbers are cut
+    more often.
     """
     present = known.means.present
-    uneven = known.uneven**2 + (known.uneven_variance if math.isinf(known.centred) else 0.0)
+    uneven = known.uneven**2 + np.where(np.isinf(known.centred), known.uneven_variance, 0.0)
+    uneven += np.where(known.rows.answers, 0.0, _CUT * known.shares * (1 - known.shares) * present) ** 2
     deviation = reach.sums / FINE / math.sqrt(rho)
     added = (deviation / present) ** 2 * uneven / (variance * known.shares * (1 - known.shares))
-    return float(np.median(added)), deviation**2 / known.centred
+    return float(np.median(added)), float(np.median(deviation**2 / known.centred))
 
 
 def measure(people: People, known: Learned, budget: Budget) -> Measured:
@@ -190,26 +216,31 @@ def measure(people: People, known: Learned, budget: Budget) -> Measured:
     share, shares, protected = known.share, known.shares, people.protect == "everything"
     reach = _reach(people, known)
     total = _totals(people, known)
+    told = _weighed(known)
     weighed = PARTS * FINE * max(float(protected), math.sqrt(people.seen) * max(share, 1 - share))
     unit = 1 / (PARTS * FINE)
+    weights = Noisy(np.zeros(2), math.inf)
+    if budget.weights:
+        exact = np.where(told, contrast(total.weights, share), 0)
+        weights = with_noise(exact, weighed * math.sqrt(sum(told)), budget.weights, unit)
+        weights = replace(weights, deviation=np.where(told, weights.deviation, math.inf))
+    by_group = np.stack([total.squares[0] - total.squares[1], total.squares[1]])
     sums = with_noise(total.rows[0], reach.sums, budget.sums, 1 / FINE)
     contrasts = with_noise(contrast(total.rows, shares), PARTS * reach.contrast, budget.contrast, unit)
     return Measured(
-        replace(contrasts, sums=contrasts.sums + known.weight * known.contrast_of_centres()[0]),
-        sums if math.isinf(known.centred) else _sharper(sums, known),
-        with_noise(total.squares, reach.squares, budget.squares, 1 / FINE**2),
-        with_noise(contrast(total.weights, share), weighed, budget.weights, unit)
-        if budget.weights
-        else Noisy(np.zeros(1), 0.0),
+        replace(contrasts, sums=contrasts.sums + known.contrast_of_centres(tilt_of(known, weights))[0]),
+        _sharper(sums, known),
+        with_noise(by_group, reach.squares, budget.squares, 1 / FINE**2),
+        weights,
     )
 
 
 def _sharper(sums: Noisy, known: Learned) -> Noisy:
     """Return sums together with what is known of them since centres were moved."""
     expected = known.rows.shift / FINE * known.weight * known.groups.people + known.rest
-    trust = known.centred / (known.centred + sums.deviation**2)
+    trust = 1 / (1 + sums.deviation**2 / known.centred)
     return replace(
-        sums, sums=expected + trust * (sums.sums - expected), deviation=sums.deviation * math.sqrt(trust)
+        sums, sums=expected + trust * (sums.sums - expected), deviation=sums.deviation * np.sqrt(trust)
     )
 
 
@@ -239,7 +270,7 @@ def staged(
     Which columns are dropped depends on how many signals there are: as many as are expected, or as the first
     stage shows, if that is more. Of columns without effect half have p-values above 1/2.
     """
-    noisy = first.contrast
+    noisy, tilt = first.contrast, tilt_of(known, first.weights)
     combined = Contrast(
         noisy.sums, np.full(len(people), noisy.deviation**2), np.ones(len(people), dtype=np.bool_)
     )
@@ -261,10 +292,9 @@ def staged(
         moved, total = PARTS * _reach(asked, kept).contrast, _totals(asked, kept)
         exact, unit = contrast(total.rows, kept.shares), 1 / (PARTS * FINE)
         again = with_noise(exact, moved, rho * share / whole, unit)
-        lacking = around.contrast_of_centres()[0][left] if kept.apart.any() else 0.0
         # All stages in the units of the first, whose clipping left other weights.
         unit = known.weight[left] / kept.weight
-        sums = (again.sums + kept.weight * lacking) * unit
+        sums = (again.sums + kept.contrast_of_centres(tilt)[0]) * unit
         combined = combined.and_also(sums, (again.deviation * unit) ** 2)
         outcome = results(people.alternative, known, first, combined.sums, combined.variance)
     return combined, outcome
@@ -301,6 +331,7 @@ def _known(asked: People, known: Learned, left: NDArray[np.bool_]) -> Learned:
         known,
         apart=apart,
         shares=known.shares[left],
+        missing=known.missing.only(left),
         columns=Columns.of(asked),
         scaling=scaling,
         means=means,

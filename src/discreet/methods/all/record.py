@@ -27,6 +27,7 @@ LEAST = 0.002
 _MOST = 0.12  # of the budget, for the same
 _FIRST, _LATER = 0.5, 8  # the share of the first stage, and how many others divide the rest
 _EASIEST, _HARDEST = 0.3, 2.5  # z scores asked for before the first of these, and before the last at most
+_LIGHTEST = 0.05  # no mean weight is taken to be smaller
 _FEWEST = 5  # of fewer columns none is dropped: little would be gained
 
 
@@ -100,15 +101,20 @@ class Budget:
         first = self.contrast / (self.contrast + self.stages)
         return replace(self, contrast=self.contrast + first * left, stages=self.stages + (1 - first) * left)
 
-    def sharpened(self, noise: float, squares: float, sums: float, means: tuple[float, float]) -> Budget:
+    def sharpened(
+        self, noise: float, squares: tuple[float, float], sums: float, means: tuple[float, float]
+    ) -> Budget:
         """Return the budget with as much for squares and for sums as pays.
 
         Parameters
         ----------
         noise : float
             The variance of the noise in contrasts over that of sampling, if they got all that there is.
-        squares, sums : float
-            The squared relative error of a variance that follows from squares, or from sums, likewise.
+        squares : (float, float)
+            The squared relative error of a variance that follows from squares, likewise, and the share that
+            would teach what is known of it already.
+        sums : float
+            The squared relative error of one that follows from sums.
         means : (float, float)
             What errors of means add to the variance of contrasts, likewise, and the share that would teach
             what is known of means already.
@@ -120,7 +126,8 @@ class Budget:
         """
         whole = self.squares + self.sums + self.contrast + self.stages
         price = max(noise * (1 + noise), 1e-9)
-        wanted = [math.sqrt(3 * error / price) for error in (squares, sums)]
+        wanted = [math.sqrt(3 * error / price) for error in (squares[0], sums)]
+        wanted[0] -= squares[1]
         wanted[1] = max(wanted[1], math.sqrt(means[0] / max(noise, 1e-9)) - means[1])
         parts = [min(max(share, LEAST), _MOST) * whole for share in wanted]
         first = self.contrast / (self.contrast + self.stages)
@@ -214,6 +221,10 @@ class Missing:
     excess: NDArray[np.float64]
     variance: NDArray[np.float64]
 
+    def only(self, left: NDArray[np.bool_]) -> Missing:
+        """Return those of some columns."""
+        return replace(self, clear=self.clear[left], excess=self.excess[left], variance=self.variance[left])
+
 
 def uneven_labels(
     groups: Groups, share: float, shares: Floats, means: Means, missing: Missing
@@ -234,8 +245,8 @@ class Learned:
     `means.present` is about how many people have an entry. `rest` is how far sums are from 0, or from their
     shift, now that centres were moved, and `centred` the variance of that, infinite if it is not known.
     `apart` is how far the groups differ in each column, second less first, in the units of rows, as far as
-    that is clear and the column is clipped with its group's own centre (0 elsewhere). `two_valued`
-    are numbers that seem to be 0 and 1. `left` is the part of the budget that was not needed.
+    that is clear and the column is clipped with its group's own centre (0 elsewhere). `left` is the part of
+    the budget that was not needed.
     """
 
     groups: Groups
@@ -249,9 +260,8 @@ class Learned:
     norms: tuple[Norms, Norms]
     balls: Balls
     rest: NDArray[np.float64]
-    centred: float
+    centred: NDArray[np.float64]
     apart: NDArray[np.float64]
-    two_valued: NDArray[np.bool_]
     left: float
 
     @property
@@ -260,16 +270,29 @@ class Learned:
         second = self.shares * self.apart
         return self.rows.moved_by(-second), self.rows.moved_by(self.apart - second)
 
-    def contrast_of_centres(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def contrast_of_centres(self, tilt: float) -> tuple[Floats, Floats, Floats]:
         """Return sum (y - f) over those present of how far their group's centre is from that of `rows`.
 
-        What the contrast of rows around two centres lacks, before clipping; and how much one more person in
-        the second group rather than the first would change it.
+        What the contrast of rows around two centres lacks; how much one more person in the second group
+        rather than the first would change it; and what the sums of rows lack.
         """
-        first, second = (side.offset_from(self.rows) for side in self.sides)
+        sides = zip(self.sides, self.group_weights(tilt), strict=True)
+        first, second = (weight * side.offset_from(self.rows) for side, weight in sides)
         f, present = self.shares, self.means.present
         lever = (1 - f) * second + f * first
-        return f * (1 - f) * present * (second - first) + self.uneven * lever, lever
+        apart, middle = present * (second - first), present * (f * second + (1 - f) * first)
+        return f * (1 - f) * apart + self.uneven * lever, lever, middle + self.uneven * (second - first)
+
+    def group_weights(self, tilt: float) -> tuple[Floats, Floats]:
+        """Return about the mean weight that clipping leaves to an entry of each column in each group.
+
+        `tilt` is how much more it takes from the second group, over what it takes from everybody.
+        """
+        lost = np.where(self.rows.positive, 0.0, tilt * (1 - self.weight))
+        first, second = (
+            np.clip(self.weight - by * lost, _LIGHTEST, 1.0) for by in (-self.share, 1 - self.share)
+        )
+        return first, second
 
     @property
     def off(self) -> float:
@@ -301,10 +324,13 @@ class Measured:
     ----------
     contrast : Noisy, shape (m,)
         sum (y - f) w v.
-    sums, squares : Noisy, shape (m,)
-        sum w v and sum (w v)^2.
-    weights : Noisy, shape (1,)
-        sum (y - f) w, w the weight that clipping leaves to a person's answers.
+    sums : Noisy, shape (m,)
+        sum w v.
+    squares : Noisy, shape (2, m)
+        sum (w v)^2 over the first group, then over the second.
+    weights : Noisy, shape (2,)
+        sum (y - f) w, w the weight that clipping leaves to a person's answers without negative entries, then
+        to the rest of the row; the deviation is infinite where it was not told.
     """
 
     contrast: Noisy

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 FINE = 2**10
 """Whole numbers to one standard deviation."""
+NO_SIZE = 2.0**-20
+"""Numbers that are all nearer to 0 than this seem to be 0."""
 PARTS = 2**12
 """The share of the second group is a whole number of these."""
 _UP = 1 + 2.0**-40
@@ -44,6 +46,11 @@ class Columns:
     low: NDArray[np.float64]
     high: NDArray[np.float64]
     question: NDArray[np.intp]
+
+    @property
+    def without_bounds(self) -> NDArray[np.bool_]:
+        """Which columns are numbers without bounds, shape (m,)."""
+        return np.isin(np.arange(self.question.size), self.free)
 
     @property
     def numbers(self) -> NDArray[np.intp]:
@@ -78,6 +85,14 @@ class Scaling:
     centre: NDArray[np.float64]
     reach: NDArray[np.float64]
     spread: NDArray[np.float64]
+
+    def zero_to_one(self, columns: Columns) -> NDArray[np.bool_]:
+        """Say which numbers without bounds seem to be 0 and 1, as yes and no are often written."""
+        return columns.without_bounds & (self.centre == 0.5) & (self.reach == 0.5)
+
+    def signs(self, columns: Columns) -> NDArray[np.bool_]:
+        """Say of which nothing but zeros was seen: what is known of them is their sign."""
+        return columns.without_bounds & (self.centre == 0.0) & (self.reach < NO_SIZE)
 
     def shares(self, values: NDArray[np.floating[Any]], columns: Columns) -> NDArray[np.float64]:
         """Return everyone's entries as shares in [0, 1], NaN where missing; shape (n, m)."""

@@ -158,7 +158,7 @@ def row_lengths(whole: NDArray[np.int16]) -> Floats:
 
 @dataclass(slots=True, eq=False, repr=False)
 class Totals:
-    """Exact sums of clipped rows: over both groups, then over the second; of squares; of weights."""
+    """Exact sums of clipped rows, squares and weights of both parts: over everyone, over the second group."""
 
     rows: NDArray[np.int64]
     squares: NDArray[np.int64]
@@ -186,7 +186,7 @@ class Totals:
         in_c = values.size and table.itemsize in (2, 4, 8)
 
         def work(first: int, last: int) -> tuple[NDArray[np.int64], ...]:
-            sums = (np.zeros((2, m), np.int64), np.zeros(m, np.int64), np.zeros((2, 1), np.int64))
+            sums = (np.zeros((2, m), np.int64), np.zeros((2, m), np.int64), np.zeros((2, 2), np.int64))
             if compiled is not None and in_c:
                 finite, who = np.minimum(numbers, _HUGE), (first, last, member)
                 kind = (table, table.itemsize, rules)

@@ -14,7 +14,7 @@ import numpy as np
 
 from discreet.methods.all.in_numpy import PARTS_OF_WINDOW, SIZES, SMALLEST
 from discreet.methods.all.record import Means
-from discreet.methods.all.rows import FINE, Scaling
+from discreet.methods.all.rows import FINE, NO_SIZE, Scaling
 from discreet.methods.all.sums import Look, look, with_noise
 
 if TYPE_CHECKING:
@@ -59,15 +59,14 @@ _SPREAD = 0.3  # about the deviation of numbers, in double scales
 class Where:
     """Where numbers lie, the mean of their shares, how many people are present, the noise in that. Public.
 
-    `doubt` is infinite where nothing was learned; `two_valued` are columns without bounds that seem to hold 0
-    and 1 and nothing else, as yes and no are often written; `left` is the budget that was not needed.
+    `doubt` is infinite where nothing was learned, or the range is another than what was looked at; `left` is
+    the budget that was not needed.
     """
 
     scaling: Scaling
     mean: Floats
     present: Floats
     doubt: Floats
-    two_valued: NDArray[np.bool_]
     left: float
 
 
@@ -173,16 +172,20 @@ def _found(numbers: _Numbers, reach: Floats, columns: Columns, m: int, left: flo
     low[bounded] = np.maximum(low[bounded], columns.low)
     high[bounded] = np.minimum(high[bounded], columns.high)
     around, centre = np.maximum(high / 2 - low / 2, _SMALL), low / 2 + high / 2
+    # Zeros and ones have these for their range; where nothing but zeros was seen, signs are compared.
+    free = np.arange(reach.size) >= columns.bounded.size
+    signs = free & ~numbers.two_valued & (np.abs(centre) <= around) & (around < NO_SIZE)
+    centre = np.where(signs, 0.0, np.where(numbers.two_valued, 0.5, centre))
+    around = np.where(numbers.two_valued, 0.5, around)
+    numbers.doubt[numbers.two_valued | signs] = math.inf
     mean = np.clip(0.5 + (numbers.centre - centre) / around / 2, 0.0, 1.0)
-    taken = np.where(np.arange(reach.size) < columns.bounded.size, _BOUNDED, _FREE)
+    taken = np.where(free, _FREE, _BOUNDED)
     spread = np.where(np.isinf(numbers.doubt), 1 / math.sqrt(12), _SPREAD * reach / (taken * around))
     table = np.repeat([[0.5], [0.5], [1 / math.sqrt(12)], [0.5], [1.0], [math.inf]], m, axis=1)
     spread = np.clip(spread, 0.05, 0.5)
     table[:, columns.numbers] = centre, around, spread, mean, numbers.present, numbers.doubt
     mean, present, doubt = table[3:]
-    two_valued = np.zeros(m, dtype=np.bool_)
-    two_valued[columns.numbers] = numbers.two_valued
-    return Where(Scaling(*table[:3]), mean, present, doubt, two_valued, left)
+    return Where(Scaling(*table[:3]), mean, present, doubt, left)
 
 
 def _sizes(numbers: _Numbers, some: Places, noisy: Noisy) -> None:
