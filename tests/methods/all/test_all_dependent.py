@@ -51,4 +51,4 @@ def test_clipping_around_one_centre_is_caught(rng, monkeypatch):
     monkeypatch.setattr(clipping, "_BIAS", 0.0)
     for module in (learn, method):
         monkeypatch.setattr(module, "clear_difference", lambda contrast, *_: np.zeros(contrast.size))
-    assert abs(moved(rng, *SETTINGS[1])) > 3.0  # three times what is claimed above
+    assert abs(moved(rng, 5, 0.9, 1.5, people=60_000)) > 3.0  # three times what is claimed above
