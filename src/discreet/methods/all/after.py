@@ -197,27 +197,31 @@ def _p_value(
     return np.minimum(2 * tail, 1.0) if two_sided else tail
 
 
-def units(scaling: Scaling, columns: Columns) -> tuple[NDArray[np.float64], tuple[str, ...]]:
+def units(
+    scaling: Scaling, columns: Columns, rows: Rows | None = None
+) -> tuple[NDArray[np.float64], tuple[str, ...]]:
     """Return what the whole range of each column's entries is worth, and what differences are called.
 
-    Rates of answers, and means of numbers: of numbers cut to the range that was learned, which the name then
-    says, unless it has all of the bounds inside. Where nearly all are 0 and no size was seen, what is
-    compared is their signs.
+    Rates of answers, and means of numbers: of numbers cut to the range that was learned, and to what rows let
+    through of it, which the name then says, unless it has all of the bounds inside. Where nearly all are 0
+    and no size was seen, what is compared is their signs.
     """
     unit = np.ones(scaling.centre.size)
     with np.errstate(all="ignore"):  # a range may be as wide as there are numbers
         unit[columns.numbers] = 2 * scaling.reach[columns.numbers]
     zero_to_one, signs = scaling.zero_to_one(columns), scaling.signs(columns)
     names = [RATES] * unit.size
-    for place, low, high in zip(columns.bounded.tolist(), columns.low, columns.high, strict=True):
-        centre, reach = float(scaling.centre[place]), float(scaling.reach[place])
-        ends = f"{max(centre - reach, low):.4g} to {min(centre + reach, high):.4g}"
-        names[place] = (
-            MEANS if centre - reach <= low and centre + reach >= high else f"{MEANS}, cut to {ends}"
-        )
+    with np.errstate(all="ignore"):
+        low, high = scaling.centre - scaling.reach, scaling.centre + scaling.reach
+        if rows is not None:
+            let, middle = 2 * scaling.reach * rows.most / rows.scale, low + 2 * scaling.reach * rows.centre
+            low, high = np.maximum(low, middle - let), np.minimum(high, middle + let)
+    for place, least, most in zip(columns.bounded.tolist(), columns.low, columns.high, strict=True):
+        ends = f"{max(low[place], least):.4g} to {min(high[place], most):.4g}"
+        whole = low[place] <= least and high[place] >= most
+        names[place] = MEANS if whole else f"{MEANS}, cut to {ends}"
     for place in columns.free.tolist():
-        centre, reach = float(scaling.centre[place]), float(scaling.reach[place])
-        names[place] = f"{MEANS}, cut to {centre - reach:.4g} to {centre + reach:.4g}"
+        names[place] = f"{MEANS}, cut to {low[place]:.4g} to {high[place]:.4g}"
         if zero_to_one[place]:
             names[place] += OF_ZEROS_AND_ONES
         if signs[place]:

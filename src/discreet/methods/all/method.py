@@ -138,7 +138,7 @@ def measured(people: People, budget: Budget, signals: int, groups: Groups | None
         budget = settled(people, known, budget)
         first = measure(people, known, budget)
         contrast, results = staged(people, known, first, budget.stages, signals)
-    _, effects = units(known.scaling, known.columns)
+    _, effects = units(known.scaling, known.columns, known.rows)
     return Tested(tuple(map(str, people.names)), effects, results, np.where(contrast.left, results.p, 1.0))
 
 
@@ -350,12 +350,13 @@ def _smaller(ball: Ball, share: float, box: Box) -> Ball:
 def _reach(people: People, known: Learned) -> Reach:
     """Return how far one person can move the sums of these rows.
 
-    Around two centres an entry is no larger than the largest of all, and a row no longer than its ball, which
-    is then what bounds it: `can_be_apart`.
+    Around two centres an entry is no larger than the largest of all and the distance of the centres, and a
+    row no longer than its ball, which is then what bounds it: `can_be_apart`.
     """
     boxes = boxes_of(people, known.rows)
     if known.apart.any():
-        signed = replace(boxes[1], entry=max(boxes[1].entry, known.rows.most * FINE), squares=math.inf)
+        entry = known.rows.most * FINE + float(np.max(np.abs(known.offsets)))
+        signed = replace(boxes[1], entry=max(boxes[1].entry, entry), squares=math.inf)
         boxes = boxes[0], signed
     pull = pull_of(known.shares, known.rows.positive)
     return reach_of(boxes, known.balls, pull, protected=people.protect == "everything", seen=people.seen)

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import ndtri
 
+from discreet.methods.all.rows import FINE, LARGEST
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -265,10 +267,21 @@ class Learned:
     left: float
 
     @property
+    def offsets(self) -> tuple[Floats, Floats]:
+        """How far the centre of each group is from that of `rows`, in whole steps."""
+        room = LARGEST - math.ceil(self.rows.most * FINE)
+        first = -self.shares * self.apart
+        low, high = (np.clip(np.rint(by * FINE), -room, room) for by in (first, first + self.apart))
+        return low, high
+
+    @property
     def sides(self) -> tuple[Rows, Rows]:
-        """The rows of each group: around its own centre where the groups are known to be apart."""
-        second = self.shares * self.apart
-        return self.rows.moved_by(-second), self.rows.moved_by(self.apart - second)
+        """The rows of each group: less its own centre where the groups are known to be apart.
+
+        Both are cut to the same range first. If that moved with the centre, what is cut would not go with it.
+        """
+        first, second = (replace(self.rows, less=offset) for offset in self.offsets)
+        return first, second
 
     def contrast_of_centres(self, tilt: float) -> tuple[Floats, Floats, Floats]:
         """Return sum (y - f) over those present of how far their group's centre is from that of `rows`.
@@ -276,8 +289,8 @@ class Learned:
         What the contrast of rows around two centres lacks; how much one more person in the second group
         rather than the first would change it; and what the sums of rows lack.
         """
-        sides = zip(self.sides, self.group_weights(tilt), strict=True)
-        first, second = (weight * side.offset_from(self.rows) for side, weight in sides)
+        offsets = zip(self.offsets, self.group_weights(tilt), strict=True)
+        first, second = (weight * offset / FINE for offset, weight in offsets)
         f, present = self.shares, self.means.present
         lever = (1 - f) * second + f * first
         apart, middle = present * (second - first), present * (f * second + (1 - f) * first)

@@ -21,6 +21,8 @@ FINE = 2**10
 """Whole numbers to one standard deviation."""
 NO_SIZE = 2.0**-20
 """Numbers that are all nearer to 0 than this seem to be 0."""
+LARGEST = 2**14
+"""No entry is larger: the kernels' sums have room for these."""
 PARTS = 2**12
 """The share of the second group is a whole number of these."""
 _UP = 1 + 2.0**-40
@@ -116,7 +118,8 @@ class Rows:
     adds scale or 0, and centre * scale where it is missing: rows of answers have no negative entries, so that
     two of them are less far apart. An answer that is `centred` adds centre * scale less than that. An answer
     that most people give is turned around, as `turned` says, and `centre` with it. All in steps of 1/FINE,
-    toward zero: a function of that person's entries and of public numbers.
+    toward zero: a function of that person's entries and of public numbers. `less` is taken off whatever is
+    not missing, in whole steps: 0 but for rows around the own centre of a group.
     """
 
     centre: NDArray[np.float64]
@@ -125,6 +128,7 @@ class Rows:
     answers: NDArray[np.bool_]
     turned: NDArray[np.bool_]
     centred: NDArray[np.bool_]
+    less: NDArray[np.float64] | float = 0.0
 
     @property
     def positive(self) -> NDArray[np.bool_]:
@@ -151,7 +155,7 @@ class Rows:
         end = self.most * FINE
         entry = np.where(self.turned, 1 - share, share) - np.where(self.answers, 0.0, self.centre)
         steps = np.trunc(np.clip(entry * (self.scale * FINE), -end, end))
-        whole = np.where(np.isnan(steps), self.middle, steps)
+        whole = np.where(np.isnan(steps), self.middle, steps - self.less)
         return (whole - np.where(self.centred, self.middle, 0.0)).astype(np.int16)
 
     def rules(self, scaling: Scaling, columns: Columns) -> NDArray[np.float64]:
@@ -165,7 +169,7 @@ class Rows:
         number[columns.numbers] = True
         step = self.scale * FINE
         factor = np.where(number, step / scaling.reach / 2, 0.0)
-        offset = np.where(number, (0.5 - self.centre) * step, 0.0)
+        offset = np.where(number, (0.5 - self.centre) * step - self.less, 0.0)
         low, high, missing = self.whole(np.repeat([[0.0], [1.0], [np.nan]], m, axis=1)).astype(np.float64)
         table = [~number, np.where(number, scaling.centre, 0.0), factor, offset, low, high, missing]
         return np.ascontiguousarray(np.array(table, dtype=np.float64).T)
@@ -174,16 +178,11 @@ class Rows:
         """Return the rows around other centres: those that are now at `mean`, in deviations."""
         return replace(self, centre=np.clip(self.centre + mean / self.scale, 0.0, 1.0))
 
-    def offset_from(self, other: Rows) -> NDArray[np.float64]:
-        """Return how much less entries are here than in rows around other centres, in deviations."""
-        numbers = (self.centre - other.centre) * self.scale
-        answers = np.where(self.centred, self.middle - other.middle, 0.0) / FINE
-        return np.where(self.answers, answers, numbers)
-
     def only(self, left: NDArray[np.bool_]) -> Rows:
         """Return the rows of some columns."""
         parts = (self.answers[left], self.turned[left], self.centred[left])
-        return Rows(self.centre[left], self.scale[left], self.most, *parts)
+        less = np.broadcast_to(self.less, self.scale.shape)[left]
+        return Rows(self.centre[left], self.scale[left], self.most, *parts, less)
 
 
 @dataclass(frozen=True, slots=True)
