@@ -175,3 +175,12 @@ def test_anything_that_gives_a_stream_of_arrow_is_a_table():
     with pytest.raises(discreet.DiscreetError, match="run it to see why") as refusal:
         discreet.measure(Broken(), discreet.Sign())
     assert SECRET not in str(refusal.value)
+
+
+def test_names_that_are_no_text_are_refused(tmp_path):
+    """A damaged name of a column in an Arrow file is neither decoded in a traceback nor repeated."""
+    path = tmp_path / "people.feather"
+    pd.DataFrame({"g": [0.0, 1.0], "weights": [1.0, 2.0]}).to_feather(path)
+    path.write_bytes(path.read_bytes().replace(b"weights", b"w\xff\xfeghts"))
+    with pytest.raises(discreet.DiscreetError, match="names that are no text"):
+        discreet.measure(path, discreet.Mean(bounds=(0, 3), null=1))

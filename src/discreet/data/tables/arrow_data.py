@@ -93,9 +93,12 @@ def _not_run() -> InputError:
 
 
 def _columns(schema: Any, where: str) -> tuple[Column, ...]:
-    if unique(schema.names) != tuple(schema.names):
-        raise InputError(f"{where}: two columns have the same name; rename one")
-    return faces(schema)
+    try:
+        if unique(schema.names) != tuple(schema.names):
+            raise InputError(f"{where}: two columns have the same name; rename one")
+        return faces(schema)
+    except UnicodeDecodeError:
+        raise InputError(f"{where}: its columns have names that are no text; it may be damaged") from None
 
 
 def _arrays(batch: Any, wanted: Sequence[str]) -> dict[str, NDArray[Any]]:
