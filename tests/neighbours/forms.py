@@ -226,6 +226,11 @@ def with_codes(study: Study, folder: Path) -> discreet.Table:
     return discreet.Table(text_file(study, folder), dictionary=discreet.Dictionary(tuple(said)))
 
 
+def with_missing(study: Study, folder: Path) -> discreet.Table:
+    """Write CSV in which some words and numbers stand for no entry, in whatever column."""
+    return discreet.Table(text_file(study, folder), missing=["k.A.", 1, "0.5"])
+
+
 def sheet(study: Study, folder: Path) -> Path:
     """Write a worksheet; a column that is not tested holds a word for everyone, so that no row is empty."""
     book = openpyxl.Workbook(write_only=True)
@@ -425,6 +430,7 @@ FORMS = {
         ),
         Form("csv semicolons", semicolons, **_TEXT_TYPES, lines=True, refuses=_BAD_CELL),
         Form("csv with codes", with_codes, **_TEXT_TYPES, lines=True, refuses=_BAD_CELL),
+        Form("csv with words for missing", with_missing, **_TEXT_TYPES, lines=True, refuses=_BAD_CELL),
         Form("xlsx", sheet, **_TEXT_TYPES, refuses=_BAD_CELL, cell=_cell),
         *(
             Labelled(ending[1:], partial(labelled, ending=ending), **_DOUBLES, cell=_plain_text)

@@ -52,6 +52,7 @@ def describe(
     decimal: str | None = typer.Option(None, help="As for `discover`."),
     sheet: str | None = typer.Option(None, help="As for `discover`."),
     dictionary: Path | None = typer.Option(None, help="As for `discover`."),
+    missing: list[str] = typer.Option([], help="As for `discover`."),
 ) -> None:
     """Draft a plan file from the names and declared types of a table, for you to complete. Reads no row.
 
@@ -61,6 +62,7 @@ def describe(
         raise InputError("describe is for tables: of genotypes nothing has to be declared")
     said: dict[str, Any] = {"separator": separator, "decimal": decimal, "sheet": sheet}
     given = {name: value for name, value in said.items() if value is not None}
+    given |= {"missing": missing} if missing else {}
     table = Table(data, **given, dictionary=dictionary)
     if dictionary is not None:
         given["dictionary"] = str(dictionary)

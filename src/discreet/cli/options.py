@@ -112,6 +112,9 @@ _TABLE = {
         Path | None,
         "What columns mean: types, labels, levels, bounds (CSV, REDCap's, Frictionless, .sav, .dta).",
     ),
+    "missing": Given(
+        list[str], "A word or number that stands for no entry: 'k.A.', -9; repeat for several.", default=[]
+    ),
 }
 _PEOPLE = {
     "person": Given(str | None, "The column that says whose row it is."),

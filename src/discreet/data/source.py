@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast, get_args
 
 from discreet import check
+from discreet.block import spelled
 from discreet.data.tables.dictionary import Dictionary, as_dictionary
 from discreet.errors import DiscreetError, InputError
 from discreet.typing import DecimalMark, Separator
@@ -134,6 +135,9 @@ class Table:
     dictionary : path or Dictionary, optional
         What the columns mean: `Dictionary.read` says in which files. It gives types, levels, labels, codes
         for missing, and bounds to tests that were given none.
+    missing : text, number, or list of them, optional
+        Words and numbers that stand for no entry, such as "k.A.", -9 or 999: in every column, but for
+        identifiers and the column of `person`. An answer that is one of them is no level either.
 
     Raises
     ------
@@ -160,6 +164,7 @@ class Table:
     decimal: DecimalMark | None = None
     sheet: str | None = None
     dictionary: Dictionary | str | PathLike[str] | None = None
+    missing: Sequence[str | float] | str | float | None = None
 
     def __post_init__(self) -> None:
         from discreet.data.plink.plink import Plink
@@ -180,6 +185,7 @@ class Table:
             check.text(self.sheet, "sheet")
         if self.dictionary is not None:
             object.__setattr__(self, "dictionary", as_dictionary(self.dictionary))
+        object.__setattr__(self, "missing", _codes(self.missing))
         if self.decimal == "," and self.between == ",":
             raise InputError(
                 'decimal "," in a file separated by commas: say what separates its entries, as separator=";" '
@@ -201,17 +207,31 @@ class Table:
         dict
             By option; of a dictionary a hash.
         """
-        options = {name: getattr(self, name) for name in ("separator", "decimal", "sheet")}
+        options = self._said()
         options["dictionary"] = self.dictionary.digest() if isinstance(self.dictionary, Dictionary) else None
         return {name: value for name, value in options.items() if value is not None}
 
     def _ends(self, endings: tuple[str, ...]) -> bool:
         return isinstance(self.data, (str, Path)) and str(self.data).lower().endswith(endings)
 
+    def _said(self) -> dict[str, Any]:
+        options: dict[str, Any] = {
+            name: getattr(self, name) for name in ("separator", "decimal", "sheet", "missing")
+        }
+        if self.missing is not None:  # 9, 9.0 and "9" are one code
+            options["missing"] = [spelled(code) for code in cast("Sequence[Any]", self.missing)]
+        return options
+
     def __repr__(self) -> str:
-        options = {name: getattr(self, name) for name in ("separator", "decimal", "sheet")}
+        options = self._said()
         shown = "".join(f", {name}={value!r}" for name, value in options.items() if value is not None)
         return f"Table({str(self.data) if isinstance(self.data, (str, Path)) else 'private'}{shown})"
+
+
+def _codes(given: Any) -> tuple[Any, ...] | None:
+    """Return the codes for missing, one or several, as they are kept."""
+    given = [] if given is None else [given] if isinstance(given, (str, int, float)) else given
+    return check.levels(given, "missing") or None
 
 
 def as_table(data: Any) -> Table:

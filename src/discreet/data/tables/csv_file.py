@@ -166,8 +166,8 @@ def _not_numbers(source: CsvSource, line: int, text: Sequence[str], numbers: Seq
     comma = "; or are there decimal commas? then --decimal ,"
     return InputError(
         f"{source.path}: column {name!r}, line {line:,}: not a number{also}. CSV declares no types: what is "
-        f"tested without levels must be numbers, or missing (empty, NA, NaN, n/a). Mend the entry, or say "
-        f"in a dictionary that it is missing; {declare(name)}"
+        f"tested without levels must be numbers, or missing (empty, NA, NaN, n/a). If the entry "
+        f"stands for a missing one, say so: --missing WORD; else mend it; {declare(name)}"
         f"{comma if source.separator != ',' and source.decimal != ',' else ''}"
         f"{choice}"
     )

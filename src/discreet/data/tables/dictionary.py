@@ -16,6 +16,7 @@ import numpy as np
 
 from discreet import check
 from discreet.block import codes, spelled
+from discreet.data.tables.columns import names_people
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
@@ -213,6 +214,8 @@ class DocumentedSource:
 
     source: TableSource
     dictionary: Dictionary
+    missing: tuple[Any, ...] = ()  # codes in all columns
+    person: str | None = None  # whose entries say who, whatever they are
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -221,10 +224,8 @@ class DocumentedSource:
 
     def batches(self, wanted: Sequence[str]) -> Iterator[Mapping[str, NDArray[Any]]]:
         """Yield the wanted columns in batches of rows, declared codes for missing taken out."""
-        known = {name: self.dictionary.get(name) for name in wanted}
-        missing = {
-            name: variable.missing for name, variable in known.items() if variable and variable.missing
-        }
+        asked = {*wanted}
+        missing = {name: words for name, words in self._missing().items() if name in asked and words}
         for batch in self.source.batches(wanted):
             yield Cleared(batch, missing) if missing else batch
 
@@ -233,11 +234,30 @@ class DocumentedSource:
         if not hasattr(self.source, "reading"):
             return self
         untyped: Any = self.source
-        missing = {variable.name: tuple(map(str, variable.missing)) for variable in self.dictionary.variables}
+        missing = {name: tuple(map(str, words)) for name, words in self._missing().items()}
         return replace(self, source=untyped.reading(text, missing))
+
+    def _missing(self) -> dict[str, tuple[Any, ...]]:
+        """Return the codes for missing of each column; identifiers have none but their own."""
+        known: dict[str, tuple[Any, ...]] = {}
+        for column in self.columns:
+            variable = self.dictionary.get(column.name)
+            own = () if variable is None else variable.missing
+            apart = column.name == self.person or names_people(column)
+            known[column.name] = own if apart else tuple(dict.fromkeys((*own, *self.missing)))
+        return known
 
     def _documented(self, column: Column) -> Column:
         variable = self.dictionary.get(column.name)
+        if self.missing and variable is not None and variable.levels:
+            kept = np.flatnonzero(self._are_present(variable.levels)).tolist()
+            answers = tuple(variable.answers[place] for place in kept) if variable.answers else ()
+            variable = replace(
+                variable, levels=tuple(variable.levels[place] for place in kept), answers=answers
+            )
+        elif self.missing and column.levels is not None:
+            present = zip(column.levels, self._are_present(column.levels), strict=True)
+            column = replace(column, levels=tuple(level for level, kept in present if kept) or None)
         if variable is None or variable.kind is None:
             return column
         if variable.kind == "number":
@@ -250,6 +270,10 @@ class DocumentedSource:
         if variable.kind == "identifier":
             return replace(column, levels=None, identifier=True)
         return replace(column, kind=_OTHERS[variable.kind], levels=None)
+
+    def _are_present(self, levels: Sequence[Any]) -> NDArray[np.bool_]:
+        """Say which levels stand for an answer, and not for a missing one."""
+        return codes(np.array(levels, dtype=object), self.missing) < 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -51,11 +51,11 @@ class Tables(Source):
             else:
                 source = _in_memory(data)
             own = getattr(source, "dictionary", None)
-            if isinstance(dictionary, Dictionary):
-                source = DocumentedSource(source, dictionary if own is None else dictionary.over(own))
-            elif own is not None:
-                source = DocumentedSource(source, own)
-            self._opened = source
+            said = Dictionary() if own is None else own
+            said = dictionary.over(said) if isinstance(dictionary, Dictionary) else said
+            missing: Any = self.table.missing or ()
+            documented = own is not None or dictionary is not None or missing
+            self._opened = DocumentedSource(source, said, missing) if documented else source
         return self._opened
 
     @property
@@ -78,6 +78,10 @@ class Tables(Source):
             raise InputError(f"{type(test).__name__} reads PLINK files, which say who is whose parent")
         if asked := asked_levels(test, columns):
             check_levels(self.opened.columns, asked)
+            missing: Any = self.table.missing or ()
+            for name, levels in asked.items():
+                if np.any(codes(np.array(levels, dtype=object), missing) >= 0):
+                    raise InputError(f"a level of {name!r} is also in missing: it cannot be both")
 
     def read(self, labels: Sequence[str], *, columns: Any, person: Any) -> TableReading:
         """Return the table as it is asked; rows that are held are not read again."""
@@ -91,6 +95,8 @@ class Tables(Source):
         for name in reserved:
             if name not in known:
                 raise no_column("the table", name, known)
+        if who and isinstance(source, DocumentedSource):
+            source = replace(source, person=who.column)
         chosen = choose(source.columns, columns, reserved)
         text = [choice.column.name for choice in chosen if choice.levels is not None]
         if hasattr(source, "reading"):  # it declares no types: who asks says what is text

@@ -79,7 +79,8 @@ class SheetSource:
                 raise InputError(
                     f"{self.path}: column {name!r}, row {first + place + 2:,}: not a number. A worksheet "
                     "declares no types: what is tested without levels must be numbers, or missing (empty, "
-                    f"NA, NaN, n/a, an error); {declare(name)}"
+                    "NA, NaN, n/a, an error). If the cell stands for a missing one, say so: --missing WORD; "
+                    f"{declare(name)}"
                 )
             result[place] = number
         return result
