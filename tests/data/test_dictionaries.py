@@ -9,8 +9,10 @@ import pandas as pd
 import pyreadstat
 import pytest
 import yaml
+from typer.testing import CliRunner
 
 import discreet
+from discreet.cli import app
 from discreet.data.tables.dictionary import Dictionary, Variable
 from discreet.privacy.ledger import Ledger
 
@@ -189,14 +191,42 @@ def test_words_for_missing_may_stand_among_numbers(tmp_path):
 
 
 def test_a_level_is_refused_with_the_answers_in_words():
-    """Who types the label of a value is told its code."""
+    """Who misspells the label of a value is told labels and codes."""
     said = Dictionary((Variable("arm", "answers", levels=(0, 1), answers=("old", "new")),))
     table = discreet.Table(people(), dictionary=said)
     with pytest.raises(discreet.DiscreetError, match=r"'0' \(old\), '1' \(new\)"):
-        discreet.measure(table, discreet.Compare(group="arm", levels=("old", "new")), columns=["age"])
+        discreet.measure(table, discreet.Compare(group="arm", levels=("older", "new")), columns=["age"])
 
 
 def test_the_users_dictionary_is_right_where_two_speak():
     """And the other is kept elsewhere."""
     theirs = Dictionary((Variable("a", label="theirs"), Variable("b", label="theirs")))
     assert Dictionary((Variable("a", label="ours"),)).over(theirs).labels == {"a": "ours", "b": "theirs"}
+
+
+def test_groups_may_be_named_by_their_labels(tmp_path):
+    """A label stands for its code, in SPSS files of any measure too; one that two codes share is refused."""
+    table = people().assign(arm=lambda frame: frame["arm"] + 1)
+    table.to_csv(tmp_path / "people.csv", index=False)
+    (tmp_path / "arms.csv").write_text(
+        "name,levels\narm,1=control|2=new drug\nsmokes,1=a|2=a\ntown,Rome\n", "utf-8"
+    )
+    pyreadstat.write_sav(
+        table, tmp_path / "people.sav",
+        variable_value_labels={"arm": {1: "control", 2: "new drug"}}, variable_measure={"arm": "scale"},
+    )  # fmt: skip
+    said = discreet.Table(tmp_path / "people.csv", dictionary=tmp_path / "arms.csv")
+    for data in (said, tmp_path / "people.sav"):
+        by_label, by_code = (
+            discreet.measure(data, discreet.RankSum(group="arm", levels=levels), columns=["age"]).score
+            for levels in (("control", "new drug"), (1, 2))
+        )
+        assert np.array_equal(by_label, by_code)
+    with pytest.raises(discreet.DiscreetError, match=r"no level 'new'.*'1' \(control\), '2' \(new"):
+        discreet.measure(said, discreet.RankSum(group="arm", levels=("control", "new")), columns=["age"])
+    with pytest.raises(discreet.DiscreetError, match=r"no level 'a'"):
+        discreet.measure(said, discreet.RankSum(group="smokes", levels=("a", "2")), columns=["age"])
+    asked = ["discover", str(said.data), "--dictionary", str(tmp_path / "arms.csv"), "--group", "arm"]
+    asked += ["--columns", "age", "--levels", "control", "new drug", "--dry-run"]
+    shown = CliRunner().invoke(app, asked)
+    assert shown.exit_code == 0, shown.output

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 def preview(job: Job, people: int | None, hypotheses: int | None) -> str:
     """Return the job in words, its cost against the ledger, and the planner's view of it."""
+    if not isinstance(job.data, Plink) and Path(job.data.data).exists():
+        job = dataclasses.replace(job, test=job.source.completed(job.test))
     _refuse_by_head(job)
     asked = {name: value for name, value in job.asked.to_dict().items() if value is not None}
     if isinstance(job.data, Plink):

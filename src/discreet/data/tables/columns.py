@@ -41,6 +41,8 @@ _YES_OF = {
         ),
     )
 }
+LABELLED = (("group", "levels"), ("stratum", "strata"), ("within", "levels_within"))
+"""What tests call the columns that say which group somebody is in, and their levels."""
 _PANDAS_ROWS = "__index_level_0__"
 _SHOWN = 10  # levels in a message
 # Whole names by which registers, hospitals and surveys call the number of a person or of a record.
@@ -295,7 +297,7 @@ def _declared(name: str, column: Column) -> Chosen:
 def asked_levels(test: Any, columns: Any) -> dict[str, tuple[Any, ...]]:
     """Return the levels that a test and a choice of columns name, by column."""
     levels_of: dict[str, tuple[Any, ...]] = {}
-    for column, levels in (("group", "levels"), ("stratum", "strata"), ("within", "levels_within")):
+    for column, levels in LABELLED:
         name = getattr(test, column, None)
         if isinstance(name, str):
             levels_of[name] = tuple(getattr(test, levels, ()))
@@ -350,8 +352,9 @@ def check_levels(columns: Sequence[Column], asked: Mapping[str, Sequence[Any]]) 
                 more = ", ..." if len(words) > _SHOWN else ""
                 answers = [f" ({answer})" if answer else "" for answer in column.answers] or [""] * len(words)
                 listed = [f"{word!r}{answer}" for word, answer in zip(words, answers, strict=True)]
+                near = perhaps(str(level), [*words, *filter(None, column.answers)])
                 raise InputError(
-                    f"column {column.name!r} has no level {level!r}{perhaps(str(level), words)}; its type "
+                    f"column {column.name!r} has no level {level!r}{near}; its type "
                     f"has {', '.join(listed[:_SHOWN])}{more}"
                 )
 

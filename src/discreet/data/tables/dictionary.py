@@ -56,6 +56,20 @@ class Variable:
         places = [place for place, word in enumerate(words) if word in {"yes", "true"}]
         return places[0] % len(self.levels) if places else 1
 
+    def codes_of(self, asked: Sequence[Any]) -> tuple[Any, ...]:
+        """Return levels as the table has them: a word that is no level but the label of one is that level.
+
+        A label that two levels have is no way to name one; what is neither stays, and is refused in its turn.
+        """
+        own = codes(np.array([*asked, None], dtype=object)[:-1], self.levels)
+        words = [answer.strip() for answer in self.answers]
+        return tuple(
+            self.levels[words.index(level.strip())]
+            if place < 0 and isinstance(level, str) and words.count(level.strip()) == 1
+            else level
+            for level, place in zip(asked, own.tolist(), strict=True)
+        )
+
     def labels(self) -> dict[str, str]:
         """Return what the hypotheses about it are in words."""
         named = {self.name: self.label} if self.label else {}

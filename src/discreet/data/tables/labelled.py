@@ -113,9 +113,8 @@ def _variable(name: str, head: Mapping[str, Any], kind: str) -> Variable:
     whole = len(numbers) == len(pairs) > 1 and numbers == [*range(numbers[0], numbers[0] + len(numbers))]
     if not pairs or kind == "other" or any(level != level for level in pairs):  # noqa: PLR0124 - NaN
         return Variable(name, label=label)
-    if measure in {"ordinal", "scale"} or not (measure == "nominal" or whole or kind == "text"):
-        return Variable(name, label=label)
-    return Variable(name, "answers", label, tuple(pairs), tuple(pairs.values()))
+    number = measure in {"ordinal", "scale"} or not (measure == "nominal" or whole or kind == "text")
+    return Variable(name, None if number else "answers", label, tuple(pairs), tuple(pairs.values()))
 
 
 def _plain(level: Any) -> Any:

@@ -17,7 +17,7 @@ from discreet import check
 from discreet.block import Block, codes
 from discreet.data.source import EXCEL, TEXT, Source, Table, as_table, hashed
 from discreet.data.tables.arrays import ArraySource, is_missing
-from discreet.data.tables.columns import Chosen, asked_levels, check_levels, choose
+from discreet.data.tables.columns import LABELLED, Chosen, asked_levels, check_levels, choose
 from discreet.data.tables.dictionary import Dictionary, DocumentedSource
 from discreet.data.tables.person import Person, one_row_each
 from discreet.errors import DiscreetError, InputError, no_column
@@ -110,9 +110,25 @@ class Tables(Source):
         self._held = (table.asked, tuple(blocks))
 
     def completed(self, test: Any) -> Any:
-        """Return a test with the bounds of the dictionary, where it takes bounds and was given none."""
+        """Return a test with bounds of the dictionary, if it was given none, and codes in place of labels."""
+        test = self._in_codes(test)
         bounds: Any = getattr(self.table.dictionary, "bounds", None)
         return replace(test, bounds=bounds) if bounds and getattr(test, "bounds", 0) is None else test
+
+    def _in_codes(self, test: Any) -> Any:
+        """Return a test whose levels are codes, where they were given by their labels."""
+        for role, field_name in LABELLED:
+            name, levels = getattr(test, role, None), getattr(test, field_name, ())
+            if not isinstance(name, str) or not any(isinstance(level, str) for level in levels):
+                continue
+            try:
+                dictionary: Any = getattr(self.opened, "dictionary", None)
+            except DiscreetError:
+                return test  # said in its turn, when the data is read
+            variable = None if dictionary is None else dictionary.get(name)
+            if variable is not None and (found := variable.codes_of(levels)) != tuple(levels):
+                test = replace(test, **{field_name: found})
+        return test
 
     def labels(self, names: Iterable[str]) -> dict[str, str]:
         """Return what hypotheses are in words, as far as the dictionary says, inside subgroups as well."""
