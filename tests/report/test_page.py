@@ -196,7 +196,7 @@ def test_what_is_told_is_on_the_page(count):
     text = page(release)
     assert (">Estimate, interval<" in text) is (count > 0)
     assert ("The discoveries, with intervals" in text) is (count > 2)
-    assert "Estimates of all 30 hypotheses, noise included: Release.estimates." in text
+    assert "Estimates of all 30 hypotheses, noise included: in the file release.json, in Python " in text
     level = {0: "at level 90% each.", 2: "at level 99.3% each,", 8: "at level 97.3% each,"}[count]
     assert level in text
     assert "hold noise" not in text

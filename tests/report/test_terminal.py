@@ -1,9 +1,15 @@
 """A release on the terminal."""
 
+import re
+
 import pytest
 from sample_releases import sample, told
 
+import discreet
+from discreet.cli.deliver import deliver
 from discreet.cli.terminal import print_release
+from discreet.privacy.ledger import Ledger
+from discreet.report.rows import effect_in_words
 
 
 @pytest.mark.parametrize(
@@ -21,4 +27,31 @@ def test_the_table_has_the_numbers_there_are(release, heads, capsys):
     table, words = capsys.readouterr().out.split(f"{len(release) or 'No'} discoveries among", 1)
     assert all(head in table for head in heads)
     assert bool(table.strip()) is bool(heads)
-    assert ("Release.estimates" in words) is (release.told is not None)
+    assert ("release.json" in words) is (release.told is not None)
+    assert ("release.estimates" in words) is (release.told is not None)
+
+
+def test_what_is_left_is_told_in_releases_like_the_last(tmp_path, capsys):
+    """As many as then can be made, and no more."""
+    ledger = Ledger(tmp_path / "b.ledger")
+    ledger.create("trial", epsilon=2.0, delta=1e-5, adjacency="add-remove")
+    asked = {"q": 0.1, "epsilon": 1.0, "delta": 1e-6, "ledger": ledger, "dataset": "trial"}
+    p, test = {"height": 1e-9, "luck": 0.6}, discreet.PValues(eta=1e-4, nu=1e-10)
+    deliver(discreet.discover(p, test, **asked), None, as_json=False, ledger=str(tmp_path / "b.ledger"))
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "of the budget of trial is spent; one more release may have epsilon up to" in shown
+    told = re.search(r"Of releases like the last one, there is room for (\d+) more\.", shown)
+    for _ in range(int(told[1])):
+        discreet.discover(p, test, **asked)
+    with pytest.raises(discreet.DiscreetError, match="budget"):
+        discreet.discover(p, test, **asked)
+
+
+def test_an_effect_of_cut_numbers_says_what_became_of_them():
+    """The name in the record stays; the page spells it out."""
+    kind = "difference of means, cut to -1.5 to 2e+03: of rates, if all are 0 or 1"
+    assert effect_in_words(kind) == (
+        "difference of means, in which values below -1.5 count as -1.5 and values above 2e+03 as 2e+03: "
+        "of rates, if all are 0 or 1"
+    )
+    assert effect_in_words("difference of rates") == "difference of rates"

@@ -67,10 +67,8 @@ def show(
         _echo(json.dumps(rows if name is None else rows[0]))
     elif name is not None:
         _echo(str(budgets[0]))
-        more = book.more(name)
-        if more is not None:
-            many = "100 or more" if more >= 100 else more or "no"
-            _echo(f"Of releases like the last one, there is room for {many} more.")
+        if room := more_like_it(book, name):
+            _echo(room)
     else:
         header = ("data set", "epsilon", "delta", "spent", "left", "releases", "adjacency")
         listed(header, [_budget_row(each) for each in budgets])
@@ -126,6 +124,13 @@ def verify(
     report = {"good": verdict.good, **dataclasses.asdict(verdict)}
     _echo(json.dumps(report) if as_json else str(verdict))
     raise typer.Exit(0 if verdict.good else 1)
+
+
+def more_like_it(book: Ledger, name: str) -> str:
+    """Return how many more releases like the last one there is room for, in words; nothing before any."""
+    more = book.more(name)
+    many = "100 or more" if more is not None and more >= 100 else more or "no"
+    return "" if more is None else f"Of releases like the last one, there is room for {many} more."
 
 
 def _budget_row(each: Budget) -> list[str]:

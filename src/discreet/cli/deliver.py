@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import tempfile
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import typer
@@ -56,6 +57,12 @@ def deliver(
     needed = keep and (out is None or failure is not None)
     where = _kept(release, ledger) if needed else ""
     printed = print_release(release, located, as_json=as_json)
+    if ledger is not None and release.budget is not None and not as_json:
+        from discreet.cli.budget import more_like_it
+        from discreet.privacy.ledger import Ledger
+
+        with suppress(DiscreetError):  # the answer is there: what is left can be asked for again
+            say(more_like_it(Ledger(ledger), release.budget.data_set))
     if written and not as_json:
         say("Written: " + ", ".join(map(str, written)))
     if where and (failure is not None or not printed):

@@ -38,7 +38,7 @@ def _table(release: Release) -> str:
     from discreet.report.markup import printable
     from discreet.report.table import columns
 
-    named = {"noise_sd": "noise (sd)", "p_value": "p", "standardised": "in sds"}
+    named = {"noise_sd": "noise (sd)", "p_value": "p", "standardised": "in standard\ndeviations"}
     if release.values is not None:
         named["value"] = f"{release.values.name}, noisy"
     numbers = {name: x for name, x in columns(release).items() if name not in _NAMES}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice, repeat
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from discreet.report.release import Release
 
 MOST_ROWS = 5000
+_CUT = re.compile(r", cut to (-?[\d.]+(?:e[+-]?\d+)?) to (-?[\d.]+(?:e[+-]?\d+)?)")
 _MINUS = "\u2212"
 
 
@@ -63,6 +65,11 @@ def directions(release: Release) -> list[str] | None:
     return [_direction(kind, size) for kind, size in zip(kinds, sizes, strict=True)]
 
 
+def effect_in_words(kind: str) -> str:
+    """Return what was estimated, with what became of numbers outside the range in which they are compared."""
+    return _CUT.sub(r", in which values below \1 count as \1 and values above \2 as \2", kind)
+
+
 def _direction(kind: str, size: float) -> str:
     if not size:
         return "equal"
@@ -80,7 +87,7 @@ def _columns(release: Release) -> list[_Column]:
         look = "n" if release.told is None else "n index"  # on a phone there is no room for all of them
         cells = [_number(f"{rank:,}", rank, look) for rank in _some(table["rank"])]
         made.append(_Column("Rank", cells, look))
-    kinds = ([tag("small", printable(kind, 80))] for kind in table.get("effect", ()))
+    kinds = ([tag("small", printable(effect_in_words(kind), 160))] for kind in table.get("effect", ()))
     small = kinds if release.told is not None else repeat([])
     names = zip(_some(table["hypothesis"]), small, strict=False)
     cells = [

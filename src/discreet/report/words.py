@@ -181,7 +181,8 @@ def cost(release: Release) -> str:
         return f"{words}. No ledger was kept: other releases about the same people add to it, uncounted."
     share = percent(min(1.0, budget.spent / budget.epsilon)) if budget.epsilon > 0 else "100%"
     name = printable(budget.data_set)
-    return f"{words}. After it, {share} of the budget of {name} is spent; next: {budget.room}."
+    left = f"one more release may have {budget.room}" if budget.next > 0 else budget.room
+    return f"{words}. After it, {share} of the budget of {name} is spent; {left}."
 
 
 def in_short(privacy: Privacy) -> list[str]:
@@ -215,7 +216,8 @@ def estimates_are(release: Release) -> str:
         if len(release)
         else f"at level {rest} each"
     )
-    return f"Estimates of {each}, noise included: Release.estimates. Intervals: {levels}."
+    where = "in the file release.json, in Python release.estimates"
+    return f"Estimates of {each}, noise included: {where}. Intervals: {levels}."
 
 
 _BEST = 0.1  # of the columns
