@@ -47,7 +47,13 @@ from .measure import measure as measure
 from .planner import Plan as Plan
 from .planner import plan as plan
 from .privacy.account import account as account
+from .privacy.events import ZCDP as ZCDP
+from .privacy.events import Approximate as Approximate
+from .privacy.events import BoundedRange as BoundedRange
+from .privacy.events import Gaussian as Gaussian
 from .privacy.events import Privacy as Privacy
+from .privacy.events import Pure as Pure
+from .privacy.ledger.ledger import Ledger as Ledger
 from .report.genome import Located as Located
 from .report.genome import Locus as Locus
 from .report.parts import BudgetLine as BudgetLine

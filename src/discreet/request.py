@@ -274,8 +274,7 @@ def stored(ledger: LedgerLike, dataset: str, release_id: str | None = None) -> R
     Examples
     --------
     >>> import pathlib, tempfile, discreet
-    >>> from discreet.privacy.ledger import Ledger
-    >>> ledger = Ledger(pathlib.Path(tempfile.mkdtemp()) / "budget.ledger")
+    >>> ledger = discreet.Ledger(pathlib.Path(tempfile.mkdtemp()) / "budget.ledger")
     >>> _ = ledger.create("cohort", epsilon=1.0, delta=1e-6)
     >>> evidence = discreet.Evidence.from_z([12.0, 0.3], sensitivity=0.01, adjacency="replace")
     >>> asked = {"q": 0.1, "epsilon": 1, "delta": 1e-6, "ledger": ledger, "dataset": "cohort"}

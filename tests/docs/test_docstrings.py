@@ -7,6 +7,7 @@ import pytest
 
 import discreet
 from discreet.errors import DiscreetError
+from discreet.privacy.ledger.steps import Steps
 from discreet.sklearn import PrivateSelectFdr
 
 EVIDENCE_TESTS = [
@@ -25,6 +26,7 @@ METHODS = [
     for attribute, member in vars(thing).items()
     if not attribute.startswith("_") and isinstance(member, (classmethod, property, type(discreet.plan)))
 ]
+METHODS += [("Ledger", step) for step in vars(Steps) if step[0] != "_" and callable(getattr(Steps, step))]
 
 
 def sections(thing):

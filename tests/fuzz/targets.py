@@ -9,9 +9,8 @@ import numpy as np
 import pandas as pd
 
 import discreet
+from discreet import ZCDP, Approximate, BoundedRange, Gaussian, Ledger, Pure
 from discreet.lab.cohort import Simulated
-from discreet.privacy.events import ZCDP, Approximate, BoundedRange, Gaussian, Pure
-from discreet.privacy.ledger import Ledger
 from discreet.sklearn import PrivateSelectFdr
 
 RECORDS = (
@@ -249,7 +248,7 @@ def _ledger(made):
         return Ledger(path).create(**arguments)
 
     yield Target("Ledger.create", create, right)
-    for name in ("budget", "history"):
+    for name in ("budget", "history", "more"):
         yield Target(f"Ledger.{name}", getattr(book, name), {"name": "cohort"})
     events = {"name": "cohort", "events": [Gaussian(1e-6)], "adjacency": "replace"}
     yield Target("Ledger.affords", book.affords, events)
@@ -267,12 +266,19 @@ def _ledger(made):
     yield Target("Ledger.settle", settle, {"charge": "real", "result": "{}"})
     right = {"name": "cohort", "release_id": "absent", "request": {"q": 0.1}}
     yield Target("Ledger.stored", book.stored, right)
+    yield Target("Ledger.entry", book.entry, right)
+
+    def pay(**arguments):
+        return Ledger(_copy(made)).pay(**arguments, draw=lambda _charge, _state: "{}")
+
+    yield Target("Ledger.pay", pay, {**events, "request": {"q": 0.1}, "release_id": None})
     paid = Ledger(made.folder / "paid.ledger")
     paid.create("cohort", epsilon=1.0, delta=1e-6)
     evidence = discreet.Evidence.from_z([12.0, 0.3], sensitivity=0.01, adjacency="replace")
     discreet.release(evidence, **BUDGET, ledger=paid, dataset="cohort", release_id="one")
     right = {"ledger": str(paid.path), "dataset": "cohort", "release_id": "one"}
     yield Target("stored", discreet.stored, right)
+    yield Target("Ledger.result", paid.result, {"name": "cohort", "release_id": "one"})
     yield Target("Ledger.verify", book.verify, {"head": None})
 
 

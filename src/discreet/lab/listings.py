@@ -61,7 +61,13 @@ def stub() -> str:
     lines = STUB.read_text(encoding="utf-8").splitlines()
     tests = {f".{kind.__module__.partition('.')[2]}": kind.__name__ for kind in own_classes()}
     own = [f"from {module} import {name} as {name}" for module, name in tests.items()]
-    return "\n".join(sorted({*lines, *own})) + "\n"
+    return "\n".join(sorted({*lines, *own}, key=_place)) + "\n"
+
+
+def _place(line: str) -> tuple[str, bool, str]:
+    """Return where an import stands in a sorted stub: by its module, names in capitals first."""
+    module, _, name = line.removeprefix("from ").split(maxsplit=2)
+    return module, not name.partition(" ")[0].isupper(), name
 
 
 def options() -> str:

@@ -68,9 +68,8 @@ def account(events: Iterable[Event], *, delta: float | None = None, epsilon: flo
 
     Examples
     --------
-    >>> from discreet.privacy.account import account
-    >>> from discreet.privacy.events import BoundedRange
-    >>> round(account([BoundedRange(0.05, count=100)], delta=1e-6), 3)
+    >>> import discreet
+    >>> round(discreet.account([discreet.BoundedRange(0.05, count=100)], delta=1e-6), 3)
     1.062
     """
     if (delta is None) == (epsilon is None):

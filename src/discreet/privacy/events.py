@@ -36,7 +36,31 @@ class _Counted:
 
 @dataclass(frozen=True, slots=True)
 class Pure(_Counted):
-    """`count` releases, each epsilon-DP: |log P(S)/P'(S)| <= epsilon for every outcome set S."""
+    """`count` releases, each epsilon-DP: |log P(S)/P'(S)| <= epsilon for every outcome set S.
+
+    Parameters
+    ----------
+    epsilon : float
+        At least 0.
+    count : int, optional
+        How many such releases, at least 1.
+
+    Notes
+    -----
+    Laplace noise of scale b on a number that one person moves by at most D has epsilon = D/b. How pure events
+    compose: docs/proofs/accounting.md, sections 1 to 3.
+
+    References
+    ----------
+    Dwork, McSherry, Nissim & Smith (2006), Calibrating Noise to Sensitivity in Private Data Analysis, TCC
+    2006.
+
+    Examples
+    --------
+    >>> import discreet
+    >>> round(discreet.account([discreet.Pure(0.1, count=5)], delta=0), 6)
+    0.5
+    """
 
     epsilon: float
     count: int = 1
@@ -49,7 +73,28 @@ class Pure(_Counted):
 class BoundedRange(_Counted):
     """`count` releases, each epsilon-bounded-range: log P(o)/P'(o) varies by at most epsilon over outcomes o.
 
-    The exponential mechanism at spread w and scale s is (w/s)-bounded-range. It implies Pure(epsilon).
+    Parameters
+    ----------
+    epsilon : float
+        At least 0.
+    count : int, optional
+        How many such releases, at least 1.
+
+    Notes
+    -----
+    The exponential mechanism at spread w and scale s is (w/s)-bounded-range. It implies Pure(epsilon), and
+    ZCDP(epsilon**2 / 8): docs/proofs/accounting.md, sections 1 and 2.
+
+    References
+    ----------
+    Cesar & Rogers (2021), Bounding, Concentrating, and Truncating: Unifying Privacy Loss Composition for Data
+    Analytics, ALT 2021.
+
+    Examples
+    --------
+    >>> import discreet
+    >>> round(discreet.account([discreet.BoundedRange(0.05, count=100)], delta=1e-6), 2)
+    1.06
     """
 
     epsilon: float
@@ -61,7 +106,31 @@ class BoundedRange(_Counted):
 
 @dataclass(frozen=True, slots=True)
 class ZCDP(_Counted):
-    """`count` releases, each rho-zCDP: D_a(P || P') <= rho*a for every Renyi order a > 1."""
+    """`count` releases, each rho-zCDP: D_a(P || P') <= rho*a for every Renyi order a > 1.
+
+    Parameters
+    ----------
+    rho : float
+        At least 0.
+    count : int, optional
+        How many such releases, at least 1.
+
+    Notes
+    -----
+    The rhos of several releases add up; the sum becomes (epsilon, delta) by docs/proofs/accounting.md,
+    section 2.
+
+    References
+    ----------
+    Bun & Steinke (2016), Concentrated Differential Privacy, TCC 2016.
+
+    Examples
+    --------
+    >>> import discreet
+    >>> two, one = discreet.ZCDP(0.005, count=2), discreet.ZCDP(0.01)
+    >>> discreet.account([two], delta=1e-6) == discreet.account([one], delta=1e-6)
+    True
+    """
 
     rho: float
     count: int = 1
@@ -74,8 +143,30 @@ class ZCDP(_Counted):
 class Gaussian(_Counted):
     """`count` releases, each mu-GDP: no easier to tell apart than N(0, 1) and N(mu, 1).
 
+    Parameters
+    ----------
+    mu : float
+        At least 0.
+    count : int, optional
+        How many such releases, at least 1.
+
+    Notes
+    -----
     Gaussian noise of deviation sigma on a vector of L2 sensitivity D has mu = D/sigma, also when it is
-    rounded; a discrete Gaussian in general has not, and is charged as ZCDP(mu^2/2).
+    rounded; a discrete Gaussian in general has not, and is charged as ZCDP(mu^2/2). The squares of several
+    mus add up: docs/proofs/accounting.md.
+
+    References
+    ----------
+    Dong, Roth & Su (2022), Gaussian Differential Privacy, Journal of the Royal Statistical Society B 84.
+
+    Examples
+    --------
+    >>> import discreet
+    >>> round(discreet.account([discreet.Gaussian(0.3), discreet.Gaussian(0.4)], delta=1e-6), 3)
+    2.254
+    >>> round(discreet.account([discreet.Gaussian(0.5)], delta=1e-6), 3)
+    2.254
     """
 
     mu: float
@@ -87,7 +178,33 @@ class Gaussian(_Counted):
 
 @dataclass(frozen=True, slots=True)
 class Approximate(_Counted):
-    """`count` releases, each (epsilon, delta)-DP."""
+    """`count` releases, each (epsilon, delta)-DP: P(S) <= e^epsilon P'(S) + delta for every outcome set S.
+
+    Parameters
+    ----------
+    epsilon : float
+        At least 0.
+    delta : float
+        In [0, 1).
+    count : int, optional
+        How many such releases, at least 1.
+
+    Notes
+    -----
+    What is known of a release when nothing better is. Its deltas add up, whatever else is spent:
+    docs/proofs/accounting.md, section 1. A ledger charges them to the part of delta set aside for them.
+
+    References
+    ----------
+    Dwork, Kenthapadi, McSherry, Mironov & Naor (2006), Our Data, Ourselves: Privacy via Distributed Noise
+    Generation, EUROCRYPT 2006.
+
+    Examples
+    --------
+    >>> import discreet
+    >>> round(discreet.account([discreet.Approximate(0.1, 1e-7)], delta=1e-6), 6)
+    0.1
+    """
 
     epsilon: float
     delta: float

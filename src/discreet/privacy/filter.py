@@ -58,7 +58,7 @@ class Filter:
 
     Examples
     --------
-    >>> from discreet.privacy.events import Gaussian
+    >>> from discreet import Gaussian
     >>> from discreet.privacy.filter import Filter
     >>> Filter(1.0, 1e-6).admits([[Gaussian(0.1)]] * 5), Filter(1.0, 1e-6).admits([[Gaussian(0.1)]] * 6)
     (True, False)

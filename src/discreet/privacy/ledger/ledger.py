@@ -4,30 +4,27 @@ from __future__ import annotations
 
 import sqlite3
 from bisect import bisect_left
-from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from discreet import check
 from discreet.errors import InputError, LedgerError
-from discreet.privacy.ledger import chain, file, payment
-from discreet.privacy.ledger.book import Book
+from discreet.privacy.ledger import chain, file
 from discreet.privacy.ledger.chain import DataSet, replay
 from discreet.privacy.ledger.payment import check_name
-from discreet.privacy.ledger.records import Budget, Charge, Entry, Paid, Verdict
+from discreet.privacy.ledger.records import Paid, Verdict
+from discreet.privacy.ledger.steps import Steps
 from discreet.privacy.ledger.verify import verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Mapping, Sequence
-    from os import PathLike
+    from collections.abc import Callable, Mapping, Sequence
 
     from discreet.privacy.events import Event
-    from discreet.privacy.ledger.payment import Reserved
-
+    from discreet.privacy.ledger.records import Budget, Charge, Entry
 
 _MOST_MORE = 100
 
 
-class Ledger:
+class Ledger(Steps):
     """One SQLite file that holds data sets, their totals, and every charge against them.
 
     The promise: whatever processes share the file, and wherever they are killed, the charges of a data set
@@ -50,21 +47,25 @@ class Ledger:
 
     Examples
     --------
-    >>> import tempfile, pathlib
-    >>> from discreet.privacy.events import ZCDP
-    >>> from discreet.privacy.ledger import Ledger
-    >>> ledger = Ledger(pathlib.Path(tempfile.mkdtemp()) / "budget.ledger")
+    >>> import pathlib, tempfile, discreet
+    >>> ledger = discreet.Ledger(pathlib.Path(tempfile.mkdtemp()) / "budget.ledger")
     >>> _ = ledger.create("cohort", epsilon=1.0, delta=1e-6)
-    >>> draw = lambda charge, budget: '{"discoveries": []}'
-    >>> paid = ledger.pay("cohort", [ZCDP(0.005)], "replace", {"q": 0.1}, draw, "first")
-    >>> ledger.stored("cohort", "first", {"q": 0.1}) == paid.result
+    >>> evidence = discreet.Evidence.from_z([12.0, 0.3], sensitivity=0.01, adjacency="replace")
+    >>> asked = {"q": 0.1, "epsilon": 0.5, "delta": 1e-6, "ledger": ledger, "dataset": "cohort"}
+    >>> found = discreet.release(evidence, **asked)
+    >>> ledger.budgets(), ledger.budget("cohort").releases, ledger.verify(found.budget.head).good
+    (('cohort',), 1, True)
+
+    What is drawn elsewhere is charged by its events:
+
+    >>> def draw(charge, state):
+    ...     return '{"mean": 4.2}'
+    >>> paid = ledger.pay("cohort", [discreet.Gaussian(0.05)], "replace", {"mean": "age"}, draw, "age")
+    >>> ledger.result("cohort", "age").result == paid.result
     True
     """
 
-    __slots__ = ("path",)
-
-    def __init__(self, path: str | PathLike[str]) -> None:
-        self.path = file.absolute(check.path(path, "the path of a ledger"))
+    __slots__ = ()
 
     def __repr__(self) -> str:
         return f"Ledger({str(self.path)!r})"
@@ -84,6 +85,16 @@ class Ledger:
             Which two tables are neighbours: whom the promise is about. Releases about others are refused.
         aside : float, optional
             The part of delta kept for approximate events (method "oneshot"); the rest is for all others.
+
+        Returns
+        -------
+        Budget
+            The total, of which nothing is spent.
+
+        Raises
+        ------
+        InputError
+            The ledger has a data set of this name.
         """
         check_name(name, "name")
         total = {"epsilon": epsilon, "delta": delta, "aside": aside, "neighbours": adjacency}
@@ -95,16 +106,44 @@ class Ledger:
         return made.budget(name)
 
     def budgets(self) -> tuple[str, ...]:
-        """Return the names of all data sets, oldest first."""
+        """Return the names of all data sets, oldest first.
+
+        Returns
+        -------
+        tuple of str
+            The names.
+        """
         with self._reading() as book:
             return book.names()
 
     def budget(self, name: str) -> Budget:
-        """Return a data set's total and what is spent of it."""
+        """Return a data set's total and what is spent of it.
+
+        Parameters
+        ----------
+        name : str
+            The data set.
+
+        Returns
+        -------
+        Budget
+            Both, and what one more release may cost; in words when printed.
+        """
         return self._dataset(name).budget(name)
 
     def history(self, name: str) -> tuple[Entry, ...]:
-        """Return every charge of a data set, oldest first."""
+        """Return every charge of a data set, oldest first.
+
+        Parameters
+        ----------
+        name : str
+            The data set.
+
+        Returns
+        -------
+        tuple of Entry
+            For each release what was asked, its events, when, by whom, and whether its result is stored.
+        """
         with self._reading() as book:
             book.dataset(name)
             rows = [row for row in chain.rows_of(book.db) if row.dataset == name]
@@ -113,7 +152,15 @@ class Ledger:
     def more(self, name: str) -> int | None:
         """Return how many more releases that cost as much as the last one there is room for, at most 100.
 
-        None if there was none yet.
+        Parameters
+        ----------
+        name : str
+            The data set.
+
+        Returns
+        -------
+        int or None
+            Their number; None if there was no release yet.
         """
         entries = self.history(name)
         if not entries:
@@ -124,48 +171,39 @@ class Ledger:
             sums.append(sums[-1].plus(last))
         return bisect_left(sums, True, lo=1, key=lambda after: not dataset.filter.admits(after)) - 1
 
-    def may_record(self, facts: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return what a record may say of where and when a release was made: all of it, for its owner."""
-        return facts
-
     def head(self) -> str:
-        """Return the hash of the last row; kept elsewhere, it lets `verify` notice a rewritten ledger."""
+        """Return the hash of the last row; kept elsewhere, it lets `verify` notice a rewritten ledger.
+
+        Returns
+        -------
+        str
+            64 hexadecimal digits.
+        """
         with self._reading() as book:
             return book.head.hash
 
-    def affords(self, name: str, events: Sequence[Event], adjacency: str) -> None:
-        """Raise `BudgetError`, with what is left, if these events would exceed the total; write nothing."""
-        with self._reading() as book:
-            payment.refuse_excess(name, book.dataset(name), payment.checked(events), adjacency)
+    def result(self, name: str, release_id: str) -> Paid:
+        """Return the stored result of a release, whatever was asked; `discreet.stored` reads it, too.
 
-    def entry(self, name: str, release_id: str | None, request: Mapping[str, Any]) -> Entry | None:
-        """Return the charge that such a release would not have to make again, or None.
+        Parameters
+        ----------
+        name : str
+            The data set.
+        release_id : str
+            The name of the release, as `history` has it.
 
-        Without a release id, that is an interrupted one for the same request whose id nobody chose.
-        """
-        with self._reading() as book:
-            book.dataset(name)
-            return book.find(name, release_id, request)
-
-    def stored(self, name: str, release_id: str, request: Mapping[str, Any]) -> str | None:
-        """Return the stored result of the same request, or None if it has none yet.
+        Returns
+        -------
+        Paid
+            The result, a JSON text, and the hash that seals it.
 
         Raises
         ------
         InputError
-            The release id stands for a different request.
+            There is no such release.
         LedgerError
-            Its draw was interrupted too often. The charge stands.
+            It has no result: it is being drawn, or was interrupted.
         """
-        with self._reading() as book:
-            book.dataset(name)
-            entry = book.entry(name, check.text(release_id, "release_id"))
-            if entry is None or not payment.is_settled(entry, request):
-                return None
-            return book.result(name, release_id)
-
-    def result(self, name: str, release_id: str) -> Paid:
-        """Return the stored result of a release, whatever was asked."""
         with self._reading() as book:
             book.dataset(name)
             entry = book.entry(name, check.text(release_id, "release_id"))
@@ -183,7 +221,7 @@ class Ledger:
         name: str,
         events: Sequence[Event],
         adjacency: str,
-        request: Mapping[str, Any],
+        request: Mapping[str, object],
         draw: Callable[[Charge, DataSet], str],
         release_id: str | None = None,
     ) -> Paid:
@@ -207,78 +245,23 @@ class Ledger:
             Given the charge and the data set's state after it, returns the result, a JSON text.
         release_id : str, optional
             A name for the release, once and for all; invented when absent.
-        """
-        with self.paying(name, events, adjacency, request, release_id) as reserved:
-            return reserved.paid or reserved.store(draw(reserved.charge, reserved.state))
-
-    @contextmanager
-    def paying(
-        self,
-        name: str,
-        events: Sequence[Event],
-        adjacency: str,
-        request: Mapping[str, Any],
-        release_id: str | None = None,
-    ) -> Generator[Reserved]:
-        """Reserve the cost of a release, and keep the file locked while the caller draws and stores it.
-
-        The same as `pay`, for a caller who draws inside the block: if `paid` is not None, it has its result
-        and nothing is drawn; else `store` is to be called with what was drawn. Nothing may be shown before
-        the block has ended.
-        """
-        with file.opened(self.path) as ledger:
-            reserved = payment.reserve(ledger, name, events, adjacency, request, release_id)
-            if reserved.paid is not None:
-                yield reserved
-                return
-            # The lock is kept: while this process lives, nobody takes the reservation for an interrupted one.
-            with payment.held_back() as pressed:
-                yield reserved
-        if pressed:
-            raise KeyboardInterrupt(
-                f"the release was finished first, and is stored as {reserved.charge.release_id}"
-            )
-
-    def charge(
-        self,
-        name: str,
-        events: Sequence[Event],
-        adjacency: str,
-        request: Mapping[str, Any],
-        release_id: str | None = None,
-    ) -> Charge:
-        """Take the first step of `pay` alone: write the cost of a release to disk, or refuse."""
-        with self._writing() as book:
-            return payment.charge(book, name, events, adjacency, request, release_id)
-
-    def settle(self, charge: Charge, result: str) -> str:
-        """Take the last step of `pay` alone: store the result, once and for all; return the hash after it."""
-        check.made(charge, Charge, "charge must be what Ledger.charge returned")
-        with self._writing() as book:
-            return payment.settle(book, charge, result)
-
-    def give_up(self, name: str, release_id: str, result: str) -> str:
-        """Store `result`, made of public things alone, for a release whose draw was interrupted.
-
-        The charge stands, and the release is never drawn again. What was stored before is not replaced.
-
-        Parameters
-        ----------
-        name : str
-            The data set.
-        release_id : str
-            A release that was charged.
-        result : str
-            A JSON text.
 
         Returns
         -------
-        str
-            What the ledger holds now.
+        Paid
+            The result, which may be shown now, and the hash that seals it.
+
+        Raises
+        ------
+        BudgetError
+            The cost exceeds what is left, or is about others than the total is. Nothing was spent.
+        InputError
+            The release id stands for a different request.
+        LedgerError
+            The file cannot be trusted or written, or the draw was interrupted too often.
         """
-        with self._writing() as book:
-            book.dataset(name)
-            return payment.give_up(book, name, check.text(release_id, "release_id"), result)
+        with self.paying(name, events, adjacency, request, release_id) as reserved:
+            return reserved.paid or reserved.store(draw(reserved.charge, reserved.state))
 
     def verify(self, head: str | None = None) -> Verdict:
         """Check the whole file: the chain, the results, the totals; with `head`, that it holds this hash too.
@@ -287,6 +270,16 @@ class Ledger:
         Not detected: a file rewritten from some row on with all later hashes and the head record recomputed,
         or put back from an old copy. For that give `head`, a hash from after that row, printed earlier or
         carried by a release: the ledger no longer contains it.
+
+        Parameters
+        ----------
+        head : str, optional
+            A hash that the ledger is to hold: of `head`, of `Paid.hash`, or of `Release.budget.head`.
+
+        Returns
+        -------
+        Verdict
+            Whether all is `good`, and every fault in words.
         """
         if head is not None:
             check.text(head, "head")
@@ -302,23 +295,3 @@ class Ledger:
     def _dataset(self, name: str) -> DataSet:
         with self._reading() as book:
             return book.dataset(name)
-
-    @contextmanager
-    def _reading(self) -> Generator[Book]:
-        """Open the ledger to look at it; one of layout 1 is upgraded in memory only."""
-        with file.opened(self.path) as ledger, ledger.transaction("DEFERRED") as db:
-            if file.version(db) == file.VERSION:
-                yield Book.read(db)
-                return
-            with closing(sqlite3.connect(":memory:", isolation_level=None)) as copy:
-                db.backup(copy)
-                yield Book.read(copy)
-
-    @contextmanager
-    def _writing(self, *, create: bool = False) -> Generator[Book]:
-        """Open the ledger for one transaction that writes."""
-        with (
-            file.opened(self.path, create=create) as ledger,
-            ledger.transaction("IMMEDIATE", create=create) as db,
-        ):
-            yield Book.read(db)
