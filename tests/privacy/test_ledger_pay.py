@@ -211,3 +211,22 @@ def test_of_the_data_what_both_say_is_compared(ledger):
     for other in ({"file": "other.csv"}, {"file": None}, {"columns": "0"}, {"kind": "genotypes"}):
         with pytest.raises(InputError, match=r"other parameters \(data\)"):
             pay(ledger, never, request={"q": 0.1, "data": ASKED["data"] | other})
+
+
+@pytest.mark.parametrize("request_", [["q"], 5, None, {"q": {1, 2}}, {"q": float("nan")}], ids=str)
+def test_requests_that_json_cannot_hold_are_refused_at_every_step(ledger, request_):
+    """With a release id or without: a word about the request, nothing drawn, nothing spent."""
+    pay(ledger)
+    for release_id in ("first", None):
+        with pytest.raises(InputError, match="request must"):
+            pay(ledger, never, release_id, request_)
+        with pytest.raises(InputError, match="request must"):
+            ledger.entry("cohort", release_id, request_)
+    with pytest.raises(InputError, match="request must"):
+        ledger.stored("cohort", "first", request_)
+    for release_id in (5, b"first", ["first"]):
+        with pytest.raises(InputError, match="release_id must"):
+            pay(ledger, never, release_id)
+        with pytest.raises(InputError, match="release_id must"):
+            ledger.entry("cohort", release_id, ASKED)
+    assert ledger.budget("cohort").releases == 1

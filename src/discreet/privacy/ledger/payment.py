@@ -68,6 +68,9 @@ def reserve(
 
     A release that was interrupted keeps the charge it has.
     """
+    request = plain(request)
+    if release_id is not None:
+        check_name(release_id, "release_id")
     with ledger.transaction("IMMEDIATE", keep=True) as db:
         Book.read(db).dataset(name)
         db.execute("INSERT OR IGNORE INTO room VALUES (1, randomblob(?)), (2, randomblob(?))", (_ROOM, _ROOM))

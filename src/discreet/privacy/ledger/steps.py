@@ -91,7 +91,8 @@ class Steps:
         """
         with self._reading() as book:
             book.dataset(name)
-            return book.find(name, release_id, request)
+            chosen = None if release_id is None else check.text(release_id, "release_id")
+            return book.find(name, chosen, payment.plain(request))
 
     def stored(self, name: str, release_id: str, request: Mapping[str, object]) -> str | None:
         """Return the stored result of the same request, or None if it has none yet.
@@ -120,7 +121,7 @@ class Steps:
         with self._reading() as book:
             book.dataset(name)
             entry = book.entry(name, check.text(release_id, "release_id"))
-            if entry is None or not payment.is_settled(entry, request):
+            if entry is None or not payment.is_settled(entry, payment.plain(request)):
                 return None
             return book.result(name, release_id)
 
