@@ -97,3 +97,13 @@ def test_what_is_no_code_is_refused(wrong):
     """Codes are text or numbers, all different."""
     with pytest.raises(InputError, match="missing"):
         discreet.Table("t.csv", missing=wrong)
+
+
+def test_a_code_is_known_in_columns_of_less_precision():
+    """-99.9 is another number in float32: that one is meant. Wrong twin: without codes nothing is missing."""
+    entries = pl.Series([-99.9, 1.5, 999.0], dtype=pl.Float32)
+    for codes, missing in (((-99.9, "999", 1e300, "k.A."), [True, False, True]), (None, [False] * 3)):
+        table = discreet.Table(pl.DataFrame({"x": entries}), missing=codes)
+        (block,) = Tables(table).read((), columns=["x"], person=None).blocks()
+        assert block.columns[0].dtype == np.float32
+        assert np.isnan(block.columns[0]).tolist() == missing

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from discreet import check
-from discreet.block import codes, spelled
+from discreet.block import codes, numbers, spelled
 from discreet.data.tables.columns import names_people
 from discreet.errors import InputError
 
@@ -301,6 +301,10 @@ class Cleared(Mapping[str, "NDArray[Any]"]):
         column = self.batch[name]
         if name not in self.missing:
             return column
+        if column.dtype == np.float32:  # such a column has -99.9 as the float32 that is nearest
+            known = numbers(np.array(self.missing[name], dtype=object))
+            known = known[np.abs(known) <= np.finfo(np.float32).max].astype(np.float32)
+            return np.where(np.isin(column, known), np.float32(np.nan), column)
         absent = codes(column, self.missing[name]) >= 0
         if column.dtype == object:
             cleared = column.copy()
