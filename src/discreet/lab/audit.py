@@ -202,7 +202,7 @@ def all_rows(runs: int, seed: int | None = None) -> Iterator[Row]:
 
 def count_rows() -> int:
     """Return how many rows `all_rows` yields."""
-    return 2 * len(mechanisms()) + 2 * len(single_audit.audited()) + 2 + 4 + 4 + len(FAULTS) + 1
+    return 2 * len(mechanisms()) + 2 * len(single_audit.audited()) + 2 + 6 + 4 + len(FAULTS) + 1
 
 
 def in_words(rows: Sequence[Row]) -> str:
@@ -257,13 +257,19 @@ def single_rows() -> Iterator[Row]:
 
 
 def genetic_rows() -> Iterator[Row]:
-    """Yield the certificate of carriers and the number of cases told, and a planted fault of each."""
+    """Yield the certificates of carriers and families, the number of cases told, a planted fault of each."""
     allowed, moved = genetic_audit.carriers_moved()
     verdict = "holds" if moved <= allowed * (1 + 1e-9) else "VIOLATED"
     yield Row("carriers, certificate", "uphill walk", allowed, 0.0, moved, "moved", verdict)
     allowed, moved = genetic_audit.carriers_moved(faulty=True)
     verdict = "caught" if moved > allowed else "MISSED"
     yield Row("carriers, phenotypes taken as public", "planted fault", allowed, 0.0, moved, "moved", verdict)
+    allowed, moved = genetic_audit.families_moved()
+    verdict = "holds" if moved <= allowed * (1 + 1e-9) else "VIOLATED"
+    yield Row("TDT, certificate", "one family replaced", allowed, 0.0, moved, "moved", verdict)
+    allowed, moved = genetic_audit.families_moved(faulty=True)
+    verdict = "caught" if moved > allowed else "MISSED"
+    yield Row("TDT, every child taken for a family", "planted fault", allowed, 0.0, moved, "moved", verdict)
     delta = genetic_audit.DELTA
     epsilon, cost = genetic_audit.cases_told()
     verdict = "holds" if cost <= epsilon * (1 + 1e-9) else "VIOLATED"

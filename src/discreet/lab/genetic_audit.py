@@ -1,14 +1,19 @@
-"""Genotypes in the audit: how far one person moves the scores of `Carriers`, and the number of cases told."""
+"""Genotypes in the audit: how far a person moves the scores of `Carriers`, a family those of `TDT`.
+
+And what telling the number of cases costs.
+"""
 
 from __future__ import annotations
 
 import math
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet.block import Block
 from discreet.evidence.carriers import Carriers
+from discreet.evidence.tdt import TDT
 from discreet.methods.all.sums import with_noise
 from discreet.methods.first_look import SHARE
 from discreet.privacy.account import account
@@ -22,6 +27,7 @@ EPSILON, DELTA = 1.0, 1e-6
 _PEOPLE, _TABLES, _STEPS = 200, 60, 12
 _CELLS = [(group, dose) for group in (0, 1) for dose in (0, 1, 2)]  # and one for those without call or group
 _SEED = 5
+_FAMILIES, _VARIANTS = 40, 300
 
 
 def carriers_moved(*, faulty: bool = False) -> tuple[float, float]:
@@ -63,6 +69,41 @@ def _moved(test: Carriers, tables: NDArray[np.int64]) -> tuple[NDArray[np.float6
     evidence = counts.finish()
     score = evidence.score.reshape(-1, count)
     return np.abs(score - score[0]).max(axis=0), evidence.certificate.sensitivity
+
+
+def families_moved(*, faulty: bool = False) -> tuple[float, float]:
+    """Return how far scores may be moved, and how far they are when everything about one family is replaced.
+
+    Families are a father, a mother and two affected children, in every genotype that the replaced one can
+    have. `faulty`: each child is taken for a family of its own, though both are replaced at once.
+    """
+    rng = np.random.default_rng(_SEED)
+    # From variants that nobody passes on to those that everybody does: scores of all heights.
+    passed = rng.random((_FAMILIES, 2, _VARIANTS)) < np.linspace(0.0, 1.0, _VARIANTS)
+    known = rng.random((_FAMILIES, 1, _VARIANTS)) < rng.random(_VARIANTS)
+    doses = np.concatenate((np.ones_like(passed), 2 * passed), axis=1) * np.where(known, 1.0, np.nan)
+    test, allowed = TDT(maf_floor=0.2, tail="normal"), 0.0
+    every: list[NDArray[np.float64]] = []
+    for kind in product(range(3), repeat=4):
+        doses[0] = np.array(kind)[:, None]
+        transmissions = test.start([str(place) for place in range(_VARIANTS)])
+        transmissions.update(Block(doses.reshape(-1, _VARIANTS), _pedigree(by_child=faulty)))
+        evidence = transmissions.finish()
+        allowed = evidence.certificate.sensitivity
+        every.append(evidence.score)
+    return allowed, float(np.ptp(every, axis=0).max())
+
+
+def _pedigree(*, by_child: bool) -> dict[str, NDArray[Any]]:
+    """Return the labels of father, mother and two affected children of every family, one after another."""
+    row = np.arange(4 * _FAMILIES)
+    child, father = row % 4 >= 2, row - row % 4
+    return {
+        "phenotype": np.where(child, 2.0, 1.0),
+        "family": row if by_child else row // 4,
+        "father": np.where(child, father, -1),
+        "mother": np.where(child, father + 1, -1),
+    }
 
 
 def cases_told(*, faulty: bool = False) -> tuple[float, float]:

@@ -53,6 +53,17 @@ def costs(people: People) -> list[float]:
 
 def by_hand(people: People, epsilon: float, rng: np.random.Generator) -> NDArray[np.int64]:
     """Return the discoveries of BH on z scores computed from noisy sums."""
+    difference, error = differences(people, epsilon, rng)
+    return step_up_positions(2 * ndtr(-np.abs(difference / error)), Q)
+
+
+def differences(
+    people: People, epsilon: float, rng: np.random.Generator
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return noisy differences of means, numbers scaled to their bounds, and their standard errors.
+
+    The errors are those of equal shares, with the noise; infinite where a group may be empty.
+    """
     deviation = float(np.sqrt(sum(costs(people)))) / gaussian_mu(epsilon, DELTA)
     presence, square = _WEIGHTS[people.protect]
     exact, (_, _, answers), m = moments(people), bounds_of(people), len(people)
@@ -70,7 +81,6 @@ def by_hand(people: People, epsilon: float, rng: np.random.Generator) -> NDArray
     # The noise of a mean is its own and that of the count below it.
     noise = deviation**2 * (1 + (noisy.mean + lever) ** 2 / presence) / size**2
     spread = np.minimum(np.where(answers, noisy.pooled, noisy.variance), 0.25) / size
-    z: NDArray[np.float64] = (noisy.mean[1] - noisy.mean[0]) / np.sqrt((spread + noise).sum(axis=0))
-    z[(count < _SURE * deviation / np.sqrt(presence)).any(axis=0)] = 0.0
-    p: NDArray[np.float64] = 2 * ndtr(-np.abs(z))
-    return step_up_positions(p, Q)
+    error = np.sqrt((spread + noise).sum(axis=0))
+    error[(count < _SURE * deviation / np.sqrt(presence)).any(axis=0)] = np.inf
+    return noisy.mean[1] - noisy.mean[0], error

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import chdtrc, ndtri
+from scipy.special import chdtrc, ndtr, ndtri
 
-from discreet.classical.step_up import step_up
+from discreet.classical.step_up import step_up_positions
 from discreet.lab.bench.contest import aim, packaged, synthetic
 from discreet.lab.bench.contest.synthetic import DELTA, EPSILON, Q
 
@@ -29,25 +29,31 @@ if TYPE_CHECKING:
     Ends = tuple[NDArray[np.float64], NDArray[np.float64]]
     Contender = Callable[[NDArray[np.int64], Generator], "Report"]
 
-_REACH = float(ndtri(0.975))
+LEVEL = 0.05
+_REACH = float(ndtri(1.0 - LEVEL / 2.0))
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Which columns are reported, and the ends of 95% intervals for differences of shares, if any."""
+    """Which columns are reported, the ends of 95% intervals for differences of shares, p-values if any."""
 
     reported: NDArray[np.bool_]
-    ends: Ends | None = None
+    ends: Ends
+    p: NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """Of every study: false share, real share found, share of intervals that hold the truth, seconds."""
+    """Of every study: false share, real share found, share of intervals that hold the truth, seconds.
+
+    And the share of the columns without a difference whose p-value is at most LEVEL.
+    """
 
     false: NDArray[np.float64]
     power: NDArray[np.float64]
     coverage: NDArray[np.float64]
     seconds: NDArray[np.float64]
+    level: NDArray[np.float64]
 
 
 def ordinary(people: NDArray[np.int64]) -> Report:
@@ -57,15 +63,25 @@ def ordinary(people: NDArray[np.int64]) -> Report:
     total, inside = rest.sum(axis=0), rest[group].sum(axis=0)
     spread = size * (n - size) / n * (total / n) * (1.0 - total / n)
     statistic = np.where(spread > 0, (inside - size * total / n) ** 2 / np.maximum(spread, 1e-12), 0.0)
-    reported = np.zeros(rest.shape[1], dtype=np.bool_)
-    reported[list(step_up(np.asarray(chdtrc(1, statistic)), q=Q).indices)] = True
+    p = np.asarray(chdtrc(1, statistic))
     first, second = (total - inside) / max(n - size, 1), inside / max(size, 1)
     error = np.sqrt(first * (1.0 - first) / max(n - size, 1) + second * (1.0 - second) / max(size, 1))
-    return Report(reported, (second - first - _REACH * error, second - first + _REACH * error))
+    return Report(_rejected(p), _around(second - first, error), p)
+
+
+def _rejected(p: NDArray[np.float64]) -> NDArray[np.bool_]:
+    return np.isin(np.arange(p.size), step_up_positions(p, Q))
+
+
+def _around(difference: NDArray[np.float64], error: NDArray[np.float64]) -> Ends:
+    return difference - _REACH * error, difference + _REACH * error
 
 
 def by_hand(people: NDArray[np.int64], rng: Generator) -> Report:
-    """Return BH on z scores of counts with Gaussian noise: the group of each person is protected too."""
+    """Return BH on z scores of counts with Gaussian noise: the group of each person is protected too.
+
+    Intervals have the same standard error as z.
+    """
     from discreet.evidence.core.people import People, Question
     from discreet.lab.bench import rival
 
@@ -73,9 +89,9 @@ def by_hand(people: NDArray[np.int64], rng: Generator) -> Report:
     questions = tuple(Question(name, slice(j, j + 1), True, None) for j, name in enumerate(names))
     values, group = people[:, 1:].astype(np.float64), people[:, 0].astype(np.int8)
     everyone = People(names, questions, "two-sided", "everything", values, group)
-    reported = np.zeros(len(names), dtype=np.bool_)
-    reported[rival.by_hand(everyone, EPSILON, rng)] = True
-    return Report(reported)
+    difference, error = rival.differences(everyone, EPSILON, rng)
+    p: NDArray[np.float64] = 2.0 * ndtr(-np.abs(difference / error))
+    return Report(_rejected(p), _around(difference, error), p)
 
 
 def ours(people: NDArray[np.int64]) -> Report:
@@ -102,8 +118,8 @@ def contenders() -> dict[str, Contender]:
         return lambda people, rng: ordinary(synthesize(people, rng))
 
     synthesizers: dict[str, Synthesizer] = {
-        "MST": synthetic.synthesize,
-        "AIM": lambda people, rng: aim.synthesize(people, rng)[0],
+        "MST (written from the paper)": synthetic.synthesize,
+        "AIM (written from the paper)": lambda people, rng: aim.synthesize(people, rng)[0],
         **packaged.synthesizers(),
     }
     return {
@@ -117,24 +133,23 @@ def contenders() -> dict[str, Contender]:
 def run(studies: int, seed: int, make: Maker, gap: float | None = None) -> dict[str, Marks]:
     """Return everyone's marks on the same tables; `gap` is the difference of shares in real columns."""
     rng = np.random.default_rng(seed)
-    marks = {
-        name: Marks(
-            *np.full((4, min(studies, packaged.STUDIES) if name in packaged.SLOW else studies), np.nan)
-        )
-        for name in contenders()
-    }
+    slow = {f"{name}, BH" for name in packaged.NAMES}
+    tables = {name: min(studies, packaged.STUDIES) if name in slow else studies for name in contenders()}
+    marks = {name: Marks(*np.full((5, count), np.nan)) for name, count in tables.items()}
     for i in range(studies):
         people, real = make(rng)
         for name, contender in contenders().items():
             mark = marks[name]
-            if i >= mark.false.size:
+            if i >= tables[name]:
                 continue
             start = time.process_time()
             report = contender(people, rng)
             mark.seconds[i] = time.process_time() - start
             mark.false[i] = (report.reported & ~real).sum() / max(1, report.reported.sum())
             mark.power[i] = report.reported[real].mean() if real.any() else np.nan
-            if gap is not None and report.ends is not None:
+            if report.p is not None:
+                mark.level[i] = np.mean(report.p[~real] <= LEVEL)
+            if gap is not None:
                 truth = np.where(real, gap, 0.0)
                 mark.coverage[i] = np.mean((report.ends[0] <= truth) & (truth <= report.ends[1]))
     return marks
