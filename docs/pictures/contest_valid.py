@@ -8,7 +8,8 @@ text = Path("..", "printed", "bench-contest.txt").read_text()
 
 def rows(title: str) -> list[list[str]]:
     """Return the cells of the table under a title."""
-    lines = text.partition(title)[2].splitlines()[4:]
+    lines = text.partition(title)[2].splitlines()
+    lines = lines[1 + next(number for number, line in enumerate(lines) if line.startswith("--")) :]
     end = next(number for number, line in enumerate(lines) if not line.strip())
     return [re.split(r"\s{2,}", line.strip()) for line in lines[:end]]
 
@@ -19,7 +20,11 @@ def share(cell: str) -> float:
 
 
 single = [(f"{row[2]}, {row[0]}", share(row[3])) for row in rows("DPrivStats, level")]
-many = [(row[1], share(row[2]), row[4]) for row in rows("2,000 people in two groups") if row[0] == "3"]
+many = [
+    (row[1].replace(" (written from the paper)", ""), share(row[4]), row[6])
+    for row in rows("2,000 people in two groups")
+    if row[0] == "3"
+]
 fig, (left, middle, right) = plt.subplots(1, 3, figsize=(8, 2.8))
 panels = (
     (left, single, 0.05, "type I error at .05"),

@@ -152,8 +152,9 @@ def bench_synthetic(
     if folder is None or not (folder / synthetic.SURVEY).exists():
         if folder is not None:
             typer.echo(f"skipped: {synthetic.SURVEY} is not in {folder}")
-        with progress("settings", 2) as tick:
-            typer.echo(report.from_synthetic(studies, tick)[0])
+        with progress("settings", 3) as tick:
+            typer.echo(f"{report.from_synthetic(studies, tick)[0]}\n")
+            typer.echo(report.on_nulls(studies, tick))
         return
     with progress("settings", 3) as tick:
         typer.echo(report.from_survey(folder, studies, tick))

@@ -111,21 +111,24 @@ def ours(people: NDArray[np.int64]) -> Report:
     return Report(np.isin(columns, release.discoveries), (low, high))
 
 
+def written() -> dict[str, Synthesizer]:
+    """Return the synthesizers written from their papers."""
+    return {
+        "MST (written from the paper)": synthetic.synthesize,
+        "AIM (written from the paper)": lambda people, rng: aim.synthesize(people, rng)[0],
+    }
+
+
 def contenders() -> dict[str, Contender]:
     """Return who takes part: functions of people and chance."""
 
     def tested(synthesize: Synthesizer) -> Contender:
         return lambda people, rng: ordinary(synthesize(people, rng))
 
-    synthesizers: dict[str, Synthesizer] = {
-        "MST (written from the paper)": synthetic.synthesize,
-        "AIM (written from the paper)": lambda people, rng: aim.synthesize(people, rng)[0],
-        **packaged.synthesizers(),
-    }
     return {
         "no privacy, BH": tested(lambda people, _: people),
         "noise by hand, BH": by_hand,
-        **{f"{name}, BH": tested(synthesize) for name, synthesize in synthesizers.items()},
+        **{f"{name}, BH": tested(synthesize) for name, synthesize in written().items()},
         "ours": lambda people, _: ours(people),
     }
 
@@ -133,15 +136,11 @@ def contenders() -> dict[str, Contender]:
 def run(studies: int, seed: int, make: Maker, gap: float | None = None) -> dict[str, Marks]:
     """Return everyone's marks on the same tables; `gap` is the difference of shares in real columns."""
     rng = np.random.default_rng(seed)
-    slow = {f"{name}, BH" for name in packaged.NAMES}
-    tables = {name: min(studies, packaged.STUDIES) if name in slow else studies for name in contenders()}
-    marks = {name: Marks(*np.full((5, count), np.nan)) for name, count in tables.items()}
+    marks = {name: Marks(*np.full((5, studies), np.nan)) for name in contenders()}
     for i in range(studies):
         people, real = make(rng)
         for name, contender in contenders().items():
             mark = marks[name]
-            if i >= tables[name]:
-                continue
             start = time.process_time()
             report = contender(people, rng)
             mark.seconds[i] = time.process_time() - start
@@ -153,3 +152,19 @@ def run(studies: int, seed: int, make: Maker, gap: float | None = None) -> dict[
                 truth = np.where(real, gap, 0.0)
                 mark.coverage[i] = np.mean((report.ends[0] <= truth) & (truth <= report.ends[1]))
     return marks
+
+
+def levels(tables: int, seed: int) -> dict[str, NDArray[np.float64]]:
+    """Return, of every table without a difference, the share of its few columns with a p-value up to LEVEL.
+
+    Everyone is run on the same tables, those of OpenDP, which take seconds, on the first few.
+    """
+    packages = packaged.synthesizers()
+    found = {name: np.full(tables, np.nan) for name in (*written(), *packages)}
+    for i in range(tables):
+        rng = np.random.default_rng([seed, i])
+        people = synthetic.table(rng, 0, packaged.COLUMNS)[0]
+        for name, synthesize in (written() | (packages if i < packaged.TABLES else {})).items():
+            rejected = ordinary(synthesize(people, rng)).p
+            found[name][i] = np.nan if rejected is None else np.mean(rejected <= LEVEL)
+    return found

@@ -17,6 +17,7 @@ from discreet.lab.bench.contest import (
     offline,
     one_question,
     online_rivals,
+    packaged,
     packages,
     paprika,
     peeled_knockoffs,
@@ -288,10 +289,10 @@ def from_synthetic(studies: int, tick: Tick) -> Part:
         marks = analyst.run(studies, 1, partial(synthetic.table, differ=differ), synthetic.GAP)
         rng, people = np.random.default_rng(2), synthetic.table(np.random.default_rng(1), differ)[0]
         run = analyst.contenders()
-        for name, mark in marks.items():
-            slow = mark.false.size < studies  # not made once more for its memory
-            memory = "-" if slow else peak(partial(run[name], people, rng))
-            rows.append([f"{differ}", *_analysed(name, mark), memory])
+        rows += [
+            [f"{differ}", *_analysed(name, mark), peak(partial(run[name], people, rng))]
+            for name, mark in marks.items()
+        ]
         lines += _of_synthetic(marks) if differ else []
         tick(1)
     rates = ["nulls at .05 (se)", "realised FDR (se)", "power (se)", "coverage (se)"]
@@ -301,6 +302,18 @@ def from_synthetic(studies: int, tick: Tick) -> Part:
         "nulls at .05: the share of columns without a difference whose p-value is at most .05:"
     )
     return f"{words}\n\n{table(header, rows)}", lines
+
+
+def on_nulls(studies: int, tick: Tick) -> str:
+    """Return how often tests of synthetic people reject at .05 where nothing differs, packages included."""
+    rows = [
+        [name, f"{np.count_nonzero(~np.isnan(shares))}", cell(shares)]
+        for name, shares in analyst.levels(studies, 1).items()
+    ]
+    rows += [[name, "0", "not installed"] for name in packaged.NAMES if name not in {row[0] for row in rows}]
+    tick(1)
+    words = f"2,000 people, {packaged.COLUMNS} yes/no columns that do not differ, the same epsilon and delta:"
+    return f"{words}\n\n{table(['synthesizer', 'tables', 'nulls at .05 (se)'], rows)}"
 
 
 def _of_synthetic(marks: dict[str, Marks]) -> list[Line]:

@@ -46,12 +46,12 @@ ANSWERS = (
 )
 
 
-def table(rng: Generator, differ: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return people, the group first, then 30 yes/no columns, and which of these differ between groups."""
-    real = rng.permutation(np.arange(COLUMNS) < differ)
+def table(rng: Generator, differ: int, columns: int = COLUMNS) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return people, the group first, then yes/no columns, and which of these differ between groups."""
+    real = rng.permutation(np.arange(columns) < differ)
     group = rng.integers(0, 2, PEOPLE)
     share = 0.5 + GAP / 2.0 * real * (2 * group[:, None] - 1)
-    return np.column_stack((group, rng.random((PEOPLE, COLUMNS)) < share)).astype(np.int64), real
+    return np.column_stack((group, rng.random((PEOPLE, columns)) < share)).astype(np.int64), real
 
 
 def budget(epsilon: float, delta: float) -> float:
