@@ -76,6 +76,7 @@ def test_aim_measures_what_its_budget_allows(monkeypatch):
     assert np.abs(made.mean(axis=0) - people.mean(axis=0)).max() < 0.08
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", packaged.NAMES)
 def test_packaged_synthesizers_show_what_stands_out(name):
     """At epsilon 1 a column that equals the group is found; answers are yes or no, as many as people."""
