@@ -140,11 +140,13 @@ class Request:
                     raise
                 paid = reserved.store(result)
         if not paid.kept:
-            warnings.warn(
-                "the disk has no room for this result in the ledger: save it elsewhere now, for it is paid "
-                "for and cannot be had again",
-                stacklevel=4,
-            )
+            with warnings.catch_warnings():
+                warnings.simplefilter("always")  # raised as an error it would lose the result
+                warnings.warn(
+                    "the disk has no room for this result in the ledger: save it elsewhere now, for it is "
+                    "paid for and cannot be had again",
+                    stacklevel=4,
+                )
         payment.release = _with_head(payment.release, paid)
 
 

@@ -231,3 +231,24 @@ def test_rows_made_alike_take_no_options_of_scores():
     """Floors, strata and tails belong to scores."""
     with pytest.raises(InputError, match="whole rows"):
         discreet.Carriers(adjust={"PC1": (-1, 1)}, maf_floor=0.1)
+
+
+def test_the_order_of_people_does_not_matter_to_the_last_bit():
+    """Residuals and weights follow from the public rows; wrong twin: sums in the order of people."""
+    rng = np.random.default_rng(4)
+    n = 4000
+    share = rng.choice([0.0, 0.25, 0.7, 1.0], n)
+    values = np.column_stack([rng.choice([-1.0, 1.0], n), rng.normal(size=n)])
+    strata = np.array([np.arange(n) % 2 == 0, np.arange(n) % 2 == 1])
+    group = (rng.random(n) < 0.5).astype(np.int8)
+    left = residuals(share, values, strata)
+    weights = public_balance(Covariates(np.zeros(2, dtype=bool), values), group)
+    naive = set()
+    for _ in range(5):
+        order = rng.permutation(n)
+        assert np.array_equal(residuals(share[order], values[order], strata[:, order]), left[order])
+        again = public_balance(Covariates(np.zeros(2, dtype=bool), values[order]), group[order])
+        assert np.array_equal(again.coefficients, weights.coefficients)
+        assert np.array_equal(again.turn, weights.turn)
+        naive.add(float(values[order].T @ share[order] @ [0.0, 1.0]))
+    assert len(naive) > 1

@@ -2,6 +2,8 @@
 
 import copy
 import itertools
+import signal
+import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -223,6 +225,45 @@ def test_by_discovery_only_discoveries_are_paid(tmp_path):
         copied.ask("ranks", values, "rank-sum", group=group, levels=(0, 1))
     with pytest.raises(InputError, match="another q, method or epsilon"):
         discreet.Sequence(**how | {"epsilon": 2.0})
+
+
+def test_a_run_the_disk_had_no_room_for_blocks_no_other(tmp_path, monkeypatch):
+    """Paid by discovery: the ledger could not keep that a run was begun; the next one is another."""
+    ledger = Ledger(tmp_path / "budget.ledger")
+    ledger.create("trial", epsilon=5, delta=1e-6)
+    questions = discreet.Sequence(q=0.1, method="lond", epsilon=1.0, ledger=ledger, dataset="trial")
+    settle = payment.settle
+
+    def full(book, reserved, result, *, kept=True):
+        if kept and "/run " in reserved.release_id:
+            raise sqlite3.OperationalError("database or disk is full")
+        return settle(book, reserved, result, kept=kept)
+
+    monkeypatch.setattr(payment, "settle", full)
+    assert questions.ask("first", np.ones(400)).rejected
+    monkeypatch.setattr(payment, "settle", settle)
+    assert questions.ask("second", np.ones(400)).rejected
+
+
+def test_a_run_that_is_paid_for_is_not_lost_to_an_interrupt(tmp_path, monkeypatch):
+    """Ctrl-C while a run is charged: the question is asked again, and nothing more is charged."""
+    ledger = Ledger(tmp_path / "budget.ledger")
+    ledger.create("trial", epsilon=5, delta=1e-6)
+    questions = discreet.Sequence(q=0.1, method="lond", epsilon=1.0, ledger=ledger, dataset="trial")
+    settle, hit = payment.settle, []
+
+    def interrupted(book, reserved, result, *, kept=True):
+        if not hit:
+            hit.append(True)
+            signal.raise_signal(signal.SIGINT)
+        return settle(book, reserved, result, kept=kept)
+
+    monkeypatch.setattr(payment, "settle", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        questions.ask("first", np.tile([1.0, -1.0], 200))
+    spent = ledger.budget("trial").spent
+    assert not questions.ask("first", np.tile([1.0, -1.0], 200)).rejected
+    assert ledger.budget("trial").spent == pytest.approx(spent, rel=1e-3)
 
 
 def test_by_discovery_says_what_it_cannot():

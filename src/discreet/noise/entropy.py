@@ -62,6 +62,11 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
+def process() -> tuple[int, int]:
+    """Return what tells this process from all copies of it, also where a number is used again."""
+    return os.getpid(), _forks
+
+
 def words(count: int, dtype: type[_Word]) -> NDArray[_Word]:
     """Return `count` independent uniform words of an unsigned dtype; shape (count,)."""
     stream = _local.stream

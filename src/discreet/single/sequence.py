@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import count
 from threading import RLock
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -233,14 +234,39 @@ class Sequence:
         run = self._runs.get(moves)
         if run is not None and run.usable:
             return
-        begun = 0
-        while self._ledger is not None:
-            begun += 1
-            request, place = self._public | {"run": begun}, f"{self.name}/run {begun}"
-            paid = self._ledger.pay(str(self._dataset), [Pure(epsilon)], "replace", request, _begun, place)
-            if paid.fresh:
-                break
-        self._runs[moves] = Run(epsilon, moves)
+        if self._ledger is None:
+            self._runs[moves] = Run(epsilon, moves)
+            return
+        for number in count(1):
+            place = f"{self.name}/run {number}"
+            entry = self._entries().get(place)
+            if entry is not None and (entry.state == "released" or not entry.kept or is_exhausted(entry)):
+                continue  # it was begun before, by whomever
+            request = self._public | {"run": number}
+            if self._pays_for(moves, epsilon, self._ledger, request, place):
+                return
+
+    def _pays_for(
+        self, moves: int, epsilon: float, ledger: Ledger, request: dict[str, Any], place: str
+    ) -> bool:
+        """Pay for the run at this place; False if it was begun elsewhere."""
+        runs: list[Run] = []
+
+        def begin(charge: Charge, state: DataSet) -> str:
+            del charge, state
+            runs.append(Run(epsilon, moves))
+            return json.dumps("begun")  # the hidden number is no part of what the ledger keeps
+
+        try:
+            paid = ledger.pay(str(self._dataset), [Pure(epsilon)], "replace", request, begin, place)
+        except KeyboardInterrupt:  # which waits until the charge is settled
+            entry = self._entries().get(place)
+            if runs and entry is not None and entry.state == "released":
+                self._runs[moves] = runs[-1]
+            raise
+        if paid.fresh:
+            self._runs[moves] = runs[-1]
+        return paid.fresh
 
     def _charged(self, ledger: Ledger, request: dict[str, Any], draw: Callable[[float], Asked]) -> Asked:
         """Ask at the first free place of the ledger.
@@ -324,9 +350,3 @@ class Sequence:
             f"{len(self._asked)} asked, {len(discoveries)} discoveries: {', '.join(discoveries) or 'none'}.\n"
             f"{promise}, {PROMISES[self.method]}."
         )
-
-
-def _begun(charge: Charge, state: DataSet) -> str:
-    """Return what the ledger keeps of a run: the hidden number is no part of it."""
-    del charge, state
-    return json.dumps("begun")

@@ -8,7 +8,6 @@ however many questions it holds (docs/proofs/online.md).
 from __future__ import annotations
 
 import math
-import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ import numpy as np
 from scipy.stats import binom
 
 from discreet.errors import InputError
+from discreet.noise import entropy
 from discreet.noise.samplers import fair, geometric
 from discreet.single import rank_sum, several
 
@@ -96,7 +96,7 @@ class Run:
     epsilon: float
     moves: int
     over: bool = False
-    _process: int = field(default_factory=os.getpid)
+    _process: tuple[int, int] = field(default_factory=entropy.process)
     _hidden: int = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -105,7 +105,7 @@ class Run:
     @property
     def usable(self) -> bool:
         """Tell whether it goes on; a copy of it in another process does not."""
-        return not self.over and self._process == os.getpid()
+        return not self.over and self._process == entropy.process()
 
     def passes(self, statistic: Statistic, level: float) -> bool:
         """Tell whether the noisy statistic is as rare as the level under the null; if so the run is over."""

@@ -167,30 +167,56 @@ def residuals(
     known = ~np.isnan(trait) & ~np.any(np.isnan(covariates), axis=1) & strata.any(axis=0)
     if not known.any():
         raise InputError("adjust: nobody has a phenotype, all covariates and a stratum: check their columns")
-    inside = strata[:, known].T.astype(np.float64)
+    # On the distinct rows, in their own order: places in the table must not matter, to the last bit.
+    table = np.column_stack([strata[:, known].T, trait[known], covariates[known]])
+    rows, place, count = distinct_rows(table)
+    people, root = int(count.sum()), np.sqrt(count)
+    weighed = rows * root[:, None]
+    inside = weighed[:, : len(strata)]
     inside = inside[:, inside.any(axis=0)]
+    means = inside / np.sqrt(np.sum(inside * inside, axis=0))
     # Rounding must not depend on the units covariates come in.
-    centred = _without(inside / np.sqrt(inside.sum(axis=0)), covariates[known])
-    deviation, size = (np.sqrt(np.mean(each * each, axis=0)) for each in (centred, covariates[known]))
+    given = weighed[:, len(strata) + 1 :]
+    centred = _without(means, given)
+    deviation, size = (np.sqrt(np.sum(each * each, axis=0) / people) for each in (centred, given))
     varies = deviation > _SMALL * size
     scaled = centred[:, varies] / deviation[varies]
     left, size, _ = np.linalg.svd(np.concatenate([inside, scaled], axis=1), full_matrices=False)
     basis = left[:, size > _SMALL * size.max()]
-    before = _without(inside / np.sqrt(inside.sum(axis=0)), trait[known])
+    before = _without(means, weighed[:, len(strata)])
     rest = _without(basis, before)
-    spread = np.sqrt(np.mean(rest * rest))
-    if not spread > _SMALL * np.abs(before).max():
+    spread = np.sqrt(rest @ rest / people)
+    if not spread > _SMALL * np.abs(before / root).max():
         raise InputError("adjust: covariates leave nothing of the phenotype to test: leave some of them out")
-    ways = [_without(basis, np.clip(rest, -reach * spread, reach * spread)) for reach in _REACHES]
+    ends = [reach * spread * root for reach in _REACHES]
+    ways = [_without(basis, np.clip(rest, -end, end)) for end in ends]
+    best = min(ways, key=lambda way: _needed(way, rest, root))
     result = np.full(trait.size, np.nan)
-    result[known] = min(ways, key=lambda way: _needed(way, rest))
+    result[known] = (best / root)[place]
     return result
 
 
-def _needed(way: NDArray[np.float64], rest: NDArray[np.float64]) -> float:
+def distinct_rows(
+    table: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.intp], NDArray[np.intp]]:
+    """Return the distinct rows of a table, sorted; which of them each row is; and how often each comes.
+
+    What is computed from the first and the last of these does not depend on the order of people, which
+    somebody replaced may change where rows are put together by identifier: sums of floats would.
+    """
+    table = table + 0.0  # no negative zeros
+    order = np.lexsort(table.T[::-1])
+    rows = table[order]
+    new = np.concatenate([[True], np.any(rows[1:] != rows[:-1], axis=1)])
+    place = np.empty(len(table), dtype=np.intp)
+    place[order] = np.cumsum(new) - 1
+    return rows[new], place, np.bincount(place)
+
+
+def _needed(way: NDArray[np.float64], rest: NDArray[np.float64], root: NDArray[np.float64]) -> float:
     """Return about how many times the people it takes: noise beside chance, over information that is left."""
     square = float(way @ way)
-    pull = _NOISE * float(np.abs(way).max()) / np.sqrt(square)
+    pull = _NOISE * float(np.abs(way / root).max()) / np.sqrt(square)
     return (1 + pull * pull) * square * float(rest @ rest) / max(float(way @ rest), _TINY) ** 2
 
 

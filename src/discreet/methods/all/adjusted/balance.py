@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.errors import InputError
+from discreet.evidence.core.covariates import distinct_rows
 from discreet.methods.all.rows import Columns
 from discreet.methods.all.sums import learners, with_noise
 from discreet.methods.all.where import learn_where
@@ -121,27 +122,31 @@ def _squared(eta: Floats) -> Floats:
 
 
 def public_balance(covariates: Covariates, group: NDArray[np.int8]) -> Balance:
-    """Return the exact balance of groups and covariates that nobody is protected from."""
+    """Return the exact balance of groups and covariates that nobody is protected from.
+
+    From their distinct rows: to the last bit it does not depend on the order of people.
+    """
     inside = group >= 0
-    values, group = covariates.values[inside], group[inside]
-    centre: Floats = values.mean(axis=0)
+    rows, _, count = distinct_rows(np.column_stack([group[inside], covariates.values[inside]]))
+    group, values, people = rows[:, 0].astype(np.int8), rows[:, 1:], max(int(count.sum()), 1)
+    centre: Floats = count @ values / people
     # A covariate that never varies, or follows from the others, says nothing more.
-    scale = np.maximum(values.std(axis=0), _NARROWEST)
+    scale = np.maximum(np.sqrt(count @ (values - centre) ** 2 / people), _NARROWEST)
     alike = (values - centre) / scale
-    turn = np.diag(1 / scale) @ _turn(alike.T @ alike / max(len(values), 1), 1e-6)
+    turn = np.diag(1 / scale) @ _turn((alike * count[:, None]).T @ alike / people, 1e-6)
     balance = Balance(centre, turn, math.inf, np.zeros(len(turn) + 1))
     u, _ = balance.turned(values)
     ridge = 1e-6 * np.eye(u.shape[1])
     for _ in range(100):
         eta = u @ balance.coefficients
-        excess = counted(eta, group) @ u
-        slopes = (u * _slopes(eta)[:, None]).T @ u + ridge
+        excess = (count * counted(eta, group)) @ u
+        slopes = (u * (count * _slopes(eta))[:, None]).T @ u + ridge
         step = np.linalg.solve(slopes, excess)
         step *= min(1.0, _FARTHEST / max(float(np.linalg.norm(step)), 1e-12))
         balance = replace(balance, coefficients=balance.coefficients + step)
         if np.linalg.norm(step) < 1e-9:
             break
-    if np.abs(counted(u @ balance.coefficients, group)).sum() < 1.0:
+    if count @ np.abs(counted(u @ balance.coefficients, group)) < 1.0:
         raise InputError(
             "adjust: these covariates tell the groups apart, so that nobody can be compared; leave some out"
         )
