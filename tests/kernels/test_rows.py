@@ -1,6 +1,7 @@
 """Rows made whole, clipped and added up in C: the same bits as in NumPy, for every processor."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from discreet.kernels import compiled
 from discreet.methods.all import sums
 from discreet.methods.all.clipping import Ball, Balls
-from discreet.methods.all.rows import FINE, Columns, Rows, Scaling
+from discreet.methods.all.rows import FINE, LARGEST, Columns, Rows, Scaling
 from discreet.methods.all.sums import Totals
 
 pytestmark = pytest.mark.skipif(compiled is None, reason="no compiler built the kernels")
@@ -82,7 +83,9 @@ def test_each_group_has_its_own_rows(level, monkeypatch):
     for seed in range(20):
         rng = np.random.default_rng([seed, level])
         values, group, scaling, columns, rows, balls = invented(rng, 200, 9, np.float32)
-        sides = rows.moved_by(rng.normal(0, 1, 9)), rows.moved_by(rng.normal(0, 1, 9) * (rng.random(9) < 0.5))
+        room = LARGEST - math.ceil(rows.most * FINE)
+        less = np.clip(np.rint(rng.normal(0, FINE, (2, 9))), -room, room) * ~rows.positive
+        sides = replace(rows, less=less[0]), replace(rows, less=less[1] * (rng.random(9) < 0.5))
         given = (values, group, scaling, columns, sides, balls)
         fast = added(*given)
         with monkeypatch.context() as patch:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import warnings
@@ -46,11 +47,21 @@ class Refusals(TyperGroup):
             # Spelled out: a message may name a file or a column, whoever called it so.
             tell("\n".join([f"error: {refusal}", *getattr(refusal, "__notes__", ())]))
             raise typer.Exit(3 if isinstance(refusal, BudgetError) else 2) from None
-        except ValueError as error:
-            if "null byte" not in str(error):
+        except (ValueError, OSError) as error:
+            words = _unusable(error)
+            if words is None:
                 raise
-            tell("error: a path holds a null character, which no path can hold")
+            tell(f"error: {words}")
             raise typer.Exit(2) from None
+
+
+def _unusable(error: ValueError | OSError) -> str | None:
+    """Return what is wrong with an argument that no system could use; None where something else is."""
+    if isinstance(error, UnicodeEncodeError):
+        return "an argument holds characters that are no text: write it in UTF-8"
+    if isinstance(error, OSError):
+        return "a path is longer than any path can be" if error.errno == errno.ENAMETOOLONG else None
+    return "a path holds a null character, which no path can hold" if "null byte" in str(error) else None
 
 
 def _warn(message: Warning | str, *_: Any, **__: Any) -> None:

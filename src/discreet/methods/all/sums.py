@@ -133,7 +133,7 @@ def whole_numbers(values: Entries, scaling: Scaling, columns: Columns, rows: Row
     table = by_column(values)
 
     def work(first: int, last: int) -> None:
-        if compiled is None or not values.size or table.itemsize not in (4, 8):
+        if compiled is None or not values.size or table.dtype not in (np.float32, np.float64):
             whole[:, first:last] = in_numpy.whole(table[:, first:last], rules)
         else:
             compiled.whole(table, table.itemsize, m, rules, first, last, whole)
@@ -183,7 +183,7 @@ class Totals:
         member, table = np.ascontiguousarray(group), by_column(values)
         signed, numbers = (~positive).astype(np.uint8), balls.numbers
         clips = not np.isinf(numbers[..., 1]).all()
-        in_c = values.size and table.itemsize in (2, 4, 8)
+        in_c = values.size and table.dtype in ((np.float32, np.float64) if rules.size else (np.int16,))
 
         def work(first: int, last: int) -> tuple[NDArray[np.int64], ...]:
             sums = (np.zeros((2, m), np.int64), np.zeros((2, m), np.int64), np.zeros((2, 2), np.int64))
@@ -226,7 +226,7 @@ def look(what: Look, values: Entries, places: Places, centre: Floats, window: Fl
     table, n = by_column(values), len(values)
 
     def work(first: int, last: int) -> None:
-        if compiled is not None and table.itemsize in (4, 8):
+        if compiled is not None and table.dtype in (np.float32, np.float64):
             about = (np.ascontiguousarray(centre), np.ascontiguousarray(window))
             at = places.astype(np.int64)
             compiled.look(table, table.itemsize, len(table), at, int(what), *about, first, last, out)
@@ -256,7 +256,7 @@ def sum_lacking(values: Entries, first: Places, group: NDArray[np.int8], norm: f
     person's missing entries is no longer than `norm`, in steps of 1/FINE.
     """
     table, member = by_column(values), np.ascontiguousarray(group)
-    in_c = values.size and table.itemsize in (4, 8)
+    in_c = values.size and table.dtype in (np.float32, np.float64)
 
     def work(start: int, stop: int) -> NDArray[np.int64]:
         total = np.zeros((2, first.size), dtype=np.int64)
