@@ -51,11 +51,12 @@ class Tables(Source):
             else:
                 source = _in_memory(data)
             own = getattr(source, "dictionary", None)
-            said = Dictionary() if own is None else own
-            said = dictionary.over(said) if isinstance(dictionary, Dictionary) else said
             missing: Any = self.table.missing or ()
-            documented = own is not None or dictionary is not None or missing
-            self._opened = DocumentedSource(source, said, missing) if documented else source
+            if own is not None or dictionary is not None or missing:
+                said = Dictionary() if own is None else own
+                said = dictionary.over(said) if isinstance(dictionary, Dictionary) else said
+                source = DocumentedSource(source, said, missing)
+            self._opened = source
         return self._opened
 
     @property

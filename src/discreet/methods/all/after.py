@@ -106,7 +106,8 @@ def results(
     present = np.minimum(np.maximum(known.means.present, 1.0), n)
     weight, shift = known.weight, rows.shift / FINE
     tilt, weights = tilt_of(known, measured.weights), weights_of(known, measured.weights, 0)
-    lacking, lever, also = known.contrast_of_centres(tilt)
+    group_weights = known.group_weights(tilt)
+    lacking, lever, also = known.contrast_of_centres(group_weights)
     # Answers were added up from 0, not from their centre; what their weights came to is taken off.
     sums = measured.sums.sums - shift * weight * n + also
     mean, doubt = sums / present, measured.sums.deviation / present
@@ -116,7 +117,7 @@ def results(
     there = ((1 - part) * present, part * present)
     spread = spread_of(known, measured, there, mean, doubt, _apart(known, contrasts - lacking, mean, noise))
     kept = _kept(measured, known, weight)
-    first, second = (np.where(rows.positive, kept, left) for left in known.group_weights(tilt))
+    first, second = (np.where(rows.positive, kept, left) for left in group_weights)
     excess = excess_of(there, (first, second), f)
     cut = excess_of(there, (first * spread.inside[0], second * spread.inside[1]), f)
     # The part of it that numbers beyond their range add, drawn toward 0 by what is not known of it.

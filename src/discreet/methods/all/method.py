@@ -227,8 +227,9 @@ def measure(people: People, known: Learned, budget: Budget) -> Measured:
     by_group = np.stack([total.squares[0] - total.squares[1], total.squares[1]])
     sums = with_noise(total.rows[0], reach.sums, budget.sums, 1 / FINE)
     contrasts = with_noise(contrast(total.rows, shares), PARTS * reach.contrast, budget.contrast, unit)
+    lacking, *_ = known.contrast_of_centres(known.group_weights(tilt_of(known, weights)))
     return Measured(
-        replace(contrasts, sums=contrasts.sums + known.contrast_of_centres(tilt_of(known, weights))[0]),
+        replace(contrasts, sums=contrasts.sums + lacking),
         _sharper(sums, known),
         with_noise(by_group, reach.squares, budget.squares, 1 / FINE**2),
         weights,
@@ -294,7 +295,7 @@ def staged(
         again = with_noise(exact, moved, rho * share / whole, unit)
         # All stages in the units of the first, whose clipping left other weights.
         unit = known.weight[left] / kept.weight
-        sums = (again.sums + kept.contrast_of_centres(tilt)[0]) * unit
+        sums = (again.sums + kept.contrast_of_centres(kept.group_weights(tilt))[0]) * unit
         combined = combined.and_also(sums, (again.deviation * unit) ** 2)
         outcome = results(people.alternative, known, first, combined.sums, combined.variance)
     return combined, outcome

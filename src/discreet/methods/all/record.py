@@ -283,14 +283,13 @@ class Learned:
         first, second = (replace(self.rows, less=offset) for offset in self.offsets)
         return first, second
 
-    def contrast_of_centres(self, tilt: float) -> tuple[Floats, Floats, Floats]:
+    def contrast_of_centres(self, weights: tuple[Floats, Floats]) -> tuple[Floats, Floats, Floats]:
         """Return sum (y - f) over those present of how far their group's centre is from that of `rows`.
 
         What the contrast of rows around two centres lacks; how much one more person in the second group
         rather than the first would change it; and what the sums of rows lack.
         """
-        offsets = zip(self.offsets, self.group_weights(tilt), strict=True)
-        first, second = (weight * offset / FINE for offset, weight in offsets)
+        first, second = (weight * by / FINE for by, weight in zip(self.offsets, weights, strict=True))
         f, present = self.shares, self.means.present
         lever = (1 - f) * second + f * first
         apart, middle = present * (second - first), present * (f * second + (1 - f) * first)
