@@ -168,8 +168,8 @@ def residuals(
     if not known.any():
         raise InputError("adjust: nobody has a phenotype, all covariates and a stratum: check their columns")
     # On the distinct rows, in their own order: places in the table must not matter, to the last bit.
-    table = np.column_stack([strata[:, known].T, trait[known], covariates[known]])
-    rows, place, count = distinct_rows(table)
+    table = [strata[:, known].T.astype(np.float64), trait[known, None], covariates[known]]
+    rows, place, count = distinct_rows(np.concatenate(table, axis=1))
     people, root = int(count.sum()), np.sqrt(count)
     weighed = rows * root[:, None]
     inside = weighed[:, : len(strata)]

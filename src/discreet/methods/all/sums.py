@@ -48,6 +48,11 @@ _HUGE = 1e30  # a radius that clips nothing, and its square
 _UP = 1 + 2.0**-40  # more than the rounding of a sensitivity and of a deviation
 
 
+def _are_floats(table: NDArray[Any]) -> bool:
+    """Say whether a table holds floats that the kernels read, of single or of double precision."""
+    return table.dtype.isnative and table.dtype.char in "fd"
+
+
 def check_noise(least: float, most: float) -> None:
     """Refuse, before anything is spent, deviations of noise that cannot be drawn."""
     if not SIGMAS[0] <= least <= most <= SIGMAS[1]:
@@ -133,7 +138,7 @@ def whole_numbers(values: Entries, scaling: Scaling, columns: Columns, rows: Row
     table = by_column(values)
 
     def work(first: int, last: int) -> None:
-        if compiled is None or not values.size or table.dtype not in (np.float32, np.float64):
+        if compiled is None or not values.size or not _are_floats(table):
             whole[:, first:last] = in_numpy.whole(table[:, first:last], rules)
         else:
             compiled.whole(table, table.itemsize, m, rules, first, last, whole)
@@ -183,7 +188,7 @@ class Totals:
         member, table = np.ascontiguousarray(group), by_column(values)
         signed, numbers = (~positive).astype(np.uint8), balls.numbers
         clips = not np.isinf(numbers[..., 1]).all()
-        in_c = values.size and table.dtype in ((np.float32, np.float64) if rules.size else (np.int16,))
+        in_c = values.size and (_are_floats(table) if rules.size else table.dtype == np.int16)
 
         def work(first: int, last: int) -> tuple[NDArray[np.int64], ...]:
             sums = (np.zeros((2, m), np.int64), np.zeros((2, m), np.int64), np.zeros((2, 2), np.int64))
@@ -226,7 +231,7 @@ def look(what: Look, values: Entries, places: Places, centre: Floats, window: Fl
     table, n = by_column(values), len(values)
 
     def work(first: int, last: int) -> None:
-        if compiled is not None and table.dtype in (np.float32, np.float64):
+        if compiled is not None and _are_floats(table):
             about = (np.ascontiguousarray(centre), np.ascontiguousarray(window))
             at = places.astype(np.int64)
             compiled.look(table, table.itemsize, len(table), at, int(what), *about, first, last, out)
@@ -256,7 +261,7 @@ def sum_lacking(values: Entries, first: Places, group: NDArray[np.int8], norm: f
     person's missing entries is no longer than `norm`, in steps of 1/FINE.
     """
     table, member = by_column(values), np.ascontiguousarray(group)
-    in_c = values.size and table.dtype in (np.float32, np.float64)
+    in_c = values.size and _are_floats(table)
 
     def work(start: int, stop: int) -> NDArray[np.int64]:
         total = np.zeros((2, first.size), dtype=np.int64)

@@ -127,7 +127,8 @@ def public_balance(covariates: Covariates, group: NDArray[np.int8]) -> Balance:
     From their distinct rows: to the last bit it does not depend on the order of people.
     """
     inside = group >= 0
-    rows, _, count = distinct_rows(np.column_stack([group[inside], covariates.values[inside]]))
+    member = group[inside, None].astype(np.float64)
+    rows, _, count = distinct_rows(np.concatenate([member, covariates.values[inside]], axis=1))
     group, values, people = rows[:, 0].astype(np.int8), rows[:, 1:], max(int(count.sum()), 1)
     centre: Floats = count @ values / people
     # A covariate that never varies, or follows from the others, says nothing more.
