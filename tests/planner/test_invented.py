@@ -151,3 +151,9 @@ def test_a_black_box_is_refused():
     """Nobody knows what a function of the caller's own would find: the remedy is named."""
     with pytest.raises(DiscreetError, match="sensitivity"):
         Setting(discreet.Vote(test=lambda values: values[0]), N)
+
+
+def test_columns_that_are_no_mapping_are_refused():
+    """A pair of anything is not what a table that was opened would give."""
+    with pytest.raises(discreet.DiscreetError, match="must be a mapping"):
+        discreet.plan(n=100, columns=([], 1), test=discreet.Compare(group="g"))

@@ -80,8 +80,10 @@ def columns_of(columns: Any, m: int | None, test: Any, *, tables: bool) -> tuple
         return ()
     if not tables:
         raise InputError("columns is for Compare: other tests look at every column in the same way")
-    if isinstance(columns, tuple):  # of a table that was opened
-        return cast("tuple[Column, ...]", columns)
+    if isinstance(columns, tuple):
+        opened = cast("tuple[Any, ...]", columns)
+        if all(isinstance(column, Column) for column in opened):  # of a table that was opened
+            return opened
     if not isinstance(columns, Mapping):
         raise InputError("columns must be a mapping from names to levels, with None for numbers")
     given = check.items(cast("Mapping[Any, Any]", columns), "columns")
