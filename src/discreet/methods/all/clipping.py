@@ -121,11 +121,6 @@ class Norms:
         """Return about the mean weight that clipping leaves to an entry, never 0."""
         return max(float(self.share @ ball.weight(self.norm)), 1e-6)
 
-    def kept(self, ball: Ball) -> float:
-        """Return about the mean weight left to answers that were given: of these longer rows have more."""
-        squared = self.share * self.norm**2
-        return max(float(squared @ ball.weight(self.norm)) / max(float(squared.sum()), 1e-9), 1e-6)
-
     def shorter_by(self, squared: float) -> Norms:
         """Return the norms of rows that are shorter by this on average, squared; at least half as long."""
         return replace(self, norm=np.sqrt(np.maximum(self.norm**2 - squared, self.norm**2 / 4)))
@@ -281,10 +276,10 @@ def best_balls(
     # Where groups are clipped unlike one another, nobody may be for the sake of one entry.
     own = _OWN if sizes[0] == sizes[1] else 1 / min(sizes)
     tried = [_tried(norm, box, least) for norm, box, least in zip(norms, boxes, (0.0, own), strict=True)]
-    tried[0] = [ball for ball in tried[0] if norms[0].kept(ball) >= _LEAST]
+    tried[0] = [ball for ball in tried[0] if norms[0].mean_weight(ball) >= _LEAST]
     known = [
-        {ball: (norms[0].kept(ball) ** 2, norms[0].energy(ball)) for ball in tried[0]},
-        {ball: (norms[1].mean_weight(ball) ** 2, norms[1].energy(ball)) for ball in tried[1]},
+        {ball: (norm.mean_weight(ball) ** 2, norm.energy(ball)) for ball in balls}
+        for norm, balls in zip(norms, tried, strict=True)
     ]
 
     size, pull = people * float(np.mean(shares * (1 - shares))), pull_of(shares, positive)
