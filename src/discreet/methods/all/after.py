@@ -115,7 +115,8 @@ def results(
     # Among those present another share may be in the second group.
     part = np.clip(f + known.uneven / present, 0.5 * known.share, 0.5 + 0.5 * known.share)
     there = ((1 - part) * present, part * present)
-    spread = spread_of(known, measured, there, mean, doubt, _apart(known, contrasts - lacking, mean, noise))
+    apart = _apart(known, contrasts - lacking, mean, noise)
+    spread = spread_of(known, measured, group_weights, there, mean, doubt, apart)
     kept = _kept(measured, known, weight)
     first, second = (np.where(rows.positive, kept, left) for left in group_weights)
     excess = excess_of(there, (first, second), f)

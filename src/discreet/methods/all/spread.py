@@ -103,17 +103,16 @@ class Spread:
 
 
 def spread_of(
-    known: Learned, measured: Measured, there: Pair, mean: Floats, doubt: Floats, apart: Floats
+    known: Learned, measured: Measured, weights: Pair, there: Pair, mean: Floats, doubt: Floats, apart: Floats
 ) -> Spread:
     """Return how entries spread: of answers by their mean, of numbers by their squares in each group.
 
-    `there` is how many of each group are present, `mean` that of everybody and `apart` how far the groups'
-    means are from each other, in the units of rows.
+    `weights` is what clipping leaves of each group's entries and `there` how many of each are present; `mean`
+    is that of everybody and `apart` how far the groups' means are from each other, in the units of rows.
     """
     rows, f = known.rows, known.shares
     squares, unsure = _numbers(known, measured, there, mean, apart)
-    answers, error = _answers(known, there[0] + there[1], mean, doubt)
-    weights = known.group_weights(tilt_of(known, measured.weights))
+    answers, error = _answers(rows, known.weight, there[0] + there[1], mean, doubt)
     uncut = rows.answers | known.scaling.zero_to_one(known.columns)
     first, second = (
         np.where(uncut, 1.0, _inside(squares[group] / there[group] / weights[group] ** 2, rows))
@@ -157,9 +156,8 @@ def _numbers(
     return (a, b), np.sqrt(np.maximum(left, 0.0) + sampled)
 
 
-def _answers(known: Learned, present: Floats, mean: Floats, doubt: Floats) -> Pair:
+def _answers(rows: Rows, weight: Floats, present: Floats, mean: Floats, doubt: Floats) -> Pair:
     """Return sum (w (v - mean))^2 of answers, which are 0 or `scale`, over everybody, and its error."""
-    rows, weight = known.rows, known.weight
     size, middle = np.minimum(rows.scale, rows.most), rows.middle / FINE
     # A rate is at least what one person would make of it; where little is known of it, about one half.
     level = np.clip(middle + mean / weight, size / present, size * (1 - 1 / present))
