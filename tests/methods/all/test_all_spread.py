@@ -55,8 +55,8 @@ def test_the_variance_of_everybody_is_caught(rng, monkeypatch):
     """Wrong twin: the squares of both groups pooled, as if they spread alike."""
     honest = after.spread_of
 
-    def pooled(known, measured, there, *others):
-        spread = honest(known, measured, there, *others)
+    def pooled(known, measured, weights, there, *others):
+        spread = honest(known, measured, weights, there, *others)
         part = there[1] / (there[0] + there[1])
         both = spread.squares[0] + spread.squares[1]
         return replace(spread, squares=((1 - part) * both, part * both))
