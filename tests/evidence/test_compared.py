@@ -15,6 +15,7 @@ from scipy.stats import hypergeom
 
 from budget import assert_mean_at_most, must_fail
 from discreet.errors import InputError
+from discreet.evidence.compare import Compare
 from discreet.evidence.core import tails
 from discreet.evidence.core.cap import Cap, answers_tail, caps, ranks_tail
 from discreet.evidence.core.compared import compared
@@ -334,3 +335,10 @@ def test_the_score_of_ranks_is_z_less_half_a_step():
     assert 4 < z < 5
     assert z - evidence.certificate.sensitivity < evidence.score[0] < z
     assert p_values(evidence)[0] >= 2 * ndtr(-z)
+
+
+def test_group_and_levels_may_be_given_by_position():
+    """Compare("arm", ("a", "b")) is what a reader takes it for; what follows needs its name."""
+    assert Compare("arm", ("a", "b")) == Compare(group="arm", levels=("a", "b"))
+    with pytest.raises(TypeError, match="positional"):
+        Compare("arm", ("a", "b"), "greater")

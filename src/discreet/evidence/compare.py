@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @documented(TEXTS)
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Compare(Test):
     """Compare two groups in every column: numbers, yes/no columns and declared answers, in one release.
 
@@ -108,6 +108,7 @@ class Compare(Test):
 
     group: str
     levels: Levels = (0, 1)
+    _: KW_ONLY
     alternative: Alternative = "two-sided"
     protect: Protect = "everything"
     bounds: Bounds | None = None
