@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 import tempfile
 
 import pytest
@@ -43,6 +44,14 @@ def pytest_collection_modifyitems(config, items):
 
 def pytest_collection_finish():
     gc.freeze()  # what has been imported stays: collecting garbage need not look at it again and again
+
+
+@pytest.fixture
+def ctrl_c():
+    """Let Ctrl-C be heard: it is not in tests that a shell started in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def processor_seconds():

@@ -62,6 +62,23 @@ class Row:
         return float(np.min((mean - truth).mean(axis=0) / np.maximum(deviation, 1e-12)))
 
 
+def watched(seen):
+    """Return the kind of stream of randomness that calls `seen` whenever it is drawn from."""
+
+    class Watched(entropy._Stream):
+        def __init__(self):
+            super().__init__()
+            encrypt = self.encrypt
+
+            def update(*given):
+                seen()
+                return encrypt(*given)
+
+            self.encrypt = update
+
+    return Watched
+
+
 class Repeater:
     """A plugin that runs each test as often as it may, and keeps the account."""
 
@@ -74,18 +91,17 @@ class Repeater:
 
     def _watch(self):
         """See when a test draws afresh, and give seeded generators another seed in each run."""
-        fill, seeded = entropy._Stream.fill, np.random.default_rng
+        seeded = np.random.default_rng
 
-        def watched(stream, out, size):
+        def seen():
             self.drawn = True
-            fill(stream, out, size)
 
         def other(seed=None):
             if self.run and isinstance(seed, (int, list, tuple)):
                 return seeded([self.run, *np.atleast_1d(seed)])
             return seeded(seed)
 
-        entropy._Stream.fill = watched
+        entropy._Stream, entropy._local.stream = watched(seen), None
         if self.reseed:
             np.random.default_rng = other
 

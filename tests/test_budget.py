@@ -17,7 +17,8 @@ from budget import (
     escape,
     must_fail,
 )
-from flicker import Row
+from discreet.noise import entropy
+from flicker import Row, watched
 
 
 def test_the_whole_suite_stays_within_its_budget(request):
@@ -78,6 +79,17 @@ def test_a_truth_that_holds_of_one_seed_only_shows_over_many():
             row.truths.append(((truth, sample.mean(), sample.var() / sample.size),))
     assert abs(exact.margin()) < 7
     assert lucky.margin() < -7
+
+
+def test_flicker_sees_what_draws_afresh(monkeypatch):
+    """The program that repeats tests sees every draw of private randomness, and no other."""
+    drawn = []
+    monkeypatch.setattr(entropy, "_Stream", watched(lambda: drawn.append(True)))
+    monkeypatch.setattr(entropy._local, "stream", None)
+    np.random.default_rng(7).random(3)
+    assert not drawn
+    entropy.integer(5)
+    assert drawn == [True]
 
 
 @pytest.mark.parametrize(("n", "wrong", "truth"), [(400, 0.2, 0.5), (2000, 0.5, 0.6), (800, 0.9, 0.6)])

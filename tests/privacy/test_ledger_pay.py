@@ -165,14 +165,6 @@ def test_where_there_is_no_room_to_reserve_nothing_is_drawn(ledger, small_files)
     assert ledger.budget("cohort").releases == 0
 
 
-@pytest.fixture
-def ctrl_c():
-    """Let Ctrl-C be heard: it is not in tests that a shell started in the background."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
 @pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_waits_until_the_result_is_stored(ledger):
     """The first is heard afterwards and says so; a second stops the draw, which can be completed."""

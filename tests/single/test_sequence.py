@@ -245,6 +245,7 @@ def test_a_run_the_disk_had_no_room_for_blocks_no_other(tmp_path, monkeypatch):
     assert questions.ask("second", np.ones(400)).rejected
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_a_run_that_is_paid_for_is_not_lost_to_an_interrupt(tmp_path, monkeypatch):
     """Ctrl-C while a run is charged: the question is asked again, and nothing more is charged."""
     ledger = Ledger(tmp_path / "budget.ledger")
