@@ -87,6 +87,7 @@ class Adjusted(Grouped):
     """
 
     name = "adjusted"
+    label_arguments = ("group", "adjust")
     question = "Differences of ranks between two groups"
     proof = "adjusted"
     effect = "P(larger) - P(smaller) within strata"
@@ -100,16 +101,6 @@ class Adjusted(Grouped):
     def __post_init__(self) -> None:
         Grouped.__post_init__(self)
         check.settle(self, adjust=settled_strata(self.adjust, "group", self.group))
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The group column, and those adjusted for."""
-        return (self.group, *self.adjust)
-
-    @property
-    def public_labels(self) -> tuple[str, ...]:
-        """All of them, where they are not protected."""
-        return () if self.protect == "everything" else self.labels
 
     @classmethod
     def example(cls) -> dict[str, object]:

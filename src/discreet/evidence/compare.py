@@ -99,6 +99,7 @@ class Compare(Test):
     """
 
     name = "compare"
+    label_arguments = ("group", "within", "adjust")
     question = "Differences between two groups"
     proof = "all-privacy"
     effect = "by column: a difference of means, of clipped means, or of rates"
@@ -129,12 +130,6 @@ class Compare(Test):
             check.settle(self, adjust=covariates.settled(self.adjust, (self.group, self.within)))
             if self.within is not None:
                 raise InputError("adjust and within do not go together: compare subgroups one by one")
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The group column, that of the subgroups, and those adjusted for."""
-        inside = () if self.within is None else (self.within,)
-        return (self.group, *inside, *(self.adjust or ()))
 
     @property
     def public_labels(self) -> tuple[str, ...]:

@@ -109,6 +109,7 @@ class Correlation(Test):
     """
 
     name = "correlation"
+    label_arguments = ("partner", "adjust")
     question = "Correlations"
     proof = "correlation"
     effect = "Kendall's tau"
@@ -142,11 +143,6 @@ class Correlation(Test):
                 'bounds, partner_bounds and floor are for method "product" (--option method=product); ranks '
                 "need none"
             )
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The partner column, and those adjusted for."""
-        return (self.partner, *(self.adjust or ()))
 
     def start(self, names: Sequence[str]) -> Rows | Sums:
         """Return an empty accumulator for the columns called `names`."""

@@ -57,6 +57,7 @@ class PValues(Test):
     """
 
     name = "p-values"
+    label_arguments = ("names",)
     question = "p-values computed elsewhere"
     proof = "log-p"
     sources = ("p-values",)
@@ -72,11 +73,6 @@ class PValues(Test):
         settle(self)
         if self.names is not None and self.column is None:
             raise InputError("names is a column of a table of p-values: give `column` too")
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The column of names, if there is one."""
-        return () if self.names is None else (self.names,)
 
     def expected_z(self, effect: NDArray[np.float64], people: Invented) -> NDArray[np.float64]:
         """Return the mean z scores behind the p-values, as of a comparison of two groups."""

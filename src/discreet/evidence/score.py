@@ -87,6 +87,7 @@ class Score(Genetic):
     """
 
     name = "score"
+    label_arguments = ("trait", "stratum", "adjust")
     question = "A trait against genotypes"
 
     bounds: tuple[float, float]
@@ -107,11 +108,6 @@ class Score(Genetic):
             check.settle(self, adjust=settled(self.adjust, (self.trait, self.stratum), bare=True))
         if self.sd_floor is not None and self.protect != "both":
             raise InputError('sd_floor is for protect="both": of a public trait the deviation is known')
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The trait and stratum columns, and those adjusted for."""
-        return (*self.beside(self.trait), *(self.adjust or ()))
 
     @classmethod
     def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:

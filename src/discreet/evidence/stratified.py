@@ -89,6 +89,7 @@ class Stratified(Means):
     """
 
     name = "stratified"
+    label_arguments = ("group", "stratum")
     question = "Differences of means within strata"
 
     stratum: str
@@ -98,16 +99,6 @@ class Stratified(Means):
         Means.__post_init__(self)
         check_strata(self.strata)
         check_deviation(self, len(self.strata))
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The group and stratum columns."""
-        return (self.group, self.stratum)
-
-    @property
-    def public_labels(self) -> tuple[str, ...]:
-        """The group and stratum columns, where they are not protected."""
-        return () if self.protect == "everything" else self.labels
 
     @property
     def uses_sd(self) -> bool:

@@ -83,6 +83,7 @@ class Vote(Test):
     """
 
     name = "vote"
+    label_arguments = ("reads",)
     question = "Votes of blocks of people"
     proof = "vote"
 
@@ -102,11 +103,6 @@ class Vote(Test):
         check.made(self.key, bytes, "key must be bytes")
         if len(self.key) > _LONGEST_KEY:
             raise InputError(f"key must be at most {_LONGEST_KEY} bytes")
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The columns handed over beside the measurements."""
-        return self.reads
 
     @classmethod
     def example(cls) -> Mapping[str, Any]:

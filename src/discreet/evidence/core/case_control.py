@@ -134,6 +134,7 @@ class Genotypes:
 class CaseControl(Genetic):
     """The public arguments of every test of cases against controls; `Allelic` says what they mean."""
 
+    label_arguments = ("group", "stratum")
     groups = 2
     unit = "a difference between groups in standard deviations"
 
@@ -145,11 +146,6 @@ class CaseControl(Genetic):
         Genetic.__post_init__(self)
         if self.case_floor is not None and self.protect != "both":
             raise InputError('case_floor is for protect="both": with public phenotypes the share is known')
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The phenotype and stratum columns."""
-        return self.beside(self.group)
 
     def start(self, names: Sequence[str]) -> Genotypes:
         """Return an empty accumulator for the variants called `names`."""
@@ -192,6 +188,7 @@ class CaseControl(Genetic):
 class AlleleCounts(CaseControl):
     """What tests of whether alleles are more, or fewer, in cases than in controls share."""
 
+    label_arguments = ("group", "stratum", "adjust")
     tails: ClassVar[tuple[str, ...]] = PROVABLE
 
     adjust: Mapping[str, Levels] | None = None
@@ -209,14 +206,10 @@ class AlleleCounts(CaseControl):
             )
 
     @property
-    def labels(self) -> tuple[str, ...]:
-        """The phenotype and stratum columns, and those adjusted for."""
-        return (*self.beside(self.group), *(self.adjust or ()))
-
-    @property
     def public_labels(self) -> tuple[str, ...]:
         """The stratum column, and phenotype and covariates where they are not protected."""
-        return self.beside(self.group)[1:] if self.protect == "both" else self.labels
+        beside = () if self.stratum is None else (self.stratum,)
+        return beside if self.protect == "both" else self.labels
 
     @property
     def needs_rows(self) -> bool:

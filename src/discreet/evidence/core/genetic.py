@@ -110,10 +110,6 @@ class Genetic(Test):
         elif self.strata:
             raise InputError("strata are the public values of `stratum`: name the column too")
 
-    def beside(self, phenotype: str) -> tuple[str, ...]:
-        """Return the columns read beside genotypes: the phenotype, and the stratum where there is one."""
-        return (phenotype,) if self.stratum is None else (phenotype, self.stratum)
-
     @property
     def public_labels(self) -> tuple[str, ...]:
         """The stratum column, and the phenotype where it is not protected."""

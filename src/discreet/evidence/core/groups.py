@@ -37,6 +37,8 @@ PUBLIC_PEOPLE = "the number of people is public"
 class Grouped(Test):
     """The public arguments of every test of groups, the number of people being public."""
 
+    label_arguments = ("group",)
+
     group: str
     protect: Protect = "everything"
     ceiling: float | None = None
@@ -48,14 +50,9 @@ class Grouped(Test):
         only_replace(self.adjacency, PUBLIC_PEOPLE)
 
     @property
-    def labels(self) -> tuple[str, ...]:
-        """The group column."""
-        return (self.group,)
-
-    @property
     def public_labels(self) -> tuple[str, ...]:
-        """The group column, where it is not protected."""
-        return () if self.protect == "everything" else (self.group,)
+        """The columns that say who is in which group, where that is not protected."""
+        return () if self.protect == "everything" else self.labels
 
 
 @dataclass(frozen=True, slots=True)

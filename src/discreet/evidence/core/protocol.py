@@ -102,6 +102,8 @@ class Test:
         What it can read, what it is made for first.
     scans : bool
         Whether its accumulator has `scan`, which counts packed genotypes where they lie.
+    label_arguments : tuple of str
+        Which of its arguments name columns that are read beside the measurements.
     groups : int
         How many groups of people it compares: 0 for none, 2, or 3 where there may be more.
     words : mapping of str
@@ -124,6 +126,7 @@ class Test:
     effect: ClassVar[str] = ""
     sources: ClassVar[tuple[Reads, ...]] = ("tables", "genotypes")
     scans: ClassVar[bool] = False
+    label_arguments: ClassVar[tuple[str, ...]] = ()
     groups: ClassVar[int] = 0
     words: ClassVar[Mapping[str, str]] = {}
     yes_or_no: ClassVar[bool] = False
@@ -133,8 +136,10 @@ class Test:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The columns read beside the measurements."""
-        return ()
+        """The columns read beside the measurements: those that `label_arguments` name, each once."""
+        given = (getattr(self, argument) for argument in self.label_arguments)
+        named = ((value,) if isinstance(value, str) else value or () for value in given)
+        return tuple(dict.fromkeys(column for columns in named for column in columns))
 
     @property
     def public_labels(self) -> tuple[str, ...]:

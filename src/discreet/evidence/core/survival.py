@@ -112,6 +112,11 @@ class Censored(Grouped):
         return (self.group, *self._events)
 
     @property
+    def public_labels(self) -> tuple[str, ...]:
+        """The group column, where it is not protected; events always are."""
+        return () if self.protect == "everything" else (self.group,)
+
+    @property
     def _events(self) -> tuple[str, ...]:
         return (self.event,) if isinstance(self.event, str) else tuple(dict.fromkeys(self.event.values()))
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import stdtr
 
-from discreet.alternative import toward
 from discreet.methods.all.rows import FINE
 from discreet.methods.all.spread import excess_of, spread_of, tilt_of, weights_of
 from discreet.report.parts import Told, Values
@@ -35,9 +34,10 @@ _LEAST = 1.0  # degrees of freedom
 class Results:
     """One z score for each hypothesis, noise in its variance, its degrees of freedom, and the estimates.
 
-    `error` is the standard error of an estimate, `noise` the part of it that privacy adds, `deviation` the
-    standard deviation of the column, in the units of the estimate. `contrast` is sum (y - f) w v among those
-    present as if both groups lacked as many entries, of variance `variance` where the groups do not differ.
+    `z` is larger the more it speaks for the alternative: |z| where that is two-sided. `error` is the standard
+    error of an estimate, `noise` the part of it that privacy adds, `deviation` the standard deviation of the
+    column, in the units of the estimate. `contrast` is sum (y - f) w v among those present as if both groups
+    lacked as many entries, of variance `variance` where the groups do not differ.
     """
 
     z: NDArray[np.float64]
@@ -136,8 +136,7 @@ def results(
     contrast = contrasts - mean * cut
     variance = spread.variance(f + cut / present) + noise + extra
     degrees = np.maximum(2 * (variance / spread.unsure) ** 2, _LEAST)
-    z = rows.sign * contrast / np.sqrt(variance)
-    p = _p_value(toward(z, alternative), degrees, two_sided=alternative == "two-sided")
+    z, p = tested(rows.sign * contrast / np.sqrt(variance), degrees, alternative)
     worth = units(known.scaling, known.columns)[0] / rows.scale
     unit = worth * (1 / (there[0] * first) + 1 / (there[1] * second))
     estimate = rows.sign * (contrasts - mean * excess) * unit
@@ -192,11 +191,11 @@ def _kept(measured: Measured, known: Learned, weight: NDArray[np.float64]) -> ND
     return np.where(rows.positive, np.minimum(share, weight), weight)
 
 
-def _p_value(
-    stronger: NDArray[np.float64], degrees: NDArray[np.float64], *, two_sided: bool
-) -> NDArray[np.float64]:
-    tail = np.asarray(stdtr(degrees, -stronger), dtype=np.float64)
-    return np.minimum(2 * tail, 1.0) if two_sided else tail
+def tested(z: Floats, degrees: Floats, alternative: Alternative) -> tuple[Floats, Floats]:
+    """Return z so that larger is stronger, and its p-value by a t law with so many degrees of freedom."""
+    z = {"two-sided": np.abs(z), "greater": z, "less": -z}[alternative]
+    tail = np.asarray(stdtr(degrees, -z), dtype=np.float64)
+    return z, np.minimum(2 * tail, 1.0) if alternative == "two-sided" else tail
 
 
 def units(

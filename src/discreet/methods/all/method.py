@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.alternative import toward
 from discreet.classical.step_up import adaptive_bh
 from discreet.methods.all.after import Tested, results, units
 from discreet.methods.all.clipping import Ball, can_be_apart, clear_difference, pull_of, reach_of
@@ -282,7 +281,7 @@ def staged(
     later = schedule(max(signals, seen), len(people))
     whole = sum(share for _, share in later)
     for least, share in later:
-        left = combined.left & (toward(outcome.z, people.alternative) >= least)
+        left = combined.left & (outcome.z >= least)
         combined = replace(combined, left=left)
         if not left.any():
             break

@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import stdtr
 
-from discreet.alternative import toward
-from discreet.methods.all.after import Results, units
+from discreet.methods.all.after import Results, tested, units
 from discreet.methods.all.learn import shrunk
 from discreet.methods.all.rows import FINE
 
@@ -53,9 +51,7 @@ def results(alternative: Alternative, known: Learned, told: Measured) -> Results
     noise = np.full(contrast.size, told.contrast.deviation**2)
     variance = sampling + noise + extra
     degrees = np.maximum(2 * (variance / unsure) ** 2, _LEAST)
-    z = rows.sign * contrast / np.sqrt(variance)
-    tail = np.asarray(stdtr(degrees, -toward(z, alternative)), dtype=np.float64)
-    p = np.minimum(2 * tail, 1.0) if alternative == "two-sided" else tail
+    z, p = tested(rows.sign * contrast / np.sqrt(variance), degrees, alternative)
     worth = units(known.scaling, known.columns)[0] / (rows.scale * known.weight)
     unit = worth / (size / 2)
     estimate = rows.sign * contrast * unit
