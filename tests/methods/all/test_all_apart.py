@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.evidence.core.people import People, Question
-from discreet.methods.all import sums
+from discreet.methods.all import learn, method, sums
 from discreet.methods.all.method import ready_all
 from discreet.methods.all.record import Learned
 from discreet.methods.all.rows import FINE, LARGEST, Rows
@@ -85,3 +85,29 @@ def test_a_range_that_moves_with_the_centre_is_caught(rng, monkeypatch):
     """Wrong twin: what is cut is not moved, but is added again."""
     monkeypatch.setattr(Learned, "sides", property(moved_range))
     assert told_over_true(rng) > 1.15
+
+
+def least_p_value(rng):
+    """Return the least p-value of 400 columns in which 200 people do not differ: noise is all there is."""
+    people, columns = 200, 400
+    group = (np.arange(people) % 2).astype(np.int8)
+    questions = tuple(Question("", slice(place, place + 1), False, None) for place in range(columns))
+    values = rng.normal(size=(people, columns))
+    table = People([""] * columns, questions, "two-sided", "columns", values, group)
+    return float(ready_all(table, ASKED).draw().told.p_value.min())
+
+
+def test_noise_is_not_taken_for_a_distance_of_centres(rng):
+    """More columns than people: a first look that is mostly noise moves no centre far."""
+    assert least_p_value(rng) > 1e-7
+
+
+def test_centres_as_far_as_noise_has_them_are_caught(rng, monkeypatch):
+    """Wrong twin: what stands out of its noise is taken as it is, however large that noise."""
+
+    def as_it_is(contrast, deviation, size, positive):
+        return np.where((np.abs(contrast / deviation) > 2.5) & ~positive, contrast / size, 0.0)
+
+    for module in (learn, method):
+        monkeypatch.setattr(module, "clear_difference", as_it_is)
+    assert least_p_value(rng) < 1e-20

@@ -106,10 +106,11 @@ def shared_errors(rng, runs):
         budget = in_one_stage(people, rho)
         known = learn(people, budget, learn_start(people, budget))
         told = measure(people, known, budget)
-        z = results(
+        outcome = results(
             people.alternative, known, told, told.contrast.sums, np.full(columns, told.contrast.deviation**2)
-        ).z
-        found.append(abs(np.mean(known.rows.sign * z)) > 0.3)  # 0.18 is the deviation of a mean of 30
+        )
+        z = outcome.contrast / np.sqrt(outcome.variance)
+        found.append(abs(np.mean(z)) > 0.3)  # 0.18 is the deviation of a mean of 30
     return np.array(found)
 
 

@@ -315,12 +315,14 @@ def clear_difference(
 ) -> NDArray[np.float64]:
     """Return how far apart the groups are in each column, where that is clear from a contrast; 0 elsewhere.
 
-    A contrast is `size` times the difference, but for its noise. Differences are shrunk a little, as those
-    that seem clear are rather too large.
+    A contrast is `size` times the difference, but for its noise. Differences are drawn toward 0 as far as
+    they are not known: columns are in deviations, of which groups are rarely more than one apart. A centre
+    that is off by much would take the whole length of its row, and clipping the rest.
     """
-    z = contrast / deviation
+    z, known = contrast / deviation, np.maximum(size, 1e-9) / deviation
     clear = (np.abs(z) > _CLEAR) & ~positive
-    return np.where(clear, (1 - 1 / np.maximum(z * z, 1.0)) * contrast / np.maximum(size, 1e-9), 0.0)
+    sure = (1 - 1 / np.maximum(z * z, 1.0)) / (1 + 1 / known**2)
+    return np.where(clear, sure * z / known, 0.0)
 
 
 def _tried(norms: Norms, box: Box, least: float) -> list[Ball]:
