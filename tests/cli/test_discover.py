@@ -14,11 +14,12 @@ from dataclasses import fields
 import numpy as np
 import pandas as pd
 import pytest
+import typer
 from typer.testing import CliRunner
 
 import discreet
 from discreet.cli import app
-from discreet.cli.options import DISCOVER, SWITCHES
+from discreet.cli.options import BELONGING, DISCOVER, SWITCHES
 from discreet.cli.plan_file import OWN
 from discreet.evidence.core.registry import own_classes, own_names
 from discreet.methods.parameters import Parameters
@@ -311,15 +312,33 @@ def test_the_help_names_every_test():
 
 
 def test_every_option_is_taken_by_a_release_or_a_test():
-    """And what a newcomer needs is in the first two panels."""
+    """And declared once: its own options, and those of the test, the method and the file."""
     taken = {name for kind in own_classes() for name in kind.arguments()}
     taken |= {field.name for field in fields(Parameters)} | {*OWN, *SWITCHES, "test", "option"}
-    assert {name for panel in DISCOVER.values() for name in panel} <= taken
-    assert {field.name for field in fields(Parameters)} <= {
-        name for panel in DISCOVER.values() for name in panel
-    }
-    first, second, *_ = DISCOVER.values()
-    assert {"group", "levels", "epsilon", "out", "dry_run"} <= {*first, *second}
+    declared = [name for panel in (*DISCOVER.values(), *BELONGING.values()) for name in panel]
+    assert set(declared) <= taken
+    assert len(set(declared)) == len(declared)
+    assert {field.name for field in fields(Parameters)} <= set(declared)
+
+
+def test_the_twelve_options_that_most_people_need_come_first():
+    """The command itself has about as many more; the others belong to what is asked for."""
+    first, *_ = DISCOVER.values()
+    assert len(first) == 12
+    assert {"group", "levels", "epsilon", "out", "dry_run"} <= {*first}
+    command = typer.main.get_command(app).commands["discover"]
+    assert len(command.params) <= 25
+
+
+def test_help_explains_the_options_of_what_is_on_the_line():
+    """Of the test, the method and the kind of file; the others it names."""
+    plain = run("discover", "--help").output
+    assert "--sd " in plain
+    assert "The null value" not in plain
+    assert "The null value" in run("discover", "--test=mean", "--help").output
+    assert "for the share of cases" in run("discover", "cohort.bed", "--help").output
+    assert "plain, paper" in run("discover", "--method", "peel", "--help").output
+    assert "decimals" in run("discover", "people.csv", "--group", "arm", "--help").output
 
 
 @pytest.mark.parametrize("plan", ["test = 3", '[[test]]\nname = "mean"'])

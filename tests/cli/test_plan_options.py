@@ -11,11 +11,11 @@ import pytest
 from typer.testing import CliRunner
 
 from discreet.cli import app
-from discreet.cli.options import DISCOVER
+from discreet.cli.options import BELONGING, DISCOVER
 from discreet.cli.plan_file import read_plan, read_words
 
 NEVER = {"config", "token"}
-OPTIONS = {name: given for panel in DISCOVER.values() for name, given in panel.items()}
+OPTIONS = {name: given for panel in {**DISCOVER, **BELONGING}.values() for name, given in panel.items()}
 
 
 def run(*words):

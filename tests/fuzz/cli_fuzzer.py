@@ -87,7 +87,8 @@ def _options(command):
     group = typer.main.get_command(app)
     for name in command.split():
         group = group.commands[name]
-    return [one for one in group.params if hasattr(one, "is_flag") and one.name != "help"]
+    options = [*group.params, *getattr(group, "belonging", ())]
+    return [option for option in options if hasattr(option, "is_flag") and option.name != "help"]
 
 
 def commands(count, seed):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from discreet.cli.app import app, say, tell
+from discreet.cli.options import TABLE, with_options
 from discreet.data.source import Table, is_genotypes
 from discreet.data.tables.columns import is_testable, names_people, row_numbers
 from discreet.data.tables.reading import Tables
@@ -45,14 +46,11 @@ _LISTED = 12  # answers in a comment
 
 
 @app.command()
+@with_options({"How it is written": TABLE})
 def describe(
     data: Path = typer.Argument(help="A table, as `discreet discover` takes it."),
     out: Path | None = typer.Option(None, help="Write the plan to this file; printed if absent."),
-    separator: str | None = typer.Option(None, help="As for `discover`."),
-    decimal: str | None = typer.Option(None, help="As for `discover`."),
-    sheet: str | None = typer.Option(None, help="As for `discover`."),
-    dictionary: Path | None = typer.Option(None, help="As for `discover`."),
-    missing: list[str] = typer.Option([], help="As for `discover`."),
+    **given: Any,
 ) -> None:
     """Draft a plan file from the names and declared types of a table, for you to complete. Reads no row.
 
@@ -60,13 +58,11 @@ def describe(
     """
     if is_genotypes(data):
         raise InputError("describe is for tables: of genotypes nothing has to be declared")
-    said: dict[str, Any] = {"separator": separator, "decimal": decimal, "sheet": sheet}
-    given = {name: value for name, value in said.items() if value is not None}
-    given |= {"missing": missing} if missing else {}
-    table = Table(data, **given, dictionary=dictionary)
-    if dictionary is not None:
-        given["dictionary"] = str(dictionary)
-    plan = draft(table, {"data": str(data), **given}, "plan.toml" if out is None else str(out))
+    said = {name: value for name, value in given.items() if value}
+    table = Table(data, **said)
+    if "dictionary" in said:
+        said["dictionary"] = str(said["dictionary"])
+    plan = draft(table, {"data": str(data), **said}, "plan.toml" if out is None else str(out))
     if out is None:
         say(plan.rstrip("\n"))
         return

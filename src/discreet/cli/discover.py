@@ -11,7 +11,7 @@ import typer
 from discreet.cli.app import app, refuse_idle, say, tell
 from discreet.cli.app import given as typed
 from discreet.cli.deliver import check_folder, deliver
-from discreet.cli.options import DISCOVER, SWITCHES, with_options
+from discreet.cli.options import BELONGING, DISCOVER, SWITCHES, Asking, belonging, with_options
 from discreet.cli.plan_file import Job, read_job, read_plan
 from discreet.cli.preview import check_budget, preview
 from discreet.data.plink.plink import Plink
@@ -37,8 +37,8 @@ Exit codes: 0 done, 1 a check failed, 2 something asked for is impossible, 3 the
 """
 
 
-@app.command(help=_HELP, context_settings={"allow_extra_args": True})
-@with_options(DISCOVER)
+@app.command(cls=Asking, help=_HELP, epilog=belonging(), context_settings={"allow_extra_args": True})
+@with_options({**DISCOVER, **BELONGING})
 def discover(
     ctx: typer.Context,
     data: Path | None = typer.Argument(

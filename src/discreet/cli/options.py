@@ -1,4 +1,8 @@
-"""Options of a command as tables: what a newcomer needs comes first, the rest by what it is about."""
+"""Options of a command as tables, each declared once: its own, and those of what it was asked for.
+
+What a test, a method or a kind of file takes is theirs: `discover` reads it all, and its help shows what
+belongs to the test, the method and the file on the same line.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +10,15 @@ import inspect
 import json
 from dataclasses import dataclass
 from importlib.resources import files
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 import typer
+from typer.core import TyperCommand
 
+from discreet.data.source import is_genotypes
+from discreet.evidence.core.registry import find_test
 from discreet.methods.registry import METHODS
 from discreet.typing import Cutoffs, Dependence, Engine, Guarantee, Reduction
 
@@ -27,10 +35,14 @@ class Given:
     default: Any = None
     spelled: str = ""
 
+    def option(self, default: Any, panel: str | None = None) -> Any:
+        """Return it with another default, for a command that declares it by itself."""
+        spelled = (self.spelled,) if self.spelled else ()
+        return typer.Option(default, *spelled, help=self.help, rich_help_panel=panel)
+
     def parameter(self, name: str, panel: str) -> inspect.Parameter:
         """Return it as a parameter of a function that typer reads."""
-        spelled = (self.spelled,) if self.spelled else ()
-        option = typer.Option(self.default, *spelled, help=self.help, rich_help_panel=panel)
+        option = self.option(self.default, panel)
         return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=option, annotation=self.kind)
 
 
@@ -77,7 +89,7 @@ _ARGUMENTS = {
     name: Given(_TYPES[option["takes"]], option["help"], [] if option["takes"] == "texts" else None)
     for name, option in _LISTED.items()
 }
-_FIRST = {
+FIRST = {
     **{name: _ARGUMENTS.pop(name) for name in ("group", "levels")},
     "test": Given(
         str | None, "compare (if a group is given), carriers (of genotypes), mean, ... (all: see above)."
@@ -88,21 +100,44 @@ _FIRST = {
         "several. All numbers if absent; of CSV, which declares no types, all columns.",
         default=[],
     ),
+    "person": Given(str | None, "The column that says whose row it is, if people have several."),
     "epsilon": Given(float | None, "The privacy budget: smaller is more private; 1 if absent."),
     "delta": Given(float | None, "Its slack, far below 1/people; 1e-6 if absent."),
     "q": Given(float | None, "The false discovery rate to allow; 0.1 if absent."),
-    "out": Given(Path | None, "Write report.html, discoveries.csv and release.json here."),
-}
-_FREE = {
     "dry_run": Given(
         bool,
         "Show the cost and the expected power and stop: no row is read, nothing is spent.",
         default=False,
     ),
+    "ledger": Given(Path | None, "A budget that cannot be overspent: its file (`discreet budget create`)."),
+    "dataset": Given(str | None, "The data set's name in it."),
+    "out": Given(Path | None, "Write report.html, discoveries.csv and release.json here."),
+}
+"""What most people need."""
+_ALSO = {
+    "method": Given(str | None, f"How discoveries are chosen: {', '.join(METHODS)}; auto if absent."),
+    "values": Given(bool | None, "Also release noisy effect sizes.", spelled="--values/--no-values"),
+    "release_id": Given(str | None, "Ask again under the same id: the stored result, nothing spent."),
     "people": Given(int | None, "For --dry-run: how many people, to see what would be found."),
     "hypotheses": Given(int | None, "For --dry-run: how many columns, where the file does not say."),
+    "config": Given(Path | None, "A plan file (TOML); options given here override it."),
+    "as_json": Given(bool, "Print the release as JSON.", default=False, spelled="--json"),
+    "server": Given(str | None, "Ask a custodian's server about --dataset, and read no file."),
+    "token": Given(str | None, "Your token for --server; DISCREET_TOKEN in the environment if absent."),
+    "engine": Given(str | None, f"Where to count: {_words(Engine)}, for a cluster."),
+    "scheduler": Given(str | None, "The address of a Dask scheduler; a cluster of this machine if absent."),
 }
-_TABLE = {
+DISCOVER = {"To begin with": FIRST, "Also": _ALSO}
+"""The options of `discreet discover` itself, panel by panel."""
+
+TEST = {
+    **_ARGUMENTS,
+    "option": Given(
+        list[str], "Any other argument of the test, as name=value; repeat for several.", default=[]
+    ),
+}
+"""Arguments of tests: they are public."""
+TABLE = {
     "separator": Given(
         str | None, "What separates entries: ',', ';', tab or '|'; as the ending says if absent."
     ),
@@ -116,19 +151,9 @@ _TABLE = {
         list[str], "A word or number that stands for no entry: 'k.A.', -9; repeat for several.", default=[]
     ),
 }
-_PEOPLE = {
-    "person": Given(str | None, "The column that says whose row it is."),
-    "reduce": Given(str | None, f"How several rows of one person become one: {_words(Reduction)}."),
-    "protect": _ARGUMENTS.pop("protect"),
-}
-_TEST = {
-    **{name: given for name, given in _ARGUMENTS.items() if not _LISTED[name]["genotypes"]},
-    "option": Given(
-        list[str], "Any other argument of the test, as name=value; repeat for several.", default=[]
-    ),
-}
+"""How a table is written."""
+_REDUCE = {"reduce": Given(str | None, f"How several rows of one person become one: {_words(Reduction)}.")}
 _METHOD = {
-    "method": Given(str | None, f"How discoveries are chosen: {', '.join(METHODS)}; auto if absent."),
     "guarantee": Given(str | None, f"{_words(Guarantee)}. {_takers('guarantee')}"),
     "dependence": Given(str | None, f"{_words(Dependence)}. {_takers('dependence')}"),
     "k": Given(int | None, f"How many to look for, or to measure. {_takers('k')}"),
@@ -137,7 +162,6 @@ _METHOD = {
         f"How many you expect to be real: a number, or a share below 1. {_takers('expect')}",
     ),
     "cutoffs": Given(str | None, f"{_words(Cutoffs)}. {_takers('cutoffs')}"),
-    "values": Given(bool | None, "Also release noisy effect sizes.", spelled="--values/--no-values"),
 }
 _GENES = {
     "pheno": Given(Path | None, "Phenotypes: FID IID value; 1 control, 2 case."),
@@ -148,35 +172,66 @@ _GENES = {
     "within": Given(str | None, "Public strata: FID IID stratum. Of a table: the column of subgroups."),
     "freq": Given(Path | None, "Public frequencies (.afreq, .frq): rarer variants are left out."),
     "threads": Given(int | None, "Threads; all processors if absent."),
-    **{name: given for name, given in _ARGUMENTS.items() if _LISTED[name]["genotypes"]},
 }
-_BUDGET = {
-    "ledger": Given(Path | None, "The ledger file."),
-    "dataset": Given(str | None, "The data set's name in it."),
-    "release_id": Given(str | None, "Ask again under the same id: the stored result, nothing spent."),
+BELONGING = {
+    "Of the test": TEST,
+    "Of tables": {**TABLE, **_REDUCE},
+    "Of genotypes": _GENES,
+    "Of the method": _METHOD,
 }
-_FORMS = {
-    "config": Given(Path | None, "A plan file (TOML); options given here override it."),
-    "as_json": Given(bool, "Print the release as JSON.", default=False, spelled="--json"),
-}
-_ELSEWHERE = {
-    "server": Given(str | None, "Ask a custodian's server about --dataset, and read no file."),
-    "token": Given(str | None, "Your token for --server; DISCREET_TOKEN in the environment if absent."),
-    "engine": Given(str | None, f"Where to count: {_words(Engine)}, for a cluster."),
-    "scheduler": Given(str | None, "The address of a Dask scheduler; a cluster of this machine if absent."),
-}
-DISCOVER = {
-    "To begin with": _FIRST,
-    "Before anything is spent": _FREE,
-    "How the file is written": _TABLE,
-    "A budget that cannot be overspent": _BUDGET,
-    "Whose rows they are, and what is protected": _PEOPLE,
-    "How discoveries are chosen": _METHOD,
-    "What the test takes: public arguments": _TEST,
-    "Genotypes": _GENES,
-    "Plan files and programs": _FORMS,
-    "Elsewhere: a custodian's server, a cluster": _ELSEWHERE,
-}
-"""The options of `discreet discover`, panel by panel."""
+"""Options of what `discover` is asked for, by what they belong to."""
 SWITCHES = ("as_json", "dry_run", "people", "hypotheses", "out", "config", "server", "token")
 """Those that say what to do with a job, and are no part of it."""
+
+
+class Asking(TyperCommand):
+    """A command that takes the options of what it is asked for beside its own; `params` are its own.
+
+    Its help shows those of the test, the method and the file that stand on the line, and names the others.
+    """
+
+    def __init__(self, *args: Any, params: list[Any], **settings: Any) -> None:
+        theirs = {name for some in BELONGING.values() for name in some}
+        own = [parameter for parameter in params if parameter.name not in theirs]
+        super().__init__(*args, params=own, **settings)
+        self.belonging = [parameter for parameter in params if parameter.name in theirs]
+        self.line: list[str] | None = None  # while help is asked for
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return all options; for help, its own and those that belong to what is on the line."""
+        own = super().get_params(ctx)
+        if self.line is None:
+            return [*own, *self.belonging]
+        shown = _of_line(self.line)
+        return [*own, *(parameter for parameter in self.belonging if parameter.name in shown)]
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the line; where it asks for help, remember what else it says."""
+        self.line = [*args] if {"--help", *ctx.help_option_names} & {*args} else None
+        try:
+            return super().parse_args(ctx, args)
+        finally:
+            self.line = None
+
+
+def _of_line(line: list[str]) -> set[str]:
+    """Return the options that belong to the test, the method and the file on a line."""
+    words = [part for word in line for part in (word.split("=", 1) if word.startswith("--") else [word])]
+    said = dict(pairwise(words))
+    paths = [word for word in line if "." in word and not word.startswith("-")]
+    genotypes = any(map(is_genotypes, paths))
+    test = said.get("--test") or ("compare" if "--group" in said else "carriers" if genotypes else None)
+    takes = [] if test is None else ["option", *find_test(test).arguments()]
+    method = METHODS.get(said.get("--method", ""))
+    reads: dict[str, Given] = {} if not paths else _GENES if genotypes else BELONGING["Of tables"]
+    return {*takes, *reads, *([] if method is None else method.options)}
+
+
+def belonging() -> str:
+    """Return the names of the options that belong to something, and how to see them explained."""
+    ways = ("--test mean", "people.csv", "cohort.bed", "--method focus")
+    lines = [
+        f"{panel} (`{way} --help` explains them): {' '.join('--' + name.replace('_', '-') for name in some)}"
+        for (panel, some), way in zip(BELONGING.items(), ways, strict=True)
+    ]
+    return "\n\n".join(["More options belong to what is asked for.", *lines])

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, cast
 import typer
 
 from discreet.cli.app import app, given, refuse_idle
+from discreet.cli.options import FIRST, TEST
+from discreet.cli.plan_file import DEFAULTS
 from discreet.evidence.core.registry import find_test, make_test
 
 if TYPE_CHECKING:
@@ -25,9 +27,9 @@ def plan(
     columns: list[str] = typer.Option(
         [], help="For compare: a column of numbers, or answers, 'smokes=yes,no'; repeat for several."
     ),
-    epsilon: float = typer.Option(1.0, help="The privacy budget: smaller is more private."),
-    delta: float = typer.Option(1e-6, help="Its slack, far below 1/people."),
-    q: float = typer.Option(0.1, help="The false discovery rate to allow."),
+    epsilon: float = FIRST["epsilon"].option(DEFAULTS["epsilon"]),
+    delta: float = FIRST["delta"].option(DEFAULTS["delta"]),
+    q: float = FIRST["q"].option(DEFAULTS["q"]),
     effect: list[float] = typer.Option(
         [0.05, 0.1, 0.2], help="A real effect in standard deviations; repeat for several sizes."
     ),
@@ -36,12 +38,9 @@ def plan(
     sd: float | None = typer.Option(
         None, help="Standard deviation of the columns as a share of the width of their bounds, at most 0.5."
     ),
-    alternative: str | None = typer.Option(None, help="two-sided (if absent), greater or less."),
+    alternative: str | None = TEST["alternative"].option(None),
     share: float = typer.Option(0.5, help="The second group's share of the people."),
-    adjust: list[str] = typer.Option(
-        [],
-        help="For compare: a covariate, age=17,90 (bounds) or sex=female,male (levels); repeat for several.",
-    ),
+    adjust: list[str] = TEST["adjust"].option([]),
     subgroups: int = typer.Option(
         1, min=1, help="For compare: compare inside so many subgroups of one size."
     ),
