@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _WORDS = (str, date, timedelta)  # what is compared as it is written
+LONGEST_NAME = 200
+"""Characters of a name that is kept: of a data set, of a release."""
 _SHOWN = 60  # characters of a value in a message
 
 
@@ -120,6 +122,12 @@ def text(value: Any, name: str) -> str:
         raise InputError(f"{name} must be text; got {kind_of(value)}: write it in quotes")
     attempt(value.encode, f"{name} must be text that can be written as UTF-8")
     return str(value)
+
+
+def printable(value: Any, name: str) -> None:
+    """Refuse a name to be kept that is not short, printable text."""
+    if not isinstance(value, str) or not 0 < len(value) <= LONGEST_NAME or not value.isprintable():
+        raise InputError(f"{name} must be printable text of 1 to {LONGEST_NAME} characters")
 
 
 def made(value: Any, kind: type | tuple[type, ...], message: str) -> None:

@@ -17,6 +17,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
+from discreet import check
 from discreet.data.source import hashed, is_table
 from discreet.errors import InputError
 from discreet.evidence.core.people import People
@@ -229,7 +230,6 @@ def open_ledger(ledger: LedgerLike | None, dataset: str | None, release_id: str 
             raise InputError("dataset and release_id belong to a ledger: give `ledger` too")
         return None
     from discreet.privacy.ledger import Ledger
-    from discreet.privacy.ledger.payment import check_name
 
     if dataset is None:
         raise InputError(
@@ -237,7 +237,7 @@ def open_ledger(ledger: LedgerLike | None, dataset: str | None, release_id: str 
         )
     for name, value in (("dataset", dataset), ("release_id", release_id)):
         if value is not None:
-            check_name(value, name)
+            check.printable(value, name)
     return ledger if isinstance(ledger, Ledger) else Ledger(ledger)
 
 

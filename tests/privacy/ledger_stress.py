@@ -20,7 +20,9 @@ from pathlib import Path
 from discreet.errors import BudgetError, LedgerError
 from discreet.privacy.events import ZCDP
 from discreet.privacy.filter import Filter
-from discreet.privacy.ledger import Ledger, book, payment
+from discreet.privacy.ledger import Ledger, book
+from discreet.privacy.ledger.chain import DataSet
+from discreet.privacy.ledger.records import MOST_DRAWS
 
 COST = (ZCDP(0.002),)
 TOTAL = Filter(1.0, 1e-6)
@@ -63,11 +65,11 @@ class CheckedBefore(Ledger):
         if self.entry(name, release_id, request) is None:
             self.affords(name, events, neighbours)
         time.sleep(MOMENT)
-        real, payment.refuse_excess = payment.refuse_excess, lambda *_: None
+        real, DataSet.refuse_excess = DataSet.refuse_excess, lambda *_: None
         try:
             return super().pay(name, events, neighbours, request, draw, release_id)
         finally:
-            payment.refuse_excess = real
+            DataSet.refuse_excess = real
 
 
 def torn_append(self, kind, name, content, state, whole=book.Book.append):
@@ -149,15 +151,15 @@ def check(path, told, found):
     found["exhausted"] += len(entries) == MOST
     found["lost charge"] += len((drawn.keys() | shown.keys()) - entries.keys())
     found["shown twice"] += sum(len(set(noises)) > 1 for noises in shown.values())
-    found["drawn too often"] += sum(len(noises) > payment.MOST_DRAWS for noises in drawn.values())
-    found["worn out"] += sum(len(noises) >= payment.MOST_DRAWS for noises in drawn.values())
+    found["drawn too often"] += sum(len(noises) > MOST_DRAWS for noises in drawn.values())
+    found["worn out"] += sum(len(noises) >= MOST_DRAWS for noises in drawn.values())
     for release_id, entry in entries.items():
         if entry.state == "released":
             found["results"] += 1
             result = json.loads(held.stored("cohort", release_id, entry.request))
             found["wrong result"] += any(noise != result for noise in shown.get(release_id, []))
         else:
-            found["lost result"] += len(drawn.get(release_id, [])) < payment.MOST_DRAWS
+            found["lost result"] += len(drawn.get(release_id, [])) < MOST_DRAWS
 
 
 def begin(path, fault):

@@ -11,7 +11,8 @@ import pytest
 
 from discreet.errors import BudgetError, InputError, LedgerError
 from discreet.privacy.events import ZCDP
-from discreet.privacy.ledger import Ledger, file, payment
+from discreet.privacy.ledger import Ledger, file
+from discreet.privacy.ledger.records import MOST_DRAWS
 
 COST = [ZCDP(0.005)]
 ASKED = {"q": 0.1, "data": {"kind": "table", "file": "people.csv", "columns": "c0ffee"}}
@@ -117,7 +118,7 @@ def test_without_a_chosen_id_the_same_request_completes_it_too(ledger):
 
 def test_a_charge_does_not_pay_for_draws_without_end(ledger):
     """Who interrupts on purpose gets no more than a few."""
-    for _ in range(payment.MOST_DRAWS):
+    for _ in range(MOST_DRAWS):
         with pytest.raises(MemoryError):
             pay(ledger, fails)
     with pytest.raises(LedgerError, match="counts as spent"):

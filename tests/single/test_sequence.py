@@ -14,7 +14,9 @@ import discreet
 from budget import assert_mean_at_most, must_fail
 from discreet.classical import online
 from discreet.errors import BudgetError, InputError
-from discreet.privacy.ledger import Ledger, payment
+from discreet.privacy.ledger import Ledger
+from discreet.privacy.ledger.book import Book
+from discreet.privacy.ledger.records import MOST_DRAWS
 from discreet.single import sign, threshold
 
 
@@ -129,7 +131,7 @@ def test_a_question_that_is_always_interrupted_counts_as_no_discovery(trial, mon
     """After its last draw the place has p = 1 in the ledger, and whoever comes next goes on behind it."""
     first = discreet.Sequence(ledger=trial, dataset="trial", method=rule)
     first.ask("up", [1.0] * 300, epsilon=1)
-    interrupted(first, "diet", monkeypatch, payment.MOST_DRAWS - 1)
+    interrupted(first, "diet", monkeypatch, MOST_DRAWS - 1)
     with pytest.raises(InputError, match="'diet' was interrupted"):
         discreet.Sequence(ledger=trial, dataset="trial", method=rule).ask("x", [1.0] * 300, epsilon=1)
     interrupted(first, "diet", monkeypatch, 1)
@@ -168,7 +170,7 @@ def test_an_answer_the_disk_had_no_room_for(trial):
     asked = trial.history("trial")[0].request
     charge = trial.charge("trial", trial.history("trial")[0].events, "replace", asked, "sequence/2")
     with trial._writing() as book:
-        payment.settle(book, charge, "{}", kept=False)
+        book.settle(charge, "{}", kept=False)
     questions.ask("again", [1.0] * 300, epsilon=1)
     assert [asked.answer is None for asked in questions.asked] == [False, True, False]
 
@@ -232,16 +234,16 @@ def test_a_run_the_disk_had_no_room_for_blocks_no_other(tmp_path, monkeypatch):
     ledger = Ledger(tmp_path / "budget.ledger")
     ledger.create("trial", epsilon=5, delta=1e-6)
     questions = discreet.Sequence(q=0.1, method="lond", epsilon=1.0, ledger=ledger, dataset="trial")
-    settle = payment.settle
+    settle = Book.settle
 
     def full(book, reserved, result, *, kept=True):
         if kept and "/run " in reserved.release_id:
             raise sqlite3.OperationalError("database or disk is full")
         return settle(book, reserved, result, kept=kept)
 
-    monkeypatch.setattr(payment, "settle", full)
+    monkeypatch.setattr(Book, "settle", full)
     assert questions.ask("first", np.ones(400)).rejected
-    monkeypatch.setattr(payment, "settle", settle)
+    monkeypatch.setattr(Book, "settle", settle)
     assert questions.ask("second", np.ones(400)).rejected
 
 
@@ -251,7 +253,7 @@ def test_a_run_that_is_paid_for_is_not_lost_to_an_interrupt(tmp_path, monkeypatc
     ledger = Ledger(tmp_path / "budget.ledger")
     ledger.create("trial", epsilon=5, delta=1e-6)
     questions = discreet.Sequence(q=0.1, method="lond", epsilon=1.0, ledger=ledger, dataset="trial")
-    settle, hit = payment.settle, []
+    settle, hit = Book.settle, []
 
     def interrupted(book, reserved, result, *, kept=True):
         if not hit:
@@ -259,7 +261,7 @@ def test_a_run_that_is_paid_for_is_not_lost_to_an_interrupt(tmp_path, monkeypatc
             signal.raise_signal(signal.SIGINT)
         return settle(book, reserved, result, kept=kept)
 
-    monkeypatch.setattr(payment, "settle", interrupted)
+    monkeypatch.setattr(Book, "settle", interrupted)
     with pytest.raises(KeyboardInterrupt):
         questions.ask("first", np.tile([1.0, -1.0], 200))
     spent = ledger.budget("trial").spent

@@ -19,7 +19,6 @@ from discreet.errors import BudgetError, InputError
 from discreet.privacy import events as event_kinds
 from discreet.privacy.events import Gaussian
 from discreet.privacy.ledger.chain import DataSet as State
-from discreet.privacy.ledger.payment import refuse_excess
 from discreet.server import records
 from discreet.server.store.tables import job, purse
 
@@ -143,7 +142,7 @@ def _refuse_excess(state: State, name: str, cost: Gaussian) -> None:
 def _excess(state: State, name: str, cost: Gaussian) -> str:
     """Return the ledger's refusal of a cost, or nothing if it is admitted: a function of the state alone."""
     try:
-        refuse_excess(name, state, (cost,), state.adjacency)
+        state.refuse_excess(name, (cost,), state.adjacency)
     except BudgetError as refusal:
         return str(refusal)
     return ""

@@ -11,7 +11,6 @@ from discreet import check
 from discreet.classical.online import PROMISES, RULES
 from discreet.errors import InputError, LedgerError
 from discreet.privacy.events import Pure
-from discreet.privacy.ledger.payment import is_exhausted
 from discreet.single.asked import Asked, asked_from_json
 from discreet.single.test import EPSILONS, answered, opened, settle_request, statistic
 from discreet.single.threshold import MOVES, Run
@@ -240,7 +239,7 @@ class Sequence:
         for number in count(1):
             place = f"{self.name}/run {number}"
             entry = self._entries().get(place)
-            if entry is not None and (entry.state == "released" or not entry.kept or is_exhausted(entry)):
+            if entry is not None and (entry.state == "released" or not entry.kept or entry.exhausted):
                 continue  # it was begun before, by whomever
             request = self._public | {"run": number}
             if self._pays_for(moves, epsilon, self._ledger, request, place):
@@ -313,7 +312,7 @@ class Sequence:
                     raise InputError(
                         f"sequence {self.name!r} was begun with another q, method or epsilon: keep these"
                     )
-                if is_exhausted(entry):
+                if entry.exhausted:
                     self._give_up(entry)
                 elif not entry.kept:  # whoever asked has it; levels here go on as if nothing was found
                     self._asked.append(self._without_answer(entry))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.lab.bench.timing import interleaved, verdict
 from discreet.privacy.events import Gaussian
-from discreet.privacy.ledger import Ledger, file, payment
+from discreet.privacy.ledger import Ledger, file
 from discreet.privacy.ledger.book import Book
 from discreet.report.text_table import table
 
@@ -63,7 +63,7 @@ def grown(path: Path, rows: int) -> Ledger:
     with file.opened(path) as opened, opened.transaction("IMMEDIATE") as db:
         book = Book.read(db)
         for _ in range(rows - 1):
-            payment.charge(book, "cohort", _COST, "replace", _REQUEST, None)
+            book.charge("cohort", _COST, "replace", _REQUEST, None)
     return ledger
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import json
 import uuid
 from dataclasses import astuple, dataclass, replace
@@ -10,13 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 from discreet import check
 from discreet.errors import InputError, LedgerError
+from discreet.privacy import events as event_kinds
 from discreet.privacy.ledger import chain, file
 from discreet.privacy.ledger.chain import DataSet, digest_of, entry_of, replay
+from discreet.privacy.ledger.records import Charge
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from discreet.privacy.events import Event
     from discreet.privacy.ledger.chain import History
     from discreet.privacy.ledger.records import Entry
 
@@ -153,6 +157,82 @@ class Book:
             (name, entry.release_id, entry.position, settle, entry.interrupted, automatic),
         )
 
+    def charge(
+        self,
+        name: str,
+        events: Sequence[Event],
+        adjacency: str,
+        request: Mapping[str, Any],
+        release_id: str | None,
+    ) -> Charge:
+        """Write the cost of a new release, or refuse."""
+        chosen = uuid.uuid4().hex if release_id is None else release_id
+        check.printable(chosen, "release_id")
+        events = checked(events)
+        content: dict[str, Any] = {
+            "release_id": chosen,
+            "request": json.loads(chain.canonical(plain(request))),
+            "events": [event_kinds.to_dict(event) for event in events],
+            "by": _user(),
+        }
+        if release_id is None:
+            content["automatic"] = True
+        dataset = self.dataset(name)
+        if self.entry(name, chosen) is not None:
+            raise InputError(f"release_id {chosen!r} was already charged; choose a new one")
+        dataset.refuse_excess(name, events, adjacency)
+        row = self.append("charge", name, content, dataset.charged(events))
+        self.note(name, entry_of(row, content))
+        return Charge(name, chosen, row.position, row.hash)
+
+    def again(self, name: str, entry: Entry, events: tuple[Event, ...]) -> Charge:
+        """Write down that an interrupted release is drawn once more, under the charge it has."""
+        if events != entry.events:
+            raise LedgerError(
+                f"release_id {entry.release_id!r} was charged at another cost, by another version of "
+                "discreet, and interrupted. Its charge counts as spent; to release again, choose a new "
+                "release_id"
+            )
+        self.append("again", name, {"release_id": entry.release_id}, self.dataset(name))
+        self.note(name, replace(entry, interrupted=entry.interrupted + 1))
+        return Charge(name, entry.release_id, entry.position, entry.hash)
+
+    def settle(self, reserved: Charge, result: str, *, kept: bool = True) -> str:
+        """Write the hash of a result and, if `kept`, the result; return the hash of the chain after it."""
+        try:
+            json.loads(result.encode())
+        except (AttributeError, ValueError):
+            raise InputError("result must be a JSON text") from None
+        dataset, release_id = self.dataset(reserved.name), reserved.release_id
+        entry = self.entry(reserved.name, release_id)
+        if entry is None or entry.hash != reserved.hash:
+            raise InputError(f"release_id {release_id!r} was not charged to this ledger")
+        if entry.state == "released":
+            raise InputError(f"release_id {release_id!r} has its result, and results are final")
+        content: dict[str, Any] = {"release_id": release_id, "sha256": chain.sha256(result)}
+        if not kept:
+            content["kept"] = False
+            self.db.execute("DELETE FROM room WHERE part = 1")
+        row = self.append("settle", reserved.name, content, dataset.released())
+        self.note(reserved.name, entry, row.position)
+        if kept:
+            self.db.execute("INSERT INTO result VALUES (?, ?)", (row.position, result))
+        return row.hash
+
+    def give_up(self, name: str, release_id: str, result: str) -> str:
+        """Store a result in place of one whose draw was interrupted; return what is stored.
+
+        While a draw runs the file is locked: whoever has the lock knows that nobody draws. `result` must be
+        made of public things alone.
+        """
+        entry = self.entry(name, release_id)
+        if entry is None:
+            raise InputError(f"release_id {release_id!r} was not charged to this ledger")
+        if entry.state == "released":
+            return self.result(name, release_id)
+        self.settle(Charge(name, release_id, entry.position, entry.hash), result)
+        return result
+
     def _row(self, place: int, kind: str, name: str, release_id: str) -> tuple[chain.Row, dict[str, Any]]:
         """Return a row of the chain and its content, if it is what the index says."""
         columns = self.db.execute(
@@ -167,6 +247,22 @@ class Book:
         except (TypeError, ValueError, KeyError):
             pass
         raise broken(f"release_id {release_id!r} is not where the index says")
+
+
+def checked(events: Sequence[Event]) -> tuple[Event, ...]:
+    """Return the events of one release; none at all is a mistake, not a release for free."""
+    listed: tuple[Any, ...] = tuple(check.entries(events, "events"))
+    if not listed or not all(isinstance(event, event_kinds.Event) for event in listed):
+        raise InputError("events must hold privacy events, at least one")
+    return listed
+
+
+def plain(request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a request that JSON can hold."""
+    message = "request must be a mapping of public parameters that JSON can hold"
+    parameters = check.attempt(lambda: dict(request), message)
+    check.attempt(lambda: chain.canonical(parameters), message)
+    return parameters
 
 
 def state_faults(db: sqlite3.Connection, histories: Mapping[str, History]) -> list[str]:
@@ -220,6 +316,15 @@ def broken(fault: str) -> LedgerError:
         f"the ledger was changed or damaged ({fault}); nothing is released on its word: run "
         "`discreet budget verify`, and restore it from a copy"
     )
+
+
+def _user() -> str:
+    """Return who asks, as the system calls them; empty where it does not say."""
+    try:
+        name = getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        return ""
+    return "".join(letter for letter in name if letter.isprintable())[: check.LONGEST_NAME]
 
 
 def _fingerprint(request: Mapping[str, Any]) -> str:

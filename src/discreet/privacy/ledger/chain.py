@@ -10,15 +10,17 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from discreet import check
-from discreet.errors import DiscreetError, InputError, LedgerError
+from discreet.alternative import in_todays_words
+from discreet.errors import BudgetError, DiscreetError, InputError, LedgerError
 from discreet.privacy import events as event_kinds
 from discreet.privacy.events import NEIGHBOURS
-from discreet.privacy.filter import Filter, Sums
-from discreet.privacy.ledger.records import Budget, Entry
+from discreet.privacy.filter import Filter, Sums, has_zcdp
+from discreet.privacy.ledger.records import MOST_DRAWS, Budget, Entry
 
 if TYPE_CHECKING:
     import sqlite3
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
 
 COLUMNS = "position, kind, dataset, time, body, hash"
+_OPTIONS = ("guarantee", "dependence", "cutoffs")  # None where they are of no effect
 CUT = "rows after row {} are missing, or the head record was changed"
 
 
@@ -170,6 +173,30 @@ class DataSet:
         sums = Sums.from_dict(fields["sums"])
         return cls(total, str(fields["neighbours"]), sums, int(fields["settled"]))
 
+    def refuse_excess(self, name: str, events: Sequence[Event], adjacency: str) -> None:
+        """Refuse events that the total does not allow, or that are about other neighbours."""
+        if check.choice(adjacency, "adjacency", tuple(NEIGHBOURS)) != self.adjacency:
+            raise BudgetError(
+                f"the budget of {name!r} is about adjacency {self.adjacency!r}, this release about "
+                f"{adjacency!r}: costs for different neighbours do not add up to one promise. Use a test for "
+                f"{self.adjacency!r}"
+            )
+        if self.filter.admits(self.sums.plus(events)):
+            return
+        slips = [event for event in events if isinstance(event, event_kinds.Approximate) and event.delta]
+        hint = (
+            " Its cost is approximate, which needs a part of delta set aside when the data set is created."
+            if slips and not self.filter.aside
+            else ""
+        )
+        if has_zcdp(events) and self.sums.gaussian:
+            hint = " It is zero-concentrated, and the first release made this budget a sum of Gaussian ones."
+        budget = self.budget(name)
+        raise BudgetError(
+            f"this release would exceed the budget of {name!r}; nothing was spent on it. {budget.meter} "
+            f"{budget.room}{hint}"
+        )
+
     def budget(self, name: str) -> Budget:
         """Return the total and what is spent of it."""
         rule, sums = self.filter, self.sums
@@ -235,6 +262,38 @@ def entry_of(row: Row, body: dict[str, Any]) -> Entry:
     request = dict(body["request"])
     by = str(body.get("by", ""))
     return Entry(row.position, row.time, release_id, request, events, "charged", row.hash, automatic, by=by)
+
+
+def is_settled(entry: Entry, request: Mapping[str, Any]) -> bool:
+    """Tell whether a charge has its result; refuse another request, and one interrupted too often."""
+    differs = sorted(name for name in {*request, *entry.request} if _differs(name, request, entry.request))
+    if differs:
+        raise InputError(
+            f"release_id {entry.release_id!r} stands for a request with other parameters "
+            f"({', '.join(differs)}); choose a new one"
+        )
+    if entry.exhausted:
+        raise LedgerError(
+            f"release_id {entry.release_id!r} was interrupted {MOST_DRAWS} times while it was drawn. Its "
+            "charge counts as spent; to release again, choose a new release_id"
+        )
+    return entry.state == "released"
+
+
+def _differs(name: str, asked: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
+    """Tell whether two requests differ in one parameter; of the data only what both say is compared.
+
+    A file that is gone has no columns any more, and earlier versions said nothing about the data.
+    """
+    now, then = asked.get(name), before.get(name)
+    if name == "test" and isinstance(then, Mapping):  # earlier versions wrote `sides`
+        then = in_todays_words(cast("Mapping[str, Any]", then))
+    if name in _OPTIONS and now is None:  # of no effect; earlier versions wrote its default down
+        return False
+    if name == "data":
+        both = sorted({*(now or ())} & {*(then or ())})
+        now, then = ([(request or {})[key] for key in both] for request in (now, then))
+    return canonical(now) != canonical(then)
 
 
 def digest_of(row: Row) -> str | None:

@@ -10,7 +10,6 @@ from discreet import check
 from discreet.errors import InputError, LedgerError
 from discreet.privacy.ledger import chain, file
 from discreet.privacy.ledger.chain import DataSet, replay
-from discreet.privacy.ledger.payment import check_name
 from discreet.privacy.ledger.records import Paid, Verdict
 from discreet.privacy.ledger.steps import Steps
 from discreet.privacy.ledger.verify import verdict
@@ -96,7 +95,7 @@ class Ledger(Steps):
         InputError
             The ledger has a data set of this name.
         """
-        check_name(name, "name")
+        check.printable(name, "name")
         total = {"epsilon": epsilon, "delta": delta, "aside": aside, "neighbours": adjacency}
         made = DataSet.create(total)
         with self._writing(create=True) as book:

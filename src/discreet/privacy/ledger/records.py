@@ -9,9 +9,13 @@ from typing import TYPE_CHECKING, Any
 from discreet.privacy.events import NEIGHBOURS, down
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from discreet.privacy.events import Event
+    from discreet.privacy.ledger.chain import DataSet
+
+MOST_DRAWS = 8
+"""Draws that one charge pays for, all but the last one interrupted, and so not shown to anybody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +102,11 @@ class Entry:
     by: str = ""
     kept: bool = True
 
+    @property
+    def exhausted(self) -> bool:
+        """Whether it was interrupted so often that it pays for no further draw."""
+        return self.state != "released" and self.interrupted + 1 >= MOST_DRAWS
+
 
 @dataclass(frozen=True, slots=True)
 class Charge:
@@ -122,6 +131,19 @@ class Paid:
     hash: str
     fresh: bool
     kept: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Reserved:
+    """A release that may be drawn, its cost being on disk, or one that has its result, `paid`.
+
+    `state` is that of its data set after the charge; `store` takes what was drawn, a JSON text.
+    """
+
+    charge: Charge
+    state: DataSet
+    store: Callable[[str], Paid]
+    paid: Paid | None = None
 
 
 @dataclass(frozen=True, slots=True)

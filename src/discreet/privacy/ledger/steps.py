@@ -1,26 +1,34 @@
-"""The steps that a release takes with a ledger: looked up, reserved, drawn, stored.
+"""The steps that a release takes with a ledger: looked up, its cost reserved, drawn, stored, under one lock.
 
-`Ledger` has them from here. Its owner needs `Ledger.pay` alone; the library takes one step at a time.
+`Ledger` has them from here. Its owner needs `Ledger.pay` alone; the library takes one step at a time. Their
+order, and why a kill at any point loses neither charge nor result: docs/proofs/ledger.
 """
 
 from __future__ import annotations
 
+import signal
 import sqlite3
+import threading
 from contextlib import closing, contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 from discreet import check
-from discreet.privacy.ledger import file, payment
-from discreet.privacy.ledger.book import Book
-from discreet.privacy.ledger.records import Charge
+from discreet.privacy.ledger import file
+from discreet.privacy.ledger.book import Book, checked, plain
+from discreet.privacy.ledger.chain import is_settled
+from discreet.privacy.ledger.records import Charge, Paid, Reserved
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping, Sequence
     from os import PathLike
+    from types import FrameType
 
     from discreet.privacy.events import Event
-    from discreet.privacy.ledger.payment import Reserved
     from discreet.privacy.ledger.records import Entry
+
+
+_ROOM = 2**15  # bytes: several times what a row, its state and its index can take
 
 
 class Steps:
@@ -70,7 +78,7 @@ class Steps:
             They would, or they are about others than the total is.
         """
         with self._reading() as book:
-            payment.refuse_excess(name, book.dataset(name), payment.checked(events), adjacency)
+            book.dataset(name).refuse_excess(name, checked(events), adjacency)
 
     def entry(self, name: str, release_id: str | None, request: Mapping[str, object]) -> Entry | None:
         """Return the charge that such a release would not have to make again, or None.
@@ -92,7 +100,7 @@ class Steps:
         with self._reading() as book:
             book.dataset(name)
             chosen = None if release_id is None else check.text(release_id, "release_id")
-            return book.find(name, chosen, payment.plain(request))
+            return book.find(name, chosen, plain(request))
 
     def stored(self, name: str, release_id: str, request: Mapping[str, object]) -> str | None:
         """Return the stored result of the same request, or None if it has none yet.
@@ -121,7 +129,7 @@ class Steps:
         with self._reading() as book:
             book.dataset(name)
             entry = book.entry(name, check.text(release_id, "release_id"))
-            if entry is None or not payment.is_settled(entry, payment.plain(request)):
+            if entry is None or not is_settled(entry, plain(request)):
                 return None
             return book.result(name, release_id)
 
@@ -151,12 +159,12 @@ class Steps:
             called with what was drawn.
         """
         with file.opened(self.path) as ledger:
-            reserved = payment.reserve(ledger, name, events, adjacency, request, release_id)
+            reserved = _reserve(ledger, name, events, adjacency, request, release_id)
             if reserved.paid is not None:
                 yield reserved
                 return
             # The lock is kept: while this process lives, nobody takes the reservation for an interrupted one.
-            with payment.held_back() as pressed:
+            with _held_back() as pressed:
                 yield reserved
         if pressed:
             raise KeyboardInterrupt(
@@ -184,7 +192,7 @@ class Steps:
             Proof that the release may be drawn, for `settle`.
         """
         with self._writing() as book:
-            return payment.charge(book, name, events, adjacency, request, release_id)
+            return book.charge(name, events, adjacency, request, release_id)
 
     def settle(self, charge: Charge, result: str) -> str:
         """Take the last step of `Ledger.pay` alone: store the result, once and for all.
@@ -203,7 +211,7 @@ class Steps:
         """
         check.made(charge, Charge, "charge must be what Ledger.charge returned")
         with self._writing() as book:
-            return payment.settle(book, charge, result)
+            return book.settle(charge, result)
 
     def give_up(self, name: str, release_id: str, result: str) -> str:
         """Store `result`, made of public things alone, for a release whose draw was interrupted.
@@ -226,7 +234,7 @@ class Steps:
         """
         with self._writing() as book:
             book.dataset(name)
-            return payment.give_up(book, name, check.text(release_id, "release_id"), result)
+            return book.give_up(name, check.text(release_id, "release_id"), result)
 
     @contextmanager
     def _reading(self) -> Generator[Book]:
@@ -247,3 +255,73 @@ class Steps:
             ledger.transaction("IMMEDIATE", create=create) as db,
         ):
             yield Book.read(db)
+
+
+def _reserve(
+    ledger: file.Open,
+    name: str,
+    events: Sequence[Event],
+    adjacency: str,
+    request: Mapping[str, object],
+    release_id: str | None,
+) -> Reserved:
+    """Write the cost of a release to disk and keep the lock; or find its result, if it has one.
+
+    A release that was interrupted keeps the charge it has.
+    """
+    request = plain(request)
+    if release_id is not None:
+        check.printable(release_id, "release_id")
+    with ledger.transaction("IMMEDIATE", keep=True) as db:
+        Book.read(db).dataset(name)
+        db.execute("INSERT OR IGNORE INTO room VALUES (1, randomblob(?)), (2, randomblob(?))", (_ROOM, _ROOM))
+    with ledger.transaction("IMMEDIATE") as db:
+        book = Book.read(db)
+        entry = book.find(name, release_id, request)
+        paid = None
+        if entry is None:
+            reserved = book.charge(name, events, adjacency, request, release_id)
+        elif is_settled(entry, request):
+            reserved = Charge(name, entry.release_id, entry.position, entry.hash)
+            paid = Paid(book.result(name, entry.release_id), entry.settled, fresh=False)
+        else:
+            reserved = book.again(name, entry, checked(events))
+        if paid is None:
+            # Both parts are written anew, so that the journal has more room than giving up one of them takes.
+            db.execute("UPDATE room SET space = randomblob(?)", (_ROOM,))
+        return Reserved(reserved, book.dataset(name), partial(_store, ledger, reserved), paid)
+
+
+def _store(ledger: file.Open, reserved: Charge, result: str) -> Paid:
+    """Store the result; where it does not fit, its hash alone, for which there is room."""
+    try:
+        with ledger.transaction("IMMEDIATE") as db:
+            return Paid(result, Book.read(db).settle(reserved, result), fresh=True)
+    except sqlite3.Error:
+        # The charge is on disk, so the result may be shown; but then it must never be drawn again.
+        with ledger.transaction("IMMEDIATE") as db:
+            return Paid(result, Book.read(db).settle(reserved, result, kept=False), fresh=True, kept=False)
+
+
+@contextmanager
+def _held_back() -> Generator[list[int]]:
+    """Hold Ctrl-C back while a release is drawn and stored; a second one passes.
+
+    Yields a list that is empty until it is pressed. Without a handler of Python's, nothing is held.
+    """
+    held: list[int] = []
+    handler = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(handler):
+        yield held
+        return
+
+    def hold(number: int, frame: FrameType | None) -> None:
+        if held:
+            handler(number, frame)
+        held.append(number)
+
+    signal.signal(signal.SIGINT, hold)
+    try:
+        yield held
+    finally:
+        signal.signal(signal.SIGINT, handler)

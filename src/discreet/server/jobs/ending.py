@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import and_, or_, select, update
 
 from discreet.errors import InputError
-from discreet.privacy.ledger.payment import MOST_DRAWS
+from discreet.privacy.ledger.records import MOST_DRAWS
 from discreet.server import audit, records
 from discreet.server.datasets import registry
 from discreet.server.jobs.grid import grid_of

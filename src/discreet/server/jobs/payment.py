@@ -20,8 +20,9 @@ from discreet.privacy.account import squared_mu
 from discreet.privacy.events import Approximate
 from discreet.privacy.filter import has_zcdp
 from discreet.privacy.ledger import Charge, Ledger, Paid, chain
+from discreet.privacy.ledger.book import checked
 from discreet.privacy.ledger.chain import DataSet as State
-from discreet.privacy.ledger.payment import MOST_DRAWS, Reserved, checked
+from discreet.privacy.ledger.records import MOST_DRAWS, Reserved
 from discreet.server import audit, budget, records
 from discreet.server.jobs.grid import grid_of
 from discreet.server.jobs.queue import mine
