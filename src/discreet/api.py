@@ -15,7 +15,8 @@ from discreet.evidence.core.evidence import Evidence
 from discreet.evidence.core.protocol import check_test, is_recognisable
 from discreet.gather import gathered
 from discreet.measure import measuring
-from discreet.methods.parameters import TEXTS, Parameters
+from discreet.methods.method import Parameters
+from discreet.methods.parameters import TEXTS
 from discreet.methods.registry import METHODS
 from discreet.request import about_data, about_evidence
 

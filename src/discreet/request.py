@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from discreet.evidence.core.pending import Pending
     from discreet.evidence.core.protocol import Test
     from discreet.evidence.core.sharded import Sharded
-    from discreet.methods.parameters import Parameters
+    from discreet.methods.method import Parameters
     from discreet.privacy.events import Event
     from discreet.privacy.ledger import Charge, Ledger, Paid
     from discreet.privacy.ledger.chain import DataSet

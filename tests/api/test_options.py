@@ -15,7 +15,9 @@ import discreet
 from discreet import methods
 from discreet.cli import app
 from discreet.evidence.core.registry import own_classes
-from discreet.methods.parameters import OPTIONS, TEXTS, Parameters
+from discreet.methods import method as asking
+from discreet.methods.method import Parameters
+from discreet.methods.parameters import TEXTS
 from discreet.methods.registry import METHODS
 from discreet.sklearn import PrivateSelectFdr
 from discreet.typing import MethodName
@@ -29,7 +31,7 @@ TWO = np.column_stack([np.arange(60) % 2, TABLE])
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("option", OPTIONS)
+@pytest.mark.parametrize("option", asking.options())
 def test_every_option_works_or_is_refused(method, option):
     """Also one given at its default, by release, discover, private_bh and scikit-learn's interface."""
     asked = {**ASK, "method": method, option: GIVEN[option]}
@@ -201,7 +203,7 @@ def test_the_registry_is_what_is_typed_and_what_is_there():
     ]
     assert {function.split(".")[2] for function in functions if function} == folders
     assert all(callable(locate(function.replace(":", "."))) for function in functions if function)
-    assert {*OPTIONS} < {*TEXTS}
+    assert {*asking.options()} < {*TEXTS}
     for method in METHODS.values():
         assert method.about
         assert {*method.defaults} <= {*method.options}

@@ -22,7 +22,7 @@ from discreet.cli import app
 from discreet.cli.options import BELONGING, DISCOVER, SWITCHES
 from discreet.cli.plan_file import OWN
 from discreet.evidence.core.registry import own_classes, own_names
-from discreet.methods.parameters import Parameters
+from discreet.methods.method import Parameters
 from discreet.privacy.ledger import Ledger
 
 RUN = CliRunner()

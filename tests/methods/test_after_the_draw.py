@@ -8,7 +8,7 @@ import pytest
 
 from discreet.evidence.core.covariates import Covariates
 from discreet.evidence.core.people import People, Question
-from discreet.methods.parameters import Parameters
+from discreet.methods.method import Parameters
 from discreet.methods.registry import METHODS
 from discreet.noise import entropy
 

@@ -12,7 +12,7 @@ import discreet
 from discreet.block import Block
 from discreet.errors import InputError
 from discreet.methods.first_look import SHARE, ready_after_look
-from discreet.methods.parameters import Parameters
+from discreet.methods.method import Parameters
 from discreet.methods.registry import METHODS
 from discreet.privacy.account import account
 from discreet.privacy.curves import gaussian_budget

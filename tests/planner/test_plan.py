@@ -13,7 +13,7 @@ from budget import assert_mean_at_most, must_fail
 from discreet.cli import app
 from discreet.data.source import open_source
 from discreet.errors import DiscreetError
-from discreet.methods.parameters import Parameters
+from discreet.methods.method import Parameters
 from discreet.planner import comparison
 from discreet.planner.arguments import columns_of
 from discreet.planner.forecast import columns_of_table

@@ -16,7 +16,7 @@ from discreet.data.tables.person import Person
 from discreet.errors import InputError, perhaps
 from discreet.evidence.core.genetic import RARE
 from discreet.evidence.core.registry import find_test, make_test
-from discreet.methods.parameters import Parameters
+from discreet.methods.method import Parameters
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

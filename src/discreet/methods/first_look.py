@@ -16,8 +16,7 @@ from discreet.privacy.events import Gaussian, gaussian_events
 
 if TYPE_CHECKING:
     from discreet.evidence.core.pending import Pending
-    from discreet.methods.method import Method
-    from discreet.methods.parameters import Parameters
+    from discreet.methods.method import Method, Parameters
     from discreet.report.release import Release
 
 SHARE = 0.004

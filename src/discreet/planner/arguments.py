@@ -10,7 +10,7 @@ from discreet.data.tables.columns import hypotheses_of
 from discreet.errors import InputError
 from discreet.evidence.compare import Compare
 from discreet.evidence.core.arguments import share as in_half
-from discreet.methods.parameters import Parameters
+from discreet.methods.method import Parameters
 from discreet.methods.registry import METHODS as PRIVATE
 from discreet.planner.cohort import Cohort, Column
 from discreet.planner.invent import Setting

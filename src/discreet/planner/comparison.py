@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evidence.core.people import People
-    from discreet.methods.parameters import Parameters
+    from discreet.methods.method import Parameters
     from discreet.planner.cohort import Cohort
 
 ENTRIES = 4_000_000

@@ -12,7 +12,7 @@ from discreet.planner.run import plan
 
 if TYPE_CHECKING:
     from discreet.data.tables.reading import TableReading
-    from discreet.methods.parameters import Parameters
+    from discreet.methods.method import Parameters
     from discreet.planner.record import Plan
     from discreet.typing import Planned
 

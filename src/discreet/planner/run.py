@@ -13,7 +13,8 @@ from discreet.docstrings import documented
 from discreet.errors import InputError
 from discreet.evidence.compare import Compare
 from discreet.evidence.core.arguments import alternative_of
-from discreet.methods.parameters import TEXTS, refuse_idle
+from discreet.methods.method import refuse_idle
+from discreet.methods.parameters import TEXTS
 from discreet.planner.arguments import (
     OF_ADJUSTED,
     OF_SCORES,

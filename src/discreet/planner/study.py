@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evidence.core.certificate import Certificate, Null
-    from discreet.methods.parameters import Parameters
+    from discreet.methods.method import Parameters
     from discreet.planner.invent import Setting
 
 METHODS = {

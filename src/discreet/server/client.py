@@ -15,7 +15,7 @@ from urllib.parse import quote
 from discreet import check
 from discreet.errors import BudgetError, DiscreetError, InputError
 from discreet.evidence.core.protocol import described, plain
-from discreet.methods.parameters import Parameters
+from discreet.methods.method import Parameters
 from discreet.report.release import Release
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import pytest
 from discreet.evidence.core.covariates import Covariates
 from discreet.methods.all.adjusted import balance, measure
 from discreet.methods.all.method import ready_all
-from discreet.methods.parameters import Parameters
+from discreet.methods.method import Parameters
 from discreet.privacy.account import account
 
 ANSWERS = ("mixed", "noise", "wild", "truth", "more", "less")

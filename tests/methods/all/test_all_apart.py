@@ -10,7 +10,7 @@ from discreet.methods.all import learn, method, sums
 from discreet.methods.all.method import ready_all
 from discreet.methods.all.record import Learned
 from discreet.methods.all.rows import FINE, LARGEST, Rows
-from discreet.methods.parameters import Parameters
+from discreet.methods.method import Parameters
 
 ASKED = Parameters(q=0.1, epsilon=1.0, delta=1e-6, method="all")
 PEOPLE, COLUMNS, SHIFT = 20_000, 200, 0.06  # a column that differs by this is about 6 deviations from 0

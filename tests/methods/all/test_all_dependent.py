@@ -6,7 +6,7 @@ import pytest
 from discreet.evidence.core.people import People, Question
 from discreet.methods.all import clipping, learn, method, sums
 from discreet.methods.all.method import ready_all
-from discreet.methods.parameters import Parameters
+from discreet.methods.method import Parameters
 
 ASKED = Parameters(q=0.1, epsilon=1.0, delta=1e-6, method="all")
 SETTINGS = ((5, 0.5, 0.5), (5, 0.9, 1.0), (20, 0.5, 0.5), (20, 0.6, 1.5))

@@ -12,7 +12,7 @@ from discreet import gather
 from discreet.gather import gathered
 from discreet.methods.all import sums
 from discreet.methods.all.method import ready_all
-from discreet.methods.parameters import Parameters
+from discreet.methods.method import Parameters
 
 ANSWERS = ["a", "b", "c", "d"]
 

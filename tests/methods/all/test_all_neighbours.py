@@ -12,7 +12,7 @@ import pytest
 from discreet.evidence.core.people import People, Question
 from discreet.methods.all.method import ready_all
 from discreet.methods.focus.method import ready_focus
-from discreet.methods.parameters import Parameters
+from discreet.methods.method import Parameters
 from discreet.privacy.account import account
 
 READY = {"all": ready_all, "proved": ready_all, "focus": ready_focus}

@@ -7,7 +7,7 @@ import pytest
 import discreet
 from discreet.errors import InputError
 from discreet.methods.all.scores import ready_scores
-from discreet.methods.parameters import Parameters
+from discreet.methods.method import Parameters
 
 ASKED = Parameters(q=0.1, epsilon=1.0, delta=1e-6, method="all")
 

@@ -9,7 +9,7 @@ from discreet.evidence.core.people import People, Question
 from discreet.methods.all import after, sums
 from discreet.methods.all.method import ready_all
 from discreet.methods.all.rows import Columns, Scaling
-from discreet.methods.parameters import Parameters
+from discreet.methods.method import Parameters
 
 ASKED = Parameters(q=0.1, epsilon=10.0, delta=1e-6, method="all")
 COLUMNS = 12

@@ -8,7 +8,7 @@ from discreet.methods.all import sums, where
 from discreet.methods.all.after import OF_ZEROS_AND_ONES
 from discreet.methods.all.method import ready_all
 from discreet.methods.all.rows import Columns
-from discreet.methods.parameters import Parameters
+from discreet.methods.method import Parameters
 
 RHO, PEOPLE, COPIES = 0.028, 5_000, 4
 LAWS = {

@@ -10,7 +10,7 @@ import pytest
 from discreet.evidence.core.people import People
 from discreet.methods.all.method import ready_all
 from discreet.methods.focus.method import ready_focus
-from discreet.methods.parameters import Parameters
+from discreet.methods.method import Parameters
 
 HALVED = ("learn_where", "learn_means")  # spend half of their share, as who leaves moves them as much
 READY = {"all": ready_all, "proved": ready_all, "focus": ready_focus}

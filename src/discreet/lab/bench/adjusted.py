@@ -12,7 +12,7 @@ from discreet.classical.step_up import adaptive_bh
 from discreet.evidence.compare import Compare
 from discreet.gather import gathered
 from discreet.lab.bench.timing import verdict
-from discreet.methods.parameters import Parameters
+from discreet.methods.method import Parameters
 from discreet.methods.registry import METHODS
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from discreet.api import release
 from discreet.evidence.core.compared import compared
 from discreet.lab.bench.moments import DELTA, Q, not_private
 from discreet.lab.bench.rival import by_hand
-from discreet.methods.parameters import Parameters
+from discreet.methods.method import Parameters
 from discreet.methods.registry import METHODS
 
 if TYPE_CHECKING:

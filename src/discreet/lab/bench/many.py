@@ -14,7 +14,7 @@ from discreet.evidence.core.evidence import Evidence, Numbered
 from discreet.evidence.core.sharded import Part, Sharded
 from discreet.lab.memory import most_memory
 from discreet.methods.aware.method import ready_aware
-from discreet.methods.parameters import Parameters
+from discreet.methods.method import Parameters
 
 if TYPE_CHECKING:
     from discreet.report.release import Release

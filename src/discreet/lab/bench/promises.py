@@ -22,9 +22,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from discreet.methods.parameters import Guarantee
     from discreet.report.release import Release
-    from discreet.typing import Protect
+    from discreet.typing import Guarantee, Protect
 
     Floats = NDArray[np.float64]
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from discreet.methods.all.clipping import Reach
     from discreet.methods.all.record import Groups, Learned
     from discreet.methods.all.rows import Box
-    from discreet.methods.parameters import Parameters
+    from discreet.methods.method import Parameters
     from discreet.report.release import Release
 
 APPROXIMATE = (

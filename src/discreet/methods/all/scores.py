@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from discreet.evidence.core.certificate import Null
     from discreet.evidence.core.evidence import Evidence
-    from discreet.methods.parameters import Parameters
+    from discreet.methods.method import Parameters
     from discreet.report.release import Release
 
 _FINE = 20  # 2**20 steps to one sensitivity: the rounding of a million scores adds a thousandth to the noise

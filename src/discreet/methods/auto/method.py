@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evidence.core.sharded import Sharded
-    from discreet.methods.method import Method
-    from discreet.methods.parameters import Parameters
+    from discreet.methods.method import Method, Parameters
     from discreet.typing import MethodName
 
 _STRENGTHS = (1.0, 1.4, 2.0, 3.0, 5.0)  # times what is found without privacy

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from discreet.evidence.core.certificate import Null
     from discreet.evidence.core.evidence import Evidence
     from discreet.methods.aware.shortfall import Steps
-    from discreet.methods.parameters import Parameters
+    from discreet.methods.method import Parameters
     from discreet.noise.laws import Law
     from discreet.report.release import Release
     from discreet.selection.contest.drawn import Drawn

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.people import People
     from discreet.methods.all.record import Budget
-    from discreet.methods.parameters import Parameters
+    from discreet.methods.method import Parameters
     from discreet.report.release import Release
 
 

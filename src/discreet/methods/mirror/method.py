@@ -22,7 +22,7 @@ from discreet.selection.values import gaussian_noise
 
 if TYPE_CHECKING:
     from discreet.evidence.core.evidence import Evidence
-    from discreet.methods.parameters import Parameters
+    from discreet.methods.method import Parameters
     from discreet.report.release import Release
 
 _SHARES = (0.2, 0.5, 0.3)  # of the budget: the count, the selection, the signs

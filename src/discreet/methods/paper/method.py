@@ -17,7 +17,7 @@ from discreet.selection.values import laplace_noise
 if TYPE_CHECKING:
     from discreet.evidence.core.certificate import Certificate, Null
     from discreet.evidence.core.evidence import Evidence
-    from discreet.methods.parameters import Parameters
+    from discreet.methods.method import Parameters
     from discreet.report.release import Release
     from discreet.selection.scales import NoisePlan
     from discreet.typing import TopK

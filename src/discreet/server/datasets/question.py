@@ -20,7 +20,7 @@ from discreet.errors import DiscreetError, InputError, perhaps
 from discreet.evidence.compare import Compare
 from discreet.evidence.core.protocol import described
 from discreet.evidence.pairs import Pairs
-from discreet.methods.parameters import Parameters
+from discreet.methods.method import Parameters
 from discreet.privacy.curves import gaussian_budget
 from discreet.privacy.events import Gaussian
 from discreet.privacy.ledger import chain

@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import Any, get_args, get_origin
 
 from discreet import typing as aliases
-from discreet.methods.parameters import Parameters
+from discreet.methods.method import Parameters
 from discreet.server.datasets.metadata import GENETIC, OFFERED
 from discreet.version import __version__
 

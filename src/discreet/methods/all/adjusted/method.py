@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from discreet.evidence.core.people import People
     from discreet.methods.all.adjusted.balance import Balance
     from discreet.methods.all.adjusted.measure import Parts
-    from discreet.methods.parameters import Parameters
+    from discreet.methods.method import Parameters
     from discreet.report.release import Release
 
 APPROXIMATE = (

@@ -16,7 +16,7 @@ from discreet.report.parts import BY_QUESTION, FdrPromise, Told, Values, stronge
 
 if TYPE_CHECKING:
     from discreet.evidence.core.people import People
-    from discreet.methods.parameters import Parameters
+    from discreet.methods.method import Parameters
     from discreet.report.release import Release
 
 FAILURE = 0.02
