@@ -16,6 +16,7 @@ import numpy as np
 
 from discreet.methods.all import sums
 from discreet.methods.all.record import Noisy
+from discreet.methods.all.rows import FINE
 from discreet.methods.focus import method as focus
 
 if TYPE_CHECKING:
@@ -64,10 +65,16 @@ class Record:
             answer = self.before.steps[len(self.steps)].answer
         where = sys._getframe(1).f_code.co_name
         if where == "measure":
-            names = PROVED if "proved" in sys._getframe(1).f_globals["__name__"] else MAIN
-            where = names[sum(step.name in names for step in self.steps) % len(names)]
+            where = self._measured(sys._getframe(1).f_globals["__name__"], unit)
         self.steps.append(Step(where, exact, (sensitivity, rho, unit), answer))
         return answer
+
+    def _measured(self, module: str, unit: float) -> str:
+        """Return what is measured: known by its unit, and contrasts by the sums that come before them."""
+        if "proved" in module:
+            return PROVED[sum(step.name in PROVED for step in self.steps) % len(PROVED)]
+        known = {1 / FINE: "sums", 1 / FINE**2: "squares"}
+        return known.get(unit, "contrast" if self.steps[-1].name == "sums" else "weights")
 
     def choose(self, evidence: Any, count: int, rho: float) -> np.ndarray:
         """Stand in for `select_largest`."""

@@ -49,6 +49,29 @@ def lopsided(rng: np.random.Generator) -> People:
     return People(["a", "b", "c"], questions, "two-sided", "columns", values, group)
 
 
+def two_centres(rng: np.random.Generator) -> tuple[People, People]:
+    """Return people whose groups are 2 to 8 deviations apart in a few columns, and a neighbour of theirs.
+
+    Somebody of the smaller group is far on the other group's side in half of these columns, the neighbour in
+    the other half: around two centres, no entries are larger.
+    """
+    rows, columns, half = 200, 20, int(rng.integers(1, 3))
+    group = (np.arange(rows) < rows * rng.uniform(0.1, 0.25)).astype(np.int8)
+    apart = np.zeros(columns)
+    apart[: 2 * half] = rng.uniform(2, 8, 2 * half) * rng.choice([-1.0, 1.0], 2 * half)
+    values = rng.normal(size=(rows, columns)) + apart * group[:, None]
+    questions = tuple(Question(f"q{place}", slice(place, place + 1), False) for place in range(columns))
+    names = [f"h{place}" for place in range(columns)]
+    protect = str(rng.choice(["everything", "columns"]))
+    both = []
+    for some in (slice(half), slice(half, 2 * half)):
+        values = values.copy()
+        values[0] = apart
+        values[0, some] = -1e3 * np.sign(apart[some])
+        both.append(People(names, questions, "two-sided", protect, values, group))  # type: ignore[arg-type]
+    return both[0], both[1]
+
+
 def row_of(rng: np.random.Generator, questions: Any, styles: Any = None) -> np.ndarray:
     """Return one person's entries; styles: tame, extreme, odd, missing, constant."""
     row: list[float] = []

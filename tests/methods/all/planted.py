@@ -191,7 +191,14 @@ def two_centres_without_a_ball(patch: Any) -> None:
     everywhere(patch, clipping.can_be_apart, lambda *_: True)
 
 
+def two_centres_charged_as_one(patch: Any) -> None:
+    """Forget that entries around two centres are larger by the distance of these."""
+    real = method._reach
+    patch.setattr(method, "_reach", lambda people, known: real(people, replace(known, apart=0 * known.apart)))
+
+
 FAULTS = (
+    two_centres_charged_as_one,
     two_centres_without_a_ball,
     entries_clipped_but_not_rows,
     squares_charged_as_sums,

@@ -92,7 +92,11 @@ def test_a_planted_fault_is_found(fault, monkeypatch):
 def refuted(seed):
     """Say whether a few tables are enough to tell that something is wrong."""
     try:
-        return max(moved(seed + 100, "all", 6).values()) > audit.ROOM or max(lopsided(seed)) > audit.ROOM
+        return (
+            max(moved(seed + 100, "all", 6).values()) > audit.ROOM
+            or max(lopsided(seed)) > audit.ROOM
+            or max(two_centres(seed).values()) > audit.ROOM
+        )
     except AssertionError:
         return True
 
@@ -111,6 +115,21 @@ def lopsided(seed):
 def test_columns_with_other_shares_of_the_groups():
     """Where entries are missing in one group alone, labels weigh by column; that is paid for."""
     assert max(lopsided(1)) <= audit.ROOM
+
+
+def two_centres(seed):
+    """Return the shares of the sensitivities that are moved where the groups are far apart."""
+    rng = np.random.default_rng(seed)
+    people, other = nasty_people.two_centres(rng)
+    request = asked("all", 100.0)
+    return audit.ratios(lambda table: ready_all(table, request).draw(), people, [other], rng, "truth")
+
+
+def test_entries_around_two_centres():
+    """They are larger than around one by how far these are apart: squares move by most of what is paid."""
+    found = [two_centres(seed) for seed in range(20)]
+    assert max(max(steps.values()) for steps in found) <= audit.ROOM
+    assert min(steps["squares"] for steps in found) > 0.6
 
 
 @pytest.mark.slow
