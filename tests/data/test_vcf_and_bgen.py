@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
+
 import numpy as np
 import pytest
 
 import discreet
 from discreet.block import Block
-from discreet.data.plink import converted
+from discreet.data.plink import convert_process, converted
 from discreet.data.plink.convert_process import bgen_calls, vcf_calls
 from discreet.errors import InputError, MissingExtraError
 
@@ -181,3 +183,33 @@ def test_a_reader_that_crashes_ends_no_more_than_itself(tmp_path, monkeypatch):
     monkeypatch.setattr(converted, "_run", lambda _: (-11, b""))
     with pytest.raises(InputError, match="damaged"):
         discreet.measure(write_vcf(tmp_path / "c.vcf"), TEST)
+
+
+@pytest.mark.parametrize("name", ["p7\0", "p7\tp", "p\n7"])
+@pytest.mark.parametrize("ending", [".vcf", ".bcf"])
+def test_a_name_takes_nobody_else_away(tmp_path, name, ending):
+    """A null character, a tab or a line break in somebody's name: refused, where the library reads on."""
+    path = write_vcf(tmp_path / "c.vcf", names=[f"person{i}" for i in range(PEOPLE)])
+    if ending == ".bcf":
+        lines = cyvcf2.VCF(str(path))
+        writer = cyvcf2.Writer(str(tmp_path / "c.bcf"), lines, mode="wb")
+        for line in lines:
+            writer.write_record(line)
+        writer.close()
+        path = tmp_path / "c.bcf"
+        path.write_bytes(gzip.decompress(path.read_bytes()))
+    assert convert_process.check_entries(path) == PEOPLE
+    path.write_bytes(path.read_bytes().replace(b"person7", name.encode().ljust(7, b"x")))
+    with pytest.raises(InputError, match="damaged"):
+        discreet.measure(path, discreet.Proportion(null=0.3))
+
+
+@pytest.mark.parametrize("entry", ["0/1\t0/1", "0/1\0", "\0", ""])
+def test_an_entry_is_nobody_elses(tmp_path, entry):
+    """A tab or a null character in somebody's entry makes no other entries theirs: the line is refused."""
+    path = write_vcf(tmp_path / "c.vcf")
+    head, body = path.read_text().split("\tp44\n")
+    first, rest = body.split("\t0|1\t", 1)
+    path.write_text(f"{head}\tp44\n{first}\t{entry}\t{rest}")
+    with pytest.raises(InputError, match="damaged"):
+        discreet.measure(path, discreet.Proportion(null=0.3))

@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import questions
 
 import discreet
-from discreet.data.plink.plink import STRATUM
+from discreet.data.plink.plink import PHENOTYPE, STRATUM
 from discreet.lab.cohort import pack
 
 if TYPE_CHECKING:
@@ -51,7 +52,8 @@ CHANCES = (
     *((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0), _NONE, (0.5, 0.5, 0.0)),
     *((0.9, 0.1, 0.0), (0.88, 0.12, 0.0), (0.0, 0.08, 0.92), (0.5, 0.0, 0.5), (0.34, 0.33, 0.33)),
 )
-TESTS = ("Allelic", "Trend", "Genotypic", "Score", "TwoGroups", "RankSum", "Mean", "Correlation", "Vote")
+TESTS = [name for name, kind in questions.TESTS.items() if "genotypes" in kind.sources]
+COVARIATES = {"age": (17.0, 90.0), "arm": ("a", "b", "c")}
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,7 @@ class Someone:
     phenotype: str
     stratum: str
     genotypes: tuple[int, ...]
+    covariates: tuple[str, str] = ("40", "a")
     listed: bool = True  # in the phenotype file
 
 
@@ -75,8 +78,8 @@ class Cohort:
     pheno: str  # "" (in the .fam), "header", "no header" or "no family"
     order: tuple[int, ...]  # in which people are listed in the phenotype file
 
-    def write(self, folder: Path) -> discreet.Plink:
-        """Write all files; return what is handed to `measure`."""
+    def write(self, folder: Path, labels: tuple[str, ...]) -> discreet.Plink:
+        """Write all files; return what is handed to `measure` for a test that reads these labels."""
         path = folder / f"c.{self.packed}"
         told = np.array([one.genotypes for one in self.people], dtype=np.int8).T
         variants, calls = len(told), told % 4
@@ -101,10 +104,17 @@ class Cohort:
             people = [f"{p.family}\t{p.name}\t1\t{p.phenotype}" for p in self.people]
             _text(folder / "c.psam", ["#FID\tIID\tSEX\tPHENO1", *people])
         families = ["0" if self.packed in ODD else p.family for p in self.people]
-        strata = [f"{f} {p.name} {p.stratum}" for f, p in zip(families, self.people, strict=True)]
-        _text(folder / "strata.txt", strata)
-        more: dict[str, Any] = {"within": folder / "strata.txt"}
-        if self.pheno:
+        whose = [f"{family} {one.name}" for family, one in zip(families, self.people, strict=True)]
+        more: dict[str, Any] = {}
+        if STRATUM in labels:
+            strata = [f"{who} {one.stratum}" for who, one in zip(whose, self.people, strict=True)]
+            more["within"] = folder / "strata.txt"
+            _text(more["within"], strata)
+        if not {*COVARIATES}.isdisjoint(labels):
+            rows = [f"{who} {' '.join(p.covariates)}" for who, p in zip(whose, self.people, strict=True)]
+            more["covar"] = folder / "c.cov"
+            _text(more["covar"], [f"#FID IID {' '.join(COVARIATES)}", *rows])
+        if self.pheno and PHENOTYPE in labels:
             listed = [self.people[i] for i in self.order if self.people[i].listed]
             head = {"header": ["#FID\tIID\ttrait"], "no header": [], "no family": ["#IID\ttrait"]}[self.pheno]
             who = [p.name if self.pheno == "no family" else f"{p.family}\t{p.name}" for p in listed]
@@ -147,8 +157,9 @@ def invent(rng: np.random.Generator) -> Cohort:
             f"f{i}",
             f"p{i}",
             str(rng.choice(PHENOTYPES[:16])) if odd and rng.random() < 0.3 else str(1 + i % 2),
-            "ab"[i // 2 % 2],
+            "abc"[i // 2 % 3] if rng.random() < 0.1 else "ab"[i // 2 % 2],
             tuple(int(g) for g in rng.choice(4, m, p=[0.4, 0.3, 0.2, 0.1])),
+            (str(rng.choice(["17", "40.5", "90", "120", "NA"])), str(rng.choice(["a", "b", "c"]))),
         )
         for i in range(n)
     ]
@@ -168,33 +179,34 @@ def invent(rng: np.random.Generator) -> Cohort:
 
 
 def ask(rng: np.random.Generator, name: str) -> tuple[Any, frozenset[str]]:
-    """Return a test by name, and what it does not protect: the phenotype, the stratum."""
-    strata: dict[str, Any] = {"stratum": STRATUM, "strata": ("a", "b")} if rng.random() < 0.3 else {}
-    protect = str(rng.choice(["both", "genotypes"]))
-    common = {"protect": protect, "tail": "normal", **strata}
-    public = frozenset(["stratum"] if strata else []) | ({"phenotype"} if protect == "genotypes" else set())
-    if name == "Score":
-        return discreet.Score(bounds=(0.0, 3.0), **common), public
-    if name in ("Allelic", "Trend", "Genotypic"):
-        return getattr(discreet, name)(**common), public
-    if name in ("TwoGroups", "RankSum"):
-        bounds = {"bounds": (0.0, 2.0)} if name == "TwoGroups" else {}
-        test = getattr(discreet, name)(group="phenotype", levels=(1, 2), **bounds)
-        return test, frozenset(["phenotype"])
-    if name == "Mean":
-        return discreet.Mean(bounds=(0.0, 2.0), null=0.5, alternative="two-sided"), frozenset()
-    if name == "Correlation":
-        return discreet.Correlation(partner="phenotype"), frozenset()
-    from questions import coin_of
+    """Return a test by name, and what it does not protect: the phenotype, the stratum, covariates."""
+    several = questions.TESTS[name].groups > 2
+    columns = {
+        "group": STRATUM if several else PHENOTYPE,
+        "levels": ("a", "b", "c") if several else (1, 2),
+        "stratum": STRATUM,
+        "strata": ("a", "b"),
+        "adjust": {"age": COVARIATES["age"]} if rng.random() < 0.5 else COVARIATES,
+        "partner": PHENOTYPE,
+        "trait": PHENOTYPE,
+        "reads": (PHENOTYPE,),
+        "bounds": (0.0, 3.0),
+        "null": 0.3,
+    }
+    return questions.ask(rng, name, columns)
 
-    return discreet.Vote(test=coin_of, blocks=5, level=0.5), frozenset()
+
+def _word(rng: np.random.Generator, known: tuple[str, ...]) -> str:
+    """Return one of some texts that is a word: others would be seen as fields too many or too few."""
+    return str(rng.choice([word for word in known if len(word.split()) == 1]))
 
 
 def change(rng: np.random.Generator, cohort: Cohort) -> tuple[str, Cohort, int, frozenset[str]]:
     """Return one person changed: how, the cohort afterwards, who, and which labels were touched."""
     at = int(rng.integers(len(cohort.people)))
     one = cohort.people[at]
-    kind = str(rng.choice(["genotypes", "phenotype", "stratum", "family", "name", "unlisted", "moved"]))
+    kinds = ["genotypes", "phenotype", "stratum", "covariates", "family", "name", "unlisted", "moved"]
+    kind = str(rng.choice(kinds))
     touched = frozenset([kind] if kind in ("phenotype", "stratum") else [])
     order = cohort.order
     if kind == "genotypes":
@@ -204,6 +216,9 @@ def change(rng: np.random.Generator, cohort: Cohort) -> tuple[str, Cohort, int, 
         one = replace(one, phenotype=str(rng.choice(PHENOTYPES)))
     elif kind == "stratum":
         one = replace(one, stratum=str(rng.choice(["a", "b", "c", "NA", "a\u00a0", "x" * 9_000])))
+    elif kind == "covariates":
+        one = replace(one, covariates=(_word(rng, PHENOTYPES), _word(rng, ("a", "b", "c", "x", "NA"))))
+        touched = frozenset(COVARIATES)
     elif kind == "family":
         one = replace(one, family=str(rng.choice(NAMES)))
     elif kind == "name":

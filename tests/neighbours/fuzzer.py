@@ -111,7 +111,8 @@ def _table(
         study = nasty.invent(rng, form.numbers, form.labels, **shape)
     apart = ("Stratified", "Compare", "Contingency", "Pairs") if isinstance(form, Selector) else ()
     names = [name for name in questions.TESTS if name not in apart]
-    test, public = questions.ask(rng, study, str(rng.choice(names)))
+    name = str(rng.choice(names))
+    test, public = questions.ask(rng, name, questions.columns_of(study, name))
     if isinstance(form, Selector) and len(test.labels) > 1:
         return
     label += f" | {type(test).__name__} reduce={study.reduce}"
@@ -158,7 +159,7 @@ def _cohort(rng: np.random.Generator, folder: Path, tally: Tally, label: str, ne
     def both(one: cohorts.Cohort) -> Outcome:
         """Count the packed genotypes as they lie, and look at what is decoded of them."""
         converted._HELD.clear()  # files made of others that are long gone
-        data = one.write(folder)
+        data = one.write(folder, test.labels)
         outcome = observe(lambda recorder: discreet.measure(data, recorder), test)
         if outcome.evidence is not None:
             packed = discreet.measure(data, test)

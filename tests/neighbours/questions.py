@@ -32,20 +32,22 @@ def coin_of(values: np.ndarray, labels: dict[str, np.ndarray] | None = None) -> 
     return np.array([zlib.crc32(np.ascontiguousarray(one).tobytes(), start) % 2 for one in values.T])
 
 
-def ask(rng: np.random.Generator, study: Study, name: str) -> tuple[Any, frozenset[str]]:
+def ask(rng: np.random.Generator, name: str, columns: dict[str, Any]) -> tuple[Any, frozenset[str]]:
     """Return a test by name, and the label columns it does not protect.
 
     Options that exclude one another are drawn anew; a test is asked with what it needs at the latest.
+    `columns` says what columns are called, and which levels they have.
     """
     kind = TESTS[name]
     for attempt in range(_TRIES):
-        drawn = _values(rng, study, kind) | {"tail": "normal" if kind.sources[0] == "genotypes" else "safe"}
+        drawn = _values(rng, kind) | columns
         rare = 0.3 if attempt < _TRIES - 1 else 0.0
         options = {
             argument: drawn[argument] if argument in drawn else kind.example()[argument]
             for argument, field in kind.arguments().items()
             if is_needed(field)
-            or (argument in drawn and (argument in (*_OFTEN, "tail") or rng.random() < rare))
+            or (argument in drawn and (argument in _OFTEN or rng.random() < rare))
+            or (argument == "tail" and rng.random() < 0.8)
         }
         try:
             test = kind(**options)
@@ -55,12 +57,9 @@ def ask(rng: np.random.Generator, study: Study, name: str) -> tuple[Any, frozens
     raise AssertionError(f"no arguments of {name} were drawn that it takes: see _values")
 
 
-def _values(rng: np.random.Generator, study: Study, kind: type[Test]) -> dict[str, Any]:
-    """Return a value for each argument that tests have, by its name."""
-    low, high = BOUNDS[rng.integers(len(BOUNDS))]
-    genetic = kind.sources[0] == "genotypes"
-    null = low + 0.4 * (high - low) if "bounds" in kind.arguments() else 0.3
-    group = "s" if kind.groups > 2 else "g"
+def columns_of(study: Study, name: str) -> dict[str, Any]:
+    """Return the columns of a table that a test can be asked about, and their levels."""
+    group = "s" if TESTS[name].groups > 2 else "g"
     return {
         "group": group,
         "levels": study.levels[group],
@@ -72,6 +71,16 @@ def _values(rng: np.random.Generator, study: Study, kind: type[Test]) -> dict[st
         "partner": "y",
         "trait": "y",
         "event": "y",
+        "reads": ("g",),
+    }
+
+
+def _values(rng: np.random.Generator, kind: type[Test]) -> dict[str, Any]:
+    """Return a value for each other argument that tests have, by its name."""
+    low, high = BOUNDS[rng.integers(len(BOUNDS))]
+    genetic = kind.sources[0] == "genotypes"
+    null = low + 0.4 * (high - low) if "bounds" in kind.arguments() else 0.3
+    return {
         "bounds": (0.0, 3.0) if genetic else (low, high),
         "partner_bounds": (0.0, 1.0),
         "method": str(rng.choice(["kendall", "product"])),
@@ -83,7 +92,11 @@ def _values(rng: np.random.Generator, study: Study, kind: type[Test]) -> dict[st
         "test": coin_of,
         "blocks": int(rng.integers(2, 9)),
         "level": 0.5,
-        "reads": ("g",),
+        "tail": "normal" if genetic else "safe",
+        "ceiling": float(rng.choice([3.0, 10.0, 40.0])),
+        "maf_floor": 0.2,
+        "case_floor": 0.2,
+        "sd_floor": 0.2,
     }
 
 

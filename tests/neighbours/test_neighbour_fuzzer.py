@@ -7,7 +7,7 @@ from faults import FAULTS
 from forms import close
 from fuzzer import SOURCES, run
 from nasty import FLOATS
-from questions import TESTS, ask
+from questions import TESTS, ask, columns_of
 
 from discreet.evidence.core.protocol import described
 
@@ -45,5 +45,5 @@ def test_every_test_of_people_is_asked(name):
     """A new test joins the fuzzer by its arguments' names, and its options are drawn too."""
     rng = np.random.default_rng(3)
     study = nasty.invent(rng, FLOATS, FLOATS, text=False, one_type=False, people=True)
-    drawn = {str(described(ask(rng, study, name)[0])) for _ in range(40)}
+    drawn = {str(described(ask(rng, name, columns_of(study, name))[0])) for _ in range(40)}
     assert len(drawn) > 1 or set(TESTS[name].arguments()) == {"ceiling", "adjacency"}

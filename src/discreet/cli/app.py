@@ -61,7 +61,7 @@ def _unusable(error: ValueError | OSError) -> str | None:
         return "an argument holds characters that are no text: write it in UTF-8"
     if isinstance(error, OSError):
         return "a path is longer than any path can be" if error.errno == errno.ENAMETOOLONG else None
-    return "a path holds a null character, which no path can hold" if "null byte" in str(error) else None
+    return "a path holds a null character, which no path can hold" if "embedded null" in str(error) else None
 
 
 def _warn(message: Warning | str, *_: Any, **__: Any) -> None:

@@ -5,18 +5,21 @@ of JSON on its input, and answers one: who is in the file, and how many variants
 function of one person's own entry. Nothing of this package is imported.
 """
 
+import gzip
 import json
+import struct
 import sys
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
 CERTAIN = 0.1  # a number of alleles is a call if it lies so near a whole number, as with plink2
 _CODE = np.array([3, 2, 0, 1], dtype=np.uint8)  # of a .bed file for 0, 1, 2 alleles counted and for no call
 _NONE = 3
+_LONGEST = 2**30  # bytes of a line of text, or of a record
 
 
 def vcf_calls(alleles: Any) -> Any:
@@ -42,10 +45,76 @@ def bgen_calls(chances: Any, ploidy: Any, *, phased: bool) -> Any:
     return np.where(sure, nearest, _NONE).astype(np.int64)
 
 
+def check_entries(path: Path) -> int:
+    """Return how many people a VCF or BCF file names, if every variant has as many entries.
+
+    The library looks at no more entries than it knows names, and ends a text at a null character: by one in
+    somebody's name, or a tab too many in an entry, everyone behind would be gone or be somebody else.
+    """
+    with path.open("rb") as raw:
+        packed = raw.read(2) == b"\x1f\x8b"
+    with gzip.open(path) if packed else path.open("rb") as file:
+        magic = file.read(5)
+        if magic[:3] != b"BCF":
+            return _check_lines(file, magic + _line(file))
+        text = _bytes(file, *struct.unpack("<I", file.read(4))).rstrip(b"\0")
+        names = _people_of(text.rstrip(b"\n").rpartition(b"\n")[2])
+        if b"\0" in text:
+            raise ValueError(names)
+        while start := file.read(32):
+            shared, own, *_, counts = struct.unpack("<8I", start)
+            _bytes(file, shared + own - 24)
+            if counts & 0xFFFFFF != names:
+                raise ValueError(names)
+        return names
+
+
+def _check_lines(file: IO[bytes], line: bytes) -> int:
+    """Return how many people the header of a text names, if every line has as many entries."""
+    names = -1
+    while line:
+        if line.startswith(b"##") and names < 0:
+            pass
+        elif names < 0:
+            names = _people_of(line)
+        elif line.count(b"\t") != names + 8:
+            raise ValueError(names)
+        if b"\0" in line:
+            raise ValueError(names)
+        line = _line(file)
+    return names
+
+
+def _people_of(line: bytes) -> int:
+    """Return how many people the last line of a header names."""
+    if not line.startswith(b"#CHROM\t"):
+        raise ValueError(0)
+    return max(line.count(b"\t") - 8, 0)
+
+
+def _bytes(file: IO[bytes], size: int) -> bytes:
+    """Return so many bytes of a file, if there are as many and no more than there could be."""
+    found = file.read(size) if 0 <= size < _LONGEST else b""
+    if len(found) != size:
+        raise ValueError(size)
+    return found
+
+
+def _line(file: IO[bytes]) -> bytes:
+    """Return the next line of a file, if it is no longer than any could be."""
+    line = file.readline(_LONGEST)
+    if len(line) == _LONGEST:
+        raise ValueError(_LONGEST)
+    return line
+
+
 def _vcf(job: dict[str, Any]) -> tuple[list[str], Iterator[tuple[list[str], Any]]]:
     library: Any = import_module("cyvcf2")
+    names = check_entries(Path(job["path"]))
     file: Any = library.VCF(job["path"])
     people = list(file.samples)
+    if len(people) != names:
+        raise ValueError(names)
 
     def variants() -> Iterator[tuple[list[str], Any]]:
         for line in file:
