@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, TypeAlias, cast, get_args
 
 from discreet import check
 from discreet.data.source import hashed, is_table
@@ -290,14 +290,23 @@ def stored(ledger: LedgerLike, dataset: str, release_id: str | None = None) -> R
     made = [entry.release_id for entry in book.history(dataset) if entry.state == "released"]
     for name in reversed(made) if release_id is None else [release_id]:
         paid = book.result(dataset, name)
-        if json.loads(paid.result).get("format") == FORMAT:
+        if _is_release(paid.result):
             return _with_head(from_json(paid.result), paid)
         if release_id is not None:
             raise InputError(
-                f"{release_id!r} is the answer to a single test: ask discreet.test the same again, with this "
-                "ledger and release_id; it is answered from the ledger and costs nothing"
+                f"{release_id!r} is the answer to a single test, or to a question of your own: ask the same "
+                "again, with this ledger and release_id; it is answered from the ledger and costs nothing"
             )
     raise InputError(f"no release of {dataset!r} has a result yet")
+
+
+def _is_release(result: str) -> bool:
+    """Say whether a stored result is a release: single tests and payments by hand store other things."""
+    try:
+        held = json.loads(result)
+    except ValueError:
+        return False
+    return isinstance(held, dict) and cast("dict[str, Any]", held).get("format") == FORMAT
 
 
 def _with_head(release: Release, paid: Paid) -> Release:

@@ -1,16 +1,19 @@
 """A release is reserved, drawn and stored under one lock: whatever fails, nothing paid for is lost."""
 
 import json
+import math
 import resource
 import shutil
 import signal
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 
 from discreet.errors import BudgetError, InputError, LedgerError
-from discreet.privacy.events import ZCDP
+from discreet.privacy.curves import gaussian_budget
+from discreet.privacy.events import ZCDP, Gaussian, Pure
 from discreet.privacy.ledger import Ledger, file
 from discreet.privacy.ledger.records import MOST_DRAWS
 
@@ -95,12 +98,54 @@ def test_what_was_interrupted_is_completed_for_nothing(ledger):
         ledger.result("cohort", "first")
     with pytest.raises(InputError, match=r"other parameters \(q\)"):
         pay(ledger, never, request=ASKED | {"q": 0.2})
-    with pytest.raises(LedgerError, match="another cost"):
-        pay(ledger, never, cost=[ZCDP(0.004)])
+    with pytest.raises(LedgerError, match="another kind"):
+        pay(ledger, never, cost=[Pure(0.004)])
     assert pay(ledger, lambda *_: '"late"').result == '"late"'
     assert ledger.budget("cohort").spent == spent
     (entry,) = ledger.history("cohort")
     assert (entry.state, entry.interrupted) == ("released", 1)
+    assert ledger.verify().good
+
+
+@pytest.mark.parametrize("more", [-1e-3, -1e-16, 1e-16, 1e-3])
+def test_what_another_version_charged_is_completed(ledger, more):
+    """Where this one draws it at a higher cost, in the last bits or by far, that is charged instead."""
+    (cost,) = COST
+    other = [replace(cost, rho=cost.rho * (1 + more))]
+    with pytest.raises(MemoryError):
+        pay(ledger, fails)
+    with pytest.raises(MemoryError):
+        pay(ledger, fails, cost=other)  # interrupted once more
+    assert pay(ledger, cost=other).fresh
+    assert ledger.verify().good
+    (entry,) = ledger.history("cohort")
+    assert (entry.state, entry.interrupted, ledger.budget("cohort").unfinished) == ("released", 2, 0)
+    fresh = Ledger(ledger.path.with_name("fresh.ledger"))
+    fresh.create("cohort", epsilon=1.0, delta=1e-6)
+    pay(fresh, cost=max(COST, other, key=lambda events: events[0].rho))
+    assert ledger.budget("cohort").spent == fresh.budget("cohort").spent
+
+
+def test_a_higher_cost_that_does_not_fit_is_refused(ledger):
+    """In words, and the charge stands as it is: the version that made it can complete it."""
+    with pytest.raises(MemoryError):
+        pay(ledger, fails)
+    before = ledger.budget("cohort")
+    with pytest.raises(BudgetError, match="higher cost"):
+        pay(ledger, never, cost=[ZCDP(1e3)])
+    assert ledger.budget("cohort") == before
+    assert pay(ledger).fresh
+    assert ledger.verify().good
+
+
+def test_a_budget_spent_whole_by_one_release_is_completed(tmp_path):
+    """At a cost that differs in its last bits, and alone fits as well as the first did."""
+    ledger = Ledger(tmp_path / "whole.ledger")
+    ledger.create("cohort", epsilon=1.0, delta=1e-6)
+    mu = math.sqrt(2 * gaussian_budget(1.0, 1e-6))
+    with pytest.raises(MemoryError):
+        pay(ledger, fails, cost=[Gaussian(math.nextafter(mu, 0))])
+    assert pay(ledger, cost=[Gaussian(mu)]).fresh
     assert ledger.verify().good
 
 

@@ -186,14 +186,20 @@ class Book:
         return Charge(name, chosen, row.position, row.hash)
 
     def again(self, name: str, entry: Entry, events: tuple[Event, ...]) -> Charge:
-        """Write down that an interrupted release is drawn once more, under the charge it has."""
+        """Write down that an interrupted release is drawn once more, under the charge it has.
+
+        Another version of this library may draw it at another cost. Where that is no more, the charge stands;
+        where it is more, the release is charged that instead, if there is room for it.
+        """
+        content: dict[str, Any] = {"release_id": entry.release_id}
+        dataset = self.dataset(name)
         if events != entry.events:
-            raise LedgerError(
-                f"release_id {entry.release_id!r} was charged at another cost, by another version of "
-                "discreet, and interrupted. Its charge counts as spent; to release again, choose a new "
-                "release_id"
-            )
-        self.append("again", name, {"release_id": entry.release_id}, self.dataset(name))
+            history = replay(chain.rows_of(self.db))[name]
+            if history.recharge(entry.release_id, events):
+                dataset.refuse_dearer(name, entry.release_id, history.state)
+                content["events"] = [event_kinds.to_dict(event) for event in events]
+                dataset = history.state
+        self.append("again", name, content, dataset)
         self.note(name, replace(entry, interrupted=entry.interrupted + 1))
         return Charge(name, entry.release_id, entry.position, entry.hash)
 

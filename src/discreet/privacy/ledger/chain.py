@@ -11,7 +11,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
+from operator import ge
 from typing import TYPE_CHECKING, Any, cast
 
 from discreet import check
@@ -197,6 +198,16 @@ class DataSet:
             f"{budget.room}{hint}"
         )
 
+    def refuse_dearer(self, name: str, release_id: str, recharged: DataSet) -> None:
+        """Refuse to complete a release at a higher cost than it was charged, if that is not allowed."""
+        if not self.filter.admits(recharged.sums):
+            budget = self.budget(name)
+            raise BudgetError(
+                f"release_id {release_id!r} was interrupted, and this version of discreet would draw it at a "
+                f"higher cost, for which {name!r} has no room: complete it with the version that charged it. "
+                f"{budget.meter} {budget.room}"
+            )
+
     def budget(self, name: str) -> Budget:
         """Return the total and what is spent of it."""
         rule, sums = self.filter, self.sums
@@ -221,6 +232,30 @@ class History:
     entries: dict[str, Entry] = field(default_factory=dict[str, Entry])
     settled: dict[str, Row] = field(default_factory=dict[str, Row])
 
+    def recharge(self, release_id: str, events: tuple[Event, ...]) -> bool:
+        """Let an interrupted release cost what it is drawn at now, if that is more; tell whether it is."""
+        charged = self.entries[release_id].events
+        if not events or covers(charged, events):
+            return False
+        if not covers(events, charged):
+            raise LedgerError(
+                f"release_id {release_id!r} was charged at a cost of another kind, by another version of "
+                "discreet, and interrupted: complete it with that version. Its charge counts as spent; to "
+                "release again, choose a new release_id"
+            )
+        self.entries[release_id] = replace(self.entries[release_id], events=events)
+        charges = (entry.events for entry in self.entries.values())
+        self.state = replace(self.state, sums=Sums.of(charges))
+        return True
+
+
+def covers(charged: Sequence[Event], drawn: Sequence[Event]) -> bool:
+    """Tell whether a charge pays for other events: as many, of the same kinds, none with a larger number."""
+    return len(charged) == len(drawn) and all(
+        type(before) is type(now) and all(map(ge, astuple(before), astuple(now)))
+        for before, now in zip(charged, drawn, strict=True)
+    )
+
 
 def replay(rows: Iterable[Row]) -> dict[str, History]:
     """Return the data sets that the rows tell of; refuse rows that no ledger writes."""
@@ -240,6 +275,7 @@ def replay(rows: Iterable[Row]) -> dict[str, History]:
                 history.state = replace(history.state, sums=history.state.sums.plus(entry.events))
             elif row.kind == "again" and entry is not None and entry.state == "charged":
                 history.entries[release_id] = replace(entry, interrupted=entry.interrupted + 1)
+                history.recharge(release_id, events_of(body))
             elif row.kind == "settle" and entry is not None and entry.state == "charged":
                 str(body["sha256"])
                 kept = digest_of(row) is not None
@@ -257,11 +293,15 @@ def replay(rows: Iterable[Row]) -> dict[str, History]:
 
 def entry_of(row: Row, body: dict[str, Any]) -> Entry:
     """Return the charge that a row makes."""
-    events = tuple(map(event_kinds.from_dict, body["events"]))
     release_id, automatic = str(body["release_id"]), bool(body.get("automatic"))
-    request = dict(body["request"])
+    request, events = dict(body["request"]), tuple(map(event_kinds.from_dict, body["events"]))
     by = str(body.get("by", ""))
     return Entry(row.position, row.time, release_id, request, events, "charged", row.hash, automatic, by=by)
+
+
+def events_of(body: dict[str, Any]) -> tuple[Event, ...]:
+    """Return the events that a row charges; none where it goes on with an earlier charge."""
+    return tuple(map(event_kinds.from_dict, body.get("events", ())))
 
 
 def is_settled(entry: Entry, request: Mapping[str, Any]) -> bool:
