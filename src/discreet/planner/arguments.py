@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from discreet import check
 from discreet.data.tables.columns import hypotheses_of
-from discreet.errors import InputError
+from discreet.errors import InputError, perhaps
 from discreet.evidence.compare import Compare
-from discreet.evidence.core.arguments import share as in_half
 from discreet.methods.method import Parameters
 from discreet.methods.registry import METHODS as PRIVATE
-from discreet.planner.cohort import Cohort, Column
+from discreet.planner.cohort import Cohort
+from discreet.planner.column import Column, assuming, checked
 from discreet.planner.invent import Setting
-from discreet.planner.shapes import AWAY, PLACED, SHAPES
+from discreet.planner.shapes import PLACED
 from discreet.planner.study import METHODS
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ _SHOWN: dict[tuple[str, ...], tuple[str, ...]] = {
 }
 _HALF = 0.5
 _LARGEST = 1e6  # an effect, in standard deviations
+_NEAR_ONE = (0.9, 1.1)  # the sum of rates, which people round
 
 
 def effect_sizes(effects: Any) -> tuple[float, ...]:
@@ -46,10 +48,17 @@ def effect_sizes(effects: Any) -> tuple[float, ...]:
     return sizes
 
 
-def number_of_signals(signals: int | None, m: int, kinds: int) -> int:
+def number_of_signals(signals: Any, m: int, kinds: int, columns: tuple[Column, ...], test: Any) -> int:
     """Return how many hypotheses are false; each effect size gets at least one."""
     if kinds > m:
         raise InputError(f"effects must hold at most m = {m} sizes; got {kinds}")
+    if any(column.real for column in columns):
+        count = sum(len(column.real) for column in columns) * subgroups_of(test)
+        if count < kinds:
+            raise InputError(
+                f"effects must hold at most as many sizes as there are signals, {count}; got {kinds}"
+            )
+        return count
     return max(kinds, m // 10) if signals is None else check.whole(signals, "signals", kinds, m)
 
 
@@ -96,17 +105,48 @@ def columns_of(columns: Any, m: int | None, test: Any, *, tables: bool) -> tuple
     return chosen
 
 
+def with_signals(columns: tuple[Column, ...], signals: Any) -> tuple[Column, ...]:
+    """Return the columns with those of their hypotheses that are said, by name, to be real."""
+    if signals is None or not isinstance(signals, Iterable):
+        return columns
+    named = [signals] if isinstance(signals, str) else check.entries(signals, "signals")
+    places = {column.name: (place, 0) for place, column in enumerate(columns) if column.hypotheses == 1}
+    places |= {
+        name: (place, of) for place, column in enumerate(columns) for of, name in enumerate(column.names)
+    }
+    real: dict[int, list[int]] = {}
+    for name in named:
+        if name not in places:
+            known = f": no hypothesis of the plan is called {name!r}{perhaps(str(name), places)}"
+            raise InputError(
+                f"signals{known if places else ' by name need columns=: say what they are called'}"
+            )
+        real.setdefault(places[name][0], []).append(places[name][1])
+    if not real:
+        raise InputError("signals must name at least one hypothesis, or be a number")
+    return tuple(
+        replace(column, real=tuple(sorted(set(real[place])))) if place in real else column
+        for place, column in enumerate(columns)
+    )
+
+
+def subgroups_of(test: Any) -> int:
+    """Return how many subgroups the groups are compared in."""
+    return max(1, len(getattr(test, "levels_within", ())))
+
+
 def hypotheses_in(columns: tuple[Column, ...], test: Any) -> int:
     """Return how many hypotheses the columns make, in all subgroups together."""
-    return sum(column.hypotheses for column in columns) * max(1, len(getattr(test, "levels_within", ())))
+    return sum(column.hypotheses for column in columns) * subgroups_of(test)
 
 
 def _column(name: Any, levels: Any, bounds: Any) -> Column:
     """Return one column, numbers if it has no levels."""
     if levels is None:
-        return Column(bounded=name in bounds if isinstance(bounds, Mapping) else bounds is not None)
-    count, other = hypotheses_of(check.levels(levels, f"columns: {name!r}"))
-    return Column(count, answers=True, other=other)
+        bounded = name in bounds if isinstance(bounds, Mapping) else bounds is not None
+        return Column(bounded=bounded, name=str(name), names=(str(name),))
+    names, other = hypotheses_of(str(name), check.levels(levels, f"columns: {name!r}"))
+    return Column(len(names), answers=True, other=other, name=str(name), names=names)
 
 
 def cohort_of(
@@ -114,43 +154,75 @@ def cohort_of(
     columns: tuple[Column, ...],
     m: int,
     share: float | None,
-    sd: float | None,
-    missing: float | None,
-    rate: float | None,
-    shape: str | None,
-    centre: float | None,
+    everywhere: Mapping[str, Any],
+    assume: Any,
 ) -> Cohort:
-    """Return the people to invent for a comparison of two groups; m numbers if no columns are said."""
+    """Return the people to invent for a comparison of two groups; m numbers if no columns are said.
+
+    `everywhere` is assumed of every column, and `assume` of those it names.
+    """
     asked: Compare = Compare(group="group") if test is None else test
-    subgroups = max(1, len(asked.levels_within))
+    subgroups = subgroups_of(asked)
     if not columns and m % subgroups:
         raise InputError(
             f"m must be a multiple of {subgroups}: every column makes a hypothesis in each subgroup"
         )
     columns = columns or (Column(bounded=asked.bounds is not None),) * (m // subgroups)
-    if rate is not None and not any(column.answers for column in columns):
+    said = {name: checked(name, value) for name, value in everywhere.items() if value is not None}
+    if "rate" in said and not any(column.answers for column in columns):
         raise InputError("rate is about answers, and no column has levels: leave it out")
-    if sd is not None and not any(column.bounded for column in columns):
+    if "sd" in said and not any(column.bounded for column in columns):
         raise InputError("sd would do nothing without numbers that have bounds: leave it out")
-    if shape is not None and all(column.answers for column in columns):
+    if "shape" in said and all(column.answers for column in columns):
         raise InputError("shape is about numbers, and all columns have levels: leave it out")
     free = any(not column.answers and not column.bounded for column in columns)
-    law = "normal" if shape is None else check.choice(shape, "shape", tuple(SHAPES))
-    if centre is not None and not (free and law in PLACED):
+    if "centre" in said and not (free and said.get("shape", "normal") in PLACED):
         raise InputError(
             "centre says where numbers without bounds lie, and would do nothing here: leave it out (skewed "
             "numbers and counts begin at 0)"
         )
-    return Cohort(
-        asked,
-        columns,
-        _HALF if share is None else check.between(share, "share", 0.001, 0.999),
-        None if sd is None else in_half(sd, "sd"),
-        0.0 if missing is None else check.between(missing, "missing", 0.0, 0.99),
-        None if rate is None else check.between(rate, "rate", 0.0001, 0.9999),
-        law,
-        AWAY if centre is None else check.between(centre, "centre", -_LARGEST, _LARGEST),
-    )
+    columns = assuming(assumed_of(columns, assume), said)
+    return Cohort(asked, columns, _HALF if share is None else check.between(share, "share", 0.001, 0.999))
+
+
+def assumed_of(columns: tuple[Column, ...], assume: Any) -> tuple[Column, ...]:
+    """Return the columns with what is assumed of each by its name."""
+    if assume is None:
+        return columns
+    if not isinstance(assume, Mapping):
+        raise InputError('assume must be a mapping from columns to what is assumed: {"ill": {"rate": 0.1}}')
+    by_name = {column.name: place for place, column in enumerate(columns) if column.name}
+    made = list(columns)
+    for name, said in check.items(cast("Mapping[Any, Any]", assume), "assume"):
+        if name not in by_name:
+            raise InputError(f"assume: no column of the plan is called {name!r}{perhaps(str(name), by_name)}")
+        if not isinstance(said, Mapping):
+            raise InputError(f'assume: {name!r} must be a mapping, such as {{"missing": 0.2}}')
+        column = made[by_name[name]]
+        own: dict[str, Any] = {}
+        for what, value in check.items(cast("Mapping[Any, Any]", said), f"assume: {name!r}"):
+            if what not in column.takes:
+                raise InputError(
+                    f"assume: {name!r} holds {column.kind}, of which {what!r} cannot be assumed: only "
+                    f"{', '.join(column.takes)}"
+                )
+            own[what] = _rates(column, name, value) if what == "rate" else checked(what, value)
+        made[by_name[name]] = replace(column, **own)
+    return tuple(made)
+
+
+def _rates(column: Column, name: str, value: Any) -> float | tuple[float, ...]:
+    """Return how frequent the first answer is, or all of them, in the order of the levels."""
+    if not isinstance(value, Iterable):
+        return cast("float", checked("rate", value))
+    rates = tuple(float(checked("rate", rate)) for rate in check.entries(value, "rate"))
+    given = column.hypotheses - column.other
+    if len(rates) != given or (given > 1 and not _NEAR_ONE[0] < sum(rates) < _NEAR_ONE[1]):
+        raise InputError(
+            f"assume: rate of {name!r} must be {given} number{'s' if given > 1 else ''}, one for each answer "
+            f"in order{', and add up to 1' if given > 1 else ''}"
+        )
+    return tuple(rate / sum(rates) for rate in rates) if given > 1 else rates
 
 
 def refuse_unused(options: Mapping[str, Any], where: str) -> None:
@@ -170,7 +242,7 @@ def setting_of(
 ) -> Setting:
     """Return the study to invent; what it would not look at is refused."""
     part = _HALF if share is None else check.between(share, "share", 0.001, 0.999)
-    varies = None if sd is None else in_half(sd, "sd")
+    varies = None if sd is None else cast("float", checked("sd", sd))
     if sensitivity is not None:
         if test is not None:
             raise InputError("test and sensitivity exclude each other: a test knows its own sensitivity")

@@ -11,37 +11,18 @@ from scipy.special import ndtr
 
 from discreet.evidence.core.covariates import Covariates, is_bounds
 from discreet.evidence.core.people import People, Question
-from discreet.planner.shapes import AWAY, PLACED, SHAPES, draw_standardised
+from discreet.planner.shapes import SHAPES
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from discreet.evidence.compare import Compare
+    from discreet.planner.column import Column
 
-_WIDTH = 6.0  # standard deviations between the bounds, where nothing is said
+_WIDTH = 6.0  # standard deviations between the bounds of a covariate
 _UNLIKE = 0.5  # standard deviations between the groups in a covariate
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """One column of the table to be asked, as `discover` reads it. Public.
-
-    Attributes
-    ----------
-    hypotheses : int
-        How many it makes: 1 for a number or a yes/no column, else one for each answer.
-    answers : bool
-        Whether it holds answers, not numbers.
-    other : bool
-        Whether its last hypothesis is about all answers that were not declared; nobody gives one of these.
-    bounded : bool
-        Whether its numbers have bounds.
-    """
-
-    hypotheses: int = 1
-    answers: bool = False
-    other: bool = False
-    bounded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,26 +37,11 @@ class Cohort:
         The columns of the table, in order.
     share : float
         The second group's share of the people.
-    sd : float or None
-        Standard deviation of numbers with bounds, as a share of their width.
-    missing : float
-        The share of entries that are missing, in both groups.
-    rate : float or None
-        How frequent the first answer to each question is; equally frequent answers when absent.
-    shape : str
-        How the numbers are spread: a key of `SHAPES`.
-    centre : float
-        Where numbers without bounds lie: their mean, in standard deviations, if their shape leaves it open.
     """
 
     test: Compare
     columns: tuple[Column, ...]
     share: float = 0.5
-    sd: float | None = None
-    missing: float = 0.0
-    rate: float | None = None
-    shape: str = "normal"
-    centre: float = AWAY
 
     @property
     def largest_effect(self) -> float:
@@ -88,25 +54,19 @@ class Cohort:
         return "a difference between groups in standard deviations of the column"
 
     @property
-    def depends_on_shape(self) -> bool:
-        """Whether it matters how numbers are spread: without bounds a range has to be learned."""
-        return any(not column.answers and not column.bounded for column in self.columns)
+    def missing(self) -> float:
+        """The share of all entries that are missing."""
+        return float(np.mean([column.missing or 0.0 for column in self.columns]))
 
     @property
     def assumed(self) -> str:
         """What the invented people are like, in words."""
-        free = sum(not column.answers and not column.bounded for column in self.columns)
-        bounded = sum(not column.answers and column.bounded for column in self.columns)
-        asked = sum(column.answers for column in self.columns)
-        law = SHAPES[self.shape]
-        placed = f" and {self.centre:g} standard deviations from 0" if self.shape in PLACED else ""
-        frequent = "equally frequent" if self.rate is None else f"the first given by {self.rate:.3g}"
-        width = f"{self._deviation:.3g} of the width of the bounds wide"
+        kinds = ("numbers", "numbers with bounds", "answers")
+        of_kind = {kind: [column for column in self.columns if column.kind == kind] for kind in kinds}
+        lost = [column.missing or 0.0 for column in self.columns]
         words = [
-            *([f"{_counted(free)} of numbers, {law}{placed}"] if free else []),
-            *([f"{_counted(bounded)} of numbers with bounds, {law}, {width}"] if bounded else []),
-            *([f"{_counted(asked)} of answers, {frequent}"] if asked else []),
-            f"{self.missing:.0%} of the entries missing" if self.missing else "no entries missing",
+            *(_described(kind, alike) for kind, columns in of_kind.items() for alike in _by_law(columns)),
+            f"{_spread(lost, '.0%')} of the entries missing" if any(lost) else "no entries missing",
             f"{1 - self.share:.3g} and {self.share:.3g} of the people in the two groups",
             *([f"{self.subgroups:,} subgroups of one size"] if self.subgroups > 1 else []),
             *([_alike(len(self.test.adjust))] if self.test.adjust else []),
@@ -115,17 +75,14 @@ class Cohort:
         return "Assumed: " + "; ".join(words) + "."
 
     @property
-    def _deviation(self) -> float:
-        return 1 / _WIDTH if self.sd is None else self.sd
-
-    @property
     def real_places(self) -> NDArray[np.int64]:
-        """The hypotheses that can be real, in order: all but those about answers that nobody gives.
+        """The hypotheses that can be real, in order: those that are said to be, else all that can be.
 
-        A column is followed through all subgroups.
+        Nobody gives an answer that was not declared. A column is followed through all subgroups.
         """
+        said = any(column.real for column in self.columns)
         possible = [
-            place < column.hypotheses - column.other
+            place in column.real if said else place < column.hypotheses - column.other
             for column in self.columns
             for place in range(column.hypotheses)
         ]
@@ -158,13 +115,12 @@ class Cohort:
         inside = self._inside(n)
         values = np.empty((n, effects.size // self.subgroups))
         for question, column in zip(questions, self.columns, strict=True):
-            fill = self._answers if column.answers else self._numbers
             for place, own in enumerate(effects.reshape(self.subgroups, -1)):
                 rows = np.flatnonzero(inside == place)
-                filled = fill(column, group[rows], own[question.places], rng)
+                filled = column.filled(group[rows] - self.share, own[question.places], rng)
                 values[rows, question.places] = filled
-            if self.missing:
-                values[rng.random(n) < self.missing, question.places] = np.nan
+            if column.missing:
+                values[rng.random(n) < column.missing, question.places] = np.nan
         return self._asked(values, group, self._covariates(group, rng))
 
     def nobody(self, group: NDArray[np.int8], n: int) -> People:
@@ -208,44 +164,38 @@ class Cohort:
         each = [part.shape[1] for part in parts]
         return Covariates(np.repeat(answers, each), np.concatenate(parts, axis=1))
 
-    def _numbers(
-        self, column: Column, group: NDArray[np.int8], effect: NDArray[np.float64], rng: np.random.Generator
-    ) -> NDArray[np.float64]:
-        """Return a column of numbers; with bounds, of deviation `sd` around their middle."""
-        z = draw_standardised(self.shape, effect[0] * (group - self.share), rng)
-        if column.bounded:
-            return np.clip(0.5 + self._deviation * z, 0.0, 1.0)[:, None]
-        return (z + self.centre if self.shape in PLACED else z)[:, None]
-
-    def _answers(
-        self, column: Column, group: NDArray[np.int8], effects: NDArray[np.float64], rng: np.random.Generator
-    ) -> NDArray[np.float64]:
-        """Return one answer of several for each person; a single level is said yes or no to."""
-        given = effects.size - column.other
-        if given == 1:
-            rates = np.array([0.5 if self.rate is None else self.rate])
-        else:
-            first = 1 / given if self.rate is None else self.rate
-            rates = np.concatenate([[first], np.full(given - 1, (1 - first) / (given - 1))])
-        moved = effects[:given] * np.sqrt(rates * (1 - rates))
-        moved = moved if given == 1 else moved - moved.mean()
-        drawn = rng.random(group.size)
-        entries = np.zeros((group.size, effects.size))
-        for side in (0, 1):
-            at = np.flatnonzero(group == side)
-            law = np.clip(rates + moved * (side - self.share), 0.0, 1.0)
-            if given == 1:
-                entries[at, 0] = drawn[at] < law[0]
-            else:
-                chosen = np.searchsorted(np.cumsum(law / law.sum())[:-1], drawn[at], side="right")
-                entries[at, chosen] = 1.0
-        return entries
-
 
 def _alike(covariates: int) -> str:
     each = "the covariate" if covariates == 1 else f"each of {covariates:,} covariates"
     return f"groups {_UNLIKE:g} standard deviations apart in {each}, on which columns do not depend"
 
 
-def _counted(columns: int) -> str:
-    return f"{columns:,} column" + ("" if columns == 1 else "s")
+def _by_law(columns: Sequence[Column]) -> list[list[Column]]:
+    """Return columns of numbers by how they are spread; answers are all alike in that."""
+    if not columns or columns[0].answers:
+        return [list(columns)] if columns else []
+    laws = dict.fromkeys(column.law for column in columns)
+    return [[column for column in columns if column.law == law] for law in laws]
+
+
+def _described(kind: str, columns: Sequence[Column]) -> str:
+    """Return columns of one kind and one shape in words."""
+    counted = f"{len(columns):,} column" + ("" if len(columns) == 1 else "s")
+    if columns[0].answers:
+        said = [float(column.rates[0]) for column in columns if column.rate is not None]
+        frequent = f"the first given by {_spread(said, '.3g')}" if said else "equally frequent"
+        some = len(said) < len(columns) and said
+        return f"{counted} of answers, {frequent}{', or equally frequent' if some else ''}"
+    law = SHAPES[columns[0].law]
+    if columns[0].bounded:
+        width = _spread([column.deviation for column in columns], ".3g")
+        return f"{counted} of {kind}, {law}, {width} of the width of the bounds wide"
+    places = [column.lies for column in columns if column.lies is not None]
+    placed = f" and {_spread(places, 'g')} standard deviations from 0" if places else ""
+    return f"{counted} of {kind}, {law}{placed}"
+
+
+def _spread(values: Sequence[float], form: str) -> str:
+    """Return a number, or from which to which they go."""
+    least, most = format(min(values), form), format(max(values), form)
+    return least if least == most else f"{least} to {most}"

@@ -69,7 +69,8 @@ class Comparison:
 
     def _narrower(self, m: int) -> tuple[Comparison, float]:
         """Return the study with about `m` of its hypotheses, of every kind alike, and the part they are."""
-        columns = self.setting.columns
+        # Those of which something is real come first, so that a like part of them is kept.
+        columns = sorted(self.setting.columns, key=lambda column: not column.real)
         step = np.linspace(0, len(columns) - 1, max(2, round(len(columns) * m / self.m))).round()
         kept = tuple(columns[int(place)] for place in np.unique(step))
         setting = replace(self.setting, columns=kept)
@@ -80,22 +81,24 @@ class Comparison:
 
     def _run(self, method: str, few: int, whole: Comparison) -> Rates:
         """Return what `method` finds where `few` people and these columns stand for those of `whole`."""
-        real, differs = self._real, np.zeros(self.m, dtype=np.bool_)
-        differs[real] = True
         widths = np.array([column.hypotheses for column in self.setting.columns])
-        # An answer more is another one less: all of a question are touched, in that subgroup.
+        hits: list[NDArray[np.bool_]] = []
+        false: list[int] = []
+        for study, chosen in enumerate(self._chosen(method, few, whole)):
+            real, reported = self._real(study), np.zeros(self.m, dtype=np.bool_)
+            reported[chosen] = True
+            hits.append(reported[real])
+            false.append(int(np.count_nonzero(reported & ~self._touched(real, widths))))
+        return Rates(np.array(false, dtype=np.float64), np.array(hits, dtype=float), self.asked[method].q)
+
+    def _touched(self, real: NDArray[np.int64], widths: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return the hypotheses that are not null: an answer more is another one less, in that subgroup."""
+        differs = np.zeros(self.m, dtype=np.bool_)
+        differs[real] = True
         questions = np.logical_or.reduceat(
             differs.reshape(self.setting.subgroups, -1), np.cumsum(widths) - widths, axis=1
         )
-        touched = np.repeat(questions, widths, axis=1).ravel()
-        hits: list[NDArray[np.bool_]] = []
-        false: list[int] = []
-        for chosen in self._chosen(method, few, whole):
-            reported = np.zeros(self.m, dtype=np.bool_)
-            reported[chosen] = True
-            hits.append(reported[real])
-            false.append(int(np.count_nonzero(reported & ~touched)))
-        return Rates(np.array(false, dtype=np.float64), np.array(hits, dtype=float), self.asked[method].q)
+        return np.repeat(questions, widths, axis=1).ravel()
 
     def certificate(self) -> str:
         """Return what one person can move, in words."""
@@ -115,26 +118,26 @@ class Comparison:
         share = self.setting.share
         return math.sqrt(self.n / self.setting.subgroups * (1 - self.setting.missing) * share * (1 - share))
 
-    @property
-    def _real(self) -> NDArray[np.int64]:
-        """The hypotheses that have effects."""
-        return self.setting.real_places[: len(self.effects)]
+    def _real(self, study: int) -> NDArray[np.int64]:
+        """Return the hypotheses that have effects in that study, drawn by lot where there is a choice."""
+        lot = np.random.default_rng((self.seed, study, 1))
+        return lot.permutation(self.setting.real_places)[: len(self.effects)]
 
-    def _effects(self) -> NDArray[np.float64]:
+    def _effects(self, study: int) -> NDArray[np.float64]:
         """Return the effect of every hypothesis, in alternating directions unless one side is looked at."""
         effects, count = np.zeros(self.m), len(self.effects)
         sign = np.where(np.arange(count) % 2, -1.0, 1.0)
         if self.setting.test.alternative != "two-sided":
             sign[:] = 1.0 if self.setting.test.alternative == "greater" else -1.0
-        effects[self._real] = np.array(self.effects) * sign
+        effects[self._real(study)] = np.array(self.effects) * sign
         return effects
 
     def _chosen(self, method: str, few: int, whole: Comparison) -> Iterator[NDArray[np.int64]]:
         """Yield what is reported of each study."""
         asked = self.asked[method]
         times, part = self.n / few, self.m / whole.m
-        effects = self._effects() * math.sqrt(times)
         for study in range(self.repetitions):
+            effects = self._effects(study) * math.sqrt(times)
             people = self.setting.people(few, effects, np.random.default_rng((self.seed, study)))
             if method == "bh":
                 yield step_up_positions(textbook(people), asked.q)

@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from discreet.evidence.compare import Compare
-from discreet.planner.cohort import Column
+from discreet.planner.column import Column
 from discreet.planner.run import plan
 
 if TYPE_CHECKING:
@@ -56,7 +56,8 @@ def columns_of_table(table: TableReading, test: Any) -> tuple[Column, ...] | Non
         bounded = chosen.names[0] in bounds if isinstance(bounds, Mapping) else bounds is not None
         answers = chosen.levels is not None or yes_or_no
         other = answers and len(chosen.names) > 1 and not chosen.closed
-        columns.append(Column(len(chosen.names), answers, other, bounded and not answers))
+        own = Column(len(chosen.names), answers, other, bounded and not answers)
+        columns.append(replace(own, name=chosen.column.name or chosen.names[0], names=tuple(chosen.names)))
     return tuple(columns)
 
 

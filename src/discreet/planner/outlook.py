@@ -6,11 +6,12 @@ import math
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from discreet.planner.column import assuming
 from discreet.planner.comparison import Comparison
 from discreet.planner.reach import Reach, grid, reach
-from discreet.planner.record import Outlook, Point
+from discreet.planner.record import Otherwise, Outlook, Point
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -21,6 +22,13 @@ _DECADES = 2  # how far around the stated n and epsilon to look
 _FEWEST, _MOST = 20, 10**9
 _LATER = 1.3  # the proved mode reaches a target about this much later than the calibrated one
 _HOPELESS = 0.05  # BH this far below the target: no epsilon will reach it
+_OTHERWISE: dict[str, dict[str, Any]] = {
+    "numbers are skewed and begin at 0, as incomes do": {"shape": "skewed"},
+    "numbers lie 12 standard deviations from 0, as heights and blood pressures do": {"centre": 12.0},
+    "one person in ten gives the first answer of a column, or says yes": {"rate": 0.1},
+    "a fifth of the entries are missing": {"missing": 0.2},
+}
+"""What else there may be where nothing is said."""
 
 
 def outlook(study: Study | Comparison, method: str, sizes: tuple[float, ...]) -> Outlook:
@@ -29,6 +37,7 @@ def outlook(study: Study | Comparison, method: str, sizes: tuple[float, ...]) ->
     return Outlook(
         method=method,
         found=rates.power * len(study.effects),
+        usual=tuple(len(study.effects) * float(part) for part in rates.usual),
         false=float(rates.false.mean()),
         power=rates.power,
         error=rates.error,
@@ -39,16 +48,21 @@ def outlook(study: Study | Comparison, method: str, sizes: tuple[float, ...]) ->
     )
 
 
-def if_skewed(study: Study | Comparison, methods: Sequence[str], *, said: bool) -> float | None:
-    """Return how many effects the first private method finds where numbers are skewed; None if it is said.
+def if_otherwise(study: Study | Comparison, methods: Sequence[str]) -> tuple[Otherwise, ...]:
+    """Return what the first private method finds if what nobody said of the columns is not as assumed.
 
-    Nothing either where the shape of numbers does not matter, and for a reference without privacy alone.
+    Nothing where all that matters was said, and for a reference without privacy alone.
     """
     private = [method for method in methods if method != "bh"]
-    if said or not private or not isinstance(study, Comparison) or not study.setting.depends_on_shape:
-        return None
-    changed = replace(study, setting=replace(study.setting, shape="skewed"))
-    return changed.run(private[0]).power * len(study.effects)
+    if not private or not isinstance(study, Comparison):
+        return ()
+    found: list[Otherwise] = []
+    for words, instead in _OTHERWISE.items():
+        columns = assuming(study.setting.columns, instead)
+        if columns != study.setting.columns:
+            changed = replace(study, setting=replace(study.setting, columns=columns))
+            found.append(Otherwise(words, changed.run(private[0]).power * len(study.effects)))
+    return tuple(found)
 
 
 def searched(

@@ -30,6 +30,8 @@ class Outlook:
         A key of `METHODS`; "bh" is the reference without privacy.
     found, false : float
         Real effects found; false ones reported beside them.
+    usual : (float, float)
+        Between which numbers of real effects eight of ten invented studies found.
     power, error : float
         The share of the real effects that is found, and its standard error from the simulation.
     promised : float or None
@@ -50,6 +52,7 @@ class Outlook:
     error: float
     promised: float | None
     by_effect: tuple[float, ...]
+    usual: tuple[float, ...] = ()
     noise: float | None = None
     noise_effect: float | None = None
     people: Reach | None = None
@@ -64,6 +67,14 @@ class Point:
     method: str
     n: int
     power: float
+
+
+@dataclass(frozen=True, slots=True)
+class Otherwise:
+    """What the first private method would find if something that nobody said were not as assumed."""
+
+    words: str
+    found: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,9 +107,9 @@ class Plan:
         What each method would find; `plan[method]` is one of them.
     curve : tuple of Point
         Power against people, if it was asked for.
-    if_skewed : float or None
-        How many real effects the first private method would find if the numbers were skewed, where nothing
-        is said of their shape and it matters.
+    otherwise : tuple of Otherwise
+        How many real effects the first private method would find if what nobody said of the columns, such as
+        the shape of numbers or the rates of answers, were not as assumed.
     notes : tuple of str
         What else there is to say.
 
@@ -129,7 +140,7 @@ class Plan:
     target: float
     repetitions: int
     outlooks: tuple[Outlook, ...]
-    if_skewed: float | None = None
+    otherwise: tuple[Otherwise, ...] = ()
     curve: tuple[Point, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -220,12 +231,10 @@ class Plan:
             f"A plan for {self.n:,} people and {self.m:,} hypotheses, {self.signals:,} of them real with "
             f"effects of {sizes} ({self.unit}). {self.assumed} Nothing was read and nothing was spent."
         )
-        lines = [what, f"With {self.n:,} people you would find {privately}{openly}."]
-        if self.if_skewed is not None and round(self.if_skewed) != round(main.found):
-            lines.append(
-                "How the numbers are spread was not said. If they are skewed and begin at 0, as incomes do, "
-                f"about {self.if_skewed:.0f} of the same differences would be found with privacy."
-            )
+        few, most = (round(end) for end in main.usual)
+        usual = "" if few == most else f" Eight of ten such studies would find {few:,} to {most:,}."
+        lines = [what, f"With {self.n:,} people you would find {privately}{openly}.{usual}"]
+        lines += self._unsaid(main.found)
         if main.noise is not None and main.noise_effect is not None:
             lines.append(
                 f"Every single person is hidden behind noise of {main.noise:.2g} on a z score, as much as an "
@@ -238,6 +247,18 @@ class Plan:
                 f"{main.effect.words(_short)}."
             )
         return lines
+
+    def _unsaid(self, found: float) -> list[str]:
+        """Return between which numbers the plan lies, where it depends on what nobody said."""
+        others = {
+            round(each.found): each.words for each in self.otherwise if round(each.found) != round(found)
+        }
+        if not others:
+            return []
+        few, most = min(round(found), *others), max(round(found), *others)
+        each = "; ".join(f"{count:,} if {words}" for count, words in others.items())
+        words = f"Not all that matters was said. Depending on it, {few:,} to {most:,} would be found: {each}."
+        return [f"{words} Say what you know from the code book or the literature, and the range narrows."]
 
     def _found(self, outlook: Outlook) -> list[str]:
         first = [METHODS[outlook.method], f"{outlook.found:.1f}", f"{outlook.false:.1f}"]

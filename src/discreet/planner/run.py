@@ -29,10 +29,11 @@ from discreet.planner.arguments import (
     private_method,
     refuse_unused,
     setting_of,
+    with_signals,
 )
 from discreet.planner.cohort import Cohort
 from discreet.planner.comparison import Comparison, stand_in
-from discreet.planner.outlook import if_skewed, outlook, power_by_people, searched
+from discreet.planner.outlook import if_otherwise, outlook, power_by_people, searched
 from discreet.planner.record import Outlook, Plan
 from discreet.planner.study import Study
 from discreet.progress import notebook_bar
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 _EFFECTS = (0.05, 0.1, 0.2)
 _QUICK, _USUAL, _SEARCH = 20, 40, 12  # invented studies
 _TABLES = (24, 30, 5)  # the same, of whole tables
+_UNSAID = 12  # for each thing that nobody said
 _LEAST, _LEAST_LARGE = 6, 3  # studies, and of tables that take a second or more each
 _ALL_SCORES, _ALL_ENTRIES = 3_000_000, 6_000_000  # of all invented studies of one figure, about
 _TARGET = 0.8
@@ -64,7 +66,7 @@ def plan(
     delta: float = 1e-6,
     q: float = 0.1,
     effects: float | Sequence[float] = _EFFECTS,
-    signals: int | None = None,
+    signals: int | str | Sequence[str] | None = None,
     test: Test | None = None,
     sensitivity: float | None = None,
     alternative: Alternative | None = None,
@@ -75,6 +77,7 @@ def plan(
     rate: float | None = None,
     shape: Shape | None = None,
     centre: float | None = None,
+    assume: Mapping[str, Mapping[str, object]] | None = None,
     methods: Planned | Iterable[Planned] | None = None,
     k: int | None = None,
     dependence: Dependence | None = None,
@@ -104,8 +107,9 @@ def plan(
     effects : float or sequence of float
         How large the real effects are: differences between two groups, or distances from the null value, in
         standard deviations of the column; for `Correlation`, the correlation itself.
-    signals : int, optional
-        How many hypotheses are really false, shared equally among `effects`. If None, a tenth of m.
+    signals : int, or names, optional
+        How many hypotheses are really false, shared equally among `effects`; which of them is drawn by lot in
+        each invented study. Or which: columns, and "work=private" for an answer. If None, a tenth of m.
     test : Compare, Mean, ..., optional
         What `discover` will be given; its column names do not matter. If None, `Compare`.
     sensitivity : float, optional
@@ -126,7 +130,7 @@ def plan(
     rate : float, optional
         `Compare` with answers only: how frequent the first level of each column is. If None, all levels are
         equally frequent, and yes is as frequent as no. Nobody gives an answer that is not among the levels.
-    shape : {"normal", "skewed", "heavy-tailed", "uniform", "counts"}, optional
+    shape : {"normal", "skewed", "heavy-tailed", "uniform", "counts", "mostly-zero"}, optional
         `Compare` only: how the numbers are spread. It matters where they have no bounds, because ranks are
         compared there: the same difference in standard deviations moves ranks more where numbers are skewed,
         as incomes are. If None, normal, and the plan also says what would be found if they were skewed.
@@ -134,6 +138,10 @@ def plan(
         `Compare` only: the mean of the numbers in their standard deviations. Where numbers lie is learned
         within the budget if they have no bounds, which is the dearer the further from 0 they are: blood
         pressures lie at about 8, heights at 17. If None, 4, as ages do.
+    assume : mapping from column to mapping, optional
+        `Compare` with `columns` only: what is assumed of single columns, where it is not the same for all:
+        "missing"; "rate", of the first answer or a list of the rates of all answers; "shape", "centre" and
+        "sd". Take it from the code book, the literature or an earlier study, never from the data.
     methods : str or sequence of str, optional
         Among "bh" (no privacy, the textbook test), "auto" (what `discover` does by default), "all", "proved"
         ("all" with guarantee="proved"), "focus", "aware", "calibrated", "mirror", "peel" and "oneshot". If
@@ -184,7 +192,7 @@ def plan(
     """
     tables = sensitivity is None and (test is None or isinstance(test, Compare))
     n = check.whole(n, "n", 20, _MOST_PEOPLE if tables else 10**9)
-    asked_columns = columns_of(columns, m, test, tables=tables)
+    asked_columns = with_signals(columns_of(columns, m, test, tables=tables), signals)
     if asked_columns:
         m = hypotheses_in(asked_columns, test)
     m = check.whole(500 if m is None else m, "m", 1, 10**8)
@@ -204,15 +212,16 @@ def plan(
         raise InputError("target is what is searched for, and quick searches for nothing: leave one out")
     target = _TARGET if target is None else check.level(target, "target")
     sizes = effect_sizes(effects)
-    signals = number_of_signals(signals, m, len(sizes))
+    signals = number_of_signals(signals, m, len(sizes), asked_columns, test)
     budget = {"q": q, "epsilon": epsilon, "delta": delta}
     asked = {method: parameters_of(method, options, m, signals, budget) for method in chosen}
     k = min(m, 2 * signals) if k is None else check.whole(k, "k", 1, m)
+    everywhere = {"missing": missing, "rate": rate, "shape": shape, "centre": centre}
     if tables:
-        setting = cohort_of(test, asked_columns, m, share, sd, missing, rate, shape, centre)
+        setting = cohort_of(test, asked_columns, m, share, {**everywhere, "sd": sd}, assume)
         signals = min(signals, setting.real_places.size)
     else:
-        refuse_unused({"missing": missing, "rate": rate, "shape": shape, "centre": centre}, "for this test")
+        refuse_unused({**everywhere, "assume": assume}, "for this test")
         setting = setting_of(test, sensitivity, looks, n, share, sd)
     many, few = _studies(repetitions, n, m, tables=tables, quick=quick)
     seed = check.whole(seed, "seed", 0, 2**128)
@@ -237,7 +246,7 @@ def plan(
                 trial, outlooks[method], target, outlooks.get("calibrated"), outlooks.get("bh")
             )
             tell(1)
-        skewed = if_skewed(study, chosen, said=shape is not None)
+        otherwise = if_otherwise(replace(study, repetitions=min(many, _UNSAID)), chosen)
     return Plan(
         n=n,
         m=m,
@@ -253,7 +262,7 @@ def plan(
         target=target,
         repetitions=many,
         outlooks=tuple(outlooks[method] for method in chosen),
-        if_skewed=skewed,
+        otherwise=otherwise,
         curve=power_by_people(study, chosen) if curve else (),
         notes=notes,
     )

@@ -13,12 +13,14 @@ if TYPE_CHECKING:
 _LOG_SD = 0.8  # of the logarithm of a skewed number, as of incomes and lengths of stay
 _FREEDOM = 4.0  # of the t law with heavy tails
 _COUNT = 2.0  # the mean of a count
+_RARE, _PATCHY = 0.4, 0.25  # of counts that are mostly 0: their mean, and how alike people are in them
 SHAPES = {
     "normal": "normal",
     "skewed": f"skewed (log-normal, {_LOG_SD:g} the standard deviation of the logarithm)",
     "heavy-tailed": f"heavy in the tails (t, {_FREEDOM:g} degrees of freedom)",
     "uniform": "uniform",
     "counts": f"counts (Poisson, {_COUNT:g} on average)",
+    "mostly-zero": f"counts that are mostly 0 (negative binomial, {_RARE:g} on average)",
 }
 """What a column of numbers may look like, and the law that stands for it."""
 AWAY = 4.0
@@ -47,5 +49,10 @@ def draw_standardised(
         case "counts":  # they stay whole numbers: the groups differ in how many there are on average
             sd = math.sqrt(_COUNT)
             return np.asarray(rng.poisson(np.maximum(_COUNT + sd * shift, 0.0)) / sd, dtype=np.float64)
+        case "mostly-zero":
+            sd = math.sqrt(_RARE + _RARE**2 / _PATCHY)
+            mean = np.maximum(_RARE + sd * shift, 1e-9)
+            drawn = rng.poisson(mean * rng.gamma(_PATCHY, 1 / _PATCHY, size))
+            return np.asarray(drawn / sd, dtype=np.float64)
         case _:
             return rng.standard_normal(size) + shift

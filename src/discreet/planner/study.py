@@ -169,3 +169,9 @@ class Rates:
         """The standard error of the power: studies are independent, columns of one study are not."""
         each = self.hit.mean(axis=1)
         return float(each.std(ddof=1)) / math.sqrt(each.size) if each.size > 1 else math.inf
+
+    @property
+    def usual(self) -> tuple[float, float]:
+        """Between which shares of the real effects eight of ten studies found."""
+        low, high = np.quantile(self.hit.mean(axis=1), (0.1, 0.9))
+        return float(low), float(high)

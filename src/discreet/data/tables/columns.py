@@ -258,11 +258,10 @@ def declare(name: str) -> str:
     )
 
 
-def hypotheses_of(levels: Sequence[Any]) -> tuple[int, bool]:
-    """Return how many hypotheses the levels make that are given for a column, and if "other" is the last."""
-    # Of one level, "other" would be the same question asked backwards, and of yes and no, no would be.
-    other = len(levels) > 1 and _place_of_yes(levels) is None
-    return (len(levels) + 1 if other else 1), other
+def hypotheses_of(name: str, levels: Sequence[Any]) -> tuple[tuple[str, ...], bool]:
+    """Return the hypotheses that levels given for a column make, and if the last is about all other ones."""
+    chosen = _with_levels(Column(name, "text"), tuple(levels))
+    return chosen.names, len(chosen.names) > 1 and not chosen.closed
 
 
 def _place_of_yes(levels: Sequence[Any]) -> int | None:
@@ -280,7 +279,8 @@ def _with_levels(column: Column, levels: tuple[Any, ...] | None) -> Chosen:
     yes = _place_of_yes(levels)
     if yes is not None:
         return _declared(name, replace(column, levels=levels, yes=yes))
-    more = ("other",) if hypotheses_of(levels)[1] else ()
+    # Of one level, "other" would be the same question asked backwards, and of yes and no, no would be.
+    more = ("other",) if len(levels) > 1 else ()
     places = (*range(len(levels)), -1)[: len(levels) + len(more)]
     return Chosen(column, levels, tuple(f"{name}={level}" for level in (*levels, *more)), places)
 

@@ -18,8 +18,8 @@ from discreet.lab.bench.contenders import ours
 from discreet.lab.bench.moments import DELTA, Q
 from discreet.lab.bench.timing import verdict
 from discreet.planner import plan
-from discreet.planner.cohort import Cohort, Column
-from discreet.planner.shapes import AWAY
+from discreet.planner.cohort import Cohort
+from discreet.planner.column import Column
 from discreet.report.text_table import table
 
 if TYPE_CHECKING:
@@ -74,6 +74,7 @@ class Setting:
         answers = {f"c{column}": ["yes"] for column in range(self.m)} if self.answers else None
         return {
             "m": None if answers else self.m,
+            "signals": self.signals,
             "columns": answers,
             "missing": self.missing or None,
             "share": self.share,
@@ -148,14 +149,10 @@ class Result:
 
 def invented(setting: Setting, rng: np.random.Generator) -> People:
     """Return a table whose first columns differ by the effect, in standard deviations of the column."""
-    cohort = Cohort(
-        Compare(group="group"),
-        (Column(answers=setting.answers),) * setting.m,
-        setting.share,
-        missing=setting.missing,
-        rate=setting.rate,
-        centre=AWAY if setting.centre is None else setting.centre,
+    column = Column(
+        answers=setting.answers, missing=setting.missing, rate=setting.rate, centre=setting.centre
     )
+    cohort = Cohort(Compare(group="group"), (column,) * setting.m, setting.share)
     effects = np.zeros(setting.m)
     effects[: setting.signals] = setting.effect * np.where(np.arange(setting.signals) % 2, -1.0, 1.0)
     people = cohort.people(setting.n, effects, rng)
@@ -198,7 +195,6 @@ def run(
         planned = plan(
             setting.n,
             effects=setting.effect,
-            signals=setting.signals,
             epsilon=setting.epsilon,
             delta=DELTA,
             q=Q,

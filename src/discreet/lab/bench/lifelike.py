@@ -1,4 +1,4 @@
-"""Tables for `discreet bench plan` that the planner did not invent, and of which it is told little.
+"""Tables for `discreet bench plan` that the planner did not invent, and of which it is told what is public.
 
 A register that is made by other rules than the planner's, with columns of many scales that hang together,
 heaps, zeros, and entries missing where they are missing in life; and, where a folder has them, rows of public
@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.evidence.core.people import People, Question
+from discreet.lab.bench.assumed import BRFSS, HOSPITALS, NHANES, REGISTER
 from discreet.lab.bench.contenders import unbounded
 from discreet.lab.bench.surveys import SURVEYS, read
-from discreet.planner.cohort import Column
+from discreet.planner.column import Column
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,10 +30,7 @@ _LEAST_RATE = 0.02  # of the rarer answer of a column that differs
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """People, what differs and by how much, and the table that their rows are from; "register" is invented.
-
-    `shape` and `rate` are what the planner is told of numbers and of answers, as a code book has it.
-    """
+    """People, what differs and by how much, and the table of their rows; the "register" is invented."""
 
     n: int
     effect: float
@@ -40,32 +38,40 @@ class Setting:
     source: str
     m: int = 0
     epsilon: float = 1.0
-    shape: str | None = None
-    rate: float | None = None
     folder: Path | None = None
 
     def __str__(self) -> str:
         m = f", m = {self.m:,}" if self.m else ""
         epsilon = f", epsilon = {self.epsilon:g}" if self.epsilon != 1 else ""
-        shape = f", told to be {self.shape}" if self.shape else ""
-        rate = f", told a rate of {self.rate:g}" if self.rate else ""
-        return f"n = {self.n:,}{m}, {self.signals:,} of {self.effect:g}, {self.source}{epsilon}{shape}{rate}"
+        return f"n = {self.n:,}{m}, {self.signals:,} of {self.effect:g}, {self.source}{epsilon}"
 
     def invented(self, rng: np.random.Generator) -> People:
         """Return a table whose first columns differ by the effect, in standard deviations of the column."""
         return _with_effects(self, rng)
 
     def stated(self) -> dict[str, Any]:
-        """Return what the planner is told, as a user could: kinds of columns, how much is missing about."""
-        people = self.invented(np.random.default_rng(0))
-        sizes = [question.places.stop - question.places.start for question in people.questions]
-        columns = tuple(
-            Column(size, question.answers, other=question.answers and size > 1)
-            for size, question in zip(sizes, people.questions, strict=True)
-        )
-        gaps = [np.isnan(people.values[:, asked.places.start]).mean() for asked in people.questions]
-        missing = round(20 * float(np.mean(gaps))) / 20
-        return {"columns": columns, "missing": missing or None, "shape": self.shape, "rate": self.rate}
+        """Return what the planner is told, as a user could: which columns there are, and which differ.
+
+        Of the table's entries nothing: kinds and levels as declared, and of each column what is `assumed`.
+        """
+        questions = self.invented(np.random.default_rng(0)).questions
+        columns = tuple(_declared(question) for question in questions)
+        if self.source == "register":
+            said = {column.name: REGISTER[int(column.name) % len(REGISTER)] for column in columns}
+        else:
+            said = _PUBLISHED[self.source]
+        return {
+            "columns": columns,
+            "assume": {column.name: said[column.name] for column in columns if column.name in said},
+            "signals": [column.names[0] for column in columns[: self.signals]],
+        }
+
+
+def _declared(question: Question) -> Column:
+    """Return a column as the planner knows it."""
+    size, name = question.places.stop - question.places.start, question.column
+    names = (name,) if size == 1 else tuple(f"{name}={place}" for place in range(size))
+    return Column(size, question.answers, other=question.answers and size > 1, name=name, names=names)
 
 
 INVENTED = (
@@ -78,13 +84,14 @@ INVENTED = (
 )
 """Of a register, which anyone can make."""
 _BRFSS, _HOSPITALS, _NHANES = SURVEYS
+_PUBLISHED = {_BRFSS: BRFSS, _HOSPITALS: HOSPITALS, _NHANES: NHANES}
 PUBLIC = (
-    Setting(2_000, 0.25, 8, _BRFSS, rate=0.2),
-    Setting(10_000, 0.07, 8, _BRFSS, rate=0.2),
+    Setting(2_000, 0.25, 8, _BRFSS),
+    Setting(10_000, 0.07, 8, _BRFSS),
     Setting(3_000, 0.3, 10, _NHANES),
     Setting(10_000, 0.12, 10, _NHANES),
-    Setting(10_000, 0.09, 8, _HOSPITALS, shape="skewed"),
-    Setting(40_000, 0.03, 8, _HOSPITALS, shape="skewed"),
+    Setting(10_000, 0.09, 8, _HOSPITALS),
+    Setting(40_000, 0.03, 8, _HOSPITALS),
 )
 """Of rows of public tables, where a folder has them."""
 
@@ -150,6 +157,9 @@ def _moved(
         return np.where(second & turned & ~np.isnan(entries), float(shift > 0), entries)
     present = entries[~np.isnan(entries)]
     whole = bool(np.all(present == np.rint(present)))
+    if whole and shift < 0 <= present.min():  # counts stay counts: some of those who have one have one less
+        fewer = (entries >= 1) & (rng.random(entries.size) < -shift / np.mean(present >= 1))
+        return np.where(second & fewer, entries - 1, entries)
     moves = np.floor(shift + rng.random(entries.size)) if whole else shift
     return np.where(second, entries + moves, entries)
 
