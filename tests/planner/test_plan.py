@@ -15,7 +15,7 @@ from discreet.data.source import open_source
 from discreet.errors import DiscreetError
 from discreet.methods.method import Parameters
 from discreet.planner import comparison
-from discreet.planner.arguments import columns_of
+from discreet.planner.arguments import cohort_of, columns_of
 from discreet.planner.forecast import columns_of_table
 from discreet.planner.invent import Setting
 from discreet.planner.reach import Reach, grid, reach
@@ -360,17 +360,98 @@ def test_a_plan_counts_hypotheses_as_discover_does():
 
 
 @pytest.mark.slow
-def test_a_plan_says_what_skewed_numbers_would_give():
-    """Where nothing is said of the numbers, the plan says both; where it is said, or bounds are, one."""
+def test_a_plan_says_a_range_where_something_was_not_said():
+    """What nobody said of the columns is told both ways; where it is said, or bounds are, once."""
     ask = {"effects": 0.15, "signals": 10, "methods": ["auto"], "quick": True, "repetitions": 12}
-    both = discreet.plan(2_000, 20, **ask)  # about 9 of 10, and 5: eight deviations of their difference apart
-    assert both.if_skewed > both["auto"].found
-    assert "If they are skewed" in " ".join(str(both).split())
-    skewed = discreet.plan(1_500, 20, shape="skewed", **ask)
-    assert skewed.if_skewed is None
-    assert "skewed (log-normal" in str(skewed).split("\n\n")[0]
-    bounded = discreet.plan(1_500, 20, test=discreet.Compare(group="g", bounds=(0, 1)), **ask)
-    assert bounded.if_skewed is None
+    both = discreet.plan(2_000, 20, missing=0, **ask)  # about 5 of 10, and 9: eight deviations apart
+    skewed = {each.words: each.found for each in both.otherwise}[
+        "numbers are skewed and begin at 0, as incomes do"
+    ]
+    assert skewed > both["auto"].found
+    assert "if numbers are skewed" in " ".join(str(both).split())
+    said = discreet.plan(1_500, 20, shape="skewed", missing=0, **ask)
+    assert said.otherwise == ()
+    assert "skewed (log-normal" in str(said).split("\n\n")[0]
+    bounded = discreet.plan(
+        1_500, 20, test=discreet.Compare(group="g", bounds=(0, 1)), shape="normal", missing=0, **ask
+    )
+    assert bounded.otherwise == ()
+
+
+MIXED = {"age": None, "pay": None, "ill": ["yes"], "work": ["none", "some", "much"]}
+
+
+def test_columns_may_be_assumed_to_differ():
+    """What is assumed of one column holds for it alone, the rest has what is assumed of all."""
+    said = {
+        "pay": {"shape": "skewed"},
+        "ill": {"rate": 0.05},
+        "work": {"rate": [0.2, 0.5, 0.1], "missing": 0.5},
+    }
+    columns = columns_of(MIXED, None, None, tables=True)
+    cohort = cohort_of(None, columns, 7, None, {"missing": 0.1, "rate": 0.4, "shape": "normal"}, said)
+    people = cohort.people(40_000, np.zeros(7), np.random.default_rng(1))
+    assert np.isnan(people.values).mean(axis=0) == pytest.approx([0.1, 0.1, 0.1, *[0.5] * 4], abs=0.02)
+    rates = np.nanmean(people.values, axis=0)[2:]
+    assert rates == pytest.approx([0.05, 0.2, 0.5, 0.1, 0.2], abs=0.02)  # others gave what was not declared
+    assert [column.law for column in cohort.columns[:2]] == ["normal", "skewed"]
+    assert "the first given by 0.05 to 0.2; 10% to 50% of the entries missing" in cohort.assumed
+
+
+def test_real_effects_are_drawn_by_lot_or_named():
+    """Each study has its own real hypotheses unless they are named, and named ones are those."""
+    asked = {"effects": 1.0, "methods": "bh", "quick": True, "columns": MIXED, "repetitions": 6}
+    named = discreet.plan(2_000, signals=["ill", "work=some"], **asked)
+    assert (named.signals, named["bh"].found) == (2, 2.0)
+    cohort = cohort_of(None, columns_of(MIXED, None, None, tables=True), 7, None, {}, None)
+    study = comparison.Comparison(cohort, 400, 7, {}, (3.0, 3.0), 2, 6, 1)
+    drawn = {tuple(sorted(study._real(place))) for place in range(30)}
+    assert len(drawn) > 5
+    assert all(6 not in pair for pair in drawn)  # nobody gives an answer that was not declared
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"assume": {"agee": {"missing": 0.1}}}, "age"),
+        ({"assume": {"age": {"rate": 0.1}}}, "numbers"),
+        ({"assume": {"age": 0.1}}, "mapping"),
+        ({"assume": [1]}, "mapping"),
+        ({"assume": {"work": {"rate": [0.5, 0.6, 0.7]}}}, "add up"),
+        ({"assume": {"work": {"rate": [0.5]}}}, "3 numbers"),
+        ({"assume": {"age": {"missing": 2}}}, "missing"),
+        ({"signals": ["agee"]}, "age"),
+        ({"signals": []}, "at least one"),
+        ({"columns": None, "signals": ["age"]}, "columns"),
+        ({"columns": None, "test": MEANS, "assume": {"age": {}}}, "do nothing"),
+    ],
+)
+def test_assumptions_that_cannot_be_meant_are_refused(options, words):
+    """A wrong name, kind or number in what is assumed is refused, with what to do."""
+    with pytest.raises(DiscreetError, match=words):
+        discreet.plan(400, **{"columns": MIXED, "quick": True, "effects": 0.5, **options})
+
+
+def test_a_plan_file_is_planned(tmp_path):
+    """`discreet plan --config` and `discover --dry-run` plan a file's columns as it assumes them."""
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        'data = "later.csv"\ngroup = "arm"\n[columns]\nage = "number"\nill = ["yes"]\n'
+        '[assume]\neffects = 3.0\nsignals = ["ill"]\n'
+        '[assume.columns.age]\nmissing = 0.25\nshape = "uniform"\n'
+    )
+    run = CliRunner().invoke
+    quick = ["--quick", "--method", "bh", "--repetitions", "3"]
+    shown = " ".join(run(app, ["plan", "--config", str(plan), "--n", "300", *quick]).stdout.split())
+    assert "300 people and 2 hypotheses, 1 of them real with effects of 3" in shown
+    assert "1 column of numbers, uniform" in shown
+    assert "0% to 25% of the entries missing" in shown
+    dry = run(app, ["discover", "--config", str(plan), "--dry-run", "--people", "300"]).stdout
+    assert "0% to 25% of the entries missing" in " ".join(dry.split())
+    assert run(app, ["plan", "--config", str(plan), "--m", "3"]).exit_code == 2
+    plan.write_text(plan.read_text().replace("effects", "effekts"))
+    refused = run(app, ["plan", "--config", str(plan)])
+    assert refused.exit_code == 2
 
 
 def test_plain_words_and_json():

@@ -68,7 +68,7 @@ def discover(
     refuse_idle(ctx, ["token"], "without --server")
     job = read_job(plan, asked)
     if given["dry_run"]:
-        say(preview(job, given["people"], given["hypotheses"]))
+        say(preview(job, given["people"], given["hypotheses"], given.get("assume")))
         check_budget(job)
         return
     if given["out"] is not None:

@@ -180,7 +180,7 @@ BELONGING = {
     "Of the method": _METHOD,
 }
 """Options of what `discover` is asked for, by what they belong to."""
-SWITCHES = ("as_json", "dry_run", "people", "hypotheses", "out", "config", "server", "token")
+SWITCHES = ("as_json", "dry_run", "people", "hypotheses", "assume", "out", "config", "server", "token")
 """Those that say what to do with a job, and are no part of it."""
 
 

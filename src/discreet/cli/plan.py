@@ -10,10 +10,12 @@ import typer
 from discreet.cli.app import app, given, refuse_idle
 from discreet.cli.options import FIRST, TEST
 from discreet.cli.plan_file import DEFAULTS
+from discreet.errors import InputError
 from discreet.evidence.core.registry import find_test, make_test
 
 if TYPE_CHECKING:
     from discreet.alternative import Alternative
+    from discreet.planner import Plan
     from discreet.typing import Shape
 
 
@@ -24,6 +26,10 @@ def plan(
     m: int | None = typer.Option(
         None, help="How many hypotheses; if absent, those of --columns, else 500 columns of numbers."
     ),
+    config: Path | None = typer.Option(
+        None,
+        help="A plan file, as for discover: its columns, test, budget, and what its [assume] says of them.",
+    ),
     columns: list[str] = typer.Option(
         [], help="For compare: a column of numbers, or answers, 'smokes=yes,no'; repeat for several."
     ),
@@ -33,7 +39,10 @@ def plan(
     effect: list[float] = typer.Option(
         [0.05, 0.1, 0.2], help="A real effect in standard deviations; repeat for several sizes."
     ),
-    signals: int | None = typer.Option(None, help="How many hypotheses are real; a tenth of m by default."),
+    signals: list[str] = typer.Option(
+        [],
+        help="How many hypotheses are real, a tenth of m by default; or which, by name: repeat for several.",
+    ),
     test: str = typer.Option("compare", help="Any test by name: compare, mean, correlation, ..."),
     sd: float | None = typer.Option(
         None, help="Standard deviation of the columns as a share of the width of their bounds, at most 0.5."
@@ -49,7 +58,9 @@ def plan(
         None, help="For compare: how frequent the first answer of each column is."
     ),
     shape: str | None = typer.Option(
-        None, help="For compare: how numbers are spread: normal, skewed, heavy-tailed, uniform or counts."
+        None,
+        help="For compare: how numbers are spread: normal, skewed, heavy-tailed, uniform, counts "
+        "or mostly-zero.",
     ),
     centre: float | None = typer.Option(
         None, help="For compare: the mean of numbers without bounds, in standard deviations; 4 if absent."
@@ -82,6 +93,27 @@ def plan(
 
     if plot is not None:
         check_picture(plot)
+    how: dict[str, Any] = {
+        "effects": effect,
+        "signals": _signals(signals),
+        "target": target if given(ctx, "target") else None,
+        "quick": quick,
+        "curve": plot is not None,
+        "repetitions": repetitions,
+        "seed": seed,
+    }
+    if config is not None:
+        refuse_idle(ctx, _OF_PLAN_FILES, "with --config: the plan file says it")
+        typed = {name: value for name, value in how.items() if given(ctx, _TYPED.get(name, name))}
+        if method:
+            typed["methods"] = method
+        budget = {name: ctx.params[name] for name in ("epsilon", "delta", "q") if given(ctx, name)}
+        with progress("inventing studies", 4) as tick:
+            planned = _of_file(
+                config, n if given(ctx, "n") else None, budget, {**typed, "quick": quick, "tick": tick}
+            )
+        _show(planned, plot, as_json=as_json)
+        return
     if sensitivity is not None:
         asked = ["test", "null", "adjust", "subgroups"]
         refuse_idle(ctx, asked, "with --sensitivity, which stands in place of a test")
@@ -98,8 +130,6 @@ def plan(
             epsilon=epsilon,
             delta=delta,
             q=q,
-            effects=effect,
-            signals=signals,
             test=None if sensitivity is not None else _test(test, sd, alternative, null, adjust, subgroups),
             sensitivity=sensitivity,
             alternative=None if sensitivity is None else cast("Alternative | None", alternative),
@@ -112,16 +142,60 @@ def plan(
             centre=centre,
             methods=named,
             k=k,
-            target=target if given(ctx, "target") else None,
-            quick=quick,
-            curve=plot is not None,
-            repetitions=repetitions,
-            seed=seed,
             tick=tick,
+            **how,
         )
+    _show(planned, plot, as_json=as_json)
+
+
+_TYPED = {"effects": "effect", "curve": "plot"}
+_OF_PLAN_FILES = [
+    *(
+        "m",
+        "columns",
+        "test",
+        "sd",
+        "alternative",
+        "share",
+        "adjust",
+        "subgroups",
+        "missing",
+        "rate",
+        "shape",
+    ),
+    *("centre", "null", "sensitivity", "k"),
+]
+
+
+def _show(planned: Plan, plot: Path | None, *, as_json: bool) -> None:
     if plot is not None:
         planned.plot(plot)
     typer.echo(planned.to_json() if as_json else str(planned))
+
+
+def _of_file(config: Path, people: int | None, budget: dict[str, Any], how: dict[str, Any]) -> Plan:
+    """Return the plan of what a plan file asks; no row is read, and the table need not be there yet."""
+    from discreet.cli.notes import asked_table
+    from discreet.cli.plan_file import read_job, read_plan
+    from discreet.cli.preview import columns_to_plan
+    from discreet.planner.forecast import forecast
+
+    plan, switches = read_plan(config)
+    job = read_job(plan, budget)
+    table = asked_table(job)
+    columns = columns_to_plan(job, table)
+    if table is None and not isinstance(columns, dict):
+        raise InputError("the plan file names no columns, and its table is not there: list them in [columns]")
+    hypotheses = len(cast("Any", columns) if table is None else table.names)
+    people = switches.get("people", 50_000) if people is None else people
+    return forecast(job.test, job.asked, people, hypotheses, columns, switches.get("assume"), **how)
+
+
+def _signals(typed: list[str]) -> int | list[str] | None:
+    """Return how many hypotheses are real, or which."""
+    if len(typed) == 1 and typed[0].strip("+-").isdecimal():
+        return int(typed[0])
+    return typed or None
 
 
 def _columns(entries: list[str]) -> dict[str, list[str] | None] | None:

@@ -120,6 +120,10 @@ def _switch(name: str, value: Any) -> Any:
         return check.flag(value, name)
     if name in {"people", "hypotheses"}:
         return check.whole(value, name)
+    if name == "assume":
+        from discreet.planner.forecast import assumptions
+
+        return assumptions(value) and value
     return check.path(value, name) if name == "out" else check.text(value, name)
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from discreet.data.tables.reading import TableReading
 
 
-def preview(job: Job, people: int | None, hypotheses: int | None) -> str:
+def preview(job: Job, people: int | None, hypotheses: int | None, assume: Any = None) -> str:
     """Return the job in words, its cost against the ledger, and the planner's view of it."""
     if not isinstance(job.data, Plink) and Path(job.data.data).exists():
         job = dataclasses.replace(job, test=job.source.completed(job.test))
@@ -33,8 +33,8 @@ def preview(job: Job, people: int | None, hypotheses: int | None) -> str:
     lines = [*(f"{name:12} {_in_words(value)}" for name, value in rows.items()), "", *_cost(job)]
     lines += [*(notes(job) or exact_levels(job)), ""]
     table = asked_table(job)
-    hypotheses = len(table.names) if hypotheses is None and table is not None else hypotheses
-    return "\n".join([*lines, *_power(job, people, hypotheses, table)])
+    hypotheses = _hypotheses(job, table) if hypotheses is None else hypotheses
+    return "\n".join([*lines, *_power(job, people, hypotheses, table, assume)])
 
 
 def _refuse_by_head(job: Job) -> None:
@@ -87,19 +87,21 @@ def check_budget(job: Job) -> None:
     charged.refuse_early()
 
 
-def _power(job: Job, people: int | None, hypotheses: int | None, table: TableReading | None) -> list[str]:
+def _power(
+    job: Job, people: int | None, hypotheses: int | None, table: TableReading | None, assume: Any
+) -> list[str]:
     """Return what such a release would find, with the very columns that are asked about."""
     if people is None or hypotheses is None:
         missing = "--people" if people is None else "--hypotheses"
         missing = "--people and --hypotheses" if people is None and hypotheses is None else missing
         return [f"Add {missing} to see what such a release would find on average."]
     from discreet.errors import DiscreetError
-    from discreet.planner.forecast import columns_of_table, forecast
+    from discreet.planner.forecast import forecast
 
-    known = table is not None and hypotheses == len(table.names)
-    columns = columns_of_table(table, job.test) if table is not None and known else None
+    known = hypotheses == _hypotheses(job, table)
+    columns = columns_to_plan(job, table) if known else None
     try:
-        planned = forecast(job.test, job.asked, people, hypotheses, columns)
+        planned = forecast(job.test, job.asked, people, hypotheses, columns, assume)
     except DiscreetError as refusal:
         return [f"No forecast for this test: {refusal}"]
     lines = [str(planned)]
@@ -109,3 +111,18 @@ def _power(job: Job, people: int | None, hypotheses: int | None, table: TableRea
         )
         lines.append(f"\nHardly anything would be found. How many people, or which epsilon, it takes: {ask}")
     return lines
+
+
+def columns_to_plan(job: Job, table: TableReading | None) -> Any:
+    """Return the columns of the table, or, where it is not there yet, those that the job lists."""
+    from discreet.planner.forecast import columns_of_table
+
+    return job.other.get("columns") if table is None else columns_of_table(table, job.test)
+
+
+def _hypotheses(job: Job, table: TableReading | None) -> int | None:
+    """Return how many hypotheses are asked about, if that is known."""
+    if table is not None:
+        return len(table.names)
+    columns = job.other.get("columns")
+    return len(cast("dict[str, Any]", columns)) if isinstance(columns, dict) else None

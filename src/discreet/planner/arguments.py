@@ -217,12 +217,15 @@ def _rates(column: Column, name: str, value: Any) -> float | tuple[float, ...]:
         return cast("float", checked("rate", value))
     rates = tuple(float(checked("rate", rate)) for rate in check.entries(value, "rate"))
     given = column.hypotheses - column.other
-    if len(rates) != given or (given > 1 and not _NEAR_ONE[0] < sum(rates) < _NEAR_ONE[1]):
+    least = 0.0 if column.other else _NEAR_ONE[0]
+    if len(rates) != given or (given > 1 and not least < sum(rates) < _NEAR_ONE[1]):
+        most = ", and add up to 1" + (" at most" if column.other else "") if given > 1 else ""
         raise InputError(
             f"assume: rate of {name!r} must be {given} number{'s' if given > 1 else ''}, one for each answer "
-            f"in order{', and add up to 1' if given > 1 else ''}"
+            f"in order{most}"
         )
-    return tuple(rate / sum(rates) for rate in rates) if given > 1 else rates
+    whole = max(sum(rates), 1.0) if column.other else sum(rates)
+    return tuple(rate / whole for rate in rates) if given > 1 else rates
 
 
 def refuse_unused(options: Mapping[str, Any], where: str) -> None:

@@ -31,7 +31,8 @@ class Column:
     answers : bool
         Whether it holds answers, not numbers.
     other : bool
-        Whether its last hypothesis is about all answers that were not declared; nobody gives one of these.
+        Whether its last hypothesis is about all answers that were not declared; those give one whom the rates
+        of the others leave.
     bounded : bool
         Whether its numbers have bounds.
     name, names : str, tuple of str
@@ -70,14 +71,21 @@ class Column:
 
     @property
     def rates(self) -> NDArray[np.float64]:
-        """How frequent each of its answers is, (answers,); of yes/no, yes alone."""
+        """How frequent each of its answers is, (answers,); of yes/no, yes alone.
+
+        Of one rate the others follow: each answer is given by the same part of those who gave none before it,
+        or, if the first is rarer than the others can be on average, the others are equally frequent.
+        """
         given = self.hypotheses - self.other
         if isinstance(self.rate, tuple):
             return np.array(self.rate)
         if given == 1:
             return np.array([0.5 if self.rate is None else self.rate])
         first = 1 / given if self.rate is None else self.rate
-        return np.concatenate([[first], np.full(given - 1, (1 - first) / (given - 1))])
+        if first <= 1 / given:
+            return np.concatenate([[first], np.full(given - 1, (1 - first) / (given - 1))])
+        left = (1 - first) ** np.arange(given)
+        return np.concatenate([first * left[:-1], left[-1:]])
 
     @property
     def deviation(self) -> float:
@@ -122,6 +130,7 @@ class Column:
         given = rates.size
         moved = effects[:given] * np.sqrt(rates * (1 - rates))
         moved = moved if given == 1 else moved - moved.mean()
+        rest = max(1 - float(rates.sum()), 0.0) if given > 1 else 0.0  # give an answer that was not declared
         drawn = rng.random(away.size)
         entries = np.zeros((away.size, effects.size))
         for side in np.unique(away):
@@ -130,8 +139,9 @@ class Column:
             if given == 1:
                 entries[at, 0] = drawn[at] < law[0]
             else:
-                chosen = np.searchsorted(np.cumsum(law / law.sum())[:-1], drawn[at], side="right")
-                entries[at, chosen] = 1.0
+                law *= (1 - rest) / law.sum()
+                ends = np.cumsum(law)[: given - (rest == 0.0)]
+                entries[at, np.searchsorted(ends, drawn[at], side="right")] = 1.0
         return entries
 
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, cast
 
+from discreet import check
+from discreet.errors import InputError, perhaps
 from discreet.evidence.compare import Compare
 from discreet.planner.column import Column
 from discreet.planner.run import plan
@@ -17,15 +19,26 @@ if TYPE_CHECKING:
     from discreet.typing import Planned
 
 _PLANNED_AS = {("aware", "calibrated"): "calibrated", ("all", "proved"): "proved"}
+_ASSUMED = ("effects", "signals", "share", "missing", "rate", "shape", "centre", "sd", "columns")
 _EFFECTS = (0.05, 0.1, 0.2)
 _FREE = {"auto", "all", "proved", "focus"}  # methods that take none of k, dependence, cutoffs here
 
 
-def forecast(test: Any, asked: Parameters, people: int, hypotheses: int, columns: Any = None) -> Plan:
+def forecast(
+    test: Any,
+    asked: Parameters,
+    people: int,
+    hypotheses: int,
+    columns: Any = None,
+    assume: Mapping[str, Any] | None = None,
+    **how: Any,
+) -> Plan:
     """Return the plan of one release. Reads no data, spends nothing.
 
     `columns` are as `discover` takes them, or those of `columns_of_table`; where they are neither a mapping
-    nor of a table, `hypotheses` numbers are planned for.
+    nor of a table, `hypotheses` numbers are planned for. `assume` is what a plan file assumes: arguments of
+    `plan`, and under "columns" what is assumed of single ones. `how` are other arguments of `plan`; without
+    them the plan is a quick one, beside no privacy.
     """
     method = _PLANNED_AS.get((asked.method, asked.guarantee or ""), asked.method)
     options = {name: getattr(asked, name) for name in ("k", "dependence", "cutoffs")}
@@ -36,13 +49,32 @@ def forecast(test: Any, asked: Parameters, people: int, hypotheses: int, columns
         epsilon=asked.epsilon,
         delta=asked.delta,
         q=asked.q,
-        effects=_EFFECTS[:hypotheses],
         test=test if given else _without_names(test),
         columns=cast("Any", columns) if given else None,
-        methods=["bh", cast("Planned", method)],
-        quick=True,
-        **({} if method in _FREE else options),
+        **{
+            "effects": _EFFECTS[:hypotheses],
+            "methods": ["bh", cast("Planned", method)],
+            "quick": True,
+            **({} if method in _FREE else options),
+            **assumptions(assume),
+            **how,
+        },
     )
+
+
+def assumptions(assume: Any) -> dict[str, Any]:
+    """Return what a plan file assumes as arguments of `plan`, refused in words if it is none of them."""
+    if assume is None:
+        return {}
+    if not isinstance(assume, Mapping):
+        raise InputError("assume in the plan file must be a table: [assume], and in it missing = 0.1")
+    said = dict(check.items(cast("Mapping[Any, Any]", assume), "assume"))
+    for name in said:
+        if name not in _ASSUMED:
+            raise InputError(
+                f"assume has no {name!r}{perhaps(str(name), _ASSUMED)}: only {', '.join(_ASSUMED)}"
+            )
+    return {"assume" if name == "columns" else name: value for name, value in said.items()}
 
 
 def columns_of_table(table: TableReading, test: Any) -> tuple[Column, ...] | None:

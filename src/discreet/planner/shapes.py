@@ -51,8 +51,11 @@ def draw_standardised(
             return np.asarray(rng.poisson(np.maximum(_COUNT + sd * shift, 0.0)) / sd, dtype=np.float64)
         case "mostly-zero":
             sd = math.sqrt(_RARE + _RARE**2 / _PATCHY)
-            mean = np.maximum(_RARE + sd * shift, 1e-9)
-            drawn = rng.poisson(mean * rng.gamma(_PATCHY, 1 / _PATCHY, size))
+            drawn = rng.poisson(_RARE * rng.gamma(_PATCHY, 1 / _PATCHY, size))
+            any_at_all = 1 - (1 + _RARE / _PATCHY) ** -_PATCHY
+            # Some people have one more, or some of those who have any one less.
+            fewer = (drawn > 0) & (rng.random(size) < -sd * shift / any_at_all)
+            drawn = drawn + rng.poisson(np.maximum(sd * shift, 0.0)) - fewer
             return np.asarray(drawn / sd, dtype=np.float64)
         case _:
             return rng.standard_normal(size) + shift

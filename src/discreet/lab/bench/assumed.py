@@ -30,6 +30,12 @@ def _missing(assumed: _Assumed, missing: dict[float, str]) -> _Assumed:
     }
 
 
+def _some(levels: int, common: dict[int, float], left: float = 0.0) -> dict[str, Any]:
+    """Return rates of answers, some of them common, by their places; `left` give one that is not listed."""
+    rest = (1 - left - sum(common.values())) / (levels - len(common))
+    return {"rate": tuple(common.get(place, rest) for place in range(levels))}
+
+
 _MOSTLY_ZERO, _COUNTS, _SKEWED = ({"shape": shape} for shape in ("mostly-zero", "counts", "skewed"))
 
 BRFSS: _Assumed = {
@@ -62,8 +68,12 @@ HOSPITALS: _Assumed = _missing(
         **dict.fromkeys(("number_outpatient", "number_emergency", "number_inpatient"), _MOSTLY_ZERO),
         "race": {"rate": (0.75, 0.18, 0.03, 0.01, 0.03)},
         "age": {"rate": (0.01, 0.01, 0.02, 0.04, 0.1, 0.17, 0.22, 0.25, 0.15, 0.03)},
-        **_rates({"gender": 0.5, "change": 0.5, "diabetesMed": 0.8, "discharge_disposition_id": 0.6}),
-        **_rates({"admission_type_id": 0.5, "admission_source_id": 0.3}),
+        **_rates({"gender": 0.5, "change": 0.5, "diabetesMed": 0.8, "admission_type_id": 0.5}),
+        "discharge_disposition_id": _some(30, {0: 0.6, 2: 0.15, 5: 0.15}),
+        "admission_source_id": _some(26, {0: 0.3, 6: 0.55}),
+        "payer_code": _some(17, {7: 0.5}),
+        "medical_specialty": _some(18, {0: 0.3, 1: 0.15, 2: 0.15, 3: 0.1}),
+        **dict.fromkeys(("diag_1", "diag_2", "diag_3"), _some(22, {}, left=0.5)),
         **{name: {"rate": rate} for rate, names in _TAKEN.items() for name in names.split()},
     },
     {0.5: "payer_code medical_specialty", 0.95: "max_glu_serum", 0.8: "A1Cresult"},
@@ -102,10 +112,10 @@ NHANES: _Assumed = _missing(
 """People of all ages who were examined; many questions are put to adults, to women or to those who smoke."""
 
 REGISTER: tuple[dict[str, Any], ...] = (
-    {"shape": "normal", "centre": 8.0, "missing": 0.1},
-    {"rate": 0.25, "missing": 0.1},
-    {"shape": "skewed", "missing": 0.1},
-    {"rate": 0.25, "missing": 0.1},
-    {"shape": "counts", "missing": 0.1},
+    {"shape": "normal", "centre": None},
+    {},
+    {"shape": "skewed"},
+    {},
+    {"shape": "counts"},
 )
 """Of the invented register, kind by kind: blood pressures, answers, amounts, answers, visits."""

@@ -56,15 +56,28 @@ class Setting:
         """
         questions = self.invented(np.random.default_rng(0)).questions
         columns = tuple(_declared(question) for question in questions)
-        if self.source == "register":
-            said = {column.name: REGISTER[int(column.name) % len(REGISTER)] for column in columns}
-        else:
-            said = _PUBLISHED[self.source]
+        said = _earlier_year(self.m) if self.source == "register" else _PUBLISHED[self.source]
         return {
             "columns": columns,
             "assume": {column.name: said[column.name] for column in columns if column.name in said},
             "signals": [column.names[0] for column in columns[: self.signals]],
         }
+
+
+def _earlier_year(m: int) -> dict[str, dict[str, Any]]:
+    """Return what a report on an earlier year of the register says of each column, in round figures."""
+    people = _register(2_000, m, np.random.default_rng(1))
+    said: dict[str, dict[str, Any]] = {}
+    for place, question in enumerate(people.questions):
+        entries = people.values[:, place]
+        present = entries[~np.isnan(entries)]
+        own: dict[str, Any] = dict(REGISTER[place % len(REGISTER)])
+        if question.answers:
+            own["rate"] = max(0.02, round(20 * float(present.mean())) / 20)
+        elif "centre" in own:
+            own["centre"] = float(round(float(present.mean() / present.std())))
+        said[question.column] = {**own, "missing": round(10 * (1 - present.size / entries.size)) / 10}
+    return said
 
 
 def _declared(question: Question) -> Column:
@@ -157,9 +170,9 @@ def _moved(
         return np.where(second & turned & ~np.isnan(entries), float(shift > 0), entries)
     present = entries[~np.isnan(entries)]
     whole = bool(np.all(present == np.rint(present)))
-    if whole and shift < 0 <= present.min():  # counts stay counts: some of those who have one have one less
-        fewer = (entries >= 1) & (rng.random(entries.size) < -shift / np.mean(present >= 1))
-        return np.where(second & fewer, entries - 1, entries)
+    if whole and shift < 0 <= present.min():  # counts stay counts: those who have any, or some, have fewer
+        fewer = np.floor(-shift / np.mean(present >= 1) + rng.random(entries.size))
+        return np.where(second, np.maximum(entries - fewer, np.minimum(entries, 0)), entries)
     moves = np.floor(shift + rng.random(entries.size)) if whole else shift
     return np.where(second, entries + moves, entries)
 
