@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 import discreet
 from discreet.cli import app
+from discreet.data.source import open_source
 from discreet.data.tables.dictionary import Dictionary, Variable
 from discreet.privacy.ledger import Ledger
 
@@ -230,3 +231,29 @@ def test_groups_may_be_named_by_their_labels(tmp_path):
     asked += ["--columns", "age", "--levels", "control", "new drug", "--dry-run"]
     shown = CliRunner().invoke(app, asked)
     assert shown.exit_code == 0, shown.output
+
+
+def test_answers_and_covariates_may_be_named_by_their_labels(tmp_path):
+    """`columns` and `adjust` take labels for codes; what is neither is refused before anything is spent."""
+    book = tmp_path / "book.csv"
+    book.write_text("name,type,levels\nwork,answers,1=none|2=some|3=much\nsex,answers,1=man|2=woman\n")
+    rng, n = np.random.default_rng(5), 600
+    table = {"g": np.arange(n) % 2, "work": rng.integers(1, 4, n), "sex": rng.integers(1, 3, n)}
+    table["x"] = rng.normal(size=n)
+    data = discreet.Table(pd.DataFrame(table), dictionary=book)
+    rates = discreet.TwoByTwo(group="g")
+    by_label, by_code = (
+        discreet.measure(data, rates, columns={"work": levels}) for levels in (["some", "much"], [2, 3])
+    )
+    assert by_label.names == by_code.names == ("work=2", "work=3", "work=other")
+    assert np.array_equal(by_label.score, by_code.score)
+    listed = discreet.measure(data, rates, columns=["work=some,much"])
+    assert listed.names == by_code.names
+    completed = open_source(data).completed(discreet.Compare(group="g", adjust={"sex": ["man", "woman"]}))
+    assert completed.adjust == {"sex": ("1", "2")}
+    for wrong in ({"adjust": {"sex": ["man", "womann"]}}, {}):
+        asked = {"columns": {"x": None} if wrong else {"work": ["some", "lots"]}}
+        with pytest.raises(discreet.DiscreetError, match="has no level"):
+            discreet.discover(
+                data, discreet.Compare(group="g", **wrong), q=0.1, epsilon=1, delta=1e-6, **asked
+            )

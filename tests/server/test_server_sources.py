@@ -115,9 +115,12 @@ def test_semicolons_decimal_commas_and_a_dictionary(ask, tmp_path):
     assert (row.state, row.detail) == ("done", "")
     test = discreet.RankSum(group="arm", levels=("0", "1"))
     read = discreet.measure(registry.table_of({"path": str(path), **how}), test, columns=["hours"])
+    coded = {"path": str(path), "separator": ";", "decimal": ",", "missing": "k.A., 999"}
+    also = discreet.measure(registry.table_of(coded), test, columns=["hours"])
     path.write_text("\n".join(["arm;hours", *(each.replace("999", "") for each in rows), ""]))
     plain = discreet.measure(discreet.Table(path, separator=";", decimal=","), test, columns=["hours"])
     assert np.array_equal(read.score, plain.score)
+    assert np.array_equal(also.score, plain.score)
 
 
 def test_how_a_file_is_read_is_checked_when_it_is_registered(place, tmp_path, cohort):

@@ -210,9 +210,8 @@ def _by_name(
             )
         if isinstance(levels, (str, set, frozenset)):
             raise InputError(f"columns: the levels of {name!r} need an order: give a list, ['yes', 'no']")
-        picked.append(
-            (column, None if levels is None else check.levels(levels, f"columns: the levels of {name!r}"))
-        )
+        given = None if levels is None else check.levels(levels, f"columns: the levels of {name!r}")
+        picked.append((column, None if given is None else _in_codes(column, given)))
     return picked
 
 
@@ -264,6 +263,26 @@ def hypotheses_of(name: str, levels: Sequence[Any]) -> tuple[tuple[str, ...], bo
     return chosen.names, len(chosen.names) > 1 and not chosen.closed
 
 
+def codes_of(asked: Sequence[Any], levels: Sequence[Any], answers: Sequence[str]) -> tuple[Any, ...]:
+    """Return levels as the table has them: a word that is no level but the label of one is that level.
+
+    A label that two levels have is no way to name one; what is neither stays, and is refused in its turn.
+    """
+    own = codes(np.array([*asked, None], dtype=object)[:-1], levels)
+    words = [answer.strip() for answer in answers]
+    return tuple(
+        levels[words.index(level.strip())]
+        if place < 0 and isinstance(level, str) and words.count(level.strip()) == 1
+        else level
+        for level, place in zip(asked, own.tolist(), strict=True)
+    )
+
+
+def _in_codes(column: Column, asked: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the levels that are asked of a column, as it has them."""
+    return codes_of(asked, column.levels or (), column.answers) if column.answers else asked
+
+
 def _place_of_yes(levels: Sequence[Any]) -> int | None:
     """Return where yes is among yes and no (true and false, 1 and 0); None of other levels."""
     words = [str(level).strip().casefold() for level in levels]
@@ -301,6 +320,10 @@ def asked_levels(test: Any, columns: Any) -> dict[str, tuple[Any, ...]]:
         name = getattr(test, column, None)
         if isinstance(name, str):
             levels_of[name] = tuple(getattr(test, levels, ()))
+    adjust: Any = getattr(test, "adjust", None)
+    if isinstance(adjust, Mapping):  # two numbers are bounds, and levels that are numbers are given as text
+        pairs = cast("Mapping[str, tuple[Any, ...]]", adjust).items()
+        levels_of |= {name: levels for name, levels in pairs if any(isinstance(of, str) for of in levels)}
     if isinstance(columns, Mapping):
         for name, levels in check.items(cast("Mapping[Any, Any]", columns), "columns"):
             if isinstance(name, str) and isinstance(levels, (list, tuple)):
@@ -334,8 +357,8 @@ def check_levels(columns: Sequence[Column], asked: Mapping[str, Sequence[Any]]) 
         known = declared_levels(column)
         if column.name not in asked:
             continue
+        levels = _in_codes(column, asked[column.name])
         if known is None:
-            levels = asked[column.name]
             words = any(isinstance(level, str) for level in levels)
             if column.kind == "text" and column.declared and levels and not words:
                 raise InputError(
@@ -345,8 +368,8 @@ def check_levels(columns: Sequence[Column], asked: Mapping[str, Sequence[Any]]) 
             continue
         own = np.empty(len(known), dtype=object)
         own[:] = known
-        present = set(codes(own, asked[column.name]).tolist())
-        for place, level in enumerate(asked[column.name]):
+        present = set(codes(own, levels).tolist())
+        for place, level in enumerate(levels):
             if place not in present:
                 words = [str(own_level) for own_level in known]
                 more = ", ..." if len(words) > _SHOWN else ""

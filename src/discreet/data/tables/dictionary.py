@@ -16,7 +16,7 @@ import numpy as np
 
 from discreet import check
 from discreet.block import codes, numbers, spelled
-from discreet.data.tables.columns import names_people
+from discreet.data.tables.columns import codes_of, names_people
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
@@ -57,18 +57,8 @@ class Variable:
         return places[0] % len(self.levels) if places else 1
 
     def codes_of(self, asked: Sequence[Any]) -> tuple[Any, ...]:
-        """Return levels as the table has them: a word that is no level but the label of one is that level.
-
-        A label that two levels have is no way to name one; what is neither stays, and is refused in its turn.
-        """
-        own = codes(np.array([*asked, None], dtype=object)[:-1], self.levels)
-        words = [answer.strip() for answer in self.answers]
-        return tuple(
-            self.levels[words.index(level.strip())]
-            if place < 0 and isinstance(level, str) and words.count(level.strip()) == 1
-            else level
-            for level, place in zip(asked, own.tolist(), strict=True)
-        )
+        """Return levels as the table has them, where they may be given by their labels."""
+        return codes_of(asked, self.levels, self.answers)
 
     def labels(self) -> dict[str, str]:
         """Return what the hypotheses about it are in words."""

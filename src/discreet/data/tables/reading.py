@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast, overload
 import numpy as np
 
 from discreet import check
-from discreet.block import Block, codes
+from discreet.block import Block, codes, spelled
 from discreet.data.source import EXCEL, TEXT, Source, Table, as_table, hashed
 from discreet.data.tables.arrays import ArraySource, is_missing
 from discreet.data.tables.columns import LABELLED, Chosen, asked_levels, check_levels, choose
@@ -129,7 +129,22 @@ class Tables(Source):
             variable = None if dictionary is None else dictionary.get(name)
             if variable is not None and (found := variable.codes_of(levels)) != tuple(levels):
                 test = replace(test, **{field_name: found})
-        return test
+        return self._covariates_in_codes(test)
+
+    def _covariates_in_codes(self, test: Any) -> Any:
+        adjust: Any = getattr(test, "adjust", None)
+        if not isinstance(adjust, Mapping):
+            return test
+        try:
+            dictionary: Any = getattr(self.opened, "dictionary", None)
+        except DiscreetError:
+            return test
+        found: dict[str, Any] = dict(cast("Mapping[str, Any]", adjust))
+        for name, levels in found.items():
+            variable = None if dictionary is None else dictionary.get(name)
+            if variable is not None and any(isinstance(level, str) for level in levels or ()):
+                found[name] = tuple(spelled(code) for code in variable.codes_of(levels))
+        return test if found == adjust else replace(test, adjust=found)
 
     def labels(self, names: Iterable[str]) -> dict[str, str]:
         """Return what hypotheses are in words, as far as the dictionary says, inside subgroups as well."""

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from discreet.server.store import Connection
 
 STATES = ("open", "paused", "retired")
-TABLE = ("separator", "decimal", "sheet", "dictionary")
+TABLE = ("separator", "decimal", "sheet", "dictionary", "missing")
 """How a file of a table is read."""
 _OF_GENOTYPES = ("pheno", "pheno_name", "covar", "keep", "extract", "within", "freq")
 SOURCE = ("path", "engine", "scheduler", *_OF_GENOTYPES, *TABLE)
@@ -222,5 +222,7 @@ def _source(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def table_of(source: Mapping[str, Any]) -> Table | str:
     """Return a table's file with what is said about how to read it, or its path alone."""
-    said = {name: source[name] for name in TABLE if name in source}
+    said: dict[str, Any] = {name: source[name] for name in TABLE if name in source}
+    if "missing" in said:  # several words or numbers, as one text
+        said["missing"] = [code.strip() for code in said["missing"].split(",") if code.strip()]
     return Table(source["path"], **said) if said else str(source["path"])
