@@ -129,8 +129,9 @@ def results(
     extra = (
         mean**2 * (unknown + tilted)
         + lever**2 * unknown
-        + doubt**2 * (np.maximum(excess**2, cut**2) + unknown)
+        + doubt**2 * (np.maximum(excess**2, cut**2) + unknown + tilted)
         + shift**2 * weights.variance
+        + (mean**2 + doubt**2) * np.square(f * (1 - f) * present) * spread.unseen**2
     )
     # Centres are compared: where more of one group's numbers are cut, its mean is less far from 0.
     contrast = contrasts - mean * cut

@@ -28,11 +28,13 @@ ALIKE = 0.5
 """Variances of numbers differ from what rows' lengths say of them by about this share."""
 UNLIKE = 0.7
 """And those of the groups in one column from each other by about this."""
+_COMMON = 0.7  # and those of one group in all columns from what is usual, by about this
 _UNSEEN = 1 / 3  # of what clipping takes, it may take from one group more than from the other
 _LEAST = 0.1  # of what is usual, no variance is taken to be smaller
 _FEWEST = (
     0.6  # of the numbers are taken to be inside of their range, at least: others have few values, or two
 )
+_DIFFER = 0.1  # about how far the groups' shares of numbers inside may be from each other
 _STEEP = 0.5  # about the change of that share by the logarithm of the mean square
 _DEVIATIONS = np.linspace(0.05, 3.0, 200)  # of normal numbers, in half ranges
 _CUT = 2 * ndtr(-1 / _DEVIATIONS)
@@ -88,14 +90,15 @@ def excess_of(there: Pair, left: Pair, share: Floats) -> Floats:
 class Spread:
     """For both groups sum (w (v - mean))^2, and about the share of numbers inside the range they are cut to.
 
-    `unsure` is the deviation of what is not known of a contrast's variance, `vague` that of the difference of
-    the shares inside.
+    `unsure` is the deviation of what is not known of a contrast's variance, `vague` that of the noise in the
+    difference of the shares inside, `unseen` of what is not known of it beside what is usual.
     """
 
     squares: Pair
     inside: Pair
     unsure: Floats
     vague: Floats
+    unseen: Floats
 
     def variance(self, share: Floats) -> Floats:
         """Return the variance of sum (y - share) w v by sampling."""
@@ -122,7 +125,8 @@ def spread_of(
     unsure = np.where(rows.answers, f * (1 - f) * error, unsure)
     noise = float(measured.squares.deviation)
     vague = _STEEP * np.hypot(noise / squares[0], noise / squares[1])
-    return Spread((by_group[0], by_group[1]), (first, second), unsure, vague)
+    unseen = np.where(uncut, 0.0, 1 / np.hypot(1 / _DIFFER, 1 / vague))
+    return Spread((by_group[0], by_group[1]), (first, second), unsure, vague, unseen)
 
 
 def _numbers(
@@ -141,7 +145,10 @@ def _numbers(
     usual = [np.maximum(energy / max(typical, 1e-9), 1e-9) * count for count in there]
     told, noise = measured.squares.sums, float(measured.squares.deviation) ** 2
     means = (mean - f * apart, mean + (1 - f) * apart)
-    off = [told[g] - there[g] * means[g] ** 2 - usual[g] for g in (0, 1)]
+    own = [told[g] - there[g] * means[g] ** 2 for g in (0, 1)]
+    # One group may vary more in all columns alike.
+    usual = [_common(own[g][signed], usual[g][signed], noise) * usual[g] for g in (0, 1)]
+    off = [own[g] - usual[g] for g in (0, 1)]
     away = (-UNLIKE * f, UNLIKE * (1 - f))
     law = [[(ALIKE**2 + away[g] * away[h]) * usual[g] * usual[h] for h in (0, 1)] for g in (0, 1)]
     first, second, both = law[0][0] + noise, law[1][1] + noise, law[0][1]
@@ -154,6 +161,14 @@ def _numbers(
     left = counts[0] * x + counts[1] * y - (second * x**2 - 2 * both * x * y + first * y**2) / whole
     sampled = 2 * (counts[0] * a) ** 2 / there[0] + 2 * (counts[1] * b) ** 2 / there[1]
     return (a, b), np.sqrt(np.maximum(left, 0.0) + sampled)
+
+
+def _common(own: Floats, usual: Floats, noise: float) -> float:
+    """Return how many times as large as usual the squares of all columns are, as far as that is known."""
+    whole = max(float(np.sum(usual)), 1e-9)
+    unsure = own.size * noise / whole**2 + (ALIKE**2 + UNLIKE**2 / 4) / max(own.size, 1)
+    more = (float(np.sum(own)) / whole - 1) / (1 + unsure / _COMMON**2)
+    return max(1 + more, _LEAST)
 
 
 def _answers(rows: Rows, weight: Floats, present: Floats, mean: Floats, doubt: Floats) -> Pair:

@@ -31,6 +31,9 @@ _PRESENT = math.isqrt(3 * FINE * FINE // 4)  # counts for being present: with a 
 # How far one person moves what is asked of a column: from one bin of a histogram to another; a share in
 # +-1/2, beside presence of weight sqrt(3)/2, by at most 1, and so a distance in [0, 1].
 _MOVED = {Look.SIZES: math.sqrt(2), Look.MEANS: FINE, Look.DISTANCES: FINE, Look.PLACES: math.sqrt(2)}
+_THERE, _VARIED = 0.9, 0.3  # about the share of the people that have an entry, and how far off that may be
+_UNLIKE = 0.05  # about how far from each other's the shares of two columns are, at least
+_RATES = 0.3  # about how far from one half the rates of answers are
 _LOOKS = 8  # at one column, at most
 _USUAL = (2.0**-8, 2.0**18)
 _INNER = 4  # octaves below the end of an interval that begins at zero; the others hold little
@@ -163,6 +166,9 @@ def learn_where(values: NDArray[Any], columns: Columns, rho: float, size: float)
             again = (scale * _CLOSE < window) | (scale > _BEYOND * window)
             some = some[again]
             numbers.window[some] = np.clip((_AROUND * scale + _SURE * doubt)[again], _SMALL, _LARGE)
+    seen = np.isfinite(numbers.doubt)
+    likely = _likely_present(numbers.present[seen], numbers.doubt[seen], n)
+    numbers.present[seen], numbers.doubt[seen] = likely
     return _found(numbers, reach, columns, m, left)
 
 
@@ -315,11 +321,31 @@ def learn_means(share: Floats, people: People, sought: NDArray[np.bool_], rho: f
     ends = np.cumsum([single.size, single.size, chosen.size])
     alone, there, given, asked = np.split(noisy.sums, ends)
     rows = max(len(share), 1.0)
-    there = np.clip(there / _PRESENT, 1.0, rows)
-    asked = np.repeat(np.clip(asked / FINE, 1.0, rows), sizes)
+    there, doubt = _likely_present(there / _PRESENT, float(noisy.deviation) / _PRESENT, rows)
+    asked, unsure = _likely_present(asked / FINE, float(noisy.deviation) / FINE, rows)
+    asked, unsure = np.repeat(asked, sizes), np.repeat(unsure, sizes)
     means = Means(*(np.ones(len(people)) for _ in range(3)))
     order = np.concatenate([single, chosen])
-    mean = np.concatenate([alone / FINE / there + 0.5, given / FINE / asked])
-    means.mean[order], means.present[order] = np.clip(mean, 0.0, 1.0), np.concatenate([there, asked])
-    means.doubt[order] = noisy.deviation / _PRESENT
+    mean = np.concatenate([alone / FINE / there, given / FINE / asked - 0.5])
+    present = np.concatenate([there, asked])
+    trust = 1 / (1 + np.square(noisy.deviation / FINE / present / _RATES))
+    means.mean[order], means.present[order] = np.clip(0.5 + trust * mean, 0.0, 1.0), present
+    means.doubt[order] = np.concatenate([doubt, unsure])
     return means
+
+
+def _likely_present(told: Floats, deviation: Floats | float, rows: float) -> tuple[Floats, Floats]:
+    """Return about how many people have an entry in each column, and what is not known of it.
+
+    Most people have most entries, and columns are much alike in that: what noise hides of a column is taken
+    from the others, and what it hides of all from `_THERE`.
+    """
+    if not told.size:
+        return told, told
+    variance = np.broadcast_to(np.square(deviation), told.shape)
+    apart = max(float(np.var(told) - np.mean(variance)), (_UNLIKE * rows) ** 2)
+    noise, before = (apart + float(np.mean(variance))) / told.size, (_VARIED * rows) ** 2
+    level = _THERE * rows + (float(np.mean(told)) - _THERE * rows) / (1 + noise / before)
+    own = apart / (apart + variance)
+    present = np.clip(level + own * (told - level), 1.0, rows)
+    return present, np.sqrt(own * variance + (1 - own) ** 2 / (1 / noise + 1 / before))
