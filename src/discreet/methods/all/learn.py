@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 _CLEAR = 3.0  # deviations
 _OFF = 0.3  # how far off the mean of a column the centre of its numbers may be, in deviations
-_CUT = 0.5  # of the numbers are cut, at most, where ranges are narrow: by so much less a mean moves with its centre
+_CUT = 0.5  # of the numbers are cut, at most: by so much less a mean moves with its centre
 _MISSING = 0.1  # of the budget, at most, for who is missing
 _NEAR = 0.085  # about how far from 0 the mean of a column may be when contrasts are taken, in deviations
 # About how uneven: both groups' rates of missing entries differ by this share of the mean rate, and by more
