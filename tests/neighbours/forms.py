@@ -58,11 +58,13 @@ class Form:
         """Return the evidence on a study, written to a folder if it is a file."""
         with np.errstate(all="ignore"):  # of writing, not of reading
             data = self.write(study, folder)
-        columns: Any = {name: study.levels["t"] if name == "t" else None for name in study.tested}
+        # Of numbers, levels are declared for a test of answers alone.
+        others = (0, 1, 2) if isinstance(test, discreet.Contingency) else None
+        columns: Any = {name: study.levels["t"] if name == "t" else others for name in study.tested}
         person = discreet.Person("id", study.reduce) if study.identified else None
         if self.one_type:
             places = {name: str(place) for place, name in enumerate(study.types)}
-            test, columns = renamed(test, places), [places[name] for name in columns]
+            test, columns = renamed(test, places), {places[name]: columns[name] for name in columns}
         options = {key: value() for key, value in self.options.items()}
         return discreet.measure(data, test, columns=columns, person=person, **options)
 
@@ -376,8 +378,8 @@ class Selector(Form):
             indices = ()
 
         def take(table: Any, asked: Any, *, columns: Any, **_: Any) -> Any:
-            recorder = asked if isinstance(asked, Recorder) else Recorder(asked)
-            found.append(discreet.measure(table, recorder, columns=columns))
+            by_itself = isinstance(asked, Recorder) or asked.needs_rows
+            found.append(discreet.measure(table, asked if by_itself else Recorder(asked), columns=columns))
             return Nothing()
 
         y: Any = None
@@ -394,7 +396,9 @@ class Selector(Form):
 
 def _estimator(test: Any) -> Any:
     """Return the estimator that asks a test's question by its own parameters, or else by the test."""
-    inner = test.test
+    inner = test.test if isinstance(test, Recorder) else test
+    if isinstance(inner, discreet.Compare) and inner.protect == "columns" and inner.bounds is None:
+        return selector.PrivateSelectFdr(alternative=inner.alternative)
     if isinstance(inner, discreet.TwoGroups) and inner.sd is None and inner.floor is None:
         return selector.PrivateSelectFdr(bounds=inner.bounds, alternative=inner.alternative)
     if isinstance(inner, discreet.Correlation) and inner.method == "product":

@@ -42,6 +42,7 @@ class Tally:
     pairs: int = 0
     refused: Counter[str] = field(default_factory=Counter)
     by_source: Counter[str] = field(default_factory=Counter)
+    compared: Counter[str] = field(default_factory=Counter)  # by test, where neither table was refused
     faults: list[str] = field(default_factory=list)
 
     def add(self, where: str, faults: list[str]) -> None:
@@ -55,6 +56,7 @@ class Tally:
             [
                 f"{done}, {sum(self.refused.values()):,} refusals, {len(self.faults):,} faults",
                 *(f"  {name}: {count:,} pairs" for name, count in sorted(self.by_source.items())),
+                *(f"  {name}: {count:,} compared" for name, count in sorted(self.compared.items())),
                 *(f"  refused {count:,} times: {words}" for words, count in self.refused.most_common(12)),
                 *(f"FAULT {count:,} times: {words}" for words, count in kinds.most_common()),
             ]
@@ -69,10 +71,11 @@ def run(
     sources: tuple[str, ...] = SOURCES,
     neighbours: int = 6,
     only: Callable[[nasty.Study], bool] = lambda study: True,  # noqa: ARG005
+    tests: tuple[str, ...] = (),
 ) -> Tally:
     """Return what was found on so many tables of each source, or in so much time.
 
-    `only` says which studies are of interest.
+    `only` says which studies are of interest, `tests` which tests: all if there are none.
     """
     tally, start, number = Tally(), time.monotonic(), 0
     with tempfile.TemporaryDirectory() as name:
@@ -88,9 +91,9 @@ def run(
             rng = np.random.default_rng([seed, number])
             label = f"{source} | seed {seed} table {number}"
             if source == PLINK:
-                _cohort(rng, folder, tally, label, neighbours)
+                _cohort(rng, folder, tally, label, neighbours, tests)
             else:
-                _table(rng, FORMS[source], folder, tally, label, neighbours, only)
+                _table(rng, FORMS[source], folder, tally, label, neighbours, only, tests)
             number += 1
             tally.tables += 1
     return tally
@@ -104,14 +107,15 @@ def _table(
     label: str,
     neighbours: int,
     only: Callable[[nasty.Study], bool],
+    tests: tuple[str, ...],
 ) -> None:
     shape = {"text": form.text, "one_type": form.one_type, "people": form.people}
     study = nasty.invent(rng, form.numbers, form.labels, **shape)
     while not only(study):
         study = nasty.invent(rng, form.numbers, form.labels, **shape)
-    apart = ("Stratified", "Compare", "Contingency", "Pairs") if isinstance(form, Selector) else ()
-    names = [name for name in questions.TESTS if name not in apart]
-    name = str(rng.choice(names))
+    # One label, y, and numbers are what scikit-learn has.
+    apart = ("Stratified", "Contingency", "Pairs") if isinstance(form, Selector) else ()
+    name = str(rng.choice([name for name in tests or questions.TESTS if name not in apart]))
     test, public = questions.ask(rng, name, questions.columns_of(study, name))
     if isinstance(form, Selector) and len(test.labels) > 1:
         return
@@ -133,6 +137,7 @@ def _table(
             person = {_key(form.cell(_id(table, changed.person))) for table in (study, changed.study)}
             if changed.name.startswith("line"):
                 person |= after.rows.keys() - before.rows.keys()
+        tally.compared[type(test).__name__] += 1
         tally.add(where, compare(before, after, person, neighbours=same_public))
 
 
@@ -149,11 +154,18 @@ def _at_once(job: dict[str, str]) -> tuple[int, bytes]:
 
 
 @mock.patch.object(converted, "_run", _at_once)
-def _cohort(rng: np.random.Generator, folder: Path, tally: Tally, label: str, neighbours: int) -> None:
+def _cohort(
+    rng: np.random.Generator,
+    folder: Path,
+    tally: Tally,
+    label: str,
+    neighbours: int,
+    tests: tuple[str, ...],
+) -> None:
     import discreet
 
     cohort = cohorts.invent(rng)
-    test, public = cohorts.ask(rng, str(rng.choice(cohorts.TESTS)))
+    test, public = cohorts.ask(rng, str(rng.choice(tests or cohorts.TESTS)))
     label += f" | {type(test).__name__} {cohort.packed} {cohort.pheno}"
 
     def both(one: cohorts.Cohort) -> Outcome:
@@ -161,7 +173,7 @@ def _cohort(rng: np.random.Generator, folder: Path, tally: Tally, label: str, ne
         converted._HELD.clear()  # files made of others that are long gone
         data = one.write(folder, test.labels)
         outcome = observe(lambda recorder: discreet.measure(data, recorder), test)
-        if outcome.evidence is not None:
+        if outcome.evidence is not None and not test.needs_rows:
             packed = discreet.measure(data, test)
             assert np.array_equal(packed.score, outcome.evidence.score)
         return outcome
@@ -178,6 +190,7 @@ def _cohort(rng: np.random.Generator, folder: Path, tally: Tally, label: str, ne
         if kind in ("family", "name") and cohort.pheno and public:
             same_public = False  # whoever is renamed may be listed with a phenotype, or no longer
         if _usable(after, cohorts.REFUSES, tally, where, changed, neighbours=same_public):
+            tally.compared[type(test).__name__] += 1
             tally.add(where, compare(before, after, {person}, neighbours=same_public))
 
 

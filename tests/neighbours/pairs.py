@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+from unittest import mock
 
 import numpy as np
 
+import discreet.measure  # noqa: F401  the module, which its function hides
+from discreet import gather
 from discreet.block import Block, numbers, spelled
+from discreet.data.source import Genotypes
 from discreet.errors import DiscreetError
+from discreet.evidence.core.evidence import Evidence
 from discreet.evidence.core.protocol import Test
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from discreet.evidence.core.evidence import Evidence
-
 ROOM = 1 + 1e-9
+_MEASURE: Any = sys.modules["discreet.measure"]
+_DOORS = _MEASURE.gathered, _MEASURE.entries_of
+_COMPARED = _MEASURE.compared
 SEEN: list[list[Block]] = []  # what finished accumulators had been given; a cluster returns them to us
 
 
@@ -30,10 +37,7 @@ class Recording:
 
     def update(self, block: Block) -> None:
         """Take in some people."""
-        columns = block.columns.T if isinstance(block.columns, np.ndarray) else block.columns
-        self.blocks.append(
-            Block([np.array(one) for one in columns], dict(block.labels), block.people, block.first)
-        )
+        self.blocks.append(_copied(block))
         self.counting.update(block)
 
     def merge(self, other: Recording) -> None:
@@ -84,15 +88,14 @@ def observe(measure: Callable[[Any], Any], test: Any) -> Outcome:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             warnings.filterwarnings("ignore", category=ResourceWarning)
-            if test.needs_rows:  # looks at everyone together: there are no blocks to record
-                evidence = measure(test)
-                return Outcome(evidence, evidence.certificate.people)
-            evidence = measure(Recorder(test))
+            evidence, given = _gathered(measure, test) if test.needs_rows else (measure(Recorder(test)), [])
     except DiscreetError as refusal:
         return Outcome(refusal=str(refusal) or "(no words)")
     except Exception as error:  # noqa: BLE001 - that is what is looked for
         return Outcome(broken=f"{type(error).__name__}: {error}")
     blocks = [block for blocks in SEEN for block in blocks]
+    if not blocks:
+        return Outcome(broken="nobody's rows were recorded")
     columns = [np.concatenate(parts) for parts in zip(*(block.columns for block in blocks), strict=True)]
     beside = {
         name: [one for block in blocks for one in zip(*_as_taken(block.labels[name]), strict=True)]
@@ -104,7 +107,7 @@ def observe(measure: Callable[[Any], Any], test: Any) -> Outcome:
     mixed = [{block.columns[place].dtype.str for block in blocks} for place in range(len(columns))]
     if any(len(kinds) > 1 or not kinds <= {"<f4", "<f8"} for kinds in mixed):
         return Outcome(broken=f"columns were delivered as {mixed}")
-    bits = [[one.tobytes() for one in column] for column in columns]
+    bits = [[one.tobytes() for one in column] for column in [*columns, *given]]
     return Outcome(
         evidence,
         len(set(people)),
@@ -112,6 +115,51 @@ def observe(measure: Callable[[Any], Any], test: Any) -> Outcome:
         tuple(column.dtype.str for column in columns),
         {who: tuple(label[place] for label in beside.values()) for place, who in enumerate(people)},
     )
+
+
+def _gathered(measure: Callable[[Any], Any], test: Any) -> tuple[Any, list[np.ndarray]]:
+    """Return the evidence of a test that looks at everyone's rows at once, and what it was given of each.
+
+    What was read is left where an accumulator would leave it.
+    """
+    given: list[np.ndarray] = []
+    read, genotyped, people_of, entries_of = gather._read, gather._genotyped, *_DOORS
+
+    def reading(*args: Any, **options: Any) -> Any:
+        result = (genotyped if isinstance(args[0], Genotypes) else read)(*args, **options)
+        SEEN.append([_copied(block) for block in result[1]])
+        return result
+
+    def kept(door: Any) -> Callable[..., Any]:
+        def open_door(*args: Any, **options: Any) -> Any:
+            rows = door(*args, **options)
+            parts = (rows.values, getattr(rows, "group", None), getattr(rows, "subgroup", None))
+            given.extend(np.array(part) for part in parts if part is not None)
+            covariates = getattr(rows, "covariates", None)
+            given.extend([] if covariates is None else [np.array(covariates.values)])
+            return rows
+
+        return open_door
+
+    def compared(people: Any) -> Any:
+        """Return scores, or nothing in their place: where groups are adjusted there are none."""
+        if people.covariates is None:
+            return _COMPARED(people)
+        return Evidence.from_z([0.0] * len(people), sensitivity=1.0, adjacency="replace")
+
+    with (
+        mock.patch.object(_MEASURE, "compared", compared),
+        mock.patch.object(gather, "_read", reading),
+        mock.patch.object(gather, "_genotyped", reading),
+        mock.patch.object(_MEASURE, "gathered", kept(people_of)),
+        mock.patch.object(_MEASURE, "entries_of", kept(entries_of)),
+    ):
+        return measure(test), given
+
+
+def _copied(block: Block) -> Block:
+    columns = block.columns.T if isinstance(block.columns, np.ndarray) else block.columns
+    return Block([np.array(one) for one in columns], dict(block.labels), block.people, block.first)
 
 
 def _as_taken(label: np.ndarray) -> tuple[list[str], list[str]]:

@@ -3,9 +3,10 @@
 import nasty
 import numpy as np
 import pytest
+from cohorts import TESTS as GENETIC
 from faults import FAULTS
 from forms import close
-from fuzzer import SOURCES, run
+from fuzzer import PLINK, SOURCES, run
 from nasty import FLOATS
 from questions import TESTS, ask, columns_of
 
@@ -47,3 +48,18 @@ def test_every_test_of_people_is_asked(name):
     study = nasty.invent(rng, FLOATS, FLOATS, text=False, one_type=False, people=True)
     drawn = {str(described(ask(rng, name, columns_of(study, name))[0])) for _ in range(40)}
     assert len(drawn) > 1 or set(TESTS[name].arguments()) == {"ceiling", "adjacency"}
+
+
+@pytest.mark.parametrize(
+    ("name", "source"),
+    [
+        *((name, "polars") for name in TESTS),
+        *((name, PLINK) for name in GENETIC),
+        ("Compare", "sklearn frame"),
+    ],
+)
+def test_no_test_is_only_refused(name, source):
+    """Of every test that there is, most pairs of tables are answered, and so compared."""
+    tally = run(7, tables=4, sources=(source,), tests=(name,))
+    assert not tally.faults, tally
+    assert 2 * tally.compared[name] > tally.pairs > 0, tally
