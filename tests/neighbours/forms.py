@@ -230,7 +230,7 @@ def with_codes(study: Study, folder: Path) -> discreet.Table:
 
 def with_missing(study: Study, folder: Path) -> discreet.Table:
     """Write CSV in which some words and numbers stand for no entry, in whatever column."""
-    return discreet.Table(text_file(study, folder), missing=["k.A.", 1, "0.5"])
+    return discreet.Table(text_file(study, folder), missing=["k.A.", 14, "0.5"])
 
 
 def sheet(study: Study, folder: Path) -> Path:
