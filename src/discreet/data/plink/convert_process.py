@@ -53,7 +53,7 @@ def check_entries(path: Path) -> int:
     """
     with path.open("rb") as raw:
         packed = raw.read(2) == b"\x1f\x8b"
-    with gzip.open(path) if packed else path.open("rb") as file:
+    with gzip.open(path, "rb") if packed else path.open("rb") as file:
         magic = file.read(5)
         if magic[:3] != b"BCF":
             return _check_lines(file, magic + _line(file))
