@@ -107,6 +107,44 @@ def test_methods_of_public_classes_are_described(name, attribute):
         assert missing == []
 
 
+def annotations(thing):
+    """Yield every public type that a name shows: of parameters, results, fields, methods and properties."""
+    if not inspect.isclass(thing):
+        yield from ((key, str(kind)) for key, kind in inspect.get_annotations(thing).items())
+        return
+    homes = [home for home in thing.__mro__ if home.__module__.startswith("discreet")]
+    for home in homes:
+        yield from ((key, str(kind)) for key, kind in inspect.get_annotations(home).items() if key[0] != "_")
+        for attribute, member in vars(home).items():
+            function = getattr(member, "fget", None) or getattr(member, "__func__", member)
+            if inspect.isfunction(function) and (attribute[0] != "_" or attribute == "__init__"):
+                kinds = inspect.get_annotations(function).items()
+                yield from ((f"{attribute}: {key}", str(kind)) for key, kind in kinds if key[0] != "_")
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_no_public_type_is_any(name):
+    """Array-likes and frames have names; what is inherited counts, and what the package's stub names."""
+    assert [key for key, kind in annotations(PUBLIC[name]) if re.search(r"\bAny\b", kind)] == []
+
+
+def test_a_public_any_is_noticed():
+    """Wrong twin: in a parameter, a result, a property or a field."""
+
+    class Wrong:
+        field: "list[Any]"  # noqa: F821
+
+        def one(self, x: "Any") -> "Any":  # noqa: F821
+            """Do it."""
+
+        @property
+        def two(self) -> "dict[str, Any]":  # noqa: F821
+            """It."""
+
+    Wrong.__module__ = "discreet.wrong"
+    assert [key for key, _ in annotations(Wrong)] == ["field", "one: x", "one: return", "two: return"]
+
+
 def test_what_is_missing_is_noticed():
     """Wrong twin: a function that leaves a parameter out, tells of another, or says Any, is caught."""
 

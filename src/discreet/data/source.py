@@ -199,7 +199,7 @@ class Table:
             return "\t" if self.separator == "tab" else self.separator
         return "\t" if self._ends(_TABS) else None if self._ends((".txt", ".txt.gz")) else ","
 
-    def public(self) -> dict[str, Any]:
+    def public(self) -> dict[str, object]:
         """Return what was said, as a request is known again by.
 
         Returns
@@ -258,7 +258,7 @@ class Genotypes(Source):
             self._variants = self.plink.variants()
         return self._variants
 
-    def public(self) -> dict[str, Any]:
+    def public(self) -> dict[str, object]:
         """Return the files by name, the lists of people and strata by content, and the variants tested.
 
         Lists that are public by declaration count by their content, private ones (a phenotype) by name alone.
@@ -296,7 +296,7 @@ class OnCluster(Source):
     def __init__(self, data: Any) -> None:
         self.data = data
 
-    def public(self) -> dict[str, Any]:
+    def public(self) -> dict[str, object]:
         """Return all column names, hashed."""
         named: Any = getattr(self.data, "columns", None)
         names = cast("Iterable[Any]", range(self.data.shape[1]) if named is None else named)

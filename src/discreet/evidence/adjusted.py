@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -107,11 +107,11 @@ class Adjusted(Grouped):
         """Return two strata."""
         return {"group": "group", "adjust": {"stratum": (0, 1)}}
 
-    def expected_z(self, effect: NDArray[Any], people: Invented) -> NDArray[Any]:
+    def expected_z(self, effect: NDArray[np.float64], people: Invented) -> NDArray[np.float64]:
         """Return the mean of z: ranks are as good as normal values, but for 3/pi."""
         return effect * math.sqrt(people.first * people.second / people.n * 3 / math.pi)
 
-    def invented(self, z: NDArray[Any], people: Invented) -> Evidence:
+    def invented(self, z: NDArray[np.float64], people: Invented) -> Evidence:
         """Return the evidence of invented people whose strata are alike."""
         strata = math.prod(len(levels) for levels in self.adjust.values())
         counts = np.tile([[people.first / strata], [people.second / strata]], strata)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy
@@ -105,7 +105,7 @@ class PValues(Test):
             raise InputError("a table of p-values must have a single row, one column for each hypothesis")
         return self.of(np.where(np.isnan(values[0]), 1.0, values[0]), rows.names)
 
-    def of(self, data: Any, names: Sequence[str] | None = None) -> Evidence:
+    def of(self, data: ArrayLike, names: Sequence[str] | None = None) -> Evidence:
         """Return the evidence of a vector of p-values."""
         return Evidence.from_p(data, eta=self.eta, nu=self.nu, adjacency=self.adjacency, names=names)
 

@@ -105,7 +105,7 @@ class Vote(Test):
             raise InputError(f"key must be at most {_LONGEST_KEY} bytes")
 
     @classmethod
-    def example(cls) -> Mapping[str, Any]:
+    def example(cls) -> Mapping[str, object]:
         """Return a function to vote with."""
         return {"test": _largest}
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, fields
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from discreet.privacy.events import Privacy, Pure
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class Interval(NamedTuple):
@@ -97,7 +100,7 @@ class Tested:
             f"{self.privacy}"
         )
 
-    def to_record(self) -> dict[str, Any]:
+    def to_record(self) -> Mapping[str, object]:
         """Return it as plain values, for JSON."""
         known = {name: value for name, value in asdict(self).items() if name != "privacy"}
         return known | {"epsilon": self.privacy.epsilon}

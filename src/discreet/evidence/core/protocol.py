@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.invented import Invented, NullCase, NullColumns
     from discreet.evidence.core.people import Entries
-    from discreet.typing import Bounds, Levels, Protect
+    from discreet.typing import ArrayLike, Bounds, Levels, Protect
 
 _HOME = "discreet.evidence"  # of the tests of this library, one file each
 _EXAMPLE: Mapping[str, Any] = {
@@ -177,7 +177,7 @@ class Test:
             )
         raise NotImplementedError
 
-    def of(self, data: Any) -> Evidence:
+    def of(self, data: ArrayLike) -> Evidence:
         """Return the evidence of final p-values; only tests that read them have one."""
         raise NotImplementedError
 
@@ -207,7 +207,7 @@ class Test:
         """Whether its power depends on how much columns vary, beside the effect in standard deviations."""
         return False
 
-    def expected_z(self, effect: NDArray[Any], people: Invented) -> NDArray[Any]:
+    def expected_z(self, effect: NDArray[np.float64], people: Invented) -> NDArray[np.float64]:
         """Return the mean of the z scores of columns with these effects, shape (columns,), as if normal.
 
         Two groups: effect * sqrt(n share (1 - share)). One group: effect * sqrt(n).
@@ -215,7 +215,7 @@ class Test:
         size = people.first * people.second / people.n if self.groups == 2 else people.n
         return effect * math.sqrt(size)
 
-    def invented(self, z: NDArray[Any], people: Invented) -> Evidence:  # noqa: ARG002
+    def invented(self, z: NDArray[np.float64], people: Invented) -> Evidence:  # noqa: ARG002
         """Return the evidence of invented people whose textbook z scores, of variance 1, are `z`.
 
         Totals that give these scores are handed to the test's own accumulator, so tail, ceiling and
@@ -232,12 +232,12 @@ class Test:
         return cls.invented is not Test.invented
 
     @classmethod
-    def arguments(cls) -> Mapping[str, Field[Any]]:
+    def arguments(cls) -> Mapping[str, Field[object]]:
         """Return its public arguments by name; none where it is no data class."""
         return {field.name: field for field in fields(cast("Any", cls))} if is_dataclass(cls) else {}
 
     @classmethod
-    def example(cls) -> Mapping[str, Any]:
+    def example(cls) -> Mapping[str, object]:
         """Return values for the arguments that it cannot do without: for plans and checks, without data."""
         needed = [name for name, field in cls.arguments().items() if is_needed(field)]
         return {name: _EXAMPLE[name] for name in needed if name in _EXAMPLE}

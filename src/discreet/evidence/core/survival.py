@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import scipy
@@ -121,7 +121,7 @@ class Censored(Grouped):
         return (self.event,) if isinstance(self.event, str) else tuple(dict.fromkeys(self.event.values()))
 
     @classmethod
-    def example(cls) -> dict[str, Any]:
+    def example(cls) -> Mapping[str, object]:
         """Return a group and an event."""
         return {"group": "group", "event": "event"}
 
