@@ -120,26 +120,37 @@ def written() -> dict[str, Synthesizer]:
 
 
 def contenders() -> dict[str, Contender]:
-    """Return who takes part: functions of people and chance."""
-
-    def tested(synthesize: Synthesizer) -> Contender:
-        return lambda people, rng: ordinary(synthesize(people, rng))
-
+    """Return who takes part in every study: functions of people and chance."""
     return {
-        "no privacy, BH": tested(lambda people, _: people),
+        "no privacy, BH": _tested(lambda people, _: people),
         "noise by hand, BH": by_hand,
-        **{f"{name}, BH": tested(synthesize) for name, synthesize in written().items()},
+        **{f"{name}, BH": _tested(synthesize) for name, synthesize in written().items()},
         "ours": lambda people, _: ours(people),
     }
 
 
-def run(studies: int, seed: int, make: Maker, gap: float | None = None) -> dict[str, Marks]:
-    """Return everyone's marks on the same tables; `gap` is the difference of shares in real columns."""
-    rng = np.random.default_rng(seed)
-    marks = {name: Marks(*np.full((5, studies), np.nan)) for name in contenders()}
+def slow() -> dict[str, Contender]:
+    """Return who takes part in the first few studies alone: a minute each."""
+    return {f"{name}, BH": _tested(synthesize) for name, synthesize in packaged.synthesizers().items()}
+
+
+def _tested(synthesize: Synthesizer) -> Contender:
+    return lambda people, rng: ordinary(synthesize(people, rng))
+
+
+def run(
+    studies: int, seed: int, make: Maker, gap: float | None = None, packages: int = 0
+) -> dict[str, Marks]:
+    """Return everyone's marks on the same tables; `gap` is the difference of shares in real columns.
+
+    The synthesizers of packages take part in the first `packages` studies.
+    """
+    everyone, few = contenders(), slow() if packages else {}
+    marks = {name: Marks(*np.full((5, studies), np.nan)) for name in everyone | few}
     for i in range(studies):
+        rng = np.random.default_rng([seed, i])
         people, real = make(rng)
-        for name, contender in contenders().items():
+        for name, contender in (everyone | (few if i < packages else {})).items():
             mark = marks[name]
             start = time.process_time()
             report = contender(people, rng)
@@ -152,19 +163,3 @@ def run(studies: int, seed: int, make: Maker, gap: float | None = None) -> dict[
                 truth = np.where(real, gap, 0.0)
                 mark.coverage[i] = np.mean((report.ends[0] <= truth) & (truth <= report.ends[1]))
     return marks
-
-
-def levels(tables: int, seed: int) -> dict[str, NDArray[np.float64]]:
-    """Return, of every table without a difference, the share of its few columns with a p-value up to LEVEL.
-
-    Everyone is run on the same tables, those of OpenDP, which take seconds, on the first few.
-    """
-    packages = packaged.synthesizers()
-    found = {name: np.full(tables, np.nan) for name in (*written(), *packages)}
-    for i in range(tables):
-        rng = np.random.default_rng([seed, i])
-        people = synthetic.table(rng, 0, packaged.COLUMNS)[0]
-        for name, synthesize in (written() | (packages if i < packaged.TABLES else {})).items():
-            rejected = ordinary(synthesize(people, rng)).p
-            found[name][i] = np.nan if rejected is None else np.mean(rejected <= LEVEL)
-    return found

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from discreet.lab.bench.contest.synthetic import Synthesizer
 
 NAMES = ("MST (OpenDP)", "AIM (OpenDP)")
-COLUMNS, TABLES = 6, 10
-"""What they are run on: some ten seconds a table; with 30 columns it takes most of a minute."""
 _TRIES, _LESS = 20, 1e-4
 
 

@@ -282,15 +282,23 @@ def with_peeled_knockoffs(studies: int, tick: Tick) -> Part:
     return f"{words}\n\n{table(header, rows)}", lines
 
 
-def from_synthetic(studies: int, tick: Tick) -> Part:
-    """Return FDR, power and coverage of tests on private synthetic data, and of noise by hand."""
+def from_synthetic(studies: int, tick: Tick, packages: int = 0) -> Part:
+    """Return FDR, power and coverage of tests on private synthetic data, and of noise by hand.
+
+    The synthesizers of packages take part in the first `packages` studies.
+    """
     rows, lines = list[list[str]](), list[Line]()
     for differ in (0, 3):
-        marks = analyst.run(studies, 1, partial(synthetic.table, differ=differ), synthetic.GAP)
+        make = partial(synthetic.table, differ=differ)
+        marks = analyst.run(studies, 1, make, synthetic.GAP, packages)
         rng, people = np.random.default_rng(2), synthetic.table(np.random.default_rng(1), differ)[0]
         run = analyst.contenders()
         rows += [
-            [f"{differ}", *_analysed(name, mark), peak(partial(run[name], people, rng))]
+            [
+                f"{differ}",
+                *_analysed(name, mark),
+                peak(partial(run[name], people, rng)) if name in run else "-",
+            ]
             for name, mark in marks.items()
         ]
         lines += _of_synthetic(marks) if differ else []
@@ -301,19 +309,13 @@ def from_synthetic(studies: int, tick: Tick) -> Part:
         "2,000 people in two groups, 30 yes/no columns, epsilon 1, delta 1e-6, q = 0.1;\n"
         "nulls at .05: the share of columns without a difference whose p-value is at most .05:"
     )
-    return f"{words}\n\n{table(header, rows)}", lines
+    return f"{words}\n\n{table(header, rows)}{_missing(packages)}", lines
 
 
-def on_nulls(studies: int, tick: Tick) -> str:
-    """Return how often tests of synthetic people reject at .05 where nothing differs, packages included."""
-    rows = [
-        [name, f"{np.count_nonzero(~np.isnan(shares))}", cell(shares)]
-        for name, shares in analyst.levels(studies, 1).items()
-    ]
-    rows += [[name, "0", "not installed"] for name in packaged.NAMES if name not in {row[0] for row in rows}]
-    tick(1)
-    words = f"2,000 people, {packaged.COLUMNS} yes/no columns that do not differ, the same epsilon and delta:"
-    return f"{words}\n\n{table(['synthesizer', 'tables', 'nulls at .05 (se)'], rows)}"
+def _missing(packages: int) -> str:
+    """Say which packages would take part, and do not."""
+    absent = [name for name in packaged.NAMES if name not in packaged.synthesizers()] if packages else []
+    return f"\n\nNot installed: {', '.join(absent)}." if absent else ""
 
 
 def _of_synthetic(marks: dict[str, Marks]) -> list[Line]:
@@ -327,22 +329,23 @@ def _of_synthetic(marks: dict[str, Marks]) -> list[Line]:
 
 
 def _analysed(name: str, mark: Marks) -> list[str]:
-    took = f"{1e3 * float(np.median(mark.seconds)):.0f}"
+    took = f"{1e3 * float(np.nanmedian(mark.seconds)):.0f}"
     figures = (mark.level, mark.false, mark.power, mark.coverage)
-    return [name, f"{mark.false.size}", *map(cell, figures), took]
+    return [name, f"{np.count_nonzero(~np.isnan(mark.false))}", *map(cell, figures), took]
 
 
-def from_survey(folder: Path, studies: int, tick: Tick) -> str:
+def from_survey(folder: Path, studies: int, tick: Tick, packages: int = 0) -> str:
     """Return the same on a health survey with its columns once more, permuted."""
     rows: list[list[str]] = []
     for people in (2_000, 5_000, 20_000):
-        marks = analyst.run(studies, 1, synthetic.survey(folder, people))
+        few = packages if people == 5_000 else 0
+        marks = analyst.run(studies, 1, synthetic.survey(folder, people), packages=few)
         rows += [[f"{people:,}", *_analysed(name, mark)[:5]] for name, mark in marks.items()]
         tick(1)
     rates = ["permuted at .05 (se)", "permuted among found (se)", "of the 14 found (se)"]
     header = ["people", "contender", "tables", *rates]
     words = "Diabetes in a survey, 14 yes/no columns and these permuted, epsilon 1, delta 1e-6, q = 0.1:"
-    return f"{words}\n\n{table(header, rows)}"
+    return f"{words}\n\n{table(header, rows)}{_missing(packages)}"
 
 
 NOT_RUN = (Line("SUP (2512.03859)", "-", "-", note="not run: its transformation could not be had"),)

@@ -1,8 +1,8 @@
 """The MST mechanism (McKenna, Miklau & Sheldon 2021) for yes/no columns, and what makes tables to test.
 
 A third of the zCDP budget goes to all shares, a third to choosing a spanning tree of pairs by the exponential
-mechanism, a third to the tables of the pairs chosen, Gaussian noise each; people are then drawn from the
-tree, as many as there were.
+mechanism, a third to the tables of the pairs chosen, Gaussian noise each; people are then rounded from
+the tree, as many as there were, as its authors' program does: a share of yes becomes a whole number.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def synthesize(people: NDArray[np.int64], rng: Generator) -> NDArray[np.int64]:
         old, new = part[chosen[1]], part[chosen[0]]
         part = [new if name == old else name for name in part]
     sigma = math.sqrt((d - 1) / (2.0 * rho))
-    return _sample(tree, share, {e: _cells(people, e) + sigma * rng.standard_normal(4) for e in tree}, n, rng)
+    return _people(tree, share, {e: _cells(people, e) + sigma * rng.standard_normal(4) for e in tree}, n, rng)
 
 
 def _cells(people: NDArray[np.int64], edge: tuple[int, int]) -> NDArray[np.float64]:
@@ -102,16 +102,16 @@ def _distance(
     return float(np.abs(seen - n * np.array([(1 - p) * (1 - q), (1 - p) * q, p * (1 - q), p * q])).sum())
 
 
-def _sample(
+def _people(
     tree: list[tuple[int, int]],
     share: NDArray[np.float64],
     cells: dict[tuple[int, int], NDArray[np.float64]],
     n: int,
     rng: Generator,
 ) -> NDArray[np.int64]:
-    """Draw the first column from its share and every other one given its neighbour in the tree."""
+    """Return people whose first column has its share, and every other one that given its neighbour."""
     made = np.zeros((n, share.size), dtype=np.int64)
-    made[:, 0] = rng.random(n) < share[0]
+    made[:, 0] = rounded(share[:1], made[:, 0], rng)
     known, left = {0}, list(tree)
     while left:
         edge = next(e for e in left if (e[0] in known) != (e[1] in known))
@@ -119,8 +119,17 @@ def _sample(
         counts = np.maximum(cells[edge], 1e-3).reshape(2, 2)
         given, wanted = edge if edge[0] in known else edge[::-1]
         counts = counts if edge[0] in known else counts.T
-        made[:, wanted] = rng.random(n) < (counts[:, 1] / counts.sum(axis=1))[made[:, given]]
+        made[:, wanted] = rounded(counts[:, 1] / counts.sum(axis=1), made[:, given], rng)
         known.add(wanted)
+    return made
+
+
+def rounded(share: NDArray[np.float64], given: NDArray[np.int64], rng: Generator) -> NDArray[np.int64]:
+    """Return yes for a share of those with each given value: the whole number above or below, not drawn."""
+    made = np.zeros(given.size, dtype=np.int64)
+    for value, part in enumerate(np.clip(share, 0.0, 1.0).tolist()):
+        who = rng.permutation(np.flatnonzero(given == value))
+        made[who[: int(who.size * part + rng.random())]] = 1
     return made
 
 
