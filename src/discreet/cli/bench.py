@@ -147,7 +147,7 @@ def bench_synthetic(
     packages: int = typer.Option(6, min=0, help="Of these, tables that OpenDP's MST and AIM make too."),
 ) -> None:
     """Print what ordinary tests on private synthetic data do to the false discovery rate, beside ours."""
-    from discreet.lab.bench.contest import report, synthetic
+    from discreet.lab.bench.contest import synthetic, synthetic_tables
     from discreet.progress import progress
 
     if folder is not None and not (folder / synthetic.SURVEY).exists():
@@ -155,9 +155,9 @@ def bench_synthetic(
         folder = None
     with progress("settings", 2 if folder is None else 3) as tick:
         if folder is None:
-            typer.echo(report.from_synthetic(studies, tick, packages)[0])
+            typer.echo(synthetic_tables.from_synthetic(studies, tick, packages)[0])
         else:
-            typer.echo(report.from_survey(folder, studies, tick, packages))
+            typer.echo(synthetic_tables.from_survey(folder, studies, tick, packages))
 
 
 @bench.command("scales")

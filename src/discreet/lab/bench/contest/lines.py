@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+NONE = "gives none"
+"""Of who has no interval."""
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
     """A rival in one of its settings; figures are accuracies or powers, the more the better.

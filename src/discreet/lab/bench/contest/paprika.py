@@ -49,6 +49,7 @@ PUBLISHED = {
     ("PAPRIKA AI", 0.05): (0.009, 0.954),
 }
 """FDR and power that the code of its repository gave in 100 studies; its paper has pictures."""
+_FEW = 8  # questions of a study whose intervals are looked at
 _CANDIDATE = 0.2  # lambda, where it is constant
 _POWER, _POWER_AI = 1.6, 1.4  # how fast the weights of either version fall
 
@@ -102,6 +103,8 @@ def each() -> float:
 MORE = 1.5
 """How many discoveries ours pays for, as a multiple of those expected; chosen in this setting."""
 OURS = "ours, by discovery"
+BY_QUESTION = tuple(f"ours, {rule}" for rule in RULES)
+"""Who pays for every question, and has an interval for each."""
 
 
 @lru_cache(maxsize=8)
@@ -140,6 +143,10 @@ def moved(p: float) -> float:
     return float(binom.logsf(count - 1, PEOPLE, 0.5) - binom.logsf(count, PEOPLE, 0.5))
 
 
+def _scale() -> float:
+    return math.nextafter(1.0 / each(), math.inf)
+
+
 @lru_cache(maxsize=1 << 14)
 def _p_value(noisy: int) -> float:
     return sign.at_least(noisy, PEOPLE, 0.5, each())
@@ -149,7 +156,7 @@ def contenders(share: float, rng: Generator) -> dict[str, Contender]:
     """Return everyone's decisions as functions of the counts."""
 
     def private(counts: NDArray[np.int64]) -> list[float]:
-        noise = discrete_laplace(math.nextafter(1.0 / each(), math.inf), QUESTIONS)
+        noise = discrete_laplace(_scale(), QUESTIONS)
         return [_p_value(int(noisy)) for noisy in counts + noise]
 
     expected = QUESTIONS * share
@@ -170,6 +177,22 @@ def study(share: float, rng: Generator) -> tuple[NDArray[np.int64], NDArray[np.b
     """Return the counts of all questions, and which hypotheses are false."""
     real = rng.random(QUESTIONS) < share
     return rng.binomial(PEOPLE, np.where(real, 0.75, 0.5)), real
+
+
+def coverage(share: float, studies: int, seed: int) -> NDArray[np.float64]:
+    """Return how many of the 95% intervals of a few questions hold the chance of the coin, by study.
+
+    Where every question is paid for, all have one; who pays by discovery, and PAPRIKA, tell decisions alone.
+    """
+    rng, held = np.random.default_rng(seed), np.empty(studies)
+    for i in range(studies):
+        counts, real = study(share, rng)
+        few = np.concatenate((np.flatnonzero(real)[: _FEW // 2], np.flatnonzero(~real)[: _FEW // 2]))
+        noisy = counts[few] + discrete_laplace(_scale(), few.size)
+        truth = np.where(real[few], 0.75, 0.5)
+        ends = np.array([sign.interval(int(count), PEOPLE, each(), 0.95) for count in noisy])
+        held[i] = np.mean((ends[:, 0] <= truth) & (truth <= ends[:, 1]))
+    return held
 
 
 def run(share: float, studies: int, seed: int) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.lab.bench.contest import (
-    analyst,
     dprivstats,
     families,
     joint_flip,
@@ -17,24 +16,20 @@ from discreet.lab.bench.contest import (
     offline,
     one_question,
     online_rivals,
-    packaged,
     packages,
     paprika,
     peeled_knockoffs,
-    synthetic,
+    synthetic_tables,
 )
-from discreet.lab.bench.contest.lines import Line, cell, cost, peak, summary
+from discreet.lab.bench.contest.lines import NONE, Line, cell, cost, peak, summary
 from discreet.lab.bench.power import published
 from discreet.lab.memory import most_memory
 from discreet.report.text_table import table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from numpy.typing import NDArray
-
-    from discreet.lab.bench.contest.analyst import Marks
 
     Tick = Callable[[int], None]
     Part = tuple[str, list[Line]]
@@ -72,7 +67,8 @@ def selection(studies: int, tick: Tick) -> Part:
         ]
         tick(1)
     header = ["k", "epsilon", "contender", "accuracy (se)", "published", "ms a study", "MiB"]
-    return f"Which k of 5,000 variants, pure epsilon, {studies} studies:\n\n" + table(header, rows), lines
+    words = f"Which k of 5,000 variants, pure epsilon, {studies} studies; nobody gives intervals:"
+    return f"{words}\n\n{table(header, rows)}", lines
 
 
 def in_families(studies: int, tick: Tick) -> Part:
@@ -92,7 +88,10 @@ def in_families(studies: int, tick: Tick) -> Part:
         lines.append(Line("Private TDT", where, figures, marks[families.RIVALS[0]], marks[best]))
         tick(1)
     header = ["epsilon", "contender", "accuracy (se)", "in its repository", "quoted", "ms", "MiB"]
-    words = f"Which 10 of 10^6 variants by transmissions, pure epsilon, {studies} studies:"
+    words = (
+        f"Which 10 of 10^6 variants by transmissions, pure epsilon, {studies} studies; "
+        "nobody gives intervals:"
+    )
     return f"{words}\n\n{table(header, rows)}", lines
 
 
@@ -145,7 +144,8 @@ def official(studies: int, tick: Tick) -> Part:
             level, power = cell(null[name][:, 0]), cell(real[name][:, 0])
             rng = np.random.default_rng(3)
             spent = cost(partial(setting.contenders()[name], *setting.people(0.0, rng), rng))
-            rows.append([setting.question, f"{setting.n}", name, level, power, cell(held), *spent])
+            covered = NONE if np.isnan(held).all() else cell(held)
+            rows.append([setting.question, f"{setting.n}", name, level, power, covered, *spent])
         wrong = float(null["DPrivStats"][:, 0].mean()) > 2 * dprivstats.LEVEL
         note = "not valid: type I error above .1" if wrong else ""
         where = f"{setting.question}, n = {setting.n}"
@@ -189,7 +189,9 @@ def at_once(studies: int, tick: Tick) -> Part:
         tick(1)
     header = ["eta", "epsilon", "contender", "FDR (se)", "power (se)", "published", "ms", "MiB"]
     words = (
-        f"100,000 p-values, 100 of them real, delta 0.001, q = 0.1, {studies} studies; published: FDR/power:"
+        f"100,000 p-values, 100 of them real, delta 0.001, q = 0.1, {studies} studies; "
+        "published: FDR/power;\n"
+        "p-values have no effect to give an interval of, and nobody does:"
     )
     return f"{words}\n\n{table(header, rows)}", lines
 
@@ -208,13 +210,14 @@ def in_turn(studies: int, tick: Tick) -> Part:
     )
     parts, rows, lines = [f"{words}\n\n{table(header, rows)}"], list[list[str]](), list[Line]()
     for share in paprika.SHARES:
-        marks = paprika.run(share, studies, 1)
+        marks, held = paprika.run(share, studies, 1), cell(paprika.coverage(share, studies, 3))
         for name, (false, real) in marks.items():
             known = paprika.PUBLISHED.get((name, share))
             figure = f"{known[0]:.3f}/{known[1]:.3f}" if known else ""
             rng = np.random.default_rng(2)
             spent = cost(partial(paprika.contenders(share, rng)[name], paprika.study(share, rng)[0]))
-            rows.append([f"{share:g}", name, cell(false), cell(real), figure, *spent])
+            covered = held if name in paprika.BY_QUESTION else NONE
+            rows.append([f"{share:g}", name, cell(false), cell(real), covered, figure, *spent])
         where = f"{share:g} of 800 in turn real"
         ours = marks[paprika.OURS][1]
         lines += [
@@ -222,7 +225,8 @@ def in_turn(studies: int, tick: Tick) -> Part:
             for name in ("PAPRIKA", "PAPRIKA AI")
         ]
         tick(1)
-    header = ["real", "contender", "realised FDR (se)", "power (se)", "its code", "ms", "MiB"]
+    rates = ["realised FDR (se)", "power (se)", "coverage (se)"]
+    header = ["real", "contender", *rates, "its code", "ms", "MiB"]
     moved = ", ".join(f"{paprika.moved(p):.2f} at p = {p:g}" for p in (1e-1, 1e-3, 1e-5))
     words = (
         f"PAPRIKA's setting, 800 questions to the same people, epsilon 5 in all, q = 0.05, {studies} "
@@ -257,7 +261,9 @@ def with_knockoffs(studies: int, tick: Tick) -> Part:
         lines.append(Line("Knockoffs by JLT", where, figure, power, None, note))
         tick(1)
     header = ["identity", "real", "epsilon", "FDR (se)", "power (se)", "in its repository", "ms", "MiB"]
-    words = f"Private knockoffs by random projection, 150,000 people, q = 0.2, {studies} studies:"
+    words = (
+        f"Private knockoffs by random projection, 150,000 people, q = 0.2, {studies} studies; no intervals:"
+    )
     return f"{words}\n\n{table(header, rows)}", lines
 
 
@@ -277,75 +283,10 @@ def with_peeled_knockoffs(studies: int, tick: Tick) -> Part:
     header = ["people", "contender", "FDR (se)", "power (se)", "ms", "MiB"]
     words = (
         f"Private knockoffs by mirror peeling, {setting.REAL} of {setting.COLUMNS} independent columns, "
-        f"mu = 1 (epsilon {setting.epsilon():.2f}), q = {setting.Q:g}, {studies} studies:"
+        f"mu = 1 (epsilon {setting.epsilon():.2f}), q = {setting.Q:g}, {studies} studies;\n"
+        "neither gives intervals, ours because correlations by ranks are selected, not told:"
     )
     return f"{words}\n\n{table(header, rows)}", lines
-
-
-def from_synthetic(studies: int, tick: Tick, packages: int = 0) -> Part:
-    """Return FDR, power and coverage of tests on private synthetic data, and of noise by hand.
-
-    The synthesizers of packages take part in the first `packages` studies.
-    """
-    rows, lines = list[list[str]](), list[Line]()
-    for differ in (0, 3):
-        make = partial(synthetic.table, differ=differ)
-        marks = analyst.run(studies, 1, make, synthetic.GAP, packages)
-        rng, people = np.random.default_rng(2), synthetic.table(np.random.default_rng(1), differ)[0]
-        run = analyst.contenders()
-        rows += [
-            [
-                f"{differ}",
-                *_analysed(name, mark),
-                peak(partial(run[name], people, rng)) if name in run else "-",
-            ]
-            for name, mark in marks.items()
-        ]
-        lines += _of_synthetic(marks) if differ else []
-        tick(1)
-    rates = ["nulls at .05 (se)", "realised FDR (se)", "power (se)", "coverage (se)"]
-    header = ["real", "contender", "tables", *rates, "ms", "MiB"]
-    words = (
-        "2,000 people in two groups, 30 yes/no columns, epsilon 1, delta 1e-6, q = 0.1;\n"
-        "nulls at .05: the share of columns without a difference whose p-value is at most .05:"
-    )
-    return f"{words}\n\n{table(header, rows)}{_missing(packages)}", lines
-
-
-def _missing(packages: int) -> str:
-    """Say which packages would take part, and do not."""
-    absent = [name for name in packaged.NAMES if name not in packaged.synthesizers()] if packages else []
-    return f"\n\nNot installed: {', '.join(absent)}." if absent else ""
-
-
-def _of_synthetic(marks: dict[str, Marks]) -> list[Line]:
-    lines = list[Line]()
-    for name, mark in marks.items():
-        if name not in {"no privacy, BH", "ours"}:
-            wrong = float(mark.false.mean()) > 1.5 * synthetic.Q
-            note = f"not valid: FDR {mark.false.mean():.2f} at q = .1" if wrong else ""
-            lines.append(Line(name, "3 of 30 columns differ", "-", mark.power, marks["ours"].power, note))
-    return lines
-
-
-def _analysed(name: str, mark: Marks) -> list[str]:
-    took = f"{1e3 * float(np.nanmedian(mark.seconds)):.0f}"
-    figures = (mark.level, mark.false, mark.power, mark.coverage)
-    return [name, f"{np.count_nonzero(~np.isnan(mark.false))}", *map(cell, figures), took]
-
-
-def from_survey(folder: Path, studies: int, tick: Tick, packages: int = 0) -> str:
-    """Return the same on a health survey with its columns once more, permuted."""
-    rows: list[list[str]] = []
-    for people in (2_000, 5_000, 20_000):
-        few = packages if people == 5_000 else 0
-        marks = analyst.run(studies, 1, synthetic.survey(folder, people), packages=few)
-        rows += [[f"{people:,}", *_analysed(name, mark)[:5]] for name, mark in marks.items()]
-        tick(1)
-    rates = ["permuted at .05 (se)", "permuted among found (se)", "of the 14 found (se)"]
-    header = ["people", "contender", "tables", *rates]
-    words = "Diabetes in a survey, 14 yes/no columns and these permuted, epsilon 1, delta 1e-6, q = 0.1:"
-    return f"{words}\n\n{table(header, rows)}{_missing(packages)}"
 
 
 NOT_RUN = (Line("SUP (2512.03859)", "-", "-", note="not run: its transformation could not be had"),)
@@ -370,7 +311,7 @@ def run(studies: int, tick: Tick) -> Iterator[str]:
         (one, 10 * studies),
         (official, 4 * studies),
         (in_turn, min(studies, 100)),
-        (from_synthetic, min(studies, 100)),
+        (synthetic_tables.from_synthetic, min(studies, 100)),
         (with_peeled_knockoffs, min(studies, 40)),
         (with_knockoffs, min(studies, 8)),
         (at_once, min(studies, 6)),
