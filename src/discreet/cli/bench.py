@@ -144,7 +144,7 @@ def bench_contest(
 def bench_synthetic(
     folder: Path | None = typer.Option(None, help="Where the health survey is, as a Parquet file."),
     studies: int = typer.Option(100, min=2, help="Tables behind a figure."),
-    packages: int = typer.Option(6, min=0, help="Of these, tables that OpenDP's MST and AIM make too."),
+    packages: int = typer.Option(4, min=0, help="Of these, tables that OpenDP's MST and AIM make too."),
 ) -> None:
     """Print what ordinary tests on private synthetic data do to the false discovery rate, beside ours."""
     from discreet.lab.bench.contest import synthetic, synthetic_tables
