@@ -16,7 +16,7 @@ from discreet.errors import InputError
 from discreet.lab import outcomes
 from discreet.lab.bench.contest import joint_flip
 from discreet.selection.joint import arrival
-from discreet.selection.joint.joint import MARGIN, MOST, joint
+from discreet.selection.joint.joint import MARGIN, MOST, _Entry, joint
 from discreet.selection.joint.ranks import Ranks
 from discreet.selection.joint.subsets import best_set, other_sets
 
@@ -150,3 +150,37 @@ def test_published_accuracy_is_reached(setting):
     poor = replace(setting, epsilon=setting.epsilon / 5)
     missed = 1 - joint_flip.accuracies(poor, {"ours": joint_flip.ours}, 100, seed=9)["ours"]
     must_fail(assert_mean_at_most, missed, wrong=1 - setting.published, truth=0.85)
+
+
+def test_a_chance_is_compared_bit_by_bit():
+    """Words above, below and as large as the first bits of the chance: only then are more read."""
+
+    class Given(arrival.Words):
+        def __init__(self, *words):
+            self._left = list(words[::-1])
+
+    third = 2**64 // 3  # 1/3 is this, then this again, ...
+    assert Given(third - 1).happens(1, 3)
+    assert not Given(third + 1).happens(1, 3)
+    assert Given(third, third, 0).happens(10**40, 3 * 10**40)
+    assert not Given(third, third + 1).happens(10**40, 3 * 10**40)
+    assert Given(2**64 - 1).happens(5, 5)
+    assert not Given(1).happens(0, 5)
+
+
+def test_order_where_bounds_cancel():
+    """Scores far from 0 whose bounds cancel are compared exactly; bounds as floats would mislead."""
+    rng, misled = np.random.default_rng(1), 0
+    block = replace(best_set(2), missing=0, missing_end=1)
+    for _ in range(300):
+        entries = []
+        for far in (1 + rng.random(2)) * [2.0**30, 2.0**20]:
+            ranks = Ranks(np.array([7 * far + rng.integers(0, 9) * 2.0**-20, far]))
+            noise = arrival.Arrival(arrival.Uniform(1 << 63), 1, Fraction(1))
+            entries.append(_Entry(block, ranks, 1.0, noise, 0.0))
+        first, second = entries
+        if first.exact() != second.exact():
+            truth = first.exact() > second.exact()
+            assert (first < second) == truth
+            misled += first.key != second.key and (first.key > second.key) != truth
+    assert misled > 0

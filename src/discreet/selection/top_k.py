@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from discreet.typing import ArrayLike
 
 METHODS: tuple[str, ...] = get_args(TopK)
-_JOINTLY = 64  # beyond, choices one by one are safer where signals are too weak for most of them
+_JOINTLY = 24  # beyond, choices one by one are faster, and safer where signals are too weak for most of them
 
 
 def top_k(
@@ -59,7 +59,7 @@ def top_k(
         without order, k at most 1024 unless it is m.
         "gumbel": exponential-mechanism peeling in one pass; the least noise where delta > 0 and k > 1, and
         the order is released too.
-        "auto": "joint" where k = 1, or delta = 0 and k is at most 64; else "gumbel".
+        "auto": "joint" where k = 1, or delta = 0 and k is at most 24; else "gumbel".
         "peel": the paper's peeling, k rounds of Report Noisy Min with fresh Laplace noise.
         "oneshot": Algorithm 5, Laplace noise once; a set without order where that needs less noise.
     spread : float, optional

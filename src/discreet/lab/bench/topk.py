@@ -159,7 +159,7 @@ def in_words(rows: Sequence[Row]) -> str:
     lines = [
         "Time over that of np.argpartition on the same scores (not private), same run; -: skipped, too slow.",
         "The smallest times: the floor, gumbel, oneshot and numpy take turns, others are run a few times,",
-        "peers once. joint is the default where delta = 0 and k is at most 64.",
+        "peers once. joint is the default where delta = 0 and k is at most 24.",
         "",
         table(header, body),
         "",

@@ -35,12 +35,23 @@ class Words:
         return self._left.pop()
 
     def below(self, bound: int) -> int:
-        """Return a uniform whole number below `bound` >= 1, of any size."""
+        """Return a uniform whole number below `bound` >= 1, at most 2**64."""
         bits = (bound - 1).bit_length()
         while True:
-            drawn = self.next() >> _FIRST - bits if bits <= _FIRST else entropy.integer(bits)
+            drawn = self.next() >> _FIRST - bits
             if drawn < bound:
                 return drawn
+
+    def happens(self, part: int, whole: int) -> bool:
+        """Tell, True with chance part/whole exactly, whether a uniform real lies below; sizes of any length.
+
+        The real's bits are read 64 at a time until they differ from those of the chance.
+        """
+        while True:
+            cut, part = divmod(part << _FIRST, whole)
+            word = self.next()
+            if word != cut:
+                return word < cut
 
 
 class Uniform:
@@ -92,7 +103,7 @@ class Arrival:
         noise = _noise(self.log)
         # |dE / d log s| = s / (exp(s) - 1) <= 1.
         reach = self.slack + _ULPS * (1.0 + noise)
-        unit = float(epsilon)
+        unit = epsilon.numerator / epsilon.denominator  # as float(epsilon), ten times as fast
         middle, reach = noise / unit, reach / unit + _ULPS * noise / unit
         self.low: float | Fraction = middle - reach
         self.high: float | Fraction = middle + reach

@@ -34,10 +34,11 @@ class _Entry:
     """A block, a bound on the scores of its sets, and its first arrival; larger keys come first. Private.
 
     The bound is a * inside - b * outside, in spreads; `after` is the score of the rank after the last worst
-    one, and `wide` how far the scores of the missing ranks differ.
+    one, and `wide` how far the scores of the missing ranks differ. `key` is the bound plus the whole part of
+    the arrival, up to `doubt`.
     """
 
-    __slots__ = ("after", "arrival", "block", "inside", "level", "outside", "spread", "wide")
+    __slots__ = ("after", "arrival", "block", "doubt", "inside", "key", "outside", "spread", "wide")
 
     def __init__(self, block: Block, ranks: Ranks, spread: float, arrival: Arrival, after: float) -> None:
         self.block, self.arrival, self.spread, self.after = block, arrival, spread, after
@@ -47,7 +48,10 @@ class _Entry:
         if block.k > 1:
             self.outside = ranks.score(block.missing_end - 1)
             self.wide = ranks.score(block.missing) - self.outside
-        self.level = (self.inside - _MARGIN * (self.inside + self.outside)) / spread
+        whole = arrival.whole()
+        self.key = (self.inside - _MARGIN * (self.inside + self.outside)) / spread + whole
+        # Five roundings of 2**-53, none of anything larger than this; the difference of two keys adds one.
+        self.doubt = 2.0**-48 * (1.0 + (abs(self.inside) + abs(self.outside)) / spread + whole)
 
     @property
     def alike(self) -> bool:
@@ -67,13 +71,11 @@ class _Entry:
         return (inside - MARGIN * (inside + outside)) / Fraction(self.spread)
 
     def __lt__(self, other: _Entry) -> bool:
-        """Tell whether this comes first: level + whole part is larger, or as large and the rest larger."""
-        ours, theirs = self.arrival.whole(), other.arrival.whole()
-        lead = (self.level - other.level) + (ours - theirs)
-        # Four roundings of 2**-53 in each level and two in the sum.
-        if abs(lead) > 2.0**-48 * (1.0 + abs(self.level) + abs(other.level) + ours + theirs):
+        """Tell whether this comes first: bound + whole part is larger, or as large and the rest larger."""
+        lead = self.key - other.key
+        if abs(lead) > self.doubt + other.doubt:
             return lead > 0
-        lead = self.exact() - other.exact() + (ours - theirs)
+        lead = self.exact() - other.exact() + (self.arrival.whole() - other.arrival.whole())
         return lead > 0 or (lead == 0 and other.arrival.part_below(self.arrival))
 
 
@@ -106,7 +108,7 @@ def joint(scores: NDArray[np.float64], spread: float, k: int, epsilon: float) ->
         entry = heappop(heap)
         # The first arrival lies in either half in proportion to its size; the other half's comes later.
         halves = entry.halves()
-        first = words.below(entry.block.count) < halves[0].count
+        first = words.happens(halves[0].count, entry.block.count)
         for half, keeps in zip(halves, (first, not first), strict=True):
             if half.count:
                 fresh = None if keeps else Arrival(Uniform(words.next()), half.count, exact, entry.arrival)
@@ -118,7 +120,7 @@ def joint(scores: NDArray[np.float64], spread: float, k: int, epsilon: float) ->
     while not winner.alone:
         wide = winner.worst_end - winner.worst > 1
         near, far = winner.by_worst() if wide else winner.by_missing()
-        winner = near if words.below(winner.count) < near.count else far
+        winner = near if words.happens(near.count, winner.count) else far
     return np.sort(ranks.positions(_any_of(winner, words), winner.worst, winner.missing))
 
 

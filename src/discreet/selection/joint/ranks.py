@@ -26,9 +26,16 @@ class Ranks:
         self._ranked = self._negative.copy()
         self._cuts = [0, scores.size]
         self._sorted: set[int] = set()
+        self._known: dict[int, float] = {}
 
     def score(self, rank: int) -> float:
         """Return the score of this rank."""
+        known = self._known.get(rank)
+        if known is None:
+            known = self._known[rank] = self._find(rank)
+        return known
+
+    def _find(self, rank: int) -> float:
         while True:
             at = bisect_right(self._cuts, rank)
             start, end = self._cuts[at - 1], self._cuts[at]
