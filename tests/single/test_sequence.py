@@ -177,13 +177,13 @@ def test_an_answer_the_disk_had_no_room_for(trial):
 
 @pytest.mark.slow
 def test_threads_share_a_sequence(trial):
-    """The same question at once from threads and objects: every answer has its place and its level."""
+    """Questions at once from threads and objects: every answer has its place and its level."""
     shared = [discreet.Sequence(ledger=trial, dataset="trial") for _ in range(2)]
     alone = discreet.Sequence()
 
     def ask(i):
-        alone.ask("diet", [1.0, -1.0] * 20, epsilon=1)
-        return shared[i % 2].ask("diet", [1.0, -1.0] * 20, epsilon=1)
+        alone.ask(f"diet {i}", [1.0, -1.0] * 20, epsilon=1)
+        return shared[i % 2].ask(f"diet {i}", [1.0, -1.0] * 20, epsilon=1)
 
     with ThreadPoolExecutor(4) as pool:
         asked = list(pool.map(ask, range(12)))
@@ -276,9 +276,10 @@ def test_by_discovery_says_what_it_cannot():
     questions = discreet.Sequence(epsilon=1)
     with pytest.raises(InputError, match="asks twice"):
         questions.ask("a", [1.0, 0.0], "two-by-two", group=[0, 1], levels=(0, 1))
-    for sequence, more in ((questions, {"epsilon": 1}), (discreet.Sequence(), {})):
-        with pytest.raises(InputError, match="once"):
-            sequence.ask("a", [1.0], **more)
+    with pytest.raises(InputError, match="leave epsilon out"):
+        questions.ask("a", [1.0], epsilon=1)
+    with pytest.raises(InputError, match="may cost"):
+        discreet.Sequence().ask("a", [1.0])
     with pytest.raises(InputError, match="is over"):
         threshold.Run(1.0, 1, over=True).passes(threshold.of_signs(np.ones(3), 0.0, "greater"), 0.5)
 
@@ -327,3 +328,32 @@ def test_by_discovery_keeps_the_rate():
     assert_mean_at_most(np.array(alone, float), 0.1)
     assert_mean_at_most(np.array(after, float), 0.1)
     must_fail(assert_mean_at_most, np.array(real, float), wrong=0.1, truth=0.9)
+
+
+@pytest.mark.parametrize("pays", [{}, {"epsilon": 0.5}])
+def test_a_question_is_asked_once(trial, pays):
+    """The same name again is refused and costs nothing, in memory, in the ledger, and from another object."""
+    cost = {} if pays else {"epsilon": 0.5}
+    kept = {"ledger": trial, "dataset": "trial"}
+    for where in ({}, kept):
+        questions = discreet.Sequence(**where, **pays)
+        questions.ask("diet", [1.0, -1.0] * 20, **cost)
+        others = [questions, discreet.Sequence(**where, **pays)] if where else [questions]
+        spent = trial.budget("trial").spent
+        for other in others:
+            with pytest.raises(InputError, match="decided for good"):
+                other.ask("diet", [1.0] * 40, **cost)
+            assert len(other.asked) == 1
+        assert trial.budget("trial").spent == spent
+        with pytest.raises(InputError, match="nothing"):
+            questions.ask(" ", [1.0], **cost)
+
+
+def test_a_place_that_is_taken(trial):
+    """Where another release has the name of the next place, the refusal says what to do."""
+    discreet.test([1.0] * 9, epsilon=0.1, ledger=trial, dataset="trial", release_id="sequence/1")
+    questions = discreet.Sequence(ledger=trial, dataset="trial")
+    with pytest.raises(InputError, match="another name"):
+        questions.ask("diet", [1.0] * 9, epsilon=0.1)
+    assert "0 asked" in repr(questions)
+    assert discreet.Sequence(ledger=trial, dataset="trial", name="two").ask("diet", [1.0] * 9, epsilon=0.1)

@@ -4,6 +4,7 @@ import importlib
 import itertools
 
 import numpy as np
+import polars as pl
 import pytest
 from scipy.integrate import quad
 from scipy.stats import binom, laplace, norm
@@ -309,3 +310,34 @@ def test_values_of_a_list_are_read_one_by_one():
     for wrong in (["1"], [[1.0]], [1j]):
         with pytest.raises(discreet.DiscreetError, match="numbers"):
             questions._numbers(wrong)
+
+
+@pytest.mark.parametrize("wrapped", ["pandas", "polars", "pyarrow", "masked", "list"])
+def test_who_has_not_answered_is_not_told_by_a_refusal(wrapped):
+    """A column of yes and no is read with and without a missing answer, whatever library it is of."""
+    group = [0, 1] * 50
+    for answers in ([True, False] * 50, [None, False] + [True, False] * 49):
+        if wrapped == "masked":
+            column = np.ma.array([answer or False for answer in answers], mask=[a is None for a in answers])
+        elif wrapped == "list":
+            column = answers
+        elif wrapped == "pandas":
+            column = pytest.importorskip("pandas").Series(answers, dtype="boolean")
+        elif wrapped == "polars":
+            column = pl.Series(answers)
+        else:
+            column = pytest.importorskip("pyarrow").array(answers)
+        answer = discreet.test(column, "two-by-two", epsilon=50, group=group, levels=(0, 1))
+        assert answer.estimate > 0.8
+        assert discreet.test(column, "sign", epsilon=50, null=0.5).estimate == pytest.approx(0.5, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("called", "words"), [("t", '"sign"'), ("Mann-Whitney", '"rank-sum"'), ("chi2", '"two-by-two"')]
+)
+def test_names_of_other_programs_are_answered_with_ours(called, words):
+    """The refusal names the nearest test; two samples are told how to come."""
+    with pytest.raises(InputError, match=words):
+        discreet.test([1.0, 2.0], called, epsilon=1)
+    with pytest.raises(InputError, match="two samples"):
+        discreet.test([1.0, 2.0], [3.0, 4.0], epsilon=1)

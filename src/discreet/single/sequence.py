@@ -145,7 +145,7 @@ class Sequence:
         Parameters
         ----------
         hypothesis : str
-            What it is called; public.
+            What it is called; public, and asked once: decisions are for good.
         x : array-like, shape (n,)
             One number for each person.
         test : {"sign", "rank-sum", "two-by-two", "kruskal-wallis"}
@@ -175,9 +175,12 @@ class Sequence:
         BudgetError
             The budget does not allow it. Nothing was drawn or charged.
         """
-        check.text(hypothesis, "hypothesis")
-        if (epsilon is None) == (self.epsilon is None):
-            raise InputError("epsilon is said once: for each question, or for the whole sequence")
+        if not check.text(hypothesis, "hypothesis").strip():
+            raise InputError("hypothesis must be the name of a question; got nothing")
+        if epsilon is None and self.epsilon is None:
+            raise InputError("say what this question may cost: ask(..., epsilon=...)")
+        if epsilon is not None and self.epsilon is not None:
+            raise InputError("this sequence pays by discovery, with an epsilon of its own: leave epsilon out")
         options: Any = {"group": group, "levels": levels, "null": null, "alternative": alternative}
         options |= {"epsilon": self.epsilon or epsilon, "confidence": confidence}
         request = settle_request(x, test, **options)
@@ -193,6 +196,8 @@ class Sequence:
             return Asked(hypothesis, answer, level, answer.p_value <= level)
 
         with self._lock:
+            self._resume()
+            self._refuse_again(hypothesis)
             if self.epsilon is not None:
                 self._begin(MOVES[test], self.epsilon)
             if self._ledger is None:
@@ -275,6 +280,7 @@ class Sequence:
         """
         while True:
             self._resume()
+            self._refuse_again(request["hypothesis"])
             place, level = self._place, self.level
 
             def pay(charge: Charge, state: DataSet, level: float = level) -> str:
@@ -289,6 +295,11 @@ class Sequence:
                 if self._place != place:
                     continue
                 entry = self._entries().get(place)
+                if entry is None and any(e.release_id == place for e in ledger.history(str(self._dataset))):
+                    raise InputError(
+                        f"{place!r}, where this question would be kept, is another release about the same "
+                        "data: begin a sequence with another name"
+                    ) from None
                 if entry is None or entry.request == request:
                     raise
                 raise InputError(
@@ -298,6 +309,15 @@ class Sequence:
             if paid.fresh:
                 self._asked.append(asked_from_json(paid.result))
                 return self._asked[-1]
+
+    def _refuse_again(self, hypothesis: str) -> None:
+        """Refuse a question that was decided: its second p-value would not be independent of the first."""
+        for place, asked in enumerate(self._asked):
+            if asked.hypothesis == hypothesis and not asked.interrupted:
+                raise InputError(
+                    f"{hypothesis!r} was asked before and is decided for good: its answer is asked[{place}]. "
+                    "Another question, or the same about other people, needs a name of its own"
+                )
 
     def _resume(self) -> None:
         """Read on from the ledger what this or another process has asked since."""
@@ -337,6 +357,10 @@ class Sequence:
     def _without_answer(self, entry: Entry) -> Asked:
         hypothesis = str(entry.request.get("hypothesis"))
         return Asked(hypothesis, None, self.level, rejected=False, interrupted=True)
+
+    def __repr__(self) -> str:
+        kept = "" if self._dataset is None else f", dataset={self._dataset!r}, name={self.name!r}"
+        return f"<Sequence q={self.q:g}, method={self.method!r}{kept}: {len(self._asked)} asked>"
 
     def __str__(self) -> str:
         discoveries = [asked.hypothesis for asked in self._asked if asked.rejected]

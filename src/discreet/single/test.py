@@ -31,8 +31,16 @@ if TYPE_CHECKING:
     from discreet.typing import ArrayLike
 
 TESTS: tuple[str, ...] = get_args(SingleTest)
+_NUMBERS = "x must hold numbers, one for each person"
 _PLAIN = (str, int, float, Decimal, np.generic)  # what a group may be called
 EPSILONS = (1e-4, 1e3)
+_MEANT = {
+    **dict.fromkeys(("t", "t-test", "ttest", "wilcoxon", "signed-rank", "binomial", "paired"), "sign"),
+    **dict.fromkeys(("mann-whitney", "mannwhitneyu", "ranksums", "two-groups", "welch"), "rank-sum"),
+    **dict.fromkeys(("chi-square", "chi2", "fisher", "proportions"), "two-by-two"),
+    **dict.fromkeys(("anova", "kruskal", "f"), "kruskal-wallis"),
+}
+"""What other programs call it."""
 
 
 def test(
@@ -204,6 +212,14 @@ def settle_request(
 ) -> dict[str, Any]:
     """Return all that is public about a question as plain values, or refuse it before anything is drawn."""
     n = _numbers(x).size
+    if not isinstance(test, str) and test is not None:
+        raise InputError(
+            "test must be a name; two samples go into x together, with group= to say whose each value is: "
+            'test(x, "rank-sum", group=..., levels=...)'
+        )
+    instead = _MEANT.get(str(test).lower())
+    if instead is not None:
+        raise InputError(f'there is no {test!r} here: the nearest is "{instead}"')
     name = check.choice(test, "test", TESTS)
     if name == "sign" and (group is not None or levels is not None):
         raise InputError('"sign" has no groups: leave group and levels out, or ask "rank-sum"')
@@ -235,14 +251,34 @@ def _numbers(x: Any) -> NDArray[np.float64]:
                 dtype=np.float64,
             )
         except (TypeError, ValueError):
-            raise InputError("x must hold numbers, one for each person") from None
-    raw = check.array(x.filled(np.nan) if isinstance(x, np.ma.MaskedArray) else x, "x")
+            raise InputError(_NUMBERS) from None
+    raw = check.array(_without_nulls(x), "x")
     if raw.dtype.kind not in "biuf" or raw.dtype.itemsize > 8:
         raise InputError("x must hold numbers, at most 64 bits each")
     if raw.ndim != 1 or raw.size == 0:
         raise InputError(f"x must be one-dimensional and not empty; got shape {raw.shape}")
     with np.errstate(all="ignore"):
         return raw.astype(np.float64, copy=False)
+
+
+def _without_nulls(x: Any) -> Any:
+    """Return a column of numbers or of yes and no as floats, NaN where nothing is said.
+
+    By its type alone: a column of yes and no is no array of numbers once somebody has not answered, and to
+    refuse it then would tell.
+    """
+    if isinstance(x, np.ma.MaskedArray):
+        return x.astype(np.float64).filled(np.nan) if x.dtype.kind in "biuf" else x
+    home = type(x).__module__.partition(".")[0]
+    if home == "pandas" and getattr(x.dtype, "kind", "") in tuple("biuf"):
+        return check.attempt(lambda: x.to_numpy(dtype=np.float64, na_value=np.nan), _NUMBERS)
+    if home in {"polars", "pyarrow"}:
+        import polars as pl
+
+        column = check.attempt(lambda: pl.Series(x), _NUMBERS)
+        if column.dtype.is_numeric() or column.dtype == pl.Boolean:
+            return column.cast(pl.Float64).to_numpy()
+    return x
 
 
 def _float(entry: Any) -> float:

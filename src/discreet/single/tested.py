@@ -83,12 +83,12 @@ class Tested:
         return self.p_value
 
     def confidence_interval(self) -> Interval:
-        """Return the interval, as SciPy's results do: (low, high), at the level `confidence`.
+        """Return the interval, as SciPy's results do: (low, high), at the level that `test` was asked for.
 
         Returns
         -------
         Interval
-            Its ends; no other level can be had, for the noise that was drawn belongs to this one.
+            Its ends.
         """
         return Interval(self.low, self.high)
 
