@@ -242,3 +242,15 @@ def test_edges():
             Filter(**({"epsilon": 1.0, "delta": 1e-6} | wrong))
     with pytest.raises(InputError, match="events must hold"):
         rule.admits([["free lunch"]])
+
+
+def test_what_pure_releases_may_add_up_to():
+    """It fits to the end and no further; with a Gaussian event among them nothing is said."""
+    rule, charges = Filter(3.0, 1e-6), [[Pure(1.0)], [Pure(1.1)]]
+    assert rule.left(charges) == 0.0
+    rest = rule.pure_left(charges)
+    assert rest == pytest.approx(0.9)
+    assert rule.admits([*charges, [Pure(rest * (1 - 1e-9))]])
+    assert not rule.admits([*charges, [Pure(rest * (1 + 1e-9))]])
+    assert rule.pure_left([[Gaussian(0.1)]]) == 0.0
+    assert rule.pure_left([[Pure(3.0)]]) == 0.0

@@ -341,3 +341,14 @@ def test_names_of_other_programs_are_answered_with_ours(called, words):
         discreet.test([1.0, 2.0], called, epsilon=1)
     with pytest.raises(InputError, match="two samples"):
         discreet.test([1.0, 2.0], [3.0, 4.0], epsilon=1)
+
+
+def test_the_budget_says_that_pure_releases_are_left(tmp_path):
+    """After two lone questions a third fits, and the budget does not say that nothing is left."""
+    book = Ledger(tmp_path / "budget.ledger")
+    book.create("trial", epsilon=3, delta=1e-6)
+    for name in "ab":
+        discreet.test([1.0] * 9, epsilon=1, ledger=book, dataset="trial", release_id=name)
+    assert book.budget("trial").room == "Further releases at delta = 0 may have epsilons of up to 1 in sum."
+    discreet.test([1.0] * 9, epsilon=1, ledger=book, dataset="trial")
+    assert book.budget("trial").room == "Nothing is left."

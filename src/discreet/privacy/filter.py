@@ -117,6 +117,13 @@ class Filter:
             low, high = (middle, high) if fits else (low, middle)
         return account([one_more(low)], delta=self.delta) * _INSIDE
 
+    def pure_left(self, charges: Charges) -> float:
+        """Return what epsilons may still add up to where every event has one; 0 where one has none."""
+        sums = _sums(charges)
+        if sums.pure is None or sums.slips > Fraction(self.aside):
+            return 0.0
+        return max(0.0, self.epsilon - up(sums.pure))
+
     @property
     def _smooth_delta(self) -> float:
         """What is not kept aside, rounded down."""

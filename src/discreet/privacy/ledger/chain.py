@@ -221,6 +221,7 @@ class DataSet:
             rule.left(sums),
             sums.count,
             sums.count - self.settled,
+            rule.pure_left(sums),
         )
 
 

@@ -36,6 +36,9 @@ class Budget:
         Charges made, whether or not a result followed.
     unfinished : int
         Those without a result: being drawn, or interrupted. They count as spent.
+    pure : float
+        What the epsilons of further pure releases (delta = 0, as those of `test`) may add up to, where all so
+        far are pure; 0 where one is not.
     """
 
     name: str
@@ -47,6 +50,7 @@ class Budget:
     left: float
     releases: int
     unfinished: int
+    pure: float = 0.0
 
     def __str__(self) -> str:
         lines = [f"{self.name}: {self.meter}", self.room, f"Neighbours: {NEIGHBOURS[self.adjacency]}."]
@@ -75,6 +79,8 @@ class Budget:
         rest = self.epsilon - self.spent
         if self.delta == self.aside and rest > 0:
             return f"Further releases may have epsilons of up to {down(rest)} in sum."
+        if self.pure > 0:
+            return f"Further releases at delta = 0 may have epsilons of up to {down(self.pure)} in sum."
         return "Nothing is left."
 
 
