@@ -260,6 +260,62 @@ def test_distances_of_families_are_the_fewest_changes(cut):
 
 
 @pytest.mark.slow
+def test_the_rival_for_families_is_reproduced():
+    """In five studies it chooses as well as its repository says at epsilon 3, and far worse at 1."""
+    rng, chance = np.random.default_rng(4), np.random.default_rng(5)
+    found = np.empty((5, 2))
+    for row in found:
+        counts = families.study(rng)
+        best = np.argpartition(-counts.statistic, families.K)[: families.K]
+        row[:] = [np.isin(families.rival(counts, epsilon, chance), best).mean() for epsilon in (1.0, 3.0)]
+    assert found.mean(axis=0) == pytest.approx([0.066, 0.481], abs=0.12)
+
+
+def test_people_are_rounded_not_drawn():
+    """Of each part as many say yes as its share, to one; all of them where it is 1."""
+    rng = np.random.default_rng(1)
+    given = rng.integers(0, 2, 1001)
+    for share in ([0.25, 0.9], [0.0, 1.0]):
+        made = synthetic.rounded(np.array(share), given, rng)
+        for value in (0, 1):
+            assert abs(made[given == value].sum() - share[value] * (given == value).sum()) < 1
+
+
+def test_aim_fits_by_least_squares():
+    """The tables of its model are those that fit all noisy counts best, as NumPy finds them."""
+    rng, n = np.random.default_rng(1), 2_000
+    model = aim.Model(n, 2)
+    signs = aim._SIGNS
+    rows, told, weight = [], [], []
+    for place, sigma in ((0, 3.0), (1, 5.0), (0, 2.0)):
+        cells = rng.normal(n / 4, 20, 4)
+        model.learn_pair(place, cells, sigma)
+        for cell, (group, column, both) in zip(cells, signs, strict=True):
+            row = np.zeros(5)
+            row[[0, 1 + place, 3 + place]] = group / 4, column / 4, both / 4
+            rows.append(row), told.append(cell - n / 4), weight.append(1 / sigma)
+    model.learn_single(2, 31.0, 4.0)
+    for sign in (-1, 1):
+        rows.append(np.array([0, 0, sign / 2, 0, 0])), told.append(sign * 15.5), weight.append(1 / 4.0)
+    weights = np.array(weight)
+    best = np.linalg.lstsq(np.array(rows) * weights[:, None], np.array(told) * weights, rcond=None)[0]
+    assert np.concatenate((model.single, model.pair)) == pytest.approx(best)
+
+
+@pytest.mark.statistical(2, twins=1)
+def test_aim_leaves_nulls_at_their_level_and_finds_too_many():
+    """On nulls p-values are small about as often as they should be, and yet BH is wrong far more often."""
+    wrong, level = np.empty((2, 250))
+    for i in range(250):
+        rng = np.random.default_rng([5, i])
+        report = analyst.ordinary(aim.synthesize(synthetic.table(rng, 0)[0], rng)[0])
+        wrong[i], level[i] = report.reported.any(), np.mean(report.p <= 0.05)
+    assert level.mean() < 0.08
+    assert_mean_is(wrong, 0.35)
+    must_fail(assert_mean_is, wrong, wrong=0.0, truth=0.35)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "rival", "point"),
     [
