@@ -103,6 +103,19 @@ def test_families_of_a_file(tmp_path):
     assert discreet.measure(bed, discreet.TDT()).certificate.sensitivity > evidence.certificate.sensitivity
 
 
+def test_nobody_is_their_own_parent():
+    """Three trios, of which one names the child and one the same person twice: one counts."""
+    labels = {
+        "family": np.repeat([0, 1, 2], 3),
+        "father": np.array([-1, -1, 0, -1, -1, 5, -1, -1, 6]),
+        "mother": np.array([-1, -1, 1, -1, -1, 4, -1, -1, 6]),
+        "phenotype": np.full(9, 2.0),
+    }
+    trios, families = tdt.trios_of(labels, 2.0)
+    assert trios.tolist() == [[2, 0, 1]]
+    assert families == 1
+
+
 def files_with(path, genotypes, affected):
     """Write 12 families of two children each, 7 people before them in none; return the .bed path."""
     rows = [f"0 lone{i} 0 0 1 2" for i in range(7)]

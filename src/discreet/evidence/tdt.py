@@ -214,10 +214,13 @@ class Transmissions:
 def trios_of(labels: Mapping[str, NDArray[Any]], affected: float) -> tuple[NDArray[np.int64], int]:
     """Return rows of (child, father, mother), the first affected child of each family, and of how many.
 
-    Families that could have a trio, by the pedigree alone, are counted: that number is public.
+    Families that could have a trio, by the pedigree alone, are counted: that number is public. Nobody is
+    their own parent, and two parents are two people.
     """
     family, father, mother = (labels[name] for name in ("family", "father", "mother"))
-    able = np.flatnonzero((family >= 0) & (father >= 0) & (mother >= 0))
+    person = np.arange(family.size)
+    two = (father >= 0) & (mother >= 0) & (father != mother) & (father != person) & (mother != person)
+    able = np.flatnonzero((family >= 0) & two)
     families = int(np.unique(family[able]).size)
     children = able[labels["phenotype"][able] == affected]
     first = children[np.unique(family[children], return_index=True)[1]]
