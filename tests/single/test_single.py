@@ -244,7 +244,7 @@ def test_published_power_is_reached(setting):
 
 @pytest.mark.parametrize("setting", one_question.SETTINGS)
 def test_the_rival_is_reproduced(setting, monkeypatch):
-    """By its definition it has the power it published; at 62 people theirs, by simulated cutoffs, is .05 more."""
+    """By its definition it has the power it published; at 62 people theirs, by simulated cutoffs, is more."""
     monkeypatch.setattr(one_question, "STUDIES", 3000)
     near = 0.015 if setting.groups == 1 else 0.1 if setting.n == 62 else 0.05
     assert one_question.again(setting) == pytest.approx(setting.published, abs=near)
