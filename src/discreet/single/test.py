@@ -202,7 +202,7 @@ def opened(ledger: Ledger | str | PathLike[str]) -> Ledger:
 
 def settle_request(
     x: ArrayLike,
-    test: str = "sign",
+    test: Any = "sign",
     *,
     epsilon: float,
     group: Any = None,
@@ -218,7 +218,7 @@ def settle_request(
             "test must be a name; two samples go into x together, with group= to say whose each value is: "
             'test(x, "rank-sum", group=..., levels=...)'
         )
-    instead = _MEANT.get(str(test).lower())
+    instead = _MEANT.get(f"{test}".lower())
     if instead is not None:
         raise InputError(f'there is no {test!r} here: the nearest is "{instead}"')
     name = check.choice(test, "test", TESTS)
@@ -268,8 +268,8 @@ def _without_nulls(x: Any) -> Any:
     By its type alone: a column of yes and no is no array of numbers once somebody has not answered, and to
     refuse it then would tell.
     """
-    if isinstance(x, np.ma.MaskedArray):
-        return x.astype(np.float64).filled(np.nan) if x.dtype.kind in "biuf" else x
+    if np.ma.isMaskedArray(x):
+        return np.ma.filled(x.astype(np.float64), np.nan) if x.dtype.kind in "biuf" else x
     home = type(x).__module__.partition(".")[0]
     if home == "pandas" and getattr(x.dtype, "kind", "") in tuple("biuf"):
         return check.attempt(lambda: x.to_numpy(dtype=np.float64, na_value=np.nan), _NUMBERS)
