@@ -187,7 +187,7 @@ def _of_file(config: Path, people: int | None, budget: dict[str, Any], how: dict
     if table is None and not isinstance(columns, dict):
         raise InputError("the plan file names no columns, and its table is not there: list them in [columns]")
     hypotheses = len(cast("Any", columns) if table is None else table.names)
-    people = switches.get("people", 50_000) if people is None else people
+    people = int(switches.get("people", 50_000)) if people is None else people
     return forecast(job.test, job.asked, people, hypotheses, columns, switches.get("assume"), **how)
 
 

@@ -113,11 +113,12 @@ class Cohort:
         group = (np.arange(n) >= n - second).astype(np.int8)
         questions = self.questions()
         inside = self._inside(n)
+        away = group.astype(np.float64) - self.share
         values = np.empty((n, effects.size // self.subgroups))
         for question, column in zip(questions, self.columns, strict=True):
             for place, own in enumerate(effects.reshape(self.subgroups, -1)):
                 rows = np.flatnonzero(inside == place)
-                filled = column.filled(group[rows] - self.share, own[question.places], rng)
+                filled = column.filled(away[rows], own[question.places], rng)
                 values[rows, question.places] = filled
             if column.missing:
                 values[rng.random(n) < column.missing, question.places] = np.nan

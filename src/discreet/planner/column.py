@@ -82,10 +82,12 @@ class Column:
         if given == 1:
             return np.array([0.5 if self.rate is None else self.rate])
         first = 1 / given if self.rate is None else self.rate
-        if first <= 1 / given:
-            return np.concatenate([[first], np.full(given - 1, (1 - first) / (given - 1))])
-        left = (1 - first) ** np.arange(given)
-        return np.concatenate([first * left[:-1], left[-1:]])
+        rates = np.full(given, (1 - first) / (given - 1))
+        rates[0] = first
+        if first > 1 / given:
+            left = np.power(1 - first, np.arange(given, dtype=np.float64))
+            rates[:-1], rates[-1] = first * left[:-1], left[-1]
+        return rates
 
     @property
     def deviation(self) -> float:

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from discreet.data.tables.reading import TableReading
     from discreet.methods.method import Parameters
     from discreet.planner.record import Plan
-    from discreet.typing import Planned
 
 _PLANNED_AS = {("aware", "calibrated"): "calibrated", ("all", "proved"): "proved"}
 _ASSUMED = ("effects", "signals", "share", "missing", "rate", "shape", "centre", "sd", "columns")
@@ -43,6 +42,14 @@ def forecast(
     method = _PLANNED_AS.get((asked.method, asked.guarantee or ""), asked.method)
     options = {name: getattr(asked, name) for name in ("k", "dependence", "cutoffs")}
     given = isinstance(columns, Mapping | tuple) and isinstance(test, Compare)
+    more: dict[str, Any] = {
+        "effects": _EFFECTS[:hypotheses],
+        "methods": ["bh", method],
+        "quick": True,
+        **({} if method in _FREE else options),
+        **assumptions(assume),
+        **how,
+    }
     return plan(
         people,
         None if given else hypotheses,
@@ -51,14 +58,7 @@ def forecast(
         q=asked.q,
         test=test if given else _without_names(test),
         columns=cast("Any", columns) if given else None,
-        **{
-            "effects": _EFFECTS[:hypotheses],
-            "methods": ["bh", cast("Planned", method)],
-            "quick": True,
-            **({} if method in _FREE else options),
-            **assumptions(assume),
-            **how,
-        },
+        **more,
     )
 
 
@@ -89,7 +89,7 @@ def columns_of_table(table: TableReading, test: Any) -> tuple[Column, ...] | Non
         answers = chosen.levels is not None or yes_or_no
         other = answers and len(chosen.names) > 1 and not chosen.closed
         own = Column(len(chosen.names), answers, other, bounded and not answers)
-        columns.append(replace(own, name=chosen.column.name or chosen.names[0], names=tuple(chosen.names)))
+        columns.append(replace(own, name=chosen.column.name, names=tuple(chosen.names)))
     return tuple(columns)
 
 

@@ -278,9 +278,9 @@ def codes_of(asked: Sequence[Any], levels: Sequence[Any], answers: Sequence[str]
     )
 
 
-def _in_codes(column: Column, asked: tuple[Any, ...]) -> tuple[Any, ...]:
+def _in_codes(column: Column, asked: Sequence[Any]) -> tuple[Any, ...]:
     """Return the levels that are asked of a column, as it has them."""
-    return codes_of(asked, column.levels or (), column.answers) if column.answers else asked
+    return codes_of(asked, column.levels or (), column.answers) if column.answers else tuple(asked)
 
 
 def _place_of_yes(levels: Sequence[Any]) -> int | None:
