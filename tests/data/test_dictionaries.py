@@ -257,3 +257,20 @@ def test_answers_and_covariates_may_be_named_by_their_labels(tmp_path):
             discreet.discover(
                 data, discreet.Compare(group="g", **wrong), q=0.1, epsilon=1, delta=1e-6, **asked
             )
+
+
+def test_labelled_codes_that_spss_declares_missing_are_no_answers(tmp_path):
+    """Neither single codes nor ranges of them, of numbers and of text, make a hypothesis."""
+    rng, n = np.random.default_rng(6), 300
+    table = pd.DataFrame({"g": np.arange(n) % 2.0, "smokes": rng.choice([1.0, 2.0, 9.0], n)})
+    table["trust"] = rng.choice([1.0, 2.0, 3.0, 97.0, 98.0], n)
+    table["town"] = rng.choice(["a", "b", "x"], n)
+    labels = {"smokes": {1: "yes", 2: "no", 9: "no answer"}, "town": {"a": "A", "b": "B", "x": "refused"}}
+    labels["trust"] = {1: "none", 2: "some", 3: "full", 97: "refused", 98: "unknown"}
+    pyreadstat.write_sav(
+        table, tmp_path / "s.sav", variable_value_labels=labels,
+        missing_ranges={"smokes": [9], "trust": [{"lo": 97, "hi": 99}], "town": ["x"]},
+        variable_measure=dict.fromkeys(labels, "nominal"),
+    )  # fmt: skip
+    names = discreet.measure(tmp_path / "s.sav", discreet.TwoByTwo(group="g", levels=(0, 1))).names
+    assert names == ("smokes=1", "trust=1", "trust=2", "trust=3", "town=b")

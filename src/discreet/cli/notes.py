@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from discreet.data.tables.reading import TableReading
 
 _SHOWN = 5
+_BY_NAME = "identifiers, by their names"
 
 
 def notes(job: Job) -> list[str]:
@@ -33,11 +34,16 @@ def notes(job: Job) -> list[str]:
     if wanted is None:
         apart = {
             "row numbers": [column.name for column in row_numbers(everything)],
-            "identifiers, by their names": [column.name for column in everything if names_people(column)],
+            _BY_NAME: [column.name for column in everything if names_people(column)],
         }
         for what, names in apart.items():
             if untested := [name for name in names if name not in {*reserved, *chosen}]:
                 lines.append(f"Left out, {what}: {_listed(untested)}. {_also(untested)}")
+        if table.person is None and (whose := [name for name in apart[_BY_NAME] if name not in reserved]):
+            lines.append(
+                "Each row is taken to be one person. If people have several, say whose each row is: --person "
+                f"{shlex.quote(whose[0])} --reduce first."
+            )
     patterns = ["*"] if wanted is None else [wanted] if isinstance(wanted, str) else list(wanted)
     left = [column.name for column in free if column.name not in chosen and _asked(column, patterns)]
     if left:

@@ -36,6 +36,7 @@ def _table(release: Release) -> str:
     from rich.text import Text
 
     from discreet.report.markup import printable
+    from discreet.report.rows import p_in_words
     from discreet.report.table import columns
 
     named = {"noise_sd": "noise (sd)", "p_value": "p", "standardised": "in standard\ndeviations"}
@@ -51,7 +52,10 @@ def _table(release: Release) -> str:
         if rank > _SHOWN:
             break
         digits = (2 if column in named and column != "value" else 4 for column in numbers)
-        cells = (f"{x:.{few}g}" for x, few in zip(row, digits, strict=True))
+        cells = (
+            p_in_words(x) if column == "p_value" else f"{x:.{few}g}"
+            for column, x, few in zip(numbers, row, digits, strict=True)
+        )
         label = labels.get(name)
         words = printable(name) if label is None else f"{printable(name)} ({printable(str(label), _LABEL)})"
         table.add_row(str(rank), Text(words), *cells)

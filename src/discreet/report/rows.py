@@ -137,9 +137,7 @@ def _estimates(table: dict[str, list[Any]]) -> list[_Column]:
         made.append(_Column("In SDs", sizes, "n index"))
     return [
         *made,
-        _Column(
-            "p", [_least(f"{p:.2g}".replace("e-0", "e-"), p) for p in _some(table["p_value"])], "n index"
-        ),
+        _Column("p", [_least(p_in_words(p), p) for p in _some(table["p_value"])], "n index"),
     ]
 
 
@@ -168,6 +166,11 @@ def _head(column: _Column) -> Element:
 
 def _number(text: str, value: float, look: str = "n") -> Element:
     return tag("td", text, data_v=repr(value), class_=look)
+
+
+def p_in_words(p: float) -> str:
+    """Return a p-value in two digits; one that is below all numbers is no 0."""
+    return f"{p:.2g}".replace("e-0", "e-") if p > 0 else "< 1e-300"
 
 
 def _least(text: str, value: float) -> Element:

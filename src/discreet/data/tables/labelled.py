@@ -104,11 +104,17 @@ def _variable(name: str, head: Mapping[str, Any], kind: str) -> Variable:
     """Return what the head of the file says of a column.
 
     Labelled values are its answers where the file calls it nominal; where it does not say, if they are
-    consecutive whole numbers or text: labels at both ends of a scale are not all of its values.
+    consecutive whole numbers or text: labels at both ends of a scale are not all of its values. A labelled
+    value that the file declares to be missing, as "no answer" often is, is no answer.
     """
     label = str(head["labels"].get(name) or "")
     measure = head["measures"].get(name)
-    pairs = {_plain(level): str(answer) for level, answer in head["answers"].get(name, ())}
+    missing = head["missing"].get(name, ())
+    pairs = {
+        _plain(level): str(answer)
+        for level, answer in head["answers"].get(name, ())
+        if not any(type(level) is type(low) and low <= level <= high for low, high in missing)
+    }
     numbers = sorted(level for level in pairs if isinstance(level, int))
     whole = len(numbers) == len(pairs) > 1 and numbers == [*range(numbers[0], numbers[0] + len(numbers))]
     if not pairs or kind == "other" or any(level != level for level in pairs):  # noqa: PLR0124 - NaN

@@ -24,7 +24,9 @@ def answer(job: dict[str, Any], out: IO[bytes]) -> None:
     how = {"output_format": "dict", "disable_datetime_conversion": True}
     warnings.simplefilter("ignore")
     if "wanted" not in job:
-        _, head = read(job["path"], metadataonly=True, **how)
+        # SPSS declares codes for missing in the head, which is told only if they are asked for.
+        declared = {"user_missing": True} if job["reader"] == "read_sav" else {}
+        _, head = read(job["path"], metadataonly=True, **declared, **how)
         labels = head.variable_value_labels
         tell(
             {
@@ -34,6 +36,10 @@ def answer(job: dict[str, Any], out: IO[bytes]) -> None:
                 "labels": head.column_names_to_labels,
                 "answers": {name: [*pairs.items()] for name, pairs in labels.items()},
                 "measures": head.variable_measure,
+                "missing": {
+                    name: [(each["lo"], each["hi"]) for each in ranges]
+                    for name, ranges in head.missing_ranges.items()
+                },
                 "rows": head.number_rows,
             }
         )

@@ -68,7 +68,9 @@ def make_test(name: str, options: Mapping[str, Any]) -> Test:
         option for option, field in arguments.items() if is_needed(field) and options.get(option) is None
     ]
     if absent:
-        raise InputError(f"test {name!r} needs {absent[0]!r}")
+        raise InputError(
+            f"test {name!r} needs {absent[0]!r}; what it is: discreet discover --test {name} --help"
+        )
     return kind(**{option: _settled(option, value) for option, value in options.items()})
 
 
