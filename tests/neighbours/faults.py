@@ -12,7 +12,7 @@ from discreet import kernels
 from discreet.block import Block
 from discreet.data.plink import convert_process, fam
 from discreet.data.tables import arrays, arrow_data, labelled, reading, sheet
-from discreet.data.tables.columns import Column
+from discreet.data.tables.column import Column
 from discreet.engine.work import Declared
 from discreet.errors import InputError
 from discreet.evidence.core.contribution import Scale

@@ -17,7 +17,7 @@ from discreet.data.tables.reading import Tables
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
-    from discreet.data.tables.columns import Column
+    from discreet.data.tables.column import Column
 
 _HEAD = """\
 # A plan for `discreet discover --config {plan}`, drafted from names and declared types: no row was read.

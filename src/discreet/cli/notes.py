@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from discreet.cli.plan_file import Job
-    from discreet.data.tables.columns import Column
+    from discreet.data.tables.column import Column
     from discreet.data.tables.reading import TableReading
 
 _SHOWN = 5

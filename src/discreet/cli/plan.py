@@ -200,7 +200,7 @@ def _signals(typed: list[str]) -> int | list[str] | None:
 
 def _columns(entries: list[str]) -> dict[str, list[str] | None] | None:
     """Return the columns with their levels, as typed."""
-    from discreet.data.tables.columns import with_levels
+    from discreet.data.tables.column import with_levels
 
     return {name: levels or None for name, levels in map(with_levels, entries)} or None
 

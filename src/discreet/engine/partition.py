@@ -11,7 +11,8 @@ import numpy as np
 
 from discreet.block import Names
 from discreet.data.source import Genotypes, OnCluster, open_source
-from discreet.data.tables.columns import Column, choose
+from discreet.data.tables.column import Column
+from discreet.data.tables.columns import choose
 from discreet.data.tables.parquet import ParquetSource
 from discreet.data.tables.reading import Tables
 from discreet.engine.cluster import shared, task

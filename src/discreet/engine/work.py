@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.data.plink.plink import Cohort
-    from discreet.data.tables.columns import Column, TableSource
+    from discreet.data.tables.column import Column, TableSource
     from discreet.data.tables.reading import TableReading
     from discreet.evidence.core.accumulate import Accumulator
     from discreet.evidence.core.protocol import Test

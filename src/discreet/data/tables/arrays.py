@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.data.tables.columns import Column
+from discreet.data.tables.column import Column
 from discreet.errors import InputError
 
 if TYPE_CHECKING:

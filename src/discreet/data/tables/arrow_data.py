@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from discreet.data.tables.columns import Column
+    from discreet.data.tables.column import Column
 
 ENDINGS = (".arrow", ".arrows", ".feather", ".ipc")
 

@@ -1,28 +1,27 @@
-"""The columns of a table: what is declared of each, and which are tested.
+"""Which columns of a table are tested, and which levels of them.
 
 They are chosen by name, by pattern, by type, and categorical ones by declared levels.
 """
 
 from __future__ import annotations
 
-import csv
 import re
-from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from discreet import check
 from discreet.block import codes
+from discreet.data.tables.column import Chosen, Column, declare, with_levels
 from discreet.errors import InputError, missing_extra, no_column, perhaps
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
-    from numpy.typing import NDArray
 
 _TYPES = {bool: "bool", int: "int", float: "float"}
 NUMBERS = ("bool", "int", "float", "object")  # objects are read one by one, and must be numbers
@@ -55,53 +54,6 @@ _IDENTIFIERS = frozenset(
 _LAST_WORDS = frozenset(("id", "ids", "uid", "uuid", "guid", "nbr", "nr", "identifier", "mrn", "ssn", "idno"))
 _FIRST_WORDS = frozenset(("id",))
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_]+|\d+")
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column's public face: its unique name, its kind, and whether that kind is declared.
-
-    It is not where a single value could change it, as a missing one makes floats of whole numbers in pandas.
-    `levels` are all the answers that the type of the column, or its dictionary, allows. An identifier says
-    who, and is tested only if it is named; None where its name alone can tell. Of two levels the one at `yes`
-    is asked for.
-    """
-
-    name: str
-    kind: str
-    declared: bool = True
-    levels: tuple[Any, ...] | None = None
-    identifier: bool | None = None
-    yes: int = 1
-    answers: tuple[str, ...] = ()  # the levels in words
-
-
-class TableSource(Protocol):
-    """A table that can be read, possibly more than once."""
-
-    @property
-    def columns(self) -> tuple[Column, ...]:
-        """All columns, with unique names."""
-        ...
-
-    def batches(self, wanted: Sequence[str]) -> Iterator[Mapping[str, NDArray[Any]]]:
-        """Yield batches of rows: floats with NaN, or objects with None, where missing."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """One column of a table and what becomes of it: itself, or one indicator for each declared level.
-
-    `places` says which level each name stands for, -1 for "other". If `closed`, there is no other: an answer
-    that is none of the levels is missing.
-    """
-
-    column: Column
-    levels: tuple[Any, ...] | None
-    names: tuple[str, ...]
-    places: tuple[int, ...] = ()
-    closed: bool = False
 
 
 def choose(columns: Sequence[Column], wanted: Any, reserved: Sequence[str]) -> tuple[Chosen, ...]:
@@ -229,32 +181,6 @@ def _meant(entry: str, known: Mapping[str, Column], free: Sequence[Column]) -> l
             f"columns: {entry!r} matches only text (columns: {len(matching)}); {declare(matching[0].name)}"
         )
     return [(name, None) for name in numbers or [entry]]
-
-
-def with_levels(entry: str, known: Container[str] = ()) -> tuple[str, list[str]]:
-    """Return the column and the levels of an entry "name=level,level"; in quotes a level may have commas.
-
-    A name that has an equals sign itself is taken whole where there is such a column.
-    """
-    name, _, levels = entry.partition("=")
-    for place in (at for at, letter in enumerate(entry) if letter == "="):
-        if entry[:place] in known:
-            name, levels = entry[:place], entry[place + 1 :]
-    try:
-        split = next(csv.reader([levels], skipinitialspace=True, strict=True), list[str]())
-    except csv.Error:
-        raise InputError(
-            f"columns: the quotes in {entry!r} do not match: write 'name=\"a level, with a comma\",another'"
-        ) from None
-    return name, [level.strip() for level in split if level.strip()]
-
-
-def declare(name: str) -> str:
-    """Return how to declare the levels of a column."""
-    return (
-        f"to test answers, declare its levels: --columns '{name}=yes,no', or columns={{{name!r}: "
-        "['yes', 'no']} in Python"
-    )
 
 
 def hypotheses_of(name: str, levels: Sequence[Any]) -> tuple[tuple[str, ...], bool]:

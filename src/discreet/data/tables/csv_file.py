@@ -19,7 +19,9 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.data.source import SEPARATORS
-from discreet.data.tables.columns import Column, arrow, declare, unique
+from discreet.data.tables.column import Column
+from discreet.data.tables.columns import arrow, unique
+from discreet.data.tables.csv_refusals import no_csv, no_utf8, not_numbers_in
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
@@ -41,7 +43,6 @@ LONGEST = 2**26  # bytes of a line: a packed file can unfold to any size
 _LONE_RETURN = re.compile(rb"\r(?!\n)")
 _QUOTED = re.compile(rb'"[^"]*"')
 _BLOCK = 2**23  # bytes of CSV parsed at a time
-_SHOWN, _OFFERED = 5, 8  # names in a message: of columns that are not numbers, and of those that are
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,7 +86,7 @@ class CsvSource:
                 numbers = [name for name in wanted if name not in (*not_numbers, *self.text)]
                 entries = without(table[not_numbers[0]], self.missing.get(not_numbers[0], ()))
                 line = lines.first + first_text(entries, self.decimal)
-                raise _not_numbers(self, line, not_numbers, numbers)
+                raise not_numbers_in(self, line, not_numbers, numbers)
             yield {name: values for name, values in batch.items() if values is not None}
 
     def _parsed(self, lines: Lines, wanted: Sequence[str]) -> Any:
@@ -108,10 +109,10 @@ class CsvSource:
                 ),
             )
         except arrow().ArrowException as error:
-            other = _encoding(self.path) if "UTF8" in str(error) else _unreadable(self.path)
+            other = no_utf8(self.path) if "UTF8" in str(error) else no_csv(self.path)
             raise lines.ragged(self.separator, len(self.names)) or other from None
         if table.num_rows != lines.count:
-            raise lines.ragged(self.separator, len(self.names)) or _unreadable(self.path)
+            raise lines.ragged(self.separator, len(self.names)) or no_csv(self.path)
         return table
 
 
@@ -139,9 +140,9 @@ def _names(path: Path, header: Lines, separator: str) -> list[str]:
         line = header.text.decode().rstrip("\r\n")
         names = next(csv.reader([line], delimiter=separator), list[str]())
     except UnicodeDecodeError:
-        raise _encoding(path) from None
+        raise no_utf8(path) from None
     except csv.Error:
-        raise _unreadable(path) from None
+        raise no_csv(path) from None
     if not names:
         raise InputError(f"{path}: the file is empty; a header line with column names is needed")
     other = [mark for mark in SEPARATORS if mark != separator and mark in names[0]]
@@ -153,32 +154,6 @@ def _names(path: Path, header: Lines, separator: str) -> list[str]:
             f"{shlex.quote(mark)}, or in Python discreet.Table(path, separator={mark!r})"
         )
     return names
-
-
-def _not_numbers(source: CsvSource, line: int, text: Sequence[str], numbers: Sequence[str]) -> InputError:
-    """Return the error that names columns that are not numbers, a line of the first, and what to do."""
-    name, *more = text
-    also = f", nor in {', '.join(map(repr, more[:_SHOWN]))}" if more else ""
-    also += f" and {len(more) - _SHOWN:,} more" if len(more) > _SHOWN else ""
-    options = " ".join(f"--columns {shlex.quote(number)}" for number in numbers)
-    choice = f"; or test the others: {options}, in Python columns={list(numbers)!r}"
-    choice = choice if 0 < len(numbers) <= _OFFERED else "; or name the columns to test"
-    comma = "; or are there decimal commas? then --decimal ,"
-    return InputError(
-        f"{source.path}: column {name!r}, line {line:,}: not a number{also}. CSV declares no types: what is "
-        f"tested without levels must be numbers, or missing (empty, NA, NaN, n/a). If the entry "
-        f"stands for a missing one, say so: --missing WORD; else mend it; {declare(name)}"
-        f"{comma if source.separator != ',' and source.decimal != ',' else ''}"
-        f"{choice}"
-    )
-
-
-def _encoding(path: Path) -> InputError:
-    return InputError(f"{path}: not UTF-8 text, perhaps Latin-1 or UTF-16: save it as UTF-8")
-
-
-def _unreadable(path: Path) -> InputError:
-    return InputError(f"{path}: not readable as CSV text, one line for each row")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

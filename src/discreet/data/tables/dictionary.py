@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from discreet.data.tables.columns import Column, TableSource
+    from discreet.data.tables.column import Column, TableSource
 
 _OTHERS = {"text": "text", "date": "other"}
 Meaning = Literal["number", "yes/no", "answers", "text", "date", "identifier"]

@@ -13,7 +13,8 @@ import numpy as np
 from discreet import check
 from discreet.block import plain
 from discreet.data.tables.arrays import enum_levels, is_missing, rows_at_a_time
-from discreet.data.tables.columns import Column, declare, unique
+from discreet.data.tables.column import Column, declare
+from discreet.data.tables.columns import unique
 from discreet.errors import InputError
 
 if TYPE_CHECKING:

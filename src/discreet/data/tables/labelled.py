@@ -20,7 +20,8 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.data.tables.arrays import rows_at_a_time
-from discreet.data.tables.columns import Column, unique
+from discreet.data.tables.column import Column
+from discreet.data.tables.columns import unique
 from discreet.data.tables.dictionary import Dictionary, Variable
 from discreet.errors import InputError, missing_extra
 

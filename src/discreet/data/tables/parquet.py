@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 
 from discreet.data.tables.arrays import enum_levels, rows_at_a_time
-from discreet.data.tables.columns import Column, arrow
+from discreet.data.tables.column import Column
+from discreet.data.tables.columns import arrow
 from discreet.data.tables.frame import kind_of, to_array
 from discreet.errors import InputError
 

@@ -17,7 +17,7 @@ from discreet import check
 from discreet.block import Block, codes, spelled
 from discreet.data.source import EXCEL, TEXT, Source, Table, as_table, hashed
 from discreet.data.tables.arrays import ArraySource, is_missing
-from discreet.data.tables.columns import LABELLED, Chosen, asked_levels, check_levels, choose
+from discreet.data.tables.columns import LABELLED, asked_levels, check_levels, choose
 from discreet.data.tables.dictionary import Dictionary, DocumentedSource
 from discreet.data.tables.person import Person, one_row_each
 from discreet.errors import DiscreetError, InputError, no_column
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from discreet.data.tables.columns import TableSource
+    from discreet.data.tables.column import Chosen, TableSource
 
 _NOTHING = ArraySource(np.zeros((0, 0)))
 

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.data.tables.arrays import rows_at_a_time
-from discreet.data.tables.columns import Column, declare, unique
+from discreet.data.tables.column import Column, declare
+from discreet.data.tables.columns import unique
 from discreet.data.tables.csv_file import MISSING
 from discreet.errors import InputError, missing_extra, perhaps
 

@@ -10,7 +10,7 @@ from discreet.server.datasets.metadata import to_toml_value
 
 if TYPE_CHECKING:
     from discreet.data.source import Table
-    from discreet.data.tables.columns import Column
+    from discreet.data.tables.column import Column
 
 _HEAD = """\
 # What is public about the data set. Analysts see all of this, and may ask about these columns alone.

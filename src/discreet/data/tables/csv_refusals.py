@@ -1,0 +1,45 @@
+"""What is wrong with a CSV file, in words that name a line and a remedy, and no entry."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from discreet.data.tables.column import declare
+from discreet.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from discreet.data.tables.csv_file import CsvSource
+
+_SHOWN, _OFFERED = 5, 8  # names in a message: of columns that are not numbers, and of those that are
+
+
+def not_numbers_in(source: CsvSource, line: int, text: Sequence[str], numbers: Sequence[str]) -> InputError:
+    """Return the error that names columns that are not numbers, a line of the first, and what to do."""
+    name, *more = text
+    also = f", nor in {', '.join(map(repr, more[:_SHOWN]))}" if more else ""
+    also += f" and {len(more) - _SHOWN:,} more" if len(more) > _SHOWN else ""
+    options = " ".join(f"--columns {shlex.quote(number)}" for number in numbers)
+    choice = f"; or test the others: {options}, in Python columns={list(numbers)!r}"
+    choice = choice if 0 < len(numbers) <= _OFFERED else "; or name the columns to test"
+    comma = "; or are there decimal commas? then --decimal ,"
+    return InputError(
+        f"{source.path}: column {name!r}, line {line:,}: not a number{also}. CSV declares no types: what is "
+        f"tested without levels must be numbers, or missing (empty, NA, NaN, n/a). If the entry "
+        f"stands for a missing one, say so: --missing WORD; else mend it; {declare(name)}"
+        f"{comma if source.separator != ',' and source.decimal != ',' else ''}"
+        f"{choice}"
+    )
+
+
+def no_utf8(path: Path) -> InputError:
+    """Return the error that a file is no text as it should be."""
+    return InputError(f"{path}: not UTF-8 text, perhaps Latin-1 or UTF-16: save it as UTF-8")
+
+
+def no_csv(path: Path) -> InputError:
+    """Return the error that a file has no lines of entries."""
+    return InputError(f"{path}: not readable as CSV text, one line for each row")
