@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import IO, Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -69,7 +69,7 @@ def check_entries(path: Path) -> int:
         return names
 
 
-def _check_lines(file: IO[bytes], line: bytes) -> int:
+def _check_lines(file: gzip.GzipFile | BinaryIO, line: bytes) -> int:
     """Return how many people the header of a text names, if every line has as many entries."""
     names = -1
     while line:
@@ -92,7 +92,7 @@ def _people_of(line: bytes) -> int:
     return max(line.count(b"\t") - 8, 0)
 
 
-def _bytes(file: IO[bytes], size: int) -> bytes:
+def _bytes(file: gzip.GzipFile | BinaryIO, size: int) -> bytes:
     """Return so many bytes of a file, if there are as many and no more than there could be."""
     found = file.read(size) if 0 <= size < _LONGEST else b""
     if len(found) != size:
@@ -100,7 +100,7 @@ def _bytes(file: IO[bytes], size: int) -> bytes:
     return found
 
 
-def _line(file: IO[bytes]) -> bytes:
+def _line(file: gzip.GzipFile | BinaryIO) -> bytes:
     """Return the next line of a file, if it is no longer than any could be."""
     line = file.readline(_LONGEST)
     if len(line) == _LONGEST:
