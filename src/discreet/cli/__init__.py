@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from discreet.cli import bench_power as bench_power
 from discreet.cli import custody as custody
 from discreet.cli import describe as describe
 from discreet.cli import discover as discover
