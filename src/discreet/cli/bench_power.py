@@ -19,7 +19,7 @@ def bench_promises(
     from discreet.lab.bench import promises
     from discreet.progress import progress
 
-    settings = tuple(one for one in promises.SETTINGS if not kind or one.kind in kind)
+    settings = tuple(setting for setting in promises.SETTINGS if not kind or setting.kind in kind)
     guarantees = promises.GUARANTEES[:1] if approximate else promises.GUARANTEES
     with progress("settings", len(guarantees) * len(settings)) as tick:
         typer.echo(promises.in_words(promises.run(releases, tick, settings, guarantees)))

@@ -39,10 +39,7 @@ class Allelic(AlleleCounts):
     {adjust}
     {alternative}
     {ceiling}
-    tail : {"safe", "proved", "normal"}
-        "safe" (default) is read off exact laws of the allele count in cases drawn by lot; not proved between
-        the laws tried. "proved" holds for every study, and asks for more. "normal" is the usual
-        approximation.
+    {tail}
     {adjacency}
 
     Notes

@@ -48,9 +48,7 @@ class LogRank(Censored):
     {event}
     {levels}
     {alternative}
-    protect : {"everything", "columns"}
-        "everything" (default): the group of a person is protected like all else. "columns": who is in which
-        group is public, as the arms of a trial may be, and so are the sizes of the groups.
+    {protect}
     {ceiling}
     {adjacency}
 

@@ -151,12 +151,12 @@ class Mean(Test):
             total = sums.total[0, columns] / FINE
             # Rounding can raise a mean by one part: the null moves by as much, against the finding.
             for null, toward in directions(self.alternative, (rate, total), (1 - rate, n - total)):
-                one = side(float(null) + 1 / FINE, self.sd, people, self.ceiling, self.tail)
-                used.append(one)
-                score[columns] = np.maximum(score[columns], one.score(toward, n))
+                tested = side(float(null) + 1 / FINE, self.sd, people, self.ceiling, self.tail)
+                used.append(tested)
+                score[columns] = np.maximum(score[columns], tested.score(toward, n))
         excess = sums.total[0] / FINE - n * share
-        found = mean_effect(self.effect, excess, n, people, bounds_of(self.bounds, sums.names)[1])
+        effect = mean_effect(self.effect, excess, n, people, bounds_of(self.bounds, sums.names)[1])
         proof = "docs/proofs/mean.md"
         return combine(
-            sums.names, score, used, alternative=self.alternative, proof=proof, effect=found, tail=self.tail
+            sums.names, score, used, alternative=self.alternative, proof=proof, effect=effect, tail=self.tail
         )

@@ -115,7 +115,7 @@ class Proportion(Test):
         yes, no = (sums.square[0] + sums.total[0]) / 2, (sums.square[0] - sums.total[0]) / 2
         n = float(sums.count[0])
         counts = directions(self.alternative, (self.null, yes), (1 - self.null, no))
-        found = mean_effect(self.effect, yes - n * self.null, n, size(self.adjacency, self.least, n))
+        effect = mean_effect(self.effect, yes - n * self.null, n, size(self.adjacency, self.least, n))
         if self.adjacency == "add-remove":
             people = size(self.adjacency, self.least, n)
             used = [side(rate, None, people, self.ceiling, "safe") for rate, _ in counts]
@@ -123,7 +123,7 @@ class Proportion(Test):
                 [one.score(count, n) for one, (_, count) in zip(used, counts, strict=True)], axis=0
             )
             proof = "docs/proofs/mean.md"
-            return combine(names, score, used, alternative=self.alternative, proof=proof, effect=found)
+            return combine(names, score, used, alternative=self.alternative, proof=proof, effect=effect)
         people = enough(n, 2, "people")
         clip = ceiling_for(self.ceiling, people)
         steps = [binomial_score_map(people, rate, clip) for rate, _ in counts]
@@ -135,7 +135,7 @@ class Proportion(Test):
             top=max(one.top for one in steps),
             sensitivity=max(one.move(1.0) for one in steps),
             proof="enumerated",
-            effect=found,
+            effect=effect,
         )
 
 

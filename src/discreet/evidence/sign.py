@@ -107,7 +107,7 @@ class Sign(Test):
     def _conclude(self, sums: Sums) -> Evidence:
         difference, n = sums.total[0], float(sums.count[0])
         stronger = toward(difference, self.alternative)
-        found = mean_effect(
+        effect = mean_effect(
             self.effect,
             difference / 2,
             n,
@@ -115,10 +115,12 @@ class Sign(Test):
             np.full(len(sums.names), 2.0),
         )
         if self.adjacency == "add-remove":
-            one = side(0.5, None, size(self.adjacency, self.least, n), self.ceiling, "safe")
-            score = one.score((stronger + n) / 2, n)
+            above = side(0.5, None, size(self.adjacency, self.least, n), self.ceiling, "safe")
+            score = above.score((stronger + n) / 2, n)
             proof = "docs/proofs/mean.md"
-            return combine(sums.names, score, [one], alternative=self.alternative, proof=proof, effect=found)
+            return combine(
+                sums.names, score, [above], alternative=self.alternative, proof=proof, effect=effect
+            )
         people = enough(n, 2, "people")
         steps = sign_score_map(people, ceiling_for(self.ceiling, people))
         return conclude(
@@ -128,7 +130,7 @@ class Sign(Test):
             top=steps.top,
             sensitivity=steps.move(2.0),
             proof="enumerated",
-            effect=found,
+            effect=effect,
         )
 
 

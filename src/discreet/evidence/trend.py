@@ -38,10 +38,7 @@ class Trend(AlleleCounts):
     {adjust}
     {alternative}
     {ceiling}
-    tail : {"safe", "proved", "normal"}
-        "safe" (default) is read off exact laws of the allele count in cases drawn by lot; not proved between
-        the laws tried. "proved" holds for every study, and asks for more. "normal" is the usual
-        approximation.
+    {tail}
     {adjacency}
 
     Notes

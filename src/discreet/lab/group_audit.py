@@ -28,16 +28,16 @@ def leaks(steps: int) -> list[float]:
 def step_holds(chances: list[float]) -> bool:
     """Tell whether neighbouring tables keep to (EPSILON, DELTA), for both outcomes and both ways."""
     return all(
-        delta_needed(one, other, EPSILON) <= DELTA * (1 + 1e-12)
+        delta_needed(first, second, EPSILON) <= DELTA * (1 + 1e-12)
         for pair in pairwise(chances)
-        for one, other in (pair, pair[::-1])
+        for first, second in (pair, pair[::-1])
     )
 
 
-def delta_needed(one: float, other: float, epsilon: float) -> float:
+def delta_needed(first: float, second: float, epsilon: float) -> float:
     """Return the smallest delta for two probabilities of a leak at this epsilon."""
     factor = math.exp(epsilon)
-    return max(one - factor * other, (1.0 - one) - factor * (1.0 - other), 0.0)
+    return max(first - factor * second, (1.0 - first) - factor * (1.0 - second), 0.0)
 
 
 def found(steps: int) -> float:
@@ -56,5 +56,5 @@ def choice_loss(steps: int) -> float:
     """Return the loss of choosing one of five at epsilon 1 between scores so many sensitivities apart."""
     near, far = np.zeros(5), np.zeros(5)
     near[1:], far[0] = steps, steps
-    one, other = (outcomes.joint_sets(x, 2.0, 1, 1.0, 0.125) for x in (near, far))
-    return outcomes.loss(one, other)
+    first, second = (outcomes.joint_sets(x, 2.0, 1, 1.0, 0.125) for x in (near, far))
+    return outcomes.loss(first, second)

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from discreet import check
+from discreet.docstrings import Text, documented
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 # Far beyond any promise; their sums, squares and products stay finite.
 _MOST = 1e100
 _MOST_TIMES = 10**15
+_TEXTS = {"count": Text("int, optional", "How many such releases, at least 1.")}
 
 
 class _Counted:
@@ -34,6 +36,7 @@ class _Counted:
         object.__setattr__(self, count.name, times)
 
 
+@documented(_TEXTS)
 @dataclass(frozen=True, slots=True)
 class Pure(_Counted):
     """`count` releases, each epsilon-DP: |log P(S)/P'(S)| <= epsilon for every outcome set S.
@@ -42,8 +45,7 @@ class Pure(_Counted):
     ----------
     epsilon : float
         At least 0.
-    count : int, optional
-        How many such releases, at least 1.
+    {count}
 
     Notes
     -----
@@ -69,6 +71,7 @@ class Pure(_Counted):
         return f"{_times(self.count)} pure differential privacy with epsilon = {self.epsilon:.6g}"
 
 
+@documented(_TEXTS)
 @dataclass(frozen=True, slots=True)
 class BoundedRange(_Counted):
     """`count` releases, each epsilon-bounded-range: log P(o)/P'(o) varies by at most epsilon over outcomes o.
@@ -77,8 +80,7 @@ class BoundedRange(_Counted):
     ----------
     epsilon : float
         At least 0.
-    count : int, optional
-        How many such releases, at least 1.
+    {count}
 
     Notes
     -----
@@ -104,6 +106,7 @@ class BoundedRange(_Counted):
         return f"{_times(self.count)} a choice of bounded range epsilon = {self.epsilon:.6g}"
 
 
+@documented(_TEXTS)
 @dataclass(frozen=True, slots=True)
 class ZCDP(_Counted):
     """`count` releases, each rho-zCDP: D_a(P || P') <= rho*a for every Renyi order a > 1.
@@ -112,8 +115,7 @@ class ZCDP(_Counted):
     ----------
     rho : float
         At least 0.
-    count : int, optional
-        How many such releases, at least 1.
+    {count}
 
     Notes
     -----
@@ -139,6 +141,7 @@ class ZCDP(_Counted):
         return f"{_times(self.count)} zero-concentrated differential privacy with rho = {self.rho:.6g}"
 
 
+@documented(_TEXTS)
 @dataclass(frozen=True, slots=True)
 class Gaussian(_Counted):
     """`count` releases, each mu-GDP: no easier to tell apart than N(0, 1) and N(mu, 1).
@@ -147,8 +150,7 @@ class Gaussian(_Counted):
     ----------
     mu : float
         At least 0.
-    count : int, optional
-        How many such releases, at least 1.
+    {count}
 
     Notes
     -----
@@ -176,6 +178,7 @@ class Gaussian(_Counted):
         return f"{_times(self.count)} Gaussian differential privacy with mu = {self.mu:.6g}"
 
 
+@documented(_TEXTS)
 @dataclass(frozen=True, slots=True)
 class Approximate(_Counted):
     """`count` releases, each (epsilon, delta)-DP: P(S) <= e^epsilon P'(S) + delta for every outcome set S.
@@ -186,8 +189,7 @@ class Approximate(_Counted):
         At least 0.
     delta : float
         In [0, 1).
-    count : int, optional
-        How many such releases, at least 1.
+    {count}
 
     Notes
     -----

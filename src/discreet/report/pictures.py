@@ -68,11 +68,13 @@ def _noise(values: Values) -> Bands:
     """Return the values; over their noise where noises differ: columns then have units of their own."""
     noise = values.noise
     with np.errstate(all="ignore"):
-        one = not noise.size or not (noise > 0).all() or float(np.ptp(noise)) <= _ALIKE * float(noise.max())
-        scale = np.ones_like(noise) if one else noise
+        alike = not noise.size or not (noise > 0).all() or float(np.ptp(noise)) <= _ALIKE * float(noise.max())
+        scale = np.ones_like(noise) if alike else noise
         reach = _WIDE * noise / scale
         each = _triples(values.noisy / scale - reach, values.noisy / scale, values.noisy / scale + reach)
-    units = "" if one else ", divided by the standard deviation of its noise: columns have units of their own"
+    units = (
+        "" if alike else ", divided by the standard deviation of its noise: columns have units of their own"
+    )
     about = (
         f"Each dot is a released value ({printable(values.name)}), noise included{units}; its band reaches "
         f"{_WIDE} standard deviations of that noise ({deviation(values)}) to either side and covers "
@@ -81,7 +83,7 @@ def _noise(values: Values) -> Bands:
         else ""
     )
     reaches = f"each band is {_WIDE} standard deviations of the added noise to either side."
-    name = values.name if one else f"{values.name} over its noise"
+    name = values.name if alike else f"{values.name} over its noise"
     return Bands(name, "bands of noise", reaches, about, each)
 
 

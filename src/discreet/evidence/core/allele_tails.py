@@ -70,7 +70,7 @@ class AlleleTails:
         if square < _COARSE * self.most**2:
             return self.proved(square, clip)
         near = _NEAR * self.most / float(np.sqrt(square))
-        laws = [self._law(square, clip, *one) for one in self._mixes(square)]
+        laws = [self._law(square, clip, *mix) for mix in self._mixes(square)]
 
         def largest(t: NDArray[np.float64]) -> NDArray[np.float64]:
             bound = _ROOM * np.max([law(t / part) for law, part in laws], axis=0)
@@ -100,18 +100,18 @@ class AlleleTails:
         even = lesser_share(float(np.sqrt(self._needed(square, units))))
         if self.uneven is None:
             some = np.linspace(even, 1 - even, 9)
-            return [(float(one), 1.0, 1.0) for one in some]
-        found: set[tuple[float, float, float]] = set()
+            return [(float(share), 1.0, 1.0) for share in some]
+        mixes: set[tuple[float, float, float]] = set()
         for people, uneven in zip(self.slots.tolist(), self.uneven.tolist(), strict=True):
             typed = float(padded(np.array(people))[0]) / people
-            for called in (1.0, *(typed * one for one in _CALLED)):
+            for called in (1.0, *(typed * share for share in _CALLED)):
                 apart = min((uneven / people + 1 - called) / called, 1.0)
                 lacking, variance = max(1 - called / typed, 0.0), 1 - apart * apart
                 part = float(np.sqrt(variance / (variance * (1 - lacking) + lacking))) if variance else 1.0
                 low = (1 - apart) / 2
-                for one in {low, min(max(low, even), 0.5)}:
-                    found |= {(one, called, part), (1 - one, called, part)}
-        return sorted(found)
+                for share in {low, min(max(low, even), 0.5)}:
+                    mixes |= {(share, called, part), (1 - share, called, part)}
+        return sorted(mixes)
 
     def skew(self, square: float) -> float:
         """Return a bound on E C^3 / (most * S^2) wherever S^2 is at least `square`."""

@@ -95,24 +95,24 @@ def by_column(rule: Callable[[Any, str], Any], value: Any, name: str) -> Any:
     if not isinstance(value, Mapping):
         return rule(value, name)
     pairs = check.items(cast("Mapping[Any, Any]", value), name)
-    columns = {check.text(key, f"a column of {name}"): one for key, one in pairs}
-    return {key: rule(one, f"{name}[{key!r}]") for key, one in columns.items()}
+    columns = {check.text(key, f"a column of {name}"): entry for key, entry in pairs}
+    return {key: rule(entry, f"{name}[{key!r}]") for key, entry in columns.items()}
 
 
 def two_levels(value: Any, name: str) -> tuple[Any, ...]:
     """Return the two public levels of a column."""
-    found = check.levels(value, name)
-    if len(found) != 2:
-        raise InputError(f"{name} must hold 2 values; got {len(found)}")
-    return found
+    levels = check.levels(value, name)
+    if len(levels) != 2:
+        raise InputError(f"{name} must hold 2 values; got {len(levels)}")
+    return levels
 
 
 def several_levels(value: Any, name: str) -> tuple[Any, ...]:
     """Return the public values of a column, of which there must be two at least."""
-    found = check.levels(value, name)
-    if len(found) < 2:
+    levels = check.levels(value, name)
+    if len(levels) < 2:
         raise InputError(f"{name} must hold two values or more: the groups to compare")
-    return found
+    return levels
 
 
 def check_strata(strata: Levels) -> None:

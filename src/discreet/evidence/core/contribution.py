@@ -112,8 +112,8 @@ def bounds_of(bounds: Any, names: Sequence[str]) -> tuple[NDArray[np.float64], N
         pairs = [pair(given[name], f"bounds[{name!r}]") for name in names]
     else:
         pairs = [pair(bounds)] * len(names)
-    low = np.array([one[0] for one in pairs])
-    return low, np.array([one[1] for one in pairs]) - low
+    low = np.array([ends[0] for ends in pairs])
+    return low, np.array([ends[1] for ends in pairs]) - low
 
 
 def scale(bounds: Any, names: Sequence[str], missing: Any, parts: int) -> Scale:

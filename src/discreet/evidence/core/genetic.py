@@ -46,6 +46,12 @@ TEXTS = {
         "budget, and takes a floor that suits them and the noise; `measure` and clusters take one half, and "
         "down to 0.1 where so many people leave little noise. A wrong one only makes the test less sharp.",
     ),
+    "tail": Text(
+        '{"safe", "proved", "normal"}',
+        '"safe" (default) is read off exact laws of the allele count in cases drawn by lot; not proved '
+        'between the laws tried. "proved" holds for every study, and asks for more. "normal" is the usual '
+        "approximation.",
+    ),
     "group": Text(
         "str", 'The column that says who is a case; "phenotype" by default, as PLINK files have it.'
     ),

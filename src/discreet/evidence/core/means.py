@@ -293,12 +293,12 @@ def combine(
     tail: str = "safe",
 ) -> Evidence:
     """Return the evidence of scores that are each the largest of some of the sides used."""
-    rise, fall = max(one.rise for one in used), max(one.fall for one in used)
+    rise, fall = max(side.rise for side in used), max(side.fall for side in used)
     return conclude(
         names,
         score,
         alternative=alternative,
-        top=max(one.steps.top for one in used),
+        top=max(side.steps.top for side in used),
         sensitivity=max(rise, fall),
         spread=rise + fall,
         adjacency=used[0].size.adjacency,

@@ -36,8 +36,8 @@ class Part:
     @classmethod
     def of(cls, evidence: Evidence) -> Self:
         """Return the evidence of one block."""
-        found = evidence.effect
-        told = None if found is None else (found.name, found.share, found.sensitivity, found.unit)
+        effect = evidence.effect
+        told = None if effect is None else (effect.name, effect.share, effect.sensitivity, effect.unit)
         return cls(evidence.score, evidence.null, evidence.certificate, evidence.signed, told)
 
     def bare(self) -> Part:
@@ -84,7 +84,7 @@ def law_of(parts: Sequence[Part], test: Any) -> tuple[Null, Certificate]:
     the sensitivity.
     """
     null = replace(parts[0].null, ceiling=max(part.null.ceiling for part in parts))
-    widest = max((part.certificate for part in parts), key=lambda one: one.sensitivity)
+    widest = max((part.certificate for part in parts), key=lambda certificate: certificate.sensitivity)
     if _alike(test) and all(part.certificate == widest for part in parts):
         return null, widest
     sensitivity = widest.sensitivity
@@ -96,14 +96,14 @@ def joined(names: Sequence[str], parts: Sequence[Part], test: Any) -> Evidence:
     null, certificate = law_of(parts, test)
     score = np.concatenate([part.score for part in parts])
     signed = [part.signed for part in parts if part.signed is not None]
-    found = [Effect(*part.effect) for part in parts if part.effect is not None]
+    known = [Effect(*part.effect) for part in parts if part.effect is not None]
     return Evidence(
         names,
         score,
         null,
         certificate,
         np.concatenate(signed) if len(signed) == len(parts) else None,
-        effects(found) if len(found) == len(parts) else None,
+        effects(known) if len(known) == len(parts) else None,
     )
 
 
@@ -111,4 +111,4 @@ def _alike(test: Any) -> bool:
     """Say whether no public argument of the test differs between columns."""
     if not is_dataclass(test):
         return False
-    return not any(isinstance(getattr(test, one.name), Mapping) for one in fields(test))
+    return not any(isinstance(getattr(test, field.name), Mapping) for field in fields(test))

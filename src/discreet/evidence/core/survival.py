@@ -36,6 +36,11 @@ SURVIVAL_TEXTS = {
         "The column that says, with 1, that the event came at that time and, with 0, that it had not come "
         "yet; one for all columns of times, or one for each. Protected like the times.",
     ),
+    "protect": Text(
+        '{"everything", "columns"}',
+        '"everything" (default): the group of a person is protected like all else. "columns": who is in '
+        "which group is public, as the arms of a trial may be, and so are the sizes of the groups.",
+    ),
     "alternative": Text(
         '{"two-sided", "greater", "less"}',
         "What to look for: any difference (default), longer times in the second group, or shorter ones.",

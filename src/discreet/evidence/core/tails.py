@@ -88,7 +88,7 @@ def skewed_sum(bound: float, skew: float, top: float) -> Survival:
     with Y = bound * (K - L - mean), K and L Poisson of means (1 + skew)/(2 bound^2) and (1 - skew)/(2
     bound^2); `any_bounded_sum`, better where the terms are small; and near the middle Berry and Esseen's.
     """
-    rise, fall = ((1 + one) / (2 * bound * bound) for one in (skew, -min(skew, 1 - 1e-9)))
+    rise, fall = ((1 + by) / (2 * bound * bound) for by in (skew, -min(skew, 1 - 1e-9)))
 
     def log_mass(k: NDArray[np.float64]) -> NDArray[np.float64]:
         place = k.astype(np.int64)

@@ -226,18 +226,18 @@ def in_words(kept: dict[tuple[Setting, Guarantee], Kept]) -> str:
     """Return a line for each setting, and whether anything is beyond q by more than three errors."""
     rows: list[list[str]] = []
     beyond: list[str] = []
-    for (setting, guarantee), one in kept.items():
+    for (setting, guarantee), realised in kept.items():
         protect = "protected" if setting.protect == "everything" else "public"
         place = [setting.kind, f"{setting.people:,}", f"{setting.share:g}", protect]
         place += [f"{setting.dependence:g}", f"{setting.real:g} of {setting.effect:g}", f"{setting.columns}"]
         cells: list[str] = []
-        for name, share in (("FDR", one.false), ("FCR", one.missed)):
+        for name, share in (("FDR", realised.false), ("FCR", realised.missed)):
             mean = float(share.mean())
             error = max(float(share.std(ddof=1)), np.sqrt(Q * (1 - Q)) / 2) / np.sqrt(share.size)
             cells.append(f"{mean:.3f} ({error:.3f})")
             if mean > Q + 3 * error:
                 beyond.append(f"{name} {mean:.3f}, {guarantee}: {', '.join(place)}")
-        rows.append([*place, f"{setting.epsilon:g}", guarantee, f"{one.found:.1f}", *cells])
+        rows.append([*place, f"{setting.epsilon:g}", guarantee, f"{realised.found:.1f}", *cells])
     head = ["columns", "people", "share", "labels", "dependence", "real", "questions", "epsilon"]
     head += ["guarantee", "found", "FDR", "FCR"]
     first = next(iter(kept.values()))

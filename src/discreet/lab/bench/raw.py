@@ -217,20 +217,20 @@ def _power(result: Needed) -> str:
     return f"{result.rates.power:.2f}"
 
 
-def _few_enough(found: dict[Cell, Result]) -> list[str]:
+def _few_enough(results: dict[Cell, Result]) -> list[str]:
     """Return where we need few enough people by default."""
     return [
         verdict((us.ratio or np.inf) <= cell.target, f"{cell}: {_ratio(us)}, at most {cell.target:.3g}")
-        for cell, result in found.items()
+        for cell, result in results.items()
         for us in [result.get("us")]
         if us is not None and cell.target is not None
     ]
 
 
-def _chosen_well(found: dict[Cell, Result]) -> list[str]:
+def _chosen_well(results: dict[Cell, Result]) -> list[str]:
     """Return where the method that was chosen is nearly as good as the best of them."""
     lines: list[str] = []
-    for cell, result in found.items():
+    for cell, result in results.items():
         single = {name: result[name].rates.power for name in _SINGLE if name in result}
         if single and "us" in result:
             best = max(single, key=lambda name: single[name])
@@ -240,10 +240,10 @@ def _chosen_well(found: dict[Cell, Result]) -> list[str]:
     return lines
 
 
-def _controlled(found: dict[Cell, Result]) -> list[str]:
+def _controlled(results: dict[Cell, Result]) -> list[str]:
     """Return whose false discovery rate is at most q everywhere, as far as the studies can tell."""
     lines: list[str] = []
-    for name in next(iter(found.values())):
-        worst = max((one[name].rates.fdr - Q) / one[name].rates.error for one in found.values())
+    for name in next(iter(results.values())):
+        worst = max((result[name].rates.fdr - Q) / result[name].rates.error for result in results.values())
         lines.append(verdict(worst <= 4, f"FDR of {name} at most q within 4 standard errors everywhere"))
     return lines

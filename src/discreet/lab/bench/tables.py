@@ -142,9 +142,11 @@ def with_copies(people: People, rng: np.random.Generator) -> People:
         copied[:, question.places] = people.values[rng.permutation(people.rows)][:, question.places]
     again = tuple(
         replace(
-            one, column=f"{one.column}, shuffled", places=slice(one.places.start + m, one.places.stop + m)
+            question,
+            column=f"{question.column}, shuffled",
+            places=slice(question.places.start + m, question.places.stop + m),
         )
-        for one in people.questions
+        for question in people.questions
     )
     return replace(
         people,
@@ -215,11 +217,11 @@ def in_words(found: dict[str, list[Found]], checked: dict[str, Checked], how: Ho
     return "\n\n".join([*parts, "\n".join(verdicts)])
 
 
-def _beside(survey: str, one: Found) -> list[str]:
-    rival = one.share[1.0, "by hand"]
+def _beside(survey: str, result: Found) -> list[str]:
+    rival = result.share[1.0, "by hand"]
     goal = min(_AHEAD, 1 - rival)
-    ours, proved = one.share[1.0, "us"] - rival, one.share[1.0, "us, proved"] - rival
-    words = f"{survey}, {one.people:,} people"
+    ours, proved = result.share[1.0, "us"] - rival, result.share[1.0, "us, proved"] - rival
+    words = f"{survey}, {result.people:,} people"
     return [
         verdict(ours >= goal, f"{words}: {ours:+.3f} beside noise by hand, at least {goal:+.3f}"),
         verdict(proved >= 0, f"{words}: proved {proved:+.3f} beside noise by hand, not behind"),

@@ -167,7 +167,7 @@ def _expected(blocks: Sequence[Block], means: Means, scaling: Scaling, numbers: 
     rate = np.clip(means.mean, 1e-3, 1 - 1e-3)
     variance = rate * (1 - rate)
     variance[numbers] = scaling.spread[numbers] ** 2
-    size = np.concatenate([np.full(one.centre.size, one.size) for one in blocks])
+    size = np.concatenate([np.full(block.centre.size, block.size) for block in blocks])
     return variance * size**2 * np.maximum(means.present, 1.0)
 
 
@@ -191,12 +191,12 @@ def _totals(
         group = people.group[part]
         share = scaling.shares(people.values[part], columns)
         rows = np.zeros((len(group), m + len(blocks)))
-        for number, one in enumerate(blocks):
-            entries = share[:, one.places]
+        for number, asked in enumerate(blocks):
+            entries = share[:, asked.places]
             there = ~np.isnan(entries[:, :1])
             entries = np.where(there, np.nan_to_num(entries), np.nan)
-            rows[:, one.places] = one.whole(entries)
-            rows[:, m + number] = one.present * there[:, 0]
+            rows[:, asked.places] = asked.whole(entries)
+            rows[:, m + number] = asked.present * there[:, 0]
         squared = rows[:, numbers] ** 2
         for place, among in enumerate(((group >= 0).astype(np.float64), (group == 1).astype(np.float64))):
             total[place] += (among @ rows).astype(np.int64)

@@ -119,13 +119,13 @@ def reach_of(blocks: Sequence[Block], share: float, *, protected: bool, seen: in
     of both by one row.
     """
     apart = length = fourth = 0.0
-    for one in blocks:
-        corners = one.corners()
+    for block in blocks:
+        corners = block.corners()
         square = np.sum(corners * corners, axis=1)
         apart += float(np.max(square[:, None] + square - 2 * corners @ corners.T))
         length += float(square.max())
-        if not one.answers:
-            fourth += float(np.max(np.maximum(-one.low, one.high))) ** 4
+        if not block.answers:
+            fourth += float(np.max(np.maximum(-block.low, block.high))) ** 4
     larger = max(share, 1 - share)
     apart = max(apart, seen * length if seen > 1 else 0.0)
     moved, fourth = larger * math.sqrt(apart), math.sqrt(seen * fourth)
