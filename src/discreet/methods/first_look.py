@@ -33,7 +33,7 @@ def ready_after_look(method: Method, asked: Parameters, pending: Pending) -> Rea
     """
     whole = gaussian_budget(asked.epsilon, asked.delta)
     first = SHARE * whole
-    later = replace(asked, epsilon=_epsilon((1 - SHARE) * whole, asked.delta))
+    later = replace(asked, epsilon=epsilon_of((1 - SHARE) * whole, asked.delta))
     before = method.ready(later, pending.assumed)
     events = (*gaussian_events([first]), *before.events)
 
@@ -57,7 +57,7 @@ def ready_after_look(method: Method, asked: Parameters, pending: Pending) -> Rea
     return Ready(events, before.fdr, draw)
 
 
-def _epsilon(rho: float, delta: float) -> float:
+def epsilon_of(rho: float, delta: float) -> float:
     """Return the largest epsilon, about, whose Gaussian budget is no more than `rho`."""
     epsilon = account([Gaussian(float(np.sqrt(2 * rho)))], delta=delta)
     while gaussian_budget(epsilon, delta) > rho * (1 - 2.0**-40):

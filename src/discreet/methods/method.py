@@ -315,6 +315,12 @@ def doubts(null: Null) -> tuple[str, str]:
     return _DOUBTS.get(null.basis, ("", ""))
 
 
+def independent_nulls(null: Null) -> str:
+    """Return what most theorems about scores stand on, in words."""
+    law = f"null scores have the stated law or are smaller{doubts(null)[0]}"
+    return f"{law}, and are independent of one another and of the rest"
+
+
 def released(
     method: str,
     people: People,

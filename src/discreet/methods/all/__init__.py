@@ -14,7 +14,6 @@ ALL = Method(
     },
     guarantees=("approximate", "proved"),
     idle={"proved": ("expect",)},
-    of_rows=("expect",),
     of_scores="discreet.methods.all.scores:ready_scores",
     of_people="discreet.methods.all.method:ready_all",
 )

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import log_ndtr, ndtr, owens_t
 
 from discreet.classical.step_up import adaptive_bh, step_up_positions
+from discreet.methods.all.record import schedule
 from discreet.methods.all.sums import check_noise, with_noise
-from discreet.methods.method import INDEPENDENT, Ready, doubts, promised, record, score_name
+from discreet.methods.method import (
+    INDEPENDENT,
+    Ready,
+    doubts,
+    expected,
+    independent_nulls,
+    promised,
+    record,
+    score_name,
+)
 from discreet.privacy.curves import gaussian_budget
 from discreet.privacy.events import gaussian_events
 from discreet.report.parts import FdrPromise, Told, Values
@@ -21,9 +31,15 @@ if TYPE_CHECKING:
 
     from discreet.evidence.core.certificate import Null
     from discreet.evidence.core.evidence import Evidence
+    from discreet.methods.all.record import Stages
     from discreet.methods.method import Parameters
+    from discreet.privacy.events import Event
     from discreet.report.release import Release
 
+TWO_SIDED = {"folded normal", "chi"}
+"""Laws of scores that are not positively dependent even where the statistics behind them are."""
+_QUIET = 0.1  # where noise adds this little to the variance of a score, one stage will do
+_MANY = 100_000
 _FINE = 20  # 2**20 steps to one sensitivity: the rounding of a million scores adds a thousandth to the noise
 _FAR = 9.0  # deviations of noise beyond which its chance is added
 _CELLS = 1024
@@ -32,54 +48,144 @@ _WIDE = 52  # scores are at most 2**52 steps: whole numbers of them are exact
 
 
 def ready_scores(evidence: Evidence, asked: Parameters) -> Ready:
-    """Tell every score with Gaussian noise, then decide by BH; docs/proofs/all-fdr.md.
+    """Tell every score with Gaussian noise, those that show something again, then decide by BH.
 
     Guarantee: Gaussian(mu) with the largest mu inside (epsilon, delta), for one person moves all scores
-    together by at most the certificate's norm, sqrt(m) sensitivity unless it says less.
+    together by at most the certificate's norm, sqrt(m) sensitivity unless it says less. False discoveries:
+    docs/proofs/all-fdr.md.
     """
-    rho = gaussian_budget(asked.epsilon, asked.delta)
-    events, fdr = gaussian_events([rho]), _promise(asked, evidence.null)
-    certificate, m = evidence.certificate, len(evidence)
-    step = 2.0 ** max(
-        math.frexp(certificate.sensitivity)[1] - 1 - _FINE, math.frexp(evidence.null.ceiling)[1] - _WIDE
-    )
-    each = math.sqrt(m) * math.ceil(certificate.sensitivity / step)
-    moved = each if certificate.norm is None else min(each, certificate.norm / step + math.sqrt(m))
-    deviation = moved / math.sqrt(2 * rho)
-    check_noise(deviation, deviation)
-    signed = evidence.signed
-    adaptive = asked.guarantee != "proved"
+    rho, m = gaussian_budget(asked.epsilon, asked.delta), len(evidence)
+    proved = asked.guarantee == "proved"
+    signals = expected(asked.expect, m)
+    # After one stage BH is proved for positively dependent one-sided scores too: a proof keeps that.
+    later = () if proved and evidence.null.law not in TWO_SIDED else stages_for(evidence, rho, signals)
+    check_stages(evidence, m, rho, later)
+    events, fdr = gaussian_events([rho]), _promise(asked, evidence.null, staged=bool(later))
+    procedure = "BH" if proved else "adaptive BH"
 
     def draw() -> Release:
-        exact = evidence.score if signed is None else signed
-        noisy = with_noise(np.floor(exact / step), moved, rho, step)
-        if signed is None:
-            p = noisy_tail(noisy.sums, float(noisy.deviation), evidence.null)
-        else:
-            p = np.asarray(ndtr(-noisy.sums / math.hypot(1.0, noisy.deviation)), dtype=np.float64)
-        places = adaptive_bh(p, asked.q) if adaptive else step_up_positions(p, asked.q)
-        strongest = places[np.argsort(-noisy.sums[places], kind="stable")].astype(np.int64)
-        of_p = evidence.null.law == "exponential"  # a p-value estimates nothing: the noise is all its error
-        error = np.full(m, noisy.deviation if of_p else math.hypot(1.0, noisy.deviation))
-        noise = np.full(strongest.size, noisy.deviation)
-        values = Values(score_name(evidence), noisy.sums[strongest], noise)
-        made = record(
-            "noise on every score",
-            evidence,
-            asked.q,
-            strongest,
-            promised(asked, events, certificate),
-            fdr,
-            {"guarantee": str(asked.guarantee), "certificate": str(certificate)},
-            values if asked.values else None,
-        )
-        words = (score_name(evidence),) * m
-        degrees = np.full(m, math.inf)
-        procedure = "adaptive BH" if adaptive else "BH"
-        told_all = Told(np.arange(m), evidence.names, words, noisy.sums, error, degrees, p, procedure)
-        return replace(made, told=told_all)
+        told = measured_scores(evidence, np.arange(m), rho, later)
+        places = step_up_positions(told.p, asked.q) if proved else adaptive_bh(told.p, asked.q)
+        return told.released("noise on every score", evidence, asked, events, fdr, places, procedure)
 
     return Ready(events, fdr, draw)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scores:
+    """Scores with noise, its deviation in each, and their p-values, 1 if dropped on the way. Public.
+
+    `indices` are the places of these hypotheses among all.
+    """
+
+    indices: NDArray[np.int64]
+    sums: NDArray[np.float64]
+    deviation: NDArray[np.float64]
+    p: NDArray[np.float64]
+
+    def released(
+        self,
+        method: str,
+        evidence: Evidence,
+        asked: Parameters,
+        events: tuple[Event, ...],
+        fdr: FdrPromise,
+        places: NDArray[np.int64],
+        procedure: str,
+    ) -> Release:
+        """Return the record, where the scores at `places` are the discoveries."""
+        strongest = places[np.argsort(-self.sums[places], kind="stable")].astype(np.int64)
+        made = record(
+            method,
+            evidence,
+            asked.q,
+            self.indices[strongest],
+            promised(asked, events, evidence.certificate),
+            fdr,
+            {"guarantee": str(asked.guarantee), "certificate": str(evidence.certificate)},
+            Values(score_name(evidence), self.sums[strongest], self.deviation[strongest])
+            if asked.values
+            else None,
+        )
+        of_p = evidence.null.law == "exponential"  # a p-value estimates nothing: the noise is all its error
+        error = self.deviation if of_p else np.hypot(1.0, self.deviation)
+        count = self.indices.size
+        whole = count == len(evidence)
+        names = (
+            evidence.names if whole else tuple(str(evidence.names[place]) for place in self.indices.tolist())
+        )
+        words, degrees = (score_name(evidence),) * count, np.full(count, math.inf)
+        told = Told(self.indices, names, words, self.sums, error, degrees, self.p, procedure)
+        return replace(made, told=told)
+
+
+def stages_for(evidence: Evidence, rho: float, signals: int, count: int | None = None) -> Stages:
+    """Return the later stages for `count` of the scores: none where one stage adds little noise.
+
+    Nor where there are very many scores, for the time it would take.
+    """
+    count = len(evidence) if count is None else count
+    noise = _moved(evidence, count, _step(evidence)) * _step(evidence) / math.sqrt(2 * rho)
+    return schedule(min(signals, count), count) if noise**2 > _QUIET and count <= _MANY else ()
+
+
+def check_stages(evidence: Evidence, count: int, rho: float, later: Stages) -> None:
+    """Refuse, before anything is spent, stages whose noise cannot be drawn."""
+    step = _step(evidence)
+    smallest = min((share for _, share in later), default=1.0)
+    least = _moved(evidence, 1, step) / math.sqrt(2 * rho)
+    check_noise(least, _moved(evidence, count, step) / math.sqrt(2 * rho * min(smallest, _first(later))))
+
+
+def measured_scores(evidence: Evidence, indices: NDArray[np.int64], rho: float, later: Stages) -> Scores:
+    """Return the scores at these places with noise; before a later stage those that show nothing are dropped.
+
+    The noise of a stage depends on how many scores are left, and which are left on each one's own p-value so
+    far: docs/proofs/all-fdr.md, 4.
+
+    Guarantee: Gaussian(sqrt(2 rho)), as parts of it for the stages.
+    """
+    step, null, signed = _step(evidence), evidence.null, evidence.signed
+    scores = evidence.score if signed is None else signed
+    exact = np.floor((scores if indices.size == scores.size else scores[indices]) / step)
+    sums, variance = np.zeros(indices.size), np.full(indices.size, math.inf)
+    p, left = np.ones(indices.size), np.ones(indices.size, dtype=np.bool_)
+    for least, share in ((0.0, _first(later)), *later):
+        left &= p <= 2 * ndtr(-least)
+        p = np.ones(indices.size)
+        count = int(np.count_nonzero(left))
+        if count == 0:
+            break
+        noisy = with_noise(exact[left], _moved(evidence, count, step), rho * share, step)
+        before, fresh = variance[left], float(noisy.deviation) ** 2
+        trust = 1 / (1 + fresh / before)
+        sums[left] += trust * (noisy.sums - sums[left])
+        variance[left] = fresh * trust
+        # All that are left have the same noise.
+        deviation = math.sqrt(fresh * float(trust[0]))
+        if signed is None:
+            p[left] = noisy_tail(sums[left], deviation, null)
+        else:
+            p[left] = ndtr(-sums[left] / math.hypot(1.0, deviation))
+    return Scores(indices, sums, np.sqrt(variance), p)
+
+
+def _first(later: Stages) -> float:
+    """Return the share of the first stage: what is left, rounded down."""
+    return (1 - sum(share for _, share in later)) * (1 - 2.0**-45) if later else 1.0
+
+
+def _step(evidence: Evidence) -> float:
+    """Return the step that scores are rounded down to, a power of two."""
+    fine = math.frexp(evidence.certificate.sensitivity)[1] - 1 - _FINE
+    return 2.0 ** max(fine, math.frexp(evidence.null.ceiling)[1] - _WIDE)
+
+
+def _moved(evidence: Evidence, count: int, step: float) -> float:
+    """Return how far one person moves `count` of the scores together, in steps."""
+    certificate = evidence.certificate
+    each = math.sqrt(count) * math.ceil(certificate.sensitivity / step)
+    return each if certificate.norm is None else min(each, certificate.norm / step + math.sqrt(count))
 
 
 def noisy_tail(t: NDArray[np.float64], deviation: float, null: Null) -> NDArray[np.float64]:
@@ -118,10 +224,11 @@ def _convolved(t: NDArray[np.float64], deviation: float, null: Null) -> NDArray[
     return np.minimum(tail + chance[-1], 1.0)[back]
 
 
-def _promise(asked: Parameters, null: Null) -> FdrPromise:
-    unproved, scope = doubts(null)
-    law = f"null scores have the stated law or are smaller{unproved}"
-    words = f"{law}, and are independent of one another and of the rest"
-    if asked.guarantee == "proved" and null.law not in {"folded normal", "chi"}:
+def _promise(asked: Parameters, null: Null, *, staged: bool) -> FdrPromise:
+    """Return what is promised: adaptive BH after stages is simulated, the rest proved."""
+    words = independent_nulls(null)
+    if asked.guarantee != "proved" and staged:
+        return FdrPromise(asked.q, "simulated", words, "discreet bench auto")
+    if asked.guarantee == "proved" and null.law not in TWO_SIDED:
         words += ", or positively dependent"
-    return FdrPromise(asked.q, "proved", words, "docs/proofs/all-fdr.md", INDEPENDENT + scope)
+    return FdrPromise(asked.q, "proved", words, "docs/proofs/all-fdr.md", INDEPENDENT + doubts(null)[1])

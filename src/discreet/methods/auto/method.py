@@ -32,20 +32,21 @@ if TYPE_CHECKING:
 _STRENGTHS = (1.0, 1.4, 2.0, 3.0, 5.0)  # times what is found without privacy
 _COLUMNS = 2000  # columns of an invented study, at most
 _STUDIES = 3
-_SPENT = 0.1  # what learning costs, about
-_MARGIN = 0.3  # noise-aware BH decides about as if q were this share of it
+_SPENT = 0.25  # what learning from people costs, about: of what noise on all leaves, or a tenth for a few
+_MARGIN, _EXTRA = 0.02, 2.0  # noise-aware BH decides about as if q were this share of it, so much later
 _SEARCH = 0.22
 _SEED = 1
-_NEARLY, _ROUGHLY = 0.03, 0.08  # of comparisons, noise-aware BH is judged too kindly
-_MANY = 200_000
+_NEARLY = 0.03
+_FEW, _MANY = 40, 200_000
+_LOUD = 0.5  # where noise adds this little to the variance of a score, there is no need to look
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
     """What is public of a release: hypotheses, signals, one person's pull on a z score, budget, q.
 
-    `pull` is how far one person moves one z score, `norm` how far all of them together; `staged` says whether
-    columns that show nothing can be dropped on the way.
+    `pull` is how far one person moves one z score, `norm` how far all of them together; `spent` is the share
+    of the budget that goes on learning.
     """
 
     m: int
@@ -54,7 +55,12 @@ class Setting:
     norm: float
     rho: float
     q: float
-    staged: bool
+    spent: float
+
+    @property
+    def noise(self) -> float:
+        """The variance of the noise in a z score, if all were told at once with all of the budget."""
+        return self.norm**2 / (2 * self.rho)
 
 
 @lru_cache(maxsize=256)
@@ -68,8 +74,7 @@ def choose(setting: Setting, among: tuple[str, ...]) -> tuple[str, str]:
     if setting.m > _MANY and "aware" in among:
         return "aware", f'"aware" is for more than {_MANY:,} hypotheses'
     power = {method: _power(setting, method) for method in among}
-    nearly = _ROUGHLY if setting.staged else _NEARLY
-    best = next(method for method in among if power[method] >= max(power.values()) - nearly)
+    best = next(method for method in among if power[method] >= max(power.values()) - _NEARLY)
     shares = ", ".join(f"{method} {power[method]:.0%}" for method in among)
     words = f"of {setting.signals:,} real ones among {setting.m:,}, over a range of strengths: {shares}"
     return best, f'"{best}" finds the most in invented studies ({words})'
@@ -92,10 +97,17 @@ def _power(setting: Setting, method: str) -> float:
 
 
 def _all(z: NDArray[np.float64], setting: Setting, _: float, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Tell all, in stages that drop columns; the noise of a stage depends on the share that is left."""
-    variance = setting.norm**2 / (2 * setting.rho * (1 - _SPENT))
+    """Tell all, in stages that drop columns."""
+    signals = max(1, round(setting.signals * z.size / setting.m))
+    return adaptive_bh(_staged(z, setting.noise / (1 - setting.spent), signals, rng), setting.q)
+
+
+def _staged(
+    z: NDArray[np.float64], variance: float, signals: int, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Return p-values after stages; the noise of a stage depends on the share that is left."""
     mean, noise, left = np.zeros(z.size), np.full(z.size, math.inf), np.ones(z.size, dtype=np.bool_)
-    later = schedule(setting.signals, setting.m) if setting.staged else ()
+    later = schedule(min(signals, z.size), z.size)
     first = 1 - sum(share for _, share in later)
     for least, share in ((0.0, first), *later):
         left &= np.abs(mean) >= least * np.sqrt(1 + np.where(np.isinf(noise), 0.0, noise))
@@ -108,8 +120,7 @@ def _all(z: NDArray[np.float64], setting: Setting, _: float, rng: np.random.Gene
         precision = 1 / before + 1 / fresh
         mean[left] += (drawn - mean[left]) / (fresh * precision)
         noise[left] = 1 / precision
-    p = np.where(left, 2 * ndtr(-np.abs(mean) / np.sqrt(1 + noise)), 1.0)
-    return adaptive_bh(p, setting.q)
+    return np.where(left, 2 * ndtr(-np.abs(mean) / np.sqrt(1 + noise)), 1.0)
 
 
 def _focus(
@@ -120,18 +131,18 @@ def _focus(
     scale = setting.pull / math.sqrt(2 * SELECTION * setting.rho) * math.sqrt(float(effective(count)))
     many = min(z.size, max(1, round(count * part)))
     chosen = np.argsort(-(np.abs(z) + scale * rng.gumbel(size=z.size)))[:many]
-    each = setting.norm**2 / setting.m * count / (2 * setting.rho * (1 - SELECTION) * (1 - _SPENT))
+    noise = setting.noise * count / setting.m / (1 - SELECTION) / (1 - setting.spent / 2)
     p = np.ones(z.size)
-    drawn = z[chosen] + rng.standard_normal(many) * math.sqrt(each)
-    p[chosen] = 2 * ndtr(-np.abs(drawn) / math.sqrt(1 + each))
+    p[chosen] = _staged(z[chosen], noise, max(1, many // 2), rng)
     return step_up_positions(p, setting.q)
 
 
 def _aware(z: NDArray[np.float64], setting: Setting, _: float, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Noise-aware BH, about: BH on scores with the selection noise of that many, and its margin on q."""
+    """Noise-aware BH, about: BH on scores with the selection noise of that many, and its margins."""
     scale = setting.pull / math.sqrt(2 * (1 - _SEARCH) * setting.rho)
     scale *= math.sqrt(float(effective(setting.signals)))
-    noisy = np.abs(z) + scale * (rng.gumbel(size=z.size) - np.euler_gamma)
+    late = _EXTRA * setting.pull / math.sqrt(2 * _SEARCH * setting.rho)
+    noisy = np.abs(z) + scale * (rng.gumbel(size=z.size) - np.euler_gamma) - late
     p = 2 * ndtr(-np.maximum(noisy, 0.0) / math.sqrt(1 + (math.pi * scale) ** 2 / 6))
     return step_up_positions(p, _MARGIN * setting.q)
 
@@ -148,40 +159,54 @@ def _moved(people: People) -> float:
     return sum(4.0 + (len(columns[asked.places]) - 1) for asked in people.questions)
 
 
-def route(asked: Parameters, data: People | Evidence | Sharded) -> tuple[Parameters, str]:
-    """Return what to ask for instead, settled by public numbers, and why.
-
-    A comparison of two groups is told with noise, or the best few are, unless noise-aware BH finds more.
-    Scores go to noise-aware BH, unless telling them all finds more.
-    """
+def setting_of(asked: Parameters, data: People | Evidence | Sharded) -> Setting:
+    """Return the public numbers that a choice goes by."""
     m, rho = len(data), gaussian_budget(asked.epsilon, asked.delta)
     signals = expected(asked.expect, m)
     if isinstance(data, People):
-        offered = (ALL, FOCUS, AWARE) if data.covariates is None else (ALL,)
         share = (
             float(np.count_nonzero(data.group == 1)) / max(data.rows, 1) if data.protect == "columns" else 0.5
         )
         people = max(data.size, 1) * max(share * (1 - share), 1e-6)
-        pull = math.sqrt(3 / people)
         norm = max(share, 1 - share) * math.sqrt(_moved(data) / people)
+        return Setting(m, signals, math.sqrt(3 / people), norm, rho, asked.q, _SPENT)
+    certificate = data.certificate
+    # A logarithm of a p-value moves about four times as far as the z score behind it.
+    unit = 0.25 if data.null.law == "exponential" else 1.0
+    norm = certificate.norm or certificate.sensitivity * math.sqrt(m)
+    return Setting(m, signals, certificate.sensitivity * unit, norm * unit, rho, asked.q, 0.0)
+
+
+def route(asked: Parameters, data: People | Evidence | Sharded) -> tuple[Parameters, str]:
+    """Return what to ask for instead, settled by public numbers, and why; the same where a look is to decide.
+
+    A look is worth its price where noise is felt, and where nobody said how many are expected to be real.
+    """
+    setting = setting_of(asked, data)
+    if isinstance(data, People):
+        offered = (ALL, FOCUS, AWARE) if data.covariates is None else (ALL,)
     else:
-        offered = (AWARE, ALL) if isinstance(data, Evidence) else (AWARE,)
-        certificate = data.certificate
-        # A logarithm of a p-value moves about four times as far as the z score behind it.
-        unit = 0.25 if data.null.law == "exponential" else 1.0
-        pull = certificate.sensitivity * unit
-        norm = (certificate.norm or certificate.sensitivity * math.sqrt(m)) * unit
+        offered = (AWARE, ALL, FOCUS) if isinstance(data, Evidence) else (AWARE,)
     among = _takers(asked, offered)
-    setting = Setting(m, signals, pull, norm, rho, asked.q, isinstance(data, People))
+    open_to_both = {"all", "focus"} <= among.keys() and asked.expect is None
+    if open_to_both and _FEW <= setting.m <= _MANY and setting.noise > _LOUD and _has_sharp_scores(data):
+        return asked, "a first look decides"
     name, why = choose(setting, tuple(among))
     chosen = among[name]
     taken = {option: getattr(asked, option) for option in chosen.takes(asked.guarantee)}
     if not isinstance(data, People):
         taken |= dict.fromkeys(chosen.of_rows)
     if name == "focus":
-        taken["k"] = min(2 * signals, m)
+        taken["k"] = min(2 * setting.signals, setting.m)
     untaken = dict.fromkeys(option for option in AUTO.options if option not in taken)
     return replace(asked, method=cast("MethodName", name), **{**untaken, **taken}), why
+
+
+def _has_sharp_scores(data: People | Evidence | Sharded) -> bool:
+    """Say whether scores show what there is: those of answers do not where these are rare, as they may be."""
+    if not isinstance(data, People):
+        return True
+    return 2 * sum(not question.answers for question in data.questions) > data.columns
 
 
 def _takers(asked: Parameters, offered: tuple[Method, ...]) -> dict[str, Method]:

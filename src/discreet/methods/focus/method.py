@@ -26,6 +26,7 @@ from discreet.selection.contest.contest import largest
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from discreet.evidence.core.certificate import Certificate
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.people import People
     from discreet.methods.all.record import Budget
@@ -86,6 +87,10 @@ def select_largest(evidence: Evidence, count: int, rho: float) -> NDArray[np.int
 
     Guarantee: Gaussian(sqrt(2 rho)), as `count` rounds of the exponential mechanism (docs/proofs/rounds.md).
     """
-    certificate = evidence.certificate
+    return largest(evidence.score, selection_scale(evidence.certificate, count, rho), count, GUMBEL)
+
+
+def selection_scale(certificate: Certificate, count: int, rho: float) -> float:
+    """Return the scale of the Gumbel noise with which `count` rounds are Gaussian(sqrt(2 rho)) together."""
     unit = min(certificate.spread, 2 * certificate.sensitivity) / math.sqrt(8 * rho) * (1 + 2.0**-40)
-    return largest(evidence.score, unit * math.sqrt(float(effective(count))), count, GUMBEL)
+    return unit * math.sqrt(float(effective(count)))
