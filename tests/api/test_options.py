@@ -56,19 +56,18 @@ def test_every_option_works_or_is_refused(method, option):
                 call()
 
 
-@pytest.mark.parametrize("guarantee", ["approximate", "proved"])
-def test_telling_all_scores_takes_no_expectation(guarantee):
-    """Scores are told at once, as are rows where that is proved: nothing is divided by what is expected."""
-    asked = {**ASK, "method": "all", "guarantee": guarantee, "expect": 0.2}
+def test_telling_all_with_a_proof_takes_no_expectation():
+    """Where it is proved nothing is divided by what is expected; else later stages are."""
+    asked = {**ASK, "method": "all", "expect": 0.2}
     calls = [
-        lambda: discreet.release(EVIDENCE, **asked),
-        lambda: discreet.discover(TABLE, discreet.Sign(), **asked),
+        lambda **more: discreet.release(EVIDENCE, **asked, **more),
+        lambda **more: discreet.discover(TABLE, discreet.Sign(), **asked, **more),
+        lambda **more: discreet.discover(TWO, discreet.Compare(group="0"), **asked, **more),
     ]
-    if guarantee == "proved":
-        calls.append(lambda: discreet.discover(TWO, discreet.Compare(group="0"), **asked))
     for call in calls:
         with pytest.raises(discreet.DiscreetError, match="expect would do nothing here"):
-            call()
+            call(guarantee="proved")
+        call()
     discreet.release(EVIDENCE, **{**asked, "method": "auto"})
 
 

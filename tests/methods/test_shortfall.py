@@ -293,7 +293,7 @@ def test_neither_too_many_hypotheses_nor_too_small_a_q_are_taken():
     certificate = Certificate(0.1, 0.2, "replace", "declared")
     evidence = Evidence(["a"], np.ones(1), Null("normal", 30.0), certificate)
     with pytest.raises(discreet.DiscreetError, match="q = 1e-13 is too small"):
-        discreet.release(evidence, q=1e-13, epsilon=1, delta=1e-6)
+        discreet.release(evidence, q=1e-13, epsilon=1, delta=1e-6, method="aware")
     with pytest.raises(discreet.DiscreetError, match="hypotheses"):
         public_constants(Null("normal", 30.0), 1 << 31, 0.1, 0.1, 0.2, 0.03, "proved", "positive")
 

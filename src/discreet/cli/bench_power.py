@@ -70,6 +70,23 @@ def bench_adjusted(
     typer.echo(adjusted.in_words(adjusted.run(people, columns, studies), people, columns, studies))
 
 
+@bench.command("auto")
+def bench_auto(
+    studies: int = typer.Option(20, min=2, help="Studies of scores; a fifth of the signals of a table."),
+    large: bool = typer.Option(False, help="Also tables of 5,000 columns; 2 GB and minutes each."),
+    only: str = typer.Option("", help='"scores" or "tables"; both when absent.'),
+) -> None:
+    """Print power of the method that is chosen beside each single one, on scores and on tables."""
+    from discreet.lab.bench import auto
+    from discreet.progress import progress
+
+    scores = auto.SCORES if only != "tables" else ()
+    tables = [*auto.TABLES, *(auto.LARGE if large else [])] if only != "scores" else []
+    with progress("settings", len(scores) + len(tables)) as tick:
+        rows = auto.run(scores, tables, studies, tick)
+    typer.echo(auto.in_words(rows))
+
+
 @bench.command("power")
 def bench_power(
     repetitions: int = typer.Option(100, help="Simulated studies."),

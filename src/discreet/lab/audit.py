@@ -166,6 +166,10 @@ def mechanisms() -> tuple[Mechanism, ...]:
             whole.aware_law, whole.run_aware, 10,
         ),
         Mechanism(
+            "a first look", "look", whole.look_epsilon(), whole.DELTA, 10,
+            whole.look_law, whole.run_look, 4,
+        ),
+        Mechanism(
             "mirror, whole, k = 2", "mirror", whole.EPSILON, whole.DELTA, 5,
             whole.mirror_law, whole.run_mirror, 10,
         ),

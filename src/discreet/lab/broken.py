@@ -5,6 +5,7 @@ Plain NumPy, seeded, many runs at once; each mirrors a mistake that has been mad
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -125,6 +126,16 @@ def _weak_comparison(sigma: float) -> Sampler:
     return sample
 
 
+def _several_answers(count: int, sigma: float, cut: float) -> Sampler:
+    """Whether `count` answers about the first score, each with its own Gaussian noise, add up to `cut`."""
+
+    def sample(x: NDArray[np.float64], runs: int, rng: Generator) -> NDArray[np.int64]:
+        noise = math.sqrt(count) * sigma * rng.standard_normal(runs)
+        return (count * x[0] + noise >= cut).astype(np.int64)
+
+    return sample
+
+
 def _from_first_half(rounds: int, scale: float, *, sizes: bool) -> Sampler:
     """Count how many of `rounds` choices by Gumbel noise fall into the first half of the items."""
 
@@ -154,6 +165,22 @@ FAULTS = (
     Fault("no noise", 1.0, 0.0, _rise(-0.5, 2), _always_zero, 100_000),
     Fault("a quarter of the search noise", 1.55, 1e-3, ((2.0,), (3.0,)), _weak_comparison(0.5), 100_000),
     Fault("aware, half of the search noise", 1.55, 1e-3, ((0.5,), (1.5,)), _weak_comparison(1.0), 400_000),
+    Fault(
+        "a first look that is not charged",
+        1.55,
+        1e-3,
+        ((0.0,), (1.0,)),
+        _several_answers(2, 2.0, 8.5),
+        400_000,
+    ),
+    Fault(
+        "a first look, each of three questions charged as the only one",
+        1.55,
+        1e-3,
+        ((0.0,), (1.0,)),
+        _several_answers(3, 2.0, 11.0),
+        400_000,
+    ),
     Fault(
         "aware, selection that forgets the spread",
         1.4,

@@ -1,4 +1,4 @@
-"""Noise-aware BH and the mirror as they ship, with the exact law of all they reveal at small m.
+"""Noise-aware BH, the mirror and a first look as they ship, with the exact law of what they reveal.
 
 Inputs count in sensitivities: one person moves each of them by 1, and one against another by 2.
 """
@@ -15,6 +15,7 @@ from discreet.api import release
 from discreet.evidence.core.certificate import Certificate, Null
 from discreet.evidence.core.evidence import Evidence
 from discreet.lab import outcomes
+from discreet.methods.auto.look import look, ranks_for, sigma_of
 from discreet.methods.aware import count
 from discreet.methods.aware.method import public_constants
 from discreet.methods.aware.shortfall import rule_for
@@ -37,6 +38,7 @@ _MOST = 5  # larger studies have too many orders to list
 _Q, _MIRROR_Q, _MIRROR_K = 0.5, 0.6, 2
 _SUP = 0.05
 _NULL = Null("exponential", 20.0)
+_LOOK = 0.125  # the budget of a first look: Gaussian(1/2)
 
 
 def comparison_epsilon() -> float:
@@ -106,6 +108,46 @@ def mirror_law(x: NDArray[np.float64]) -> outcomes.Law:
             parts = [positive[o] if up else 1 - positive[o] for o, up in zip(order, signs_seen, strict=True)]
             law[(*order, *signs_seen)] = chance * math.prod(parts)
     return law
+
+
+def look_epsilon() -> float:
+    """Return what a whole first look costs here, at DELTA."""
+    return account([Gaussian(math.sqrt(2 * _LOOK))], delta=DELTA)
+
+
+def run_look(x: NDArray[np.float64]) -> int:
+    """Look how many ranks stand out."""
+    return look(*_look(x), _LOOK).passed
+
+
+def look_law(x: NDArray[np.float64]) -> outcomes.Law:
+    """Return the exact chances that none of the ranks stands out, the first, the first two, ..."""
+    evidence, ranks, levels = _look(x)
+    ordered, step = count.in_steps(evidence.score, 1.0, _NULL.ceiling), count.step_of(1.0)
+    sigma = sigma_of(ranks.size.bit_length(), _LOOK)
+    law: outcomes.Law = {}
+
+    def walk(low: int, high: int, weight: float) -> None:
+        if low == high:
+            law[(low,)] = law.get((low,), 0.0) + weight
+            return
+        middle = (low + high) // 2
+        least = math.ceil(float(levels[middle]) / step)
+        yes = _tail(sigma, least - int(ordered[-int(ranks[middle])]))
+        walk(middle + 1, high, weight * yes)
+        walk(low, middle, weight * (1 - yes))
+
+    walk(0, ranks.size, 1.0)
+    return law
+
+
+def _look(x: NDArray[np.float64]) -> tuple[Evidence, NDArray[np.int64], NDArray[np.float64]]:
+    """Return evidence whose scores are x, lifted above 0, with the ranks and levels to look at."""
+    certificate = Certificate(1.0, 2.0, "replace", "declared")
+    score = np.clip(x + _NULL.ceiling / 2, 0.0, _NULL.ceiling)
+    evidence = Evidence([str(place) for place in range(x.size)], score, _NULL, certificate)
+    ranks = ranks_for(x.size)
+    return evidence, ranks, np.full(ranks.size, _NULL.ceiling / 2 + 1.0)
 
 
 def count_law(scores: NDArray[np.float64], public: Public) -> list[float]:

@@ -100,15 +100,18 @@ def by_column(values: NDArray[Any]) -> NDArray[Any]:
     return np.ascontiguousarray(values.T)
 
 
-def learners(rows: int) -> NDArray[np.bool_]:
+def learners(rows: int, wanted: int | None = None) -> NDArray[np.bool_]:
     """Return the people that constants are learned from: all, or of very many a sample by lot.
+
+    About as many as are `wanted`, LEARNERS if None.
 
     Each is drawn by itself, so that it does not matter in which order people come: where they have
     identifiers, somebody who is replaced may come first, and move all others by a place.
     """
-    if rows <= LEARNERS:
+    wanted = LEARNERS if wanted is None else wanted
+    if rows <= wanted:
         return np.ones(rows, dtype=np.bool_)
-    return entropy.words(rows, np.uint16) < 2**16 * LEARNERS // rows
+    return entropy.words(rows, np.uint16) < 2**16 * wanted // rows
 
 
 def some_rows(values: NDArray[Any], chosen: NDArray[np.bool_]) -> NDArray[Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from discreet.evidence.core.people import People
 from discreet.methods.all.learn import learn_groups
 from discreet.methods.all.method import APPROXIMATE
 from discreet.methods.all.scores import noisy_tail
-from discreet.methods.all.sums import check_noise
+from discreet.methods.all.sums import check_noise, learners, some_rows, with_noise
 from discreet.methods.aware.count import MOST_STEPS, STEPS, in_steps, step_of
 from discreet.methods.first_look import epsilon_of
 from discreet.methods.method import Ready, independent_nulls
@@ -41,10 +41,22 @@ SHARE = 0.04
 """Of the budget, for the look."""
 SIZES = 0.1
 """Of that, for the sizes of the groups where these are protected."""
-_DENSE = 10  # where one in so many stands out, or more, all are measured
+TIES = 0.05
+"""And for how many people have the same entry."""
+_DENSE = (
+    10  # where one in so many stands out, or more, all are measured: of columns that are told one by one,
+)
+_OF_ANSWERS = 4  # and of yes/no answers, whose rows are short, one in so many times that
+_SAMPLED = 4096  # people who show how common the commonest entry is
+_BLUNT = 0.78  # beyond this share of people with one entry the scores of a column are far below its z
+_RARER = 0.15  # those of declared answers stay sharp for so much more
 _BETWEEN = 1.4  # times the largest rank that stands out: about the number that does
 _MEASURED = 2  # times that rank are measured afresh
 _GRID = 512
+_BLUNTLY = (
+    f"a first look, for {SHARE:.0%} of the budget, saw columns in which most people have the same entry: "
+    '"all" tells every one'
+)
 
 
 def ranks_for(m: int) -> NDArray[np.int64]:
@@ -119,20 +131,27 @@ def ready_looked(data: People | Evidence, asked: Parameters) -> Ready:
     ranks = ranks_for(m)
     _check(data, ranks, first)
     follows = [_follows(data, later, ranks, passed) for passed in range(ranks.size + 1)]
+    blunt = METHODS["all"].ready(replace(later, method="all"), data), _BLUNTLY
     noise = setting_of(asked, data).noise
     fdr = _promise(data, asked)
 
     def draw() -> Release:
-        evidence, rho = _scores(data, first)
-        seen = look(evidence, ranks, levels_for(ranks, m, evidence.null, asked.q, noise), rho)
-        ready, why = follows[seen.passed]
+        told, (ready, why) = {}, blunt
+        sharp, rho = (
+            (_sharp(data, TIES * first), (1 - TIES) * first) if isinstance(data, People) else (True, first)
+        )
+        if sharp:
+            evidence, rho = _scores(data, rho)
+            seen = look(evidence, ranks, levels_for(ranks, m, evidence.null, asked.q, noise), rho)
+            ready, why = follows[seen.passed]
+            told = {f"score {rank:,}": score for rank, score in seen.told.items()}
+            told["noise_sd"] = seen.deviation
         made = ready.draw()
-        told = {f"score {rank:,}": score for rank, score in seen.told.items()}
         return replace(
             made,
             fdr=fdr,
             privacy=replace(made.privacy, epsilon=asked.epsilon, delta=asked.delta, events=events),
-            parameters={**made.parameters, "chosen": why, "look": {**told, "noise_sd": seen.deviation}},
+            parameters={**made.parameters, "chosen": why, "look": told},
         )
 
     return Ready(events, fdr, draw)
@@ -146,12 +165,42 @@ def _follows(
     rank = int(ranks[passed - 1]) if passed else max(1, int(ranks[0]) // 2)
     signals = min(m, max(1, round(_BETWEEN * rank)))
     saw = f"a first look, for {SHARE:.0%} of the budget, saw about {signals:,} of {m:,} stand out"
-    if _DENSE * rank > m:
+    if _dense(data) * rank > m:
         asked = replace(later, method="all", expect=float(signals))
         return METHODS["all"].ready(asked, data), f'{saw}: "all" tells every one'
     count = min(m, _MEASURED * rank)
     asked = replace(later, method="focus", k=count, expect=float(signals))
     return METHODS["focus"].ready(asked, data), f'{saw}: "focus" measures {count:,} afresh'
+
+
+def _dense(data: People | Evidence) -> float:
+    """Return how many hypotheses there may be for each that stands out, if all are to be told."""
+    if not isinstance(data, People):
+        return _DENSE
+    answers = sum(len(range(data.columns)[asked.places]) for asked in data.questions if asked.answers)
+    return _DENSE * (_OF_ANSWERS if 2 * answers > data.columns else 1)
+
+
+def _sharp(people: People, rho: float) -> bool:
+    """Say whether nine columns in ten have scores near their z, by how many people have the commonest entry.
+
+    One person replaced moves each of these numbers by 1 at most, and so any of their order statistics.
+
+    Guarantee: Gaussian(sqrt(2 rho)).
+    """
+    values = np.sort(some_rows(people.values, learners(people.rows, _SAMPLED)), axis=0)
+    size = len(values)
+    count = np.array([_longest_run(column[~np.isnan(column)]) for column in values.T])
+    for asked in people.questions:
+        count[asked.places] -= round(_RARER * size) if asked.answers else 0
+    tenth = np.sort(count)[-max(1, people.columns // 10)]
+    return bool(with_noise(tenth, 1.0, rho).sums <= _BLUNT * size)
+
+
+def _longest_run(ordered: NDArray[np.floating[Any]]) -> int:
+    """Return how often the commonest of ascending numbers occurs."""
+    ends = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], [True] * (ordered.size > 0)))
+    return int(np.max(np.diff(ends, prepend=-1), initial=0))
 
 
 def _check(data: People | Evidence, ranks: NDArray[np.int64], rho: float) -> None:

@@ -189,7 +189,7 @@ def route(asked: Parameters, data: People | Evidence | Sharded) -> tuple[Paramet
         offered = (AWARE, ALL, FOCUS) if isinstance(data, Evidence) else (AWARE,)
     among = _takers(asked, offered)
     open_to_both = {"all", "focus"} <= among.keys() and asked.expect is None
-    if open_to_both and _FEW <= setting.m <= _MANY and setting.noise > _LOUD and _has_sharp_scores(data):
+    if open_to_both and _FEW <= setting.m <= _MANY and setting.noise > _LOUD:
         return asked, "a first look decides"
     name, why = choose(setting, tuple(among))
     chosen = among[name]
@@ -200,13 +200,6 @@ def route(asked: Parameters, data: People | Evidence | Sharded) -> tuple[Paramet
         taken["k"] = min(2 * setting.signals, setting.m)
     untaken = dict.fromkeys(option for option in AUTO.options if option not in taken)
     return replace(asked, method=cast("MethodName", name), **{**untaken, **taken}), why
-
-
-def _has_sharp_scores(data: People | Evidence | Sharded) -> bool:
-    """Say whether scores show what there is: those of answers do not where these are rare, as they may be."""
-    if not isinstance(data, People):
-        return True
-    return 2 * sum(not question.answers for question in data.questions) > data.columns
 
 
 def _takers(asked: Parameters, offered: tuple[Method, ...]) -> dict[str, Method]:
