@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from discreet.evidence.core.certificate import Null
     from discreet.evidence.core.evidence import Evidence
-    from discreet.methods.parameters import Parameters
+    from discreet.methods.method import Parameters
     from discreet.report.release import Release
 
 SHARE = 0.04

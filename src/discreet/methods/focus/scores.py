@@ -21,7 +21,7 @@ from discreet.selection.contest.contest import check_scale
 
 if TYPE_CHECKING:
     from discreet.evidence.core.evidence import Evidence
-    from discreet.methods.parameters import Parameters
+    from discreet.methods.method import Parameters
     from discreet.report.release import Release
 
 
