@@ -23,30 +23,30 @@ from discreet.privacy.ledger import Ledger
 ASKED = {"q": 0.1, "epsilon": 1.0, "delta": 1e-6}
 
 
-def scores(real, m=400, sensitivity=0.012, **options):
+def scores(real, m=1600, sensitivity=0.012, **options):
     """Return evidence in which `real` of `m` scores are far above all noise, and the others at 0.
 
-    Levels are 3 to 5, and the noise of the look is 0.44: it goes wrong with a chance below 1e-10.
+    Levels are 3.5 to 5, and the noise of the look is 0.51: it goes wrong with a chance below 1e-10.
     """
     z = np.zeros(m)
     z[:real] = 36.0
     return discreet.Evidence.from_z(z, sensitivity=sensitivity, adjacency="replace", **options)
 
 
-@pytest.mark.parametrize(("real", "method"), [(8, "focus"), (200, "all")])
+@pytest.mark.parametrize(("real", "method"), [(8, "focus"), (800, "all")])
 def test_what_follows_depends_on_how_many_stand_out(real, method):
     """Few are selected and measured afresh, of many all are told; the record says which and why."""
     made = discreet.release(scores(real), **ASKED)
     assert f'"{method}"' in made.parameters["chosen"]
-    assert len(made.told) == (400 if method == "all" else 2 * 6)
+    assert len(made.told) == (1600 if method == "all" else 2 * 6)
     look = made.parameters["look"]
     assert look["noise_sd"] > 0
     asked = [name for name in look if name.startswith("score")]
-    assert 1 <= len(asked) <= len(ranks_for(400)).bit_length()
+    assert 1 <= len(asked) <= len(ranks_for(1600)).bit_length()
     assert discreet.Release.from_json(made.to_json()) == made
 
 
-@pytest.mark.parametrize("real", [8, 200])
+@pytest.mark.parametrize("real", [8, 800])
 def test_everything_together_costs_what_was_asked_for(real):
     """The look is charged beside what follows, and both are inside epsilon and delta."""
     made = discreet.release(scores(real), **ASKED)
@@ -88,7 +88,7 @@ def test_there_is_no_look_where_the_caller_has_decided(asked):
     assert chosen.method != "auto"
 
 
-@pytest.mark.parametrize(("m", "sensitivity"), [(20, 0.05), (400, 0.0005), (300_000, 0.01)])
+@pytest.mark.parametrize(("m", "sensitivity"), [(20, 0.05), (400, 0.0005), (300_000, 0.012)])
 def test_there_is_no_look_where_it_would_not_pay(m, sensitivity):
     """Few hypotheses, little noise, and very many hypotheses are left to public numbers."""
     chosen, why = route(Parameters(**ASKED), scores(8, m, sensitivity))
@@ -118,7 +118,7 @@ def test_columns_of_numbers_are_looked_at(protect):
 def test_columns_that_repeat_one_entry_are_all_told():
     """Scores of rare answers do not show what there is: nothing is selected by them."""
     test = discreet.Compare(group="group", levels=(0, 1))
-    made = discreet.discover(people(answers=True, rows=4000), test, **ASKED)
+    made = discreet.discover(people(answers=True, columns=200, rows=3000), test, **ASKED)
     assert made.parameters["look"] == {}
     assert "same entry" in made.parameters["chosen"]
     assert 0.999 < account(made.privacy.events, delta=1e-6) <= 1
@@ -133,7 +133,7 @@ def test_the_commonest_entry_is_counted():
 def test_scores_that_whole_numbers_cannot_hold_are_refused():
     """Nothing is drawn where steps of the sensitivity do not fit the range of the scores."""
     with pytest.raises(discreet.DiscreetError, match=r"too small for scores|noise than can be drawn"):
-        discreet.release(scores(8, 400, 1e-10), q=0.1, epsilon=1e-9, delta=1e-12)
+        discreet.release(scores(8, 1600, 1e-10), q=0.1, epsilon=1e-9, delta=1e-12)
 
 
 def test_levels_rise_with_noise_and_fall_with_ranks():
