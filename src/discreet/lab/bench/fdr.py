@@ -147,10 +147,9 @@ def _choosing() -> str:
     slowest = 0.0
     for m in _NUMBERS:
         seconds: list[float] = []
-        for staged in (False, True):
+        for spent, among in ((0.0, ("aware", "all", "focus")), (0.25, ("all", "focus", "aware"))):
             rho = gaussian_budget(1.0, 1e-6)
-            setting = Setting(m, max(1, m // 20), 0.02, 0.02 * m**0.5, rho, 0.1, staged)
-            among = ("all", "focus", "aware") if staged else ("aware", "all")
+            setting = Setting(m, max(1, m // 20), 0.02, 0.02 * m**0.5, rho, 0.1, spent)
             choose.cache_clear()
             start = time.perf_counter()
             choose(setting, among)
