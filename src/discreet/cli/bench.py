@@ -132,6 +132,8 @@ def bench_evidence(
     from discreet.lab.bench import evidence
 
     typer.echo(evidence.in_words(evidence.run(people // 10 if quick else people, columns)))
+
+
 @bench.command("fdr")
 def bench_fdr() -> None:
     """Compare the time of private discovery with scipy's non-private procedure on the same p-values."""
