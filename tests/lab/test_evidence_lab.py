@@ -11,7 +11,7 @@ from scipy.special import ndtri
 from scipy.stats import binom, multinomial
 
 import discreet
-from budget import assert_mean_at_most, must_fail
+from budget import assert_mean_at_most, assert_mean_is, must_fail
 from discreet.block import Block
 from discreet.evidence.core.accumulate import Rows
 from discreet.evidence.core.invented import STATUS, NullCase, genotypes
@@ -60,6 +60,34 @@ def surely_passes(case):
 
 
 @pytest.mark.slow
+@pytest.mark.statistical(2, twins=1)
+def test_weighed_columns_stand_for_plain_ones():
+    """Columns drawn where they matter, weighed back, have the chances of the null law; unweighed not."""
+    case = next(case for case in type_one.cases(0.5, 0.1) if case.name == "Proportion")
+    score, weight, basis = type_one.weighted_scores(case, 40_000, np.random.default_rng(5))
+    assert basis == "proved"
+    assert_mean_is(weight, 1.0, scale=10.0)
+    assert weight.max() <= 10.0
+    passed = score >= -ndtri(1e-6)
+    exact = binom.sf(np.arange(5001) - 1, 5000, 0.5)
+    truth = exact[exact <= 1e-6].max()  # an exact test passes with the largest attainable level
+    mean, error = np.mean(weight * passed), np.std(weight * passed) / 200
+    assert abs(mean - truth) < 6.5 * error < truth / 2
+    must_fail(assert_mean_at_most, passed, wrong=0.1, truth=0.15)
+
+
+@pytest.mark.parametrize("rate", [0.5, 0.02])
+def test_every_case_can_be_drawn_where_it_matters(rate):
+    """Every case of every test has directions, finite weights and a basis."""
+    for case in type_one.cases(rate, 0.1, drawn=40):
+        if case.draw is None:
+            score, weight, basis = type_one.weighted_scores(case, 12, np.random.default_rng(1))
+            assert score.shape == weight.shape
+            assert np.all(np.isfinite(weight) & (weight >= 0) & (weight <= 10.0 + 1e-9))
+            assert basis in ("proved", "checked", "approximate")
+
+
+@pytest.mark.slow
 @pytest.mark.statistical(1)
 @pytest.mark.parametrize("case", SAFE, ids=lambda case: case.name)
 def test_null_columns_pass_no_more_often_than_alpha(case):
@@ -102,8 +130,8 @@ def test_exact_and_rank_tests_would_be_caught(share):
 def test_the_table_of_type_one_errors_marks_what_is_above():
     """A row whose rate is shown above alpha gets a star, others do not."""
     rows = [
-        type_one.Row("good", 0.5, 0.5, 10**6, (9_900, 950, 90, 8, 1)),
-        type_one.Row("bad", 0.5, 0.5, 10**6, (9_900, 950, 90, 80, 1)),
+        type_one.Row("good", "proved", 100, 0.5, 0.5, 10**6, (0.9, 1.0, 1.1), (0.1, 0.1, 0.1)),
+        type_one.Row("bad", "proved", 100, 0.5, 0.5, 10**6, (0.9, 1.0, 1.5), (0.1, 0.1, 0.1)),
     ]
     good, bad = type_one.in_words(rows).splitlines()[2:4]
     assert not good.endswith("*")

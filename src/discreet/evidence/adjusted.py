@@ -130,9 +130,9 @@ class Adjusted(Grouped):
         hidden = replace(test, protect="everything")
         people = (first, second, second, first)
         return [
-            NullCase("Adjusted", test, columns.coin, people, labels, most=50_000),
-            NullCase("Adjusted, no ties", test, None, people, labels, most=50_000),
-            NullCase("Adjusted, protected", hidden, None, people, labels, most=50_000),
+            NullCase("Adjusted", test, columns.coin, people, labels, most=10_000),
+            NullCase("Adjusted, no ties", test, None, people, labels, most=10_000),
+            NullCase("Adjusted, protected", hidden, None, people, labels, most=10_000),
         ]
 
     def start(self, names: Sequence[str]) -> Rows:

@@ -174,10 +174,10 @@ class Compare(Test):
         public = test(protect="columns")
         inside = test(within="s", levels_within=(0, 1))
         labels = {"g": np.array([0, 1, 0, 1]), "s": np.array([0, 0, 1, 1])}
-        answers = partial(NullCase, law=columns.coin, most=500_000, answers=2)
+        answers = partial(NullCase, law=columns.coin, answers=2)
         return [
             answers("Compare, answers", test(), sizes=columns.groups, labels=GROUP),
             answers("Compare, answers, public", public, sizes=columns.groups, labels=GROUP),
-            answers("Compare, answers within", inside, sizes=2 * columns.groups, labels=labels),
-            NullCase("Compare, numbers", test(), None, columns.few, GROUP, most=200_000),
+            answers("Compare, answers within", inside, sizes=2 * columns.groups, labels=labels, most=4_000),
+            NullCase("Compare, numbers", test(), None, columns.few, GROUP),
         ]

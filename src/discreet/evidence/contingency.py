@@ -108,8 +108,17 @@ class Contingency(Grouped):
             cls(group="g", levels=(0, 1, 2), protect=protect) for protect in ("columns", "everything")
         )
         return [
-            NullCase("Contingency", public, columns.coin, sizes, labels, most=50_000, answers=2),
-            NullCase("Contingency, 3 answers", hidden, columns.three, sizes, labels, most=20_000, answers=3),
+            NullCase("Contingency", public, columns.coin, sizes, labels, answers=2),
+            NullCase(
+                "Contingency, 3 answers",
+                hidden,
+                columns.three,
+                sizes,
+                labels,
+                most=20_000,
+                answers=3,
+                unordered=True,
+            ),
         ]
 
     def of_rows(self, entries: Entries) -> Evidence:

@@ -188,26 +188,27 @@ class Correlation(Test):
     @classmethod
     def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:
         """Return null cases of ranks with many ties and with none, and of products."""
-        from discreet.evidence.core.invented import FEW, GROUP, NullCase
+        from discreet.evidence.core.invented import GROUP, NullCase
 
         test = partial(cls, alternative=columns.alternative)
         product = test(partner="g", method="product", bounds=(0, 1), partner_bounds=(0, 1), floor=0.3)
-        ranks = {"y": np.arange(FEW)}
+        people = columns.drawn
+        ranks = {"y": np.arange(people)}
         alike = test(partner="y", adjust={"s": (0, 1, 2)})
         return [
             NullCase(
-                "Correlation, Kendall", test(partner="g"), columns.coin, columns.groups, GROUP, most=25_000
+                "Correlation, Kendall", test(partner="g"), columns.coin, columns.groups, GROUP, most=10_000
             ),
             NullCase(
-                "Correlation, Kendall, no ties", test(partner="y"), None, (1,) * FEW, ranks, most=50_000
+                "Correlation, Kendall, no ties", test(partner="y"), None, (1,) * people, ranks, most=10_000
             ),
             NullCase(
                 "Correlation, Kendall, adjusted",
                 alike,
                 None,
-                (1,) * FEW,
-                {**ranks, "s": np.arange(FEW) % 3},
-                most=20_000,
+                (1,) * people,
+                {**ranks, "s": np.arange(people) % 3},
+                most=10_000,
             ),
             NullCase("Correlation, product, floor .3", product, columns.coin, columns.groups, GROUP),
         ]

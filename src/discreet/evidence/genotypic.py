@@ -83,7 +83,7 @@ class Genotypic(CaseControl):
         """Return null cases of common and of rare alleles, the latter for both tails."""
         from discreet.evidence.core.invented import genetic_cases
 
-        return genetic_cases("Genotypic", partial(cls, protect="genotypes"), 0.0005, columns)
+        return genetic_cases("Genotypic", partial(cls, protect="genotypes"), 0.0005, columns, unordered=True)
 
     def concluded(self, counts: Genotypes) -> Evidence:
         """Return the evidence of everyone counted."""

@@ -112,9 +112,9 @@ class KruskalWallis(Grouped):
         test = cls(group="g", levels=(0, 1, 2), protect="columns")
         hidden = cls(group="g", levels=(0, 1, 2))
         return [
-            NullCase("KruskalWallis, protected", hidden, None, (first, first, second), labels, most=50_000),
-            NullCase("KruskalWallis", test, columns.coin, (first, first, second), labels, most=50_000),
-            NullCase("KruskalWallis, no ties", test, None, (first, first, second), labels, most=50_000),
+            NullCase("KruskalWallis, protected", hidden, None, (first, first, second), labels),
+            NullCase("KruskalWallis", test, columns.coin, (first, first, second), labels),
+            NullCase("KruskalWallis, no ties", test, None, (first, first, second), labels),
         ]
 
     def start(self, names: Sequence[str]) -> Rows:

@@ -99,10 +99,10 @@ class Pairs(Test):
     @classmethod
     def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:
         """Return null cases of pairs of numbers, and of pairs of answers."""
-        from discreet.evidence.core.invented import FEW, PEOPLE, NullCase
+        from discreet.evidence.core.invented import PEOPLE, NullCase
 
         return [
-            NullCase("Pairs, numbers", cls(), None, (FEW,), most=20_000, paired=True),
+            NullCase("Pairs, numbers", cls(), None, (columns.drawn,), most=4_000, paired=True),
             NullCase("Pairs, yes/no", cls(), columns.coin, (PEOPLE,), most=20_000, answers=2, paired=True),
         ]
 

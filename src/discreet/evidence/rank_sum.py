@@ -126,9 +126,9 @@ class RankSum(Grouped):
         test = cls(group="g", alternative=columns.alternative)
         hidden = replace(test, protect="everything")
         return [
-            NullCase("RankSum", test, columns.coin, columns.groups, GROUP, most=500_000),
-            NullCase("RankSum, no ties", test, None, columns.few, GROUP, most=200_000),
-            NullCase("RankSum, protected", hidden, columns.coin, columns.groups, GROUP, most=500_000),
+            NullCase("RankSum", test, columns.coin, columns.groups, GROUP),
+            NullCase("RankSum, no ties", test, None, columns.few, GROUP),
+            NullCase("RankSum, protected", hidden, columns.coin, columns.groups, GROUP),
         ]
 
     def start(self, names: Sequence[str]) -> Rows:

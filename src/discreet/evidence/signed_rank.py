@@ -109,12 +109,12 @@ class SignedRank(Test):
     @classmethod
     def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:
         """Return null cases with many ties and with none."""
-        from discreet.evidence.core.invented import FEW, PEOPLE, NullCase
+        from discreet.evidence.core.invented import PEOPLE, NullCase
 
         test = cls(alternative=columns.alternative)
         return [
             NullCase("SignedRank", test, columns.signs, (PEOPLE,)),
-            NullCase("SignedRank, no ties", test, None, (FEW,), most=200_000),
+            NullCase("SignedRank, no ties", test, None, (columns.drawn,), most=20_000),
         ]
 
     def _conclude(self, rows: Rows) -> Evidence:

@@ -139,18 +139,22 @@ class TDT(Test):
     @classmethod
     def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:
         """Return the null case of families whose parents are heterozygous by chance."""
-        from discreet.evidence.core.invented import FEW, NullCase
+        from discreet.evidence.core.invented import NullCase
 
         test = cls(alternative=columns.alternative, maf_floor=0.05)
 
-        def draw(count: int, rng: np.random.Generator) -> Evidence:
-            passed = test.start(("",) * count)
-            passed.families = FEW
-            passed.both[:] = rng.binomial(2 * FEW, 2 * columns.rate * (1 - columns.rate), count)
-            passed.excess[:] = 2 * rng.binomial(passed.both.astype(np.int64), 0.5) - passed.both
+        parents = 2 * columns.drawn
+        both = 2 * columns.rate * (1 - columns.rate)
+        law = {-1.0: both / 2, 0.0: 1 - both, 1.0: both / 2}  # what a parent adds to the excess
+
+        def score(counts: NDArray[np.int64]) -> Evidence:
+            passed = test.start(("",) * len(counts))
+            passed.families = parents // 2
+            passed.both[:] = counts[:, 0, 0] + counts[:, 0, 2]
+            passed.excess[:] = counts[:, 0, 2] - counts[:, 0, 0]
             return passed.finish()
 
-        return [NullCase("TDT", test, columns.coin, (), draw=draw)]
+        return [NullCase("TDT", test, law, (parents,), score=score)]
 
     def start(self, names: Sequence[str]) -> Transmissions:
         """Return an empty accumulator for the variants called `names`."""

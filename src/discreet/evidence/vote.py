@@ -110,13 +110,12 @@ class Vote(Test):
         return {"test": _largest}
 
     @classmethod
-    def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:  # noqa: ARG003
-        """Return the null case of a user's own test that is exact."""
-        from discreet.evidence.core.invented import FEW, NullCase
+    def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:
+        """Return the null case of a user's own test that is exact, one person in a block."""
+        from discreet.evidence.core.invented import NullCase
 
-        return [
-            NullCase("Vote, 50 blocks", cls(test=_largest, blocks=50, level=0.2), None, (FEW,), most=500_000)
-        ]
+        test = cls(test=_largest, blocks=50, level=columns.rate)
+        return [NullCase("Vote, 50 blocks", test, {-0.5: 1 - columns.rate, 0.5: columns.rate}, (50,))]
 
     def start(self, names: Sequence[str]) -> Rows:
         """Return an empty accumulator for the columns called `names`."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from discreet.evidence.core.protocol import Test
 
 PEOPLE = 5000
-FEW = 400  # people of the cases without ties, which are drawn one by one
+FEW = 400  # people of the cases without ties, which are drawn one by one, if not said otherwise
 _ALL = 2**62
 STATUS = {"phenotype": np.array([1, 2])}  # controls and cases
 GROUP = {"g": np.array([0, 1])}
@@ -83,10 +83,11 @@ def invented_names(test: Any, size: int) -> tuple[str, ...]:
 class NullCase:
     """A test and a null law: people of each kind (their labels) hold values drawn from one law.
 
-    `law` maps values to chances; None stands for the uniform law on [-1/2, 1/2], without ties. `most` bounds
-    the columns, where each is dear. Where whole rows are looked at, columns hold numbers, or values 0, 1, ...
-    that stand for so many `answers`; `paired`: hypotheses are pairs of columns.
-    `draw` makes the evidence of so many hypotheses by itself, where no table of people is drawn.
+    `law` maps values to chances; None stands for the uniform law on [-1/2, 1/2], without ties, or, with a
+    share `censored`, for times: who had no event is drawn too. `most` bounds the columns, where each is dear.
+    Where whole rows are looked at, columns hold numbers, or values 0, 1, ... that stand for so many
+    `answers`; `unordered`: any difference of their chances is looked for; `paired`: hypotheses are pairs.
+    `score` makes the evidence of what was drawn (counts, or times and events), `draw` draws as well.
     """
 
     name: str
@@ -97,6 +98,9 @@ class NullCase:
     most: int = _ALL
     answers: int = 0
     paired: bool = False
+    unordered: bool = False
+    censored: float | None = None
+    score: Callable[..., Evidence] | None = None
     draw: Callable[[int, np.random.Generator], Evidence] | None = None
 
     @property
@@ -114,12 +118,14 @@ class NullCase:
 class NullColumns:
     """Columns without an effect: how rare a yes or an allele is, and the second group's share of the people.
 
-    One side is looked at, so that the other cannot hide an excess of it.
+    `drawn` people have values without ties. One side is looked at, so that the other cannot hide an excess of
+    it.
     """
 
     rate: float
     share: float
     alternative: Alternative = "greater"
+    drawn: int = FEW
 
     @property
     def coin(self) -> dict[float, float]:
@@ -149,7 +155,7 @@ class NullColumns:
     @property
     def few(self) -> tuple[int, int]:
         """The same of few people."""
-        return split(FEW, self.share)
+        return split(self.drawn, self.share)
 
 
 def genotypes(rate: float) -> dict[float, float]:
@@ -169,6 +175,8 @@ def genetic_cases(
     rare: float,
     columns: NullColumns,
     kinds: tuple[tuple[int, ...], Mapping[str, NDArray[Any]]] | None = None,
+    *,
+    unordered: bool = False,
 ) -> list[NullCase]:
     """Return a test on genotypes with a floor for common alleles and one for rare ones.
 
@@ -179,5 +187,7 @@ def genetic_cases(
     for floor, tail in ((0.05, "safe"), (rare, "safe"), (rare, "normal")):
         words = "normal tail" if tail == "normal" else f"MAF floor {floor:g}".replace("0.", ".")
         made = test(maf_floor=floor, tail=tail)
-        cases.append(NullCase(f"{name}, {words}", made, columns.genotypes, sizes, labels))
+        cases.append(
+            NullCase(f"{name}, {words}", made, columns.genotypes, sizes, labels, unordered=unordered)
+        )
     return cases

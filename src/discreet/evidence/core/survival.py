@@ -170,8 +170,9 @@ class Censored(Grouped):
                 None,
                 columns.few,
                 GROUP,
-                most=20_000,
-                draw=partial(_drawn, chosen, columns.few, censored),
+                most=10_000,
+                censored=censored,
+                score=partial(_scored, chosen, columns.few),
             )
             for words, chosen, censored in (
                 ("nobody censored", test, 0.0),
@@ -182,15 +183,14 @@ class Censored(Grouped):
         ]
 
 
-def _drawn(
-    test: Censored, sizes: tuple[int, ...], censored: float, columns: int, rng: np.random.Generator
+def _scored(
+    test: Censored, sizes: tuple[int, ...], times: NDArray[np.float64], seen: NDArray[np.bool_]
 ) -> Evidence:
-    """Return the evidence of columns of times, this share of which is censored, whatever the group."""
-    names = tuple(map(str, range(columns)))
-    people = sum(sizes)
-    events = {f"e{name}": rng.random(people) >= censored for name in names}
+    """Return the evidence of columns of times, and of who had an event, (people, columns)."""
+    names = tuple(map(str, range(times.shape[1])))
+    events = {f"e{name}": column for name, column in zip(names, seen.T, strict=True)}
     rows = replace(test, event=dict(zip(names, events, strict=True))).start(names)
-    rows.update(Block(rng.random((people, columns)), {**events, test.group: np.repeat([0, 1], sizes)}))
+    rows.update(Block(times, {**events, test.group: np.repeat([0, 1], sizes)}))
     return rows.finish()
 
 
