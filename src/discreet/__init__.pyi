@@ -15,6 +15,7 @@ from .data.tables.person import Person as Person
 from .errors import DiscreetError as DiscreetError
 from .evidence.adjusted import Adjusted as Adjusted
 from .evidence.allelic import Allelic as Allelic
+from .evidence.anova import Anova as Anova
 from .evidence.carriers import Carriers as Carriers
 from .evidence.compare import Compare as Compare
 from .evidence.contingency import Contingency as Contingency
@@ -24,6 +25,7 @@ from .evidence.core.evidence import Evidence as Evidence
 from .evidence.correlation import Correlation as Correlation
 from .evidence.gehan import Gehan as Gehan
 from .evidence.genotypic import Genotypic as Genotypic
+from .evidence.interaction import Interaction as Interaction
 from .evidence.kruskal_wallis import KruskalWallis as KruskalWallis
 from .evidence.log_rank import LogRank as LogRank
 from .evidence.mean import Mean as Mean

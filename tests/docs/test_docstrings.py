@@ -14,6 +14,7 @@ EVIDENCE_TESTS = [
     *("Allelic", "Correlation", "Genotypic", "Mean", "PValues", "Proportion", "RankSum", "Score", "Sign"),
     *("SignedRank", "Stratified", "Trend", "TwoByTwo", "TwoGroups", "Vote", "truncated_sensitivity"),
     *("Adjusted", "Carriers", "Contingency", "Gehan", "KruskalWallis", "LogRank", "Pairs", "TDT"),
+    *("Anova", "Interaction"),
 ]
 
 PUBLIC = {name: getattr(discreet, name) for name in discreet.__all__ if name[0] != "_"}

@@ -361,6 +361,7 @@ def smallest(kind):
 
 ELSEWHERE = {"adjusted": "test_adjusted", "contingency": "test_several", "kruskal-wallis": "test_several"}
 ELSEWHERE |= {
+    "anova": "test_several",
     "pairs": "test_several",
     "tdt": "test_tdt",
     "gehan": "test_gehan",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.special import gammaincc, gammaln
-from scipy.stats import chi2, chi2_contingency, kruskal
+from scipy.stats import chi2, chi2_contingency, f_oneway, kruskal
 
 import discreet
 from discreet.errors import InputError
@@ -17,6 +18,8 @@ from discreet.evidence.core.several import (
     answer_size,
     even,
     full_size,
+    mean_influence,
+    mean_norm,
     rank_influence,
     rank_norm,
     table_influence,
@@ -40,6 +43,16 @@ def counted(table, shape, full):
     """Return t of a table of (answer, group) for each person."""
     answer, place = np.array(table, dtype=np.intp).T
     return table_norm(answer, place, shape, full)
+
+
+def mean_of(values, place, groups, people, full, floor):
+    """Return t of values in [0, 1] and the groups of people."""
+    known = ~np.isnan(values)
+    sums = [
+        np.bincount(place[known], part[known], minlength=groups)[:, None].astype(np.float64)
+        for part in (values, values**2, np.ones(values.size))
+    ]
+    return float(mean_norm(*sums, people, full, floor)[0])
 
 
 def worst_ratio(statistic, states, n, influence, grow, *, kept=None):
@@ -67,6 +80,21 @@ def test_no_table_of_ranks_exceeds_the_influence(full, protected):
 
 
 @pytest.mark.parametrize("protected", [True, False], ids=["protected", "public"])
+@pytest.mark.parametrize("floor", [0.2, 0.5])
+def test_no_table_of_means_exceeds_the_influence(floor, protected):
+    """All tables of five people in three groups, who may be absent."""
+    states = [(value, group) for value in (0.0, 1.0, NAN) for group in (0, 1, 2)]
+    influence, grow = mean_influence(5, 2.5, floor, protected=protected)
+    kept = None if protected else 1
+
+    def statistic(table):
+        values, place = np.array(table, dtype=np.float64).T
+        return mean_of(values, place.astype(np.intp), 3, 5, 2.5, floor)
+
+    assert 0.2 < worst_ratio(statistic, states, 5, influence, grow, kept=kept) <= ROOM
+
+
+@pytest.mark.parametrize("protected", [True, False], ids=["protected", "public"])
 def test_no_table_of_answers_exceeds_the_influence(protected):
     """All tables of six people, three answers and two groups, who may be absent."""
     states = [(answer, group) for answer in (0, 1, 2, -1) for group in (0, 1)]
@@ -87,6 +115,13 @@ def climb(rng, kind, n, *, protected, steps, influence=None):
         statistic = lambda x, g: rank_norm(x, g, groups, full)  # noqa: E731
         values = rng.permutation(np.arange(n) % 7).astype(np.float64)
         new = float(rng.choice([-1.0, 9.0, NAN]))
+    elif kind == "means":
+        full, floor = n / rng.uniform(groups, 3 * groups), float(rng.choice([0.1, 0.2, 0.5]))
+        bound = mean_influence(n, full, floor, protected=protected)
+        draw = lambda: float(rng.choice([0, 0, 1, 1, 0.5, NAN]))  # noqa: E731
+        statistic = lambda x, g: mean_of(x, g, groups, n, full, floor)  # noqa: E731
+        values = (rng.random(n) < rng.choice([0.5, 0.95])).astype(np.float64)
+        new = float(rng.choice([0.0, 1.0, NAN]))
     else:
         full = (n / rng.uniform(answers, 3 * answers), n / rng.uniform(groups, 3 * groups))
         bound = table_influence(n, *full, protected=protected)
@@ -118,12 +153,12 @@ def climb(rng, kind, n, *, protected, steps, influence=None):
 
 
 @pytest.mark.parametrize("protected", [True, False], ids=["protected", "public"])
-@pytest.mark.parametrize("kind", ["ranks", "answers"])
+@pytest.mark.parametrize("kind", ["ranks", "answers", "means"])
 def test_climbing_finds_nothing_beyond_the_influence(kind, protected):
     """Larger tables, pushed toward the largest move; the bound is near what is found."""
     rng = np.random.default_rng([3, protected, len(kind)])
     found = [climb(rng, kind, int(rng.integers(30, 120)), protected=protected, steps=80) for _ in range(16)]
-    assert 0.5 < max(found) <= ROOM
+    assert (0.3 if kind == "means" else 0.5) < max(found) <= ROOM
 
 
 def test_weights_that_do_not_shrink_are_refused(monkeypatch):
@@ -141,6 +176,19 @@ def test_weights_that_do_not_shrink_are_refused(monkeypatch):
     assert rise() > 1.2 * (influence + grow)
 
 
+def test_means_that_forget_the_deviation_are_refused():
+    """Wrong twin: the deviation is not half the width; as if it were, one person moves t too far."""
+    people, full, floor = 60, 20.0, 0.02
+    values = np.zeros(people)
+    values[0] = 1.0
+    place = np.arange(people) % 3
+    influence, grow = mean_influence(people, full, 0.5, protected=False)
+    low, high = sorted(mean_of(x, place, 3, people, full, floor) for x in (values, np.zeros(people)))
+    assert high - low > 1.2 * (influence + grow * low)
+    right, growing = mean_influence(people, full, floor, protected=False)
+    assert high - low <= right + growing * low
+
+
 def test_scores_pay_for_growth():
     """Beyond 5 a rise of influence + grow * t is one of the certificate; below it scores are t."""
     influence, grow = 0.2, 0.01
@@ -154,7 +202,7 @@ def test_scores_pay_for_growth():
 
 
 def test_textbook_statistics_where_groups_are_large():
-    """Of full weight, t^2 is H of Kruskal and Wallis, and Pearson's with N - 1 for N."""
+    """Of full weight, t^2 is H of Kruskal and Wallis, F's share of N - 1, and Pearson's with N - 1 for N."""
     rng = np.random.default_rng(1)
     place = rng.integers(0, 3, 300)
     values = rng.random(300)
@@ -163,6 +211,9 @@ def test_textbook_statistics_where_groups_are_large():
     answer = rng.integers(0, 4, 300)
     table = np.zeros((4, 3))
     np.add.at(table, (answer, place), 1)
+    f = f_oneway(*(values[place == group] for group in range(3))).statistic
+    between = 299 * 2 * f / (2 * f + 297)  # (n - 1) times the share of the variance
+    assert mean_of(values, place, 3, 300, 50.0, 0.01) ** 2 == pytest.approx(between)
     pearson = chi2_contingency(table, correction=False).statistic
     assert table_norm(answer, place, (4, 3), (20.0, 20.0)) ** 2 == pytest.approx(pearson * 299 / 300)
 
@@ -174,8 +225,8 @@ def test_the_size_of_full_weight():
     assert weights(np.array([0.0, 50.0, 200.0]), 100.0).tolist() == [0.0, 0.005, 0.005]
 
 
-def laws(sizes, values):
-    """Return t for every way to put people into groups of these sizes, all as likely."""
+def laws(sizes, values, floor=None):
+    """Return t of ranks, or of means above a floor, for every way to fill groups, all as likely."""
     n, places = sum(sizes), [()]
     for _ in range(n):
         places = [
@@ -185,9 +236,13 @@ def laws(sizes, values):
             if place.count(group) < sizes[group]
         ]
     full = full_size(np.array(sizes, dtype=np.float64))
-    influence, _ = rank_influence(n, full, protected=False)
     x = np.array(values, dtype=np.float64)
-    t = np.array([rank_norm(x, np.array(place), len(sizes), full) for place in places])
+    if floor is None:
+        influence, _ = rank_influence(n, full, protected=False)
+        t = np.array([rank_norm(x, np.array(place), len(sizes), full) for place in places])
+    else:
+        influence, _ = mean_influence(n, full, floor, protected=False)
+        t = np.array([mean_of(x, np.array(place), len(sizes), n, full, floor) for place in places])
     return np.maximum(np.sort(t)[::-1] - influence / 2, 0.0)
 
 
@@ -196,6 +251,17 @@ def laws(sizes, values):
 def test_ranks_are_no_more_extreme_than_chi(sizes, values):
     """Exact laws with and without ties, whatever the sizes of groups."""
     t = laws(sizes, values)
+    tail = np.arange(1, t.size + 1) / t.size
+    last = np.append(t[1:] < t[:-1] - 1e-12, True)
+    bound = np.where(t > 0, chi2.sf(t**2, len(sizes) - 1), 1.0)
+    assert np.all(tail[last] <= bound[last] + 1e-12)
+
+
+@pytest.mark.parametrize("values", [np.linspace(0, 1, 8), [0, 0, 0, 0.5, 0.5, 1, 1, 1], [0] * 7 + [1]])
+@pytest.mark.parametrize("sizes", [(3, 3, 2), (4, 3, 1)])
+def test_means_are_no_more_extreme_than_chi(sizes, values):
+    """Exact laws of evenly spread, tied and rare values; at 8 people a floor of 0.2 is never reached."""
+    t = laws(sizes, values, 0.2)
     tail = np.arange(1, t.size + 1) / t.size
     last = np.append(t[1:] < t[:-1] - 1e-12, True)
     bound = np.where(t > 0, chi2.sf(t**2, len(sizes) - 1), 1.0)
@@ -279,12 +345,16 @@ def test_scores_of_several_groups(protect):
     score = discreet.measure(people(), test, columns=COLUMNS).score
     assert score[0] > 5
     assert not score[1:].any()
+    means = discreet.Anova(group="g", levels=(0, 1, 2), protect=protect, bounds=(0, 2))
+    score = discreet.measure(people(), means, columns=COLUMNS).score
+    assert score[0] > 3
+    assert not score[1:].any()
     answers = discreet.Contingency(group="g", levels=(0, 1, 2), protect=protect)
     assert discreet.measure(people(), answers, columns={"said": ["yes", "no"]}).score[0] > 4
     with pytest.raises(InputError, match="holds numbers"):
         discreet.measure(people(), answers, columns={"x": None})
-    strange = [kind(group="g", levels=(0, 7), protect=protect) for kind in (type(test), type(answers))]
-    for one, columns in zip(strange, (COLUMNS, {"said": ["yes", "no"]}), strict=True):
+    strange = [replace(one, levels=(0, 7)) for one in (test, means, answers)]
+    for one, columns in zip(strange, (COLUMNS, COLUMNS, {"said": ["yes", "no"]}), strict=True):
         if protect == "columns":
             with pytest.raises(InputError, match="nobody is in 7"):
                 discreet.measure(people(), one, columns=columns)

@@ -304,6 +304,8 @@ def _tests(made):
         discreet.Gehan: {**group, "event": "y"},
         discreet.LogRank: {**group, "event": "y"},
         discreet.KruskalWallis: {"group": "s", "levels": (0, 1, 2)},
+        discreet.Anova: {"group": "s", "levels": (0, 1, 2), **bounds},
+        discreet.Interaction: {**group, **bounds, "stratum": "s", "strata": (0, 1)},
         discreet.Pairs: {},
         discreet.Adjusted: {**group, "adjust": {"s": (0, 1, 2)}},
         discreet.SignedRank: {},

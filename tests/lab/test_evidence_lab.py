@@ -130,8 +130,8 @@ def test_exact_and_rank_tests_would_be_caught(share):
 def test_the_table_of_type_one_errors_marks_what_is_above():
     """A row whose rate is shown above alpha gets a star, others do not."""
     rows = [
-        type_one.Row("good", "proved", 100, 0.5, 0.5, 10**6, (0.9, 1.0, 1.1), (0.1, 0.1, 0.1)),
-        type_one.Row("bad", "proved", 100, 0.5, 0.5, 10**6, (0.9, 1.0, 1.5), (0.1, 0.1, 0.1)),
+        type_one.Row("good", "proved", 100, 0.5, 0.5, 10**6, (0.9, 1.0, 1.1, 0.5, 0.4), (0.1,) * 5),
+        type_one.Row("bad", "proved", 100, 0.5, 0.5, 10**6, (0.9, 1.0, 1.5, 0.5, 0.4), (0.1,) * 5),
     ]
     good, bad = type_one.in_words(rows).splitlines()[2:4]
     assert not good.endswith("*")

@@ -179,6 +179,7 @@ MORE = {
     "adjusted": {"adjust": ["partner", "stratum"]},
     "contingency": {"group": "arm"},
     "kruskal-wallis": {"group": "arm"},
+    "anova": {"group": "arm"},
     "mean": {"null": 0.5},
     "proportion": {"null": 0.5},
 }

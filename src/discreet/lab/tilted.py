@@ -123,6 +123,10 @@ def _contrasts(case: NullCase) -> Floats:
     tested = [label for name, label in labels.items() if name not in _ASIDE]
     if not tested:
         return np.full((1, sizes.size), 1 / np.sqrt(sizes.sum()))
+    if case.crossed:
+        return _orthonormal(
+            (np.sign(strata - 0.5) * np.sign(tested[0] - 0.5) / sizes)[None], sizes, centre=False
+        )
     raw = np.eye(sizes.size) if case.test.groups > 2 else tested[0][None]
     inside = strata[:, None] == np.unique(strata)
     means = (raw * sizes) @ inside / (sizes @ inside)

@@ -320,6 +320,6 @@ def in_words(rows: Sequence[Row]) -> str:
     return (
         f"{table(header, lines)}\n"
         "Type-I error over alpha among null columns, drawn where they matter and weighed back; its standard "
-        f"error is a few hundredths. * above 1 by more than {_DOUBT:g} standard errors: only normal tails may "
-        "have one; they are there to show it."
+        f"error is a few hundredths. * above 1 by more than {_DOUBT:g} standard errors: only normal tails "
+        "may have one; they are there to show it."
     )

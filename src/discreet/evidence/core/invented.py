@@ -86,7 +86,8 @@ class NullCase:
     `law` maps values to chances; None stands for the uniform law on [-1/2, 1/2], without ties, or, with a
     share `censored`, for times: who had no event is drawn too. `most` bounds the columns, where each is dear.
     Where whole rows are looked at, columns hold numbers, or values 0, 1, ... that stand for so many
-    `answers`; `unordered`: any difference of their chances is looked for; `paired`: hypotheses are pairs.
+    `answers`; `unordered`: any difference of their chances is looked for; `crossed`: a difference of
+    differences between strata is; `paired`: hypotheses are pairs.
     `score` makes the evidence of what was drawn (counts, or times and events), `draw` draws as well.
     """
 
@@ -99,6 +100,7 @@ class NullCase:
     answers: int = 0
     paired: bool = False
     unordered: bool = False
+    crossed: bool = False
     censored: float | None = None
     score: Callable[..., Evidence] | None = None
     draw: Callable[[int, np.random.Generator], Evidence] | None = None

@@ -74,6 +74,27 @@ def rank_influence(people: float, full: float, *, protected: bool) -> tuple[floa
     return math.sqrt(12 / full) * most * (1 + _SLACK), 1 / (full - 1)
 
 
+def mean_influence(people: float, full: float, floor: float, *, protected: bool) -> tuple[float, float]:
+    """Return the same for the norm of weighted sums of deviations from the mean, of values in [0, 1].
+
+    The deviation that the norm is divided by is never below `floor`.
+    """
+    totals = _falling(people)
+    lows, highs = totals[1:] / full, totals[:-1] / full
+    length = np.sqrt(_lengths(highs)) / lows[:, None]  # of what one person adds, value by value
+    if protected:  # another group, same value, or all of the way between two lengths
+        crossed = np.sqrt(np.minimum(_PLACES[1:], highs[:, None]) + np.minimum(1.0, highs[:, None]))
+        length = np.maximum(np.max(length, axis=1, keepdims=True), crossed)
+    most = float(np.max(length + _steep(full))) / math.sqrt(full)
+    wider = math.sqrt(1 + 1 / (_enough(people, full) * floor * floor))
+    return most / floor * (1 + _SLACK), wider * (1 + 1 / (full - 1)) - 1
+
+
+def _enough(people: float, full: float) -> float:
+    """Return how many people must be present before their own deviation is all that counts."""
+    return min(2 * full, max(people, 2.0))
+
+
 def table_influence(people: float, rows: float, columns: float, *, protected: bool) -> tuple[float, float]:
     """Return the same for the norm of a weighted table of answers by groups.
 
@@ -220,6 +241,23 @@ def rank_norm(values: NDArray[np.float64], place: NDArray[np.intp], groups: int,
     counts = np.bincount(at, minlength=groups + 1)[:groups].astype(np.float64)
     size = max(people, 2 * full)
     return math.sqrt(float(np.sum(weights(counts, full) * sums**2)) * 12 / (size * (size + 1)))
+
+
+def mean_norm(
+    total: Floats, square: Floats, present: Floats, people: float, full: float, floor: float
+) -> Floats:
+    """Return t of columns of values in [0, 1], from sums, sums of squares and counts of groups. Private.
+
+    Shapes (groups, m). Where too few are present, those who lack stand for the largest variance.
+    """
+    count = present.sum(axis=0)
+    mean = total.sum(axis=0) / np.maximum(count, 1.0)
+    excess = total - present * mean
+    enough = _enough(people, full)
+    variation = np.maximum(square.sum(axis=0) - total.sum(axis=0) * mean, 0.0)
+    variation += np.maximum(enough - count, 0.0) / 4
+    variance = np.maximum(variation / (np.maximum(count, enough) - 1), floor * floor)
+    return np.sqrt(np.sum(weights(present, full) * excess**2, axis=0) / variance)
 
 
 def table_norm(
