@@ -5,12 +5,14 @@ from __future__ import annotations
 from itertools import combinations_with_replacement, permutations, product
 
 import numpy as np
+import pandas as pd
 import pytest
 from neighbour_tables import all_tables, evidence_of
 from scipy.special import ndtr
 from scipy.stats import kendalltau
 
 import discreet
+from budget import assert_mean_at_most, must_fail
 from discreet.errors import InputError
 
 NAN = np.nan
@@ -125,3 +127,38 @@ def test_odd_input_is_said_or_scores_nothing():
     alone = discreet.Correlation(partner="y", adjust={"s": list(range(50))})
     assert not evidence_of(alone, values, {"y": partner, "s": np.arange(50)}).score.any()
     assert not evidence_of(TEST, values, {"y": partner, "s": np.arange(50) % 2}).score[1:].any()
+
+
+@pytest.mark.slow
+@pytest.mark.statistical(2, twins=1)
+def test_numbers_are_adjusted_for_in_bands():
+    """A strong confounder that is a number, protected: columns keep their level; not adjusted, none does."""
+    rng = np.random.default_rng(4)
+    age = rng.random(4000)
+    table = pd.DataFrame(age[:, None] + 0.29 * rng.standard_normal((4000, 60)))
+    table.columns = [f"c{place}" for place in range(60)]
+    names = list(table)
+    table["age"], table["y"] = 17 + 73 * age, age + 0.29 * rng.standard_normal(4000)
+    alike = discreet.measure(
+        table, discreet.Correlation(partner="y", adjust={"age": (17, 90)}), columns=names
+    )
+    assert alike.null.basis == "checked"
+    assert_mean_at_most(alike.null.survival(alike.score) <= 0.05, 0.05)
+    plain = discreet.measure(table, discreet.Correlation(partner="y"), columns=names)
+    must_fail(assert_mean_at_most, plain.null.survival(plain.score) <= 0.05, wrong=0.05, truth=0.99)
+    assert alike.certificate.sensitivity < 2 * plain.certificate.sensitivity
+
+
+def test_bands_of_numbers_are_checked():
+    """Too many numbers for so few people are refused; 0 and 1 are two answers; those without are left out."""
+    few = pd.DataFrame({"y": np.arange(100.0), "x": np.arange(100.0), "a": 1.5, "b": 2.5, "s": 1})
+    with pytest.raises(InputError, match="too few for so many covariates"):
+        discreet.measure(
+            few, discreet.Correlation(partner="y", adjust={"a": (0, 9), "b": (0, 9)}), columns=["x"]
+        )
+    answers = discreet.measure(few, discreet.Correlation(partner="y", adjust={"s": [0, 1]}), columns=["x"])
+    assert answers.null.basis == "proved"
+    assert answers.score[0] > 3
+    few["a"] = np.nan
+    lost = discreet.measure(few, discreet.Correlation(partner="y", adjust={"a": (0.0, 9.0)}), columns=["x"])
+    assert lost.score[0] == 0

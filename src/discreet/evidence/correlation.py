@@ -20,7 +20,7 @@ from discreet.evidence.core.arguments import TEXTS, only_replace, settle
 from discreet.evidence.core.cap import cap_of_numbers
 from discreet.evidence.core.contribution import COARSE, scale
 from discreet.evidence.core.effect import effect
-from discreet.evidence.core.groups import number_of_strata, settled_strata, strata_of
+from discreet.evidence.core.groups import bands_for, is_number, number_of_strata, settled_strata, strata_of
 from discreet.evidence.core.invented import evidence_of_sums
 from discreet.evidence.core.protocol import Test
 from discreet.evidence.core.ranks import kendall
@@ -65,10 +65,11 @@ class Correlation(Test):
     floor : float, optional
         For "product": the smallest standard deviation, as a share of the width, at which the test is sharp;
         if absent by the number of people, between 0.1 and 0.25.
-    adjust : mapping from column to levels, optional
-        For "kendall": what to adjust for, {"sex": ["female", "male"], "age band": ["<40", "40-60", ">60"]}.
-        People are compared with those of the same combination of levels, a stratum; others are left out.
-        Protected like all else. Numbers must be cut into levels first.
+    adjust : mapping from column to levels or bounds, optional
+        For "kendall": what to adjust for, {"sex": ["female", "male"], "age": (17, 90)}. People are compared
+        with those of the same combination of levels, a stratum; others are left out. Two numbers, but for 0
+        and 1 and the like, are the bounds of a number: it is cut into narrow bands of equal width, 4 n^(1/4)
+        of them if n people are enough for that, 40 at 10,000 people. Protected like all else.
     alternative : {"two-sided", "greater", "less"}
         What to look for: either (default), columns that rise with the partner, or that fall.
     {ceiling}
@@ -83,8 +84,9 @@ class Correlation(Test):
     The slope of a column on the partner, or of the partner on a column, is 0 where their correlation is: to
     ask which columns depend on a number such as an age or a dose, this is the test. Who lacks either value is
     left out of that column. Null hypothesis: among the others, within a stratum if there are some, the column
-    is independent of the partner. A few levels cannot stand for a strong confounder that is a number: take
-    many. Proof: docs/proofs/correlation.md.
+    is independent of the partner; of bands that is checked, not proved, where it holds of the number itself.
+    Give bounds that people fill: bands far wider than a covariate's deviation adjust for little. Proof:
+    docs/proofs/correlation.md.
 
     References
     ----------
@@ -222,13 +224,16 @@ class Correlation(Test):
     def _known(self, n: int) -> _Known:
         if self.adjust is None:
             return _Known(n, _deviation(n) / max(n - 1, 1), 2.0, 4.0)
-        strata = min(number_of_strata(self.adjust), n / 2)
+        strata = min(number_of_strata(self.adjust, bands_for(self.adjust, n)), n / 2)
         return _Known(n, math.sqrt((n + 7 * strata) / 9), 3.0, 6.0)
 
     def _ranked(self, rows: Rows) -> Evidence:
         partner, values = numbers(rows.label(self.partner)), rows.values
         n = enough(partner.size, 5, "people")
-        stratum = np.zeros(n, dtype=np.intp) if self.adjust is None else strata_of(self.adjust, rows)[0]
+        if self.adjust is None:
+            stratum = np.zeros(n, dtype=np.intp)
+        else:
+            stratum, _ = strata_of(self.adjust, rows, bands_for(self.adjust, n))
         each, present = np.zeros(values.shape[1]), np.zeros(values.shape[1])
         for place in np.unique(stratum[stratum >= 0]):
             inside = stratum == place
@@ -255,7 +260,9 @@ class Correlation(Test):
             top=steps.top,
             sensitivity=steps.move(influence),
             proof="docs/proofs/correlation.md",
-            basis=basis_of(self.tail),
+            basis=basis_of(
+                self.tail, "checked" if any(map(is_number, (self.adjust or {}).values())) else "proved"
+            ),
             effect=effect(self.effect, tau, min(2.0, known.moves / fewest)),
         )
 

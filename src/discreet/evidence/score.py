@@ -103,7 +103,8 @@ class Score(Genetic):
             if self.protect != "genotypes":
                 raise InputError(
                     'adjust tests public residuals: say protect="genotypes" if trait and covariates are '
-                    "public; for protected cases and controls use Carriers with adjust"
+                    "public; for protected cases and controls use Carriers with adjust, for a protected "
+                    'number Correlation(partner=trait, adjust={"PC1": (low, high)})'
                 )
             check.settle(self, adjust=settled(self.adjust, (self.trait, self.stratum), bare=True))
         if self.sd_floor is not None and self.protect != "both":

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet import check
-from discreet.block import codes
+from discreet.block import codes, numbers
 from discreet.errors import InputError
 from discreet.evidence.core.arguments import check_protect, only_replace, settle
-from discreet.evidence.core.covariates import pairs_of
+from discreet.evidence.core.covariates import is_bounds, pairs_of
 from discreet.evidence.core.protocol import Test
 from discreet.evidence.core.scores import enough
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from discreet.typing import Adjacency, Levels, Protect
 
 _MOST_STRATA = 2**20
+_SMALLEST, _FEWEST_BANDS = 8, 8  # people in a stratum of bands, on average; bands of a number
 MEMBERSHIP = "who is in which group"
 NOBODY = (
     "both groups need people: give `levels` as `group` has them (--levels A B); they are 0 and 1 if absent"
@@ -170,15 +171,60 @@ def settled_strata(adjust: Any, role: str, other: str) -> dict[str, tuple[Any, .
     return found
 
 
-def number_of_strata(adjust: Mapping[str, Levels]) -> int:
-    """Return how many combinations of levels there are."""
-    return math.prod(map(len, adjust.values()))
+def is_number(levels: Levels) -> bool:
+    """Say whether they are the bounds of a number to be cut into bands: two numbers, not 0 and 1 or the like.
+
+    Whole numbers next to one another are two answers, {"smoker": [0, 1]}.
+    """
+    whole = all(isinstance(level, int) for level in levels)
+    return is_bounds(levels) and not (whole and levels[1] - levels[0] == 1)
 
 
-def strata_of(adjust: Mapping[str, Levels], rows: Rows) -> tuple[NDArray[np.intp], int]:
-    """Return the stratum of everyone, -1 where a level is not declared, and how many strata there are."""
+def bands_for(adjust: Mapping[str, Levels], people: int) -> int:
+    """Return into how many bands each number with bounds is cut; 0 where there is none.
+
+    In K bands 1/K^2 of the variance of a number that fills its bounds is left inside them: what it confounds
+    grows as sqrt(people)/K^2. Strata hold eight people on average, or more.
+    """
+    numeric = [is_number(levels) for levels in adjust.values()]
+    if not any(numeric):
+        return 0
+    answers = math.prod(
+        len(levels) for levels, number in zip(adjust.values(), numeric, strict=True) if not number
+    )
+    room = (max(people, 1) / (_SMALLEST * answers)) ** (1 / sum(numeric))
+    bands = int(min(math.ceil(4 * max(people, 1) ** 0.25), room))
+    if bands < _FEWEST_BANDS:
+        raise InputError(
+            f"adjust: {people} people are too few for so many covariates that are numbers; leave some out, "
+            "or cut them into levels yourself"
+        )
+    return bands
+
+
+def number_of_strata(adjust: Mapping[str, Levels], bands: int = 0) -> int:
+    """Return how many combinations of levels, and of bands of numbers if there are some, there are."""
+    return math.prod(bands if bands and is_number(levels) else len(levels) for levels in adjust.values())
+
+
+def strata_of(adjust: Mapping[str, Levels], rows: Rows, bands: int = 0) -> tuple[NDArray[np.intp], int]:
+    """Return the stratum of everyone, -1 where a level is not declared, and how many strata there are.
+
+    Two numbers are levels too, or, with `bands`, the bounds of a number that is cut into so many.
+    """
     stratum = np.zeros(rows.label(next(iter(adjust))).size, dtype=np.intp)
     for column, levels in adjust.items():
-        place = codes(rows.label(column), levels)
-        stratum = np.where((place < 0) | (stratum < 0), -1, stratum * len(levels) + place)
-    return stratum, number_of_strata(adjust)
+        if bands and is_number(levels):
+            place, many = _band(numbers(rows.label(column)), levels, bands), bands
+        else:
+            place, many = codes(rows.label(column), levels), len(levels)
+        stratum = np.where((place < 0) | (stratum < 0), -1, stratum * many + place)
+    return stratum, number_of_strata(adjust, bands)
+
+
+def _band(values: NDArray[np.float64], bounds: Levels, bands: int) -> NDArray[np.intp]:
+    """Return the band of everyone, those beyond the bounds in the last one on their side, -1 without."""
+    low, high = bounds
+    known = ~np.isnan(values)
+    share = np.clip((np.where(known, values, low) / 2 - low / 2) / (high / 2 - low / 2), 0.0, 1.0)
+    return np.where(known, np.minimum(np.floor(share * bands), bands - 1), -1).astype(np.intp)
