@@ -136,7 +136,7 @@ def null_scores(case: NullCase, columns: int, rng: np.random.Generator) -> Float
         values, chance = list(case.law.keys()), list(case.law.values())
         return _scored(case, rng.choice(values, p=chance, size=shape))[:columns]
     if case.law is None:
-        parts = list[Floats]()
+        parts: list[Floats] = []
         for left in range(0, columns, _wide(case)):
             shape = case.people, min(_wide(case), columns - left)
             events = rng.random(shape) >= (case.censored or 0.0)
