@@ -112,7 +112,7 @@ def directions(case: NullCase) -> Floats:
     else:
         answers = _orthonormal(np.array([list(case.law)], dtype=np.float64), _chances(case))
     basis = np.einsum("dk,ev->dekv", sides, answers).reshape(-1, sides.shape[1], answers.shape[1])
-    return np.tensordot(_around(len(basis)), basis, axes=1)
+    return np.asarray(np.tensordot(_around(len(basis)), basis, axes=1), dtype=np.float64)
 
 
 def _contrasts(case: NullCase) -> Floats:
