@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import sqlite3
+from contextlib import contextmanager
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -47,11 +50,26 @@ def write_vcf(path, names=None, more=()):
     return path
 
 
+@contextmanager
+def index_closed():
+    """Close what the library that writes BGEN files opens and leaves: the index beside the file."""
+    opened, connect = [], sqlite3.connect
+
+    def kept(*given, **options):
+        opened.append(connect(*given, **options))
+        return opened[-1]
+
+    with mock.patch.object(sqlite3, "connect", kept):
+        yield
+    for index in opened:
+        index.close()
+
+
 def write_bgen(path, *, names=True, phased=False):
     """Write the cohort as BGEN, with or without names, by genotype or by haplotype."""
     genotypes, _ = cohort()
     samples = [f"p{i}" for i in range(PEOPLE)] if names else []
-    with bgen.BgenWriter(str(path), n_samples=PEOPLE, samples=samples) as writer:
+    with index_closed(), bgen.BgenWriter(str(path), n_samples=PEOPLE, samples=samples) as writer:
         for j in range(VARIANTS):
             own = genotypes[:, j]
             chances = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], dtype=float)[own + 1]

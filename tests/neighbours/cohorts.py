@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+from unittest import mock
 
 import numpy as np
 import questions
@@ -13,6 +16,7 @@ from discreet.data.plink.plink import PHENOTYPE, STRATUM
 from discreet.lab.cohort import pack
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 PHENOTYPES = (
@@ -133,12 +137,28 @@ def _vcf(path: Path, names: list[str], told: Any) -> None:
     _text(path, [*head, *("\t".join([s, *(GT[g] for g in row)]) for s, row in zip(sites, told, strict=True))])
 
 
+@contextmanager
+def index_closed() -> Iterator[None]:
+    """Close what the library that writes BGEN files opens and leaves: the index beside the file."""
+    opened: list[Any] = []
+    connect = sqlite3.connect
+
+    def kept(*given: Any, **options: Any) -> Any:
+        opened.append(connect(*given, **options))
+        return opened[-1]
+
+    with mock.patch.object(sqlite3, "connect", kept):
+        yield
+    for index in opened:
+        index.close()
+
+
 def _bgen(path: Path, names: list[str], told: Any) -> None:
     """Write probabilities, odd ones too: a call that is not certain, one that hardly is, none."""
     from bgen import BgenWriter
 
     chances = np.array(CHANCES)
-    with BgenWriter(str(path), n_samples=len(names), samples=names) as writer:
+    with index_closed(), BgenWriter(str(path), n_samples=len(names), samples=names) as writer:
         for i, row in enumerate(told):
             site = {"varid": f"v{i}", "rsid": f"rs{i}", "chrom": "1", "pos": i + 1, "alleles": ["G", "A"]}
             writer.add_variant(**site, genotypes=chances[row])
