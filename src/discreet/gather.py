@@ -66,7 +66,9 @@ def gathered(data: Any, test: Test, *, person: Any, columns: Any, panel: bool = 
         _alleles(values) if genotypes else values,
         group,
         MEMBERSHIP if asked.protect == "columns" else "",
-        _ROWS if person is None and source.by_row else "",
+        " ".join(
+            filter(None, (getattr(source, "vouched", ""), _ROWS if person is None and source.by_row else ""))
+        ),
     )
     if asked.adjust is not None:
         people = with_covariates(people, asked.adjust, blocks)

@@ -162,6 +162,7 @@ def _assumption(source: Source, test: Test, person: Any) -> str:
     """Return what is taken for granted: who vouches for the test, and that rows are people."""
     name = type(test).__name__
     words = [] if is_own(type(test)) else [f"{name} is no test of discreet: its authors vouch for it."]
+    words += [vouched] if (vouched := getattr(source, "vouched", "")) else []
     by_row = source.by_row and person is None and "p-values" not in test.sources
     return " ".join([*words, "Each row was taken to be one person."] if by_row else words)
 

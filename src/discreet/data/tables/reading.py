@@ -73,6 +73,22 @@ class Tables(Source):
         except DiscreetError:
             return known  # said in its turn, when the data is read
 
+    @property
+    def vouched(self) -> str:
+        """Who vouches for how a file is read, where another package does; empty of our own readers."""
+        if not self.is_file:
+            return ""
+        path = Path(self.data)
+        name = path.name.lower()
+        if path.is_dir() or name.endswith((".parquet", ".pq", *TEXT, *EXCEL)):
+            return ""
+        from discreet.data.tables import arrow_data, labelled
+        from discreet.data.tables.readers import package_of, reader_of
+
+        own = name.endswith((*labelled.ENDINGS, *arrow_data.ENDINGS))
+        point = None if own else reader_of(name)
+        return "" if point is None else f"The file was read by {package_of(point)}: its authors vouch for it."
+
     def check(self, test: Any, columns: Any) -> None:
         """Refuse a level that the table's own type does not have, and a test on families."""
         if test.sources == ("genotypes",):
@@ -302,6 +318,10 @@ def _open_file(path: Path, table: Table) -> TableSource:
         return labelled.open_labelled(path)
     if name.endswith(arrow_data.ENDINGS):
         return arrow_data.ArrowFileSource(path)
+    from discreet.data.tables.readers import read_by, reader_of
+
+    if (reader := reader_of(name)) is not None:
+        return _in_memory(read_by(reader, path))
     raise InputError(
         f"{path}: the name must end in .parquet, .csv, .tsv or .txt (also .gz), .xlsx, .sav, .dta, "
         ".sas7bdat, .xpt, .arrow or .feather, or be a folder of .parquet files"
