@@ -19,11 +19,11 @@ def read_p(p: Any, names: Any = None) -> tuple[NDArray[np.float64], tuple[Any, .
     Names are `names` if given, else the keys of a mapping or the index of a pandas Series. A masked entry,
     a NaN, a value outside [0, 1], a wrong shape or no value at all is an `InputError`.
     """
-    found, p = check.named(p, "p")
+    own, p = check.named(p, "p")
     values = _checked(p)
-    if names is None and found is None:
+    if names is None and own is None:
         return values, None
-    labels = tuple(check.entries(found if names is None else names, "names"))
+    labels = tuple(check.entries(own if names is None else names, "names"))
     if len(labels) != values.size:
         raise InputError(f"names must have one entry for each p-value: {values.size}; got {len(labels)}")
     return values, labels

@@ -64,8 +64,8 @@ def verify(
 
     with opened(home) as store:
         verdict = check(store, [*head, *heads.kept(config)])
-    found = {"good": not verdict.faults, **dataclasses.asdict(verdict)}
-    say(json.dumps(found) if as_json else str(verdict))
+    record = {"good": not verdict.faults, **dataclasses.asdict(verdict)}
+    say(json.dumps(record) if as_json else str(verdict))
     raise typer.Exit(1 if verdict.faults else 0)
 
 
@@ -92,10 +92,10 @@ def doctor(home: Path = HOME) -> None:
     config = config_of(home)
     from discreet.server.operate.doctor import examine
 
-    found = list(examine(config))
-    for each in found:
+    findings = list(examine(config))
+    for each in findings:
         say(str(each))
-    raise typer.Exit(1 if any(each.level == "fault" for each in found) else 0)
+    raise typer.Exit(1 if any(each.level == "fault" for each in findings) else 0)
 
 
 @serve.command()

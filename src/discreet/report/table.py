@@ -127,8 +127,8 @@ def miss_rates(release: Release) -> NDArray[np.float64]:
     where = places(told, release.indices)
     counted[where] = len(release)
     if told.question is not None:
-        found, sure = question_bh(told.p_value, told.question, q)
-        both, _, second = np.intersect1d(where, found, return_indices=True)
+        chosen, sure = question_bh(told.p_value, told.question, q)
+        both, _, second = np.intersect1d(where, chosen, return_indices=True)
         counted[where] = 1.0  # what another level or procedure found counts on itself
         counted[both] = sure[second]
     return q * counted / m

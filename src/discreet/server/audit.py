@@ -41,16 +41,16 @@ def append(db: Connection, kind: str, subject: str, actor: str, /, *changes: Cha
     if changes:
         content["changes"] = records.written(changes)
     last = db.execute(select(tables.head).with_for_update()).one()
-    found = chain.Head(str(last.seed), int(last.position), str(last.hash))
+    head = chain.Head(str(last.seed), int(last.position), str(last.hash))
     memory: Memory | None = db.get_execution_options().get("memory")
     if memory is not None and END not in db.info:  # what this transaction added follows what it found
-        follow(db, memory, memory.last, found)
-    position = found.position + 1
+        follow(db, memory, memory.last, head)
+    position = head.position + 1
     # The nonce tells apart rows that two copies of a database write at the same time.
     body = chain.canonical({**content, "actor": actor, "nonce": uuid.uuid4().hex})
     time = datetime.now(UTC).isoformat(timespec="seconds")
     subject = subject[:_SUBJECT]
-    sealed = chain.seal(found.hash, position, kind, subject, time, body)
+    sealed = chain.seal(head.hash, position, kind, subject, time, body)
     row = {"position": position, "kind": kind, "subject": subject, "time": time, "body": body, "hash": sealed}
     db.execute(insert(tables.audit).values(**row))
     db.execute(update(tables.head).values(position=position, hash=sealed))
@@ -59,23 +59,23 @@ def append(db: Connection, kind: str, subject: str, actor: str, /, *changes: Cha
 
 
 def follow(
-    db: Connection, memory: Memory, last: tuple[int, str] | None, found: chain.Head | None = None
+    db: Connection, memory: Memory, last: tuple[int, str] | None, head: chain.Head | None = None
 ) -> chain.Head:
     """Refuse a log without the row `last`, which was its end when this process looked; remember its end now.
 
-    `last` must have been taken before the transaction began, unless the end of the log, `found`, is locked.
+    `last` must have been taken before the transaction began, unless the end of the log, `head`, is locked.
     """
-    found = end(db) if found is None else found
-    if last is not None and last != (found.position, found.hash):
+    head = end(db) if head is None else head
+    if last is not None and last != (head.position, head.hash):
         asked = select(tables.audit.c.hash).where(tables.audit.c.position == last[0])
-        if found.position < last[0] or db.execute(asked).scalar_one_or_none() != last[1]:
+        if head.position < last[0] or db.execute(asked).scalar_one_or_none() != last[1]:
             memory.fork(
                 "the database is an old copy, or was rewritten, while the server ran: its audit log lacks "
                 f"row {last[0]}, {last[1]}. Charges may be missing: stop the server, restore the newest copy"
             )
-    if found.position:
-        memory.advance(found.position, found.hash)
-    return found
+    if head.position:
+        memory.advance(head.position, head.hash)
+    return head
 
 
 def lacking(db: Connection, kept: Iterable[str]) -> tuple[list[str], int]:
@@ -115,18 +115,18 @@ def has_begun(db: Connection) -> bool:
 
 def end(db: Connection) -> chain.Head:
     """Return where the log starts and ends."""
-    found = db.execute(select(tables.head)).one_or_none()
-    if found is None:
+    head = db.execute(select(tables.head)).one_or_none()
+    if head is None:
         raise LedgerError("the database has no audit log: make a home with `discreet serve init`")
-    return chain.Head(str(found.seed), int(found.position), str(found.hash))
+    return chain.Head(str(head.seed), int(head.position), str(head.hash))
 
 
 def rows(db: Connection, start: int = 1, count: int | None = None) -> list[chain.Row]:
     """Return rows of the log in order, from `start` on."""
     asked = select(tables.audit).where(tables.audit.c.position >= start).order_by(tables.audit.c.position)
-    found = db.execute(asked if count is None else asked.limit(count))
+    listed = db.execute(asked if count is None else asked.limit(count))
     return [
-        chain.Row(each.position, each.kind, each.subject, each.time, each.body, each.hash) for each in found
+        chain.Row(each.position, each.kind, each.subject, each.time, each.body, each.hash) for each in listed
     ]
 
 

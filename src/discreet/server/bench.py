@@ -206,10 +206,10 @@ def _break(made: Run, server: int, kills: int, restart: Callable[[], Any] | None
 
 def _children(parent: int) -> list[int]:
     """Return the processes that a process has started."""
-    found = subprocess.run(  # noqa: S603  (constant words)
+    listing = subprocess.run(  # noqa: S603  (constant words)
         ["/usr/bin/env", "pgrep", "-P", str(parent)], capture_output=True, text=True, check=False
     )
-    return [int(line) for line in found.stdout.split()]
+    return [int(line) for line in listing.stdout.split()]
 
 
 def _send(
@@ -244,6 +244,6 @@ def _patiently(act: Callable[[], tuple[int, dict[str, Any]]]) -> tuple[int, dict
 
 
 def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])

@@ -47,8 +47,8 @@ def open_purse(
 
 def purses(db: Connection, dataset: str) -> dict[str, State]:
     """Return the total and all shares of a data set as they are charged, by holder."""
-    found = db.execute(select(purse).where(purse.c.dataset == dataset).order_by(purse.c.holder))
-    return {row.holder: State.read(json.loads(row.state)) for row in found}
+    rows = db.execute(select(purse).where(purse.c.dataset == dataset).order_by(purse.c.holder))
+    return {row.holder: State.read(json.loads(row.state)) for row in rows}
 
 
 def holder_of(db: Connection, dataset: str, holders: Sequence[str]) -> str:
@@ -61,10 +61,10 @@ def holder_of(db: Connection, dataset: str, holders: Sequence[str]) -> str:
 
 def standing(db: Connection, dataset: str, holder: str, now: float) -> State:
     """Return a purse with everything that is held counted as charged: what anybody may be told."""
-    found = _find(db, dataset, holder)
-    if found is None:
+    text = _find(db, dataset, holder)
+    if text is None:
         raise InputError("there is no such budget")
-    return _with_holds(db, dataset, holder, State.read(json.loads(found)), now)
+    return _with_holds(db, dataset, holder, State.read(json.loads(text)), now)
 
 
 def lock(db: Connection, dataset: str, holder: str) -> None:
@@ -126,10 +126,10 @@ def to_text(cost: Event) -> str:
 
 def from_text(text: str) -> Gaussian:
     """Return a stored cost."""
-    found = event_kinds.from_dict(json.loads(text))
-    if not isinstance(found, Gaussian):
+    event = event_kinds.from_dict(json.loads(text))
+    if not isinstance(event, Gaussian):
         raise BudgetError("a stored cost is not what this server writes")
-    return found
+    return event
 
 
 def _refuse_excess(state: State, name: str, cost: Gaussian) -> None:

@@ -158,13 +158,13 @@ class Remote:
 
     def releases(self) -> list[dict[str, Any]]:
         """Return earlier questions whose releases you may see, newest first: looking costs nothing."""
-        found: list[dict[str, Any]] = []
+        releases: list[dict[str, Any]] = []
         before = ""
         while True:
             page = self.server.send("GET", f"{self._path}/releases{before}")
-            found += page["releases"]
+            releases += page["releases"]
             if page.get("older") is None:
-                return found
+                return releases
             before = f"?before={float(page['older'])!r}"
 
     def release(self, job: str) -> Release:

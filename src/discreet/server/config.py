@@ -100,20 +100,20 @@ def read(home: Path, **given: Any) -> Config:
     """Return the settings of a home folder; what is given here wins, then the environment, then the file."""
     home = home.absolute()
     try:
-        found = tomllib.loads((home / FILE).read_text(encoding="utf-8"))
+        written = tomllib.loads((home / FILE).read_text(encoding="utf-8"))
     except OSError:
         raise InputError(f"{home} is no server's home: make one with `discreet serve init {home}`") from None
     except ValueError as error:
         raise InputError(f"{home / FILE} is not TOML: {error}") from None
     known = {field.name: field for field in dataclasses.fields(Config) if field.name != "home"}
-    for name in found:
+    for name in written:
         if name not in known:
             raise InputError(f"{home / FILE} has {name!r}, which is no setting{perhaps(name, known)}")
     for name, field in known.items():
         text = os.environ.get(_PREFIX + name.upper())
         if text is not None:
-            found[name] = _typed(name, text, field.default)
-    chosen = {**found, **{name: value for name, value in given.items() if value is not None}}
+            written[name] = _typed(name, text, field.default)
+    chosen = {**written, **{name: value for name, value in given.items() if value is not None}}
     for name, value in chosen.items():
         if not _fits(value, known[name].default):
             raise InputError(f"{name} must be a {type(known[name].default).__name__}: see {home / FILE}")

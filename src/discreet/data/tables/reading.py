@@ -143,8 +143,8 @@ class Tables(Source):
             except DiscreetError:
                 return test  # said in its turn, when the data is read
             variable = None if dictionary is None else dictionary.get(name)
-            if variable is not None and (found := variable.codes_of(levels)) != tuple(levels):
-                test = replace(test, **{field_name: found})
+            if variable is not None and (coded := variable.codes_of(levels)) != tuple(levels):
+                test = replace(test, **{field_name: coded})
         return self._covariates_in_codes(test)
 
     def _covariates_in_codes(self, test: Any) -> Any:
@@ -155,12 +155,12 @@ class Tables(Source):
             dictionary: Any = getattr(self.opened, "dictionary", None)
         except DiscreetError:
             return test
-        found: dict[str, Any] = dict(cast("Mapping[str, Any]", adjust))
-        for name, levels in found.items():
+        coded: dict[str, Any] = dict(cast("Mapping[str, Any]", adjust))
+        for name, levels in coded.items():
             variable = None if dictionary is None else dictionary.get(name)
             if variable is not None and any(isinstance(level, str) for level in levels or ()):
-                found[name] = tuple(spelled(code) for code in variable.codes_of(levels))
-        return test if found == adjust else replace(test, adjust=found)
+                coded[name] = tuple(spelled(code) for code in variable.codes_of(levels))
+        return test if coded == adjust else replace(test, adjust=coded)
 
     def labels(self, names: Iterable[str]) -> dict[str, str]:
         """Return what hypotheses are in words, as far as the dictionary says, inside subgroups as well."""

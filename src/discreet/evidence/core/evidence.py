@@ -136,7 +136,7 @@ class Evidence:
         (eta, nu)-neighbours are within eta after truncation: docs/proofs/log-p.md.
         """
         nu = check.level(nu, "nu")
-        values, found = _vector(p, "p")
+        values, own = _vector(p, "p")
         if not (values.min() >= 0 and values.max() <= 1):
             raise InputError("p must lie in [0, 1] with no NaN: set missing p-values to 1 (no evidence)")
         null = Null("exponential", -float(np.log(nu)))
@@ -144,7 +144,7 @@ class Evidence:
         np.negative(np.log(score, out=score), out=score)
         np.clip(score, 0.0, null.ceiling, out=score)
         return cls(
-            _names(names, found, score.size), score, null, _declared(eta, spread, adjacency, "log p", "eta")
+            _names(names, own, score.size), score, null, _declared(eta, spread, adjacency, "log p", "eta")
         )
 
     @classmethod
@@ -179,7 +179,7 @@ class Evidence:
         names : iterable of str, optional
             What the hypotheses are called; their numbers when absent.
         """
-        values, found = _vector(z, "z")
+        values, own = _vector(z, "z")
         two_sided = alternative_of(alternative) == "two-sided"
         null = Null("folded normal" if two_sided else "normal", ceiling)
         if np.isnan(values).any():
@@ -188,7 +188,7 @@ class Evidence:
         score = np.clip(stronger, 0.0, null.ceiling)
         signed = None if two_sided else np.clip(stronger, -null.ceiling, null.ceiling)
         certificate = _declared(sensitivity, spread, adjacency, "z score", "sensitivity")
-        return cls(_names(names, found, score.size), score, null, certificate, signed)
+        return cls(_names(names, own, score.size), score, null, certificate, signed)
 
     def reduce(self, work: Callable[[NDArray[np.float64], int], T], merge: Callable[[Sequence[T]], T]) -> T:
         """Return merge([work(scores, place of the first), ...]) over all blocks of scores; here it is one.
@@ -234,8 +234,8 @@ def _declared(sensitivity: float, spread: float | None, adjacency: str, score: s
     return Certificate(sensitivity, width, adjacency, "declared", assumption=only_if(moved))
 
 
-def _names(given: Iterable[Any] | None, found: Iterable[Any] | None, size: int) -> Sequence[str]:
-    chosen = given if given is not None else found
+def _names(given: Iterable[Any] | None, own: Iterable[Any] | None, size: int) -> Sequence[str]:
+    chosen = given if given is not None else own
     return Numbered(size) if chosen is None else check.words(chosen, "names")
 
 

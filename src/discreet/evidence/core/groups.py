@@ -158,17 +158,17 @@ def settled_strata(adjust: Any, role: str, other: str) -> dict[str, tuple[Any, .
     pairs = pairs_of(adjust)
     if not pairs:
         raise InputError('adjust must map columns to levels: {"sex": ["female", "male"]}')
-    found: dict[str, tuple[Any, ...]] = {}
+    strata: dict[str, tuple[Any, ...]] = {}
     for name, levels in pairs:
         column = check.text(name, "a column of adjust")
         if column == other:
             raise InputError(f"adjust must name other columns than {role}")
-        found[column] = check.levels(levels, f"adjust: the levels of {column!r}")
-        if not found[column]:
+        strata[column] = check.levels(levels, f"adjust: the levels of {column!r}")
+        if not strata[column]:
             raise InputError(f"adjust: the levels of {column!r} must be at least one")
-    if number_of_strata(found) > _MOST_STRATA:
+    if number_of_strata(strata) > _MOST_STRATA:
         raise InputError("adjust makes more than a million strata: take fewer columns or levels")
-    return found
+    return strata
 
 
 def is_number(levels: Levels) -> bool:

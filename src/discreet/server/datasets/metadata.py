@@ -144,9 +144,9 @@ def read(body: Mapping[str, Any]) -> Metadata:
     chosen = {name: _typed(name, value) for name, value in chosen.items()}
     if "people" not in chosen:
         raise InputError("metadata must say how many people there are: the number is public")
-    found = Metadata(columns=made, **chosen)
-    _check(found)
-    return found
+    metadata = Metadata(columns=made, **chosen)
+    _check(metadata)
+    return metadata
 
 
 def _typed(name: str, value: Any) -> Any:
@@ -162,27 +162,27 @@ def _typed(name: str, value: Any) -> Any:
     return value
 
 
-def _check(found: Metadata) -> None:
-    check.choice(found.neighbours, "neighbours", tuple(NEIGHBOURS))
-    check.choice(found.releases, "releases", ("shared", "own"))
-    check.between(found.largest_epsilon, "largest_epsilon", 0.0, 1e6)
-    reads = "genotypes" if found.genotypes else "tables"
+def _check(metadata: Metadata) -> None:
+    check.choice(metadata.neighbours, "neighbours", tuple(NEIGHBOURS))
+    check.choice(metadata.releases, "releases", ("shared", "own"))
+    check.between(metadata.largest_epsilon, "largest_epsilon", 0.0, 1e6)
+    reads = "genotypes" if metadata.genotypes else "tables"
     allowed = tuple(name for name in own_names() if reads in find_test(name).sources)
-    if found.genotypes and found.tests == OFFERED:
-        object.__setattr__(found, "tests", GENETIC)
-    for test in found.tests:
+    if metadata.genotypes and metadata.tests == OFFERED:
+        object.__setattr__(metadata, "tests", GENETIC)
+    for test in metadata.tests:
         check.choice(test, "tests", allowed)
-    for method in found.methods:
+    for method in metadata.methods:
         check.choice(method, "methods", METHODS)
-    if found.person is not None:
-        _label(found.person, "person")
-        if found.person in found.columns:
+    if metadata.person is not None:
+        _label(metadata.person, "person")
+        if metadata.person in metadata.columns:
             raise InputError("the person column is never tested: leave it out of columns")
-    if found.reduce is not None:
-        check.choice(found.reduce, "reduce", get_args(Reduction))
-        if found.person is None:
+    if metadata.reduce is not None:
+        check.choice(metadata.reduce, "reduce", get_args(Reduction))
+        if metadata.person is None:
             raise InputError("reduce needs person: the column that says whose row it is")
-    if not found.genotypes and not found.columns:
+    if not metadata.genotypes and not metadata.columns:
         raise InputError("metadata must declare the columns that may be asked about")
 
 

@@ -38,8 +38,8 @@ def datasets(request: Request) -> Response:
     """List the data sets that the caller may see."""
     who = bearer(request, "read")
     with store_of(request).reading() as db:
-        found = [registry.find(db, name) for name in registry.open_to(db, who.account)]
-    rows = [{"name": each.name, "title": each.about.title, "state": each.state} for each in found]
+        listed = [registry.find(db, name) for name in registry.open_to(db, who.account)]
+    rows = [{"name": each.name, "title": each.about.title, "state": each.state} for each in listed]
     return JSONResponse({"datasets": rows})
 
 
@@ -48,12 +48,12 @@ def dataset(request: Request) -> Response:
     who = bearer(request, "read")
     cost = _cost(request)
     with store_of(request).reading() as db:
-        found = registry.seen_by(db, who.account, request.path_params["name"], asked_version(request))
-        left = view.about_budget(db, who.account, found.name)
+        known = registry.seen_by(db, who.account, request.path_params["name"], asked_version(request))
+        left = view.about_budget(db, who.account, known.name)
         if cost is not None:
-            left["more"] = view.more_like(db, who.account, found.name, cost)
-    shown = {"name": found.name, "version": found.version, "state": found.state}
-    return JSONResponse({**shown, "metadata": found.about.to_dict(), "budget": left})
+            left["more"] = view.more_like(db, who.account, known.name, cost)
+    shown = {"name": known.name, "version": known.version, "state": known.state}
+    return JSONResponse({**shown, "metadata": known.about.to_dict(), "budget": left})
 
 
 def _cost(request: Request) -> Gaussian | None:
@@ -73,8 +73,8 @@ def releases(request: Request) -> Response:
     who = bearer(request, "read")
     name, before = request.path_params["name"], asked_before(request)
     with store_of(request).reading() as db:
-        found, older = view.releases(db, config_of(request), who.account, name, before)
-    return JSONResponse({"releases": found, "older": older})
+        page, older = view.releases(db, config_of(request), who.account, name, before)
+    return JSONResponse({"releases": page, "older": older})
 
 
 async def ask(request: Request) -> Response:
@@ -150,12 +150,12 @@ def _words(text: bytes, kind: str) -> dict[str, Any]:
     if "toml" in kind:
         return toml.read(text.decode(errors="replace"), "the body")
     try:
-        found: Any = json.loads(text)
+        body: Any = json.loads(text)
     except (ValueError, RecursionError):
         raise InputError("the body must be JSON, or TOML with the content type application/toml") from None
-    if not isinstance(found, dict):
+    if not isinstance(body, dict):
         raise InputError("the body must be a table: test, columns, q, epsilon, delta, ...")
-    return cast("dict[str, Any]", found)
+    return cast("dict[str, Any]", body)
 
 
 routes = [

@@ -128,8 +128,8 @@ def accounts(request: Request, who: Visitor, form: dict[str, str]) -> Response:
     except DiscreetError as refusal:
         words = str(refusal)
     with store_of(request).reading() as db:
-        found = people.listed(db)
-    return page("accounts.html", who, 400 if words else 200, accounts=found, words=words, link=link)
+        listed = people.listed(db)
+    return page("accounts.html", who, 400 if words else 200, accounts=listed, words=words, link=link)
 
 
 def _change_account(request: Request, actor: str, form: dict[str, str]) -> bool:

@@ -41,10 +41,10 @@ async def login(request: Request) -> Response:
     form = await request.form()
     check_form(request, None, form)
     name, password = str(form.get("name", "")), str(form.get("password", ""))
-    found = await run_in_threadpool(people.log_in, store_of(request), config, name, password)
-    if found is None:
+    account = await run_in_threadpool(people.log_in, store_of(request), config, name, password)
+    if account is None:
         return page("login.html", None, 401, words=_WRONG, oidc=bool(config.oidc_issuer))
-    return await run_in_threadpool(enter, request, found)
+    return await run_in_threadpool(enter, request, account)
 
 
 def enter(request: Request, account: Account) -> Response:
@@ -103,14 +103,14 @@ def _choose(request: Request, secret: str, password: str) -> Response:
     try:
         stored = people.hashed(password, config_of(request))
         with store_of(request).writing() as db:
-            found = credentials.owner_of_link(db, secret)
-            if found is not None:
-                people.set_password(db, found.name, found.name, stored)
+            account = credentials.owner_of_link(db, secret)
+            if account is not None:
+                people.set_password(db, account.name, account.name, stored)
     except InputError as refusal:
         return _invited(request, secret, str(refusal))
-    if found is None:
+    if account is None:
         return _invited(request, secret, "")
-    return enter(request, found)
+    return enter(request, account)
 
 
 async def password(request: Request) -> Response:

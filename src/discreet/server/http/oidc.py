@@ -82,10 +82,10 @@ async def back(request: Request) -> Response:
     subject = claims.get("sub")
     if not isinstance(subject, str) or not 0 < len(subject) <= _LONGEST:  # cut off, two could be one
         raise HTTPException(401, _AWAY)
-    found = await run_in_threadpool(_account, request, claims)
-    if found is None:
+    account = await run_in_threadpool(_account, request, claims)
+    if account is None:
         raise HTTPException(403, "You are known there, but have no account here: ask a custodian.")
-    return await run_in_threadpool(enter, request, found)
+    return await run_in_threadpool(enter, request, account)
 
 
 def _account(request: Request, claims: dict[str, Any]) -> Account | None:

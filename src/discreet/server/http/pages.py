@@ -34,10 +34,10 @@ def home(request: Request) -> Response:
     """List data sets and one's own questions."""
     who = required(request)
     with store_of(request).reading() as db:
-        found = [registry.find(db, name) for name in registry.open_to(db, who.account)]
+        datasets = [registry.find(db, name) for name in registry.open_to(db, who.account)]
         asked = view.mine(db, config_of(request), who.account, 20)
         waiting = view.waiting(db) if who.account.role == "custodian" else []
-    return page("home.html", who, datasets=found, jobs=asked, waiting=waiting)
+    return page("home.html", who, datasets=datasets, jobs=asked, waiting=waiting)
 
 
 def dataset(request: Request) -> Response:

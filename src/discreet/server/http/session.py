@@ -42,40 +42,40 @@ def visitor(request: Request, *, anyway: bool = False) -> Visitor | None:
 
 def required(request: Request, *roles: str) -> Visitor:
     """Return who is logged in; send others to the login, and refuse other roles."""
-    found = visitor(request)
-    if found is None:
+    who = visitor(request)
+    if who is None:
         request.state.denied = True
         raise HTTPException(303, headers={"Location": "/login"})
-    if roles and found.account.role not in roles:
+    if roles and who.account.role not in roles:
         raise HTTPException(403, f"This page is for {' and '.join(roles)}s.")
-    return found
+    return who
 
 
 def bearer(request: Request, scope: str, *roles: str) -> Visitor:
     """Return who holds the token that a program sent, if the token may be used for this."""
     kind, _, secret = request.headers.get("authorization", "").partition(" ")
-    found = None
+    who = None
     if kind.lower() == "bearer" and secret:
         with store_of(request).reading() as db:
-            found = _known(request, credentials.visitor(db, secret.strip(), "token"))
-    if found is None:
+            who = _known(request, credentials.visitor(db, secret.strip(), "token"))
+    if who is None:
         raise HTTPException(401, "send a token that is valid: Authorization: Bearer ...")
-    if scope not in found.scopes or (roles and found.account.role not in roles):
+    if scope not in who.scopes or (roles and who.account.role not in roles):
         raise HTTPException(403, f"this token may not {scope} here")
-    return found
+    return who
 
 
-def _known(request: Request, found: Visitor | None) -> Visitor | None:
+def _known(request: Request, who: Visitor | None) -> Visitor | None:
     """Leave a word with the request about who sent it; one person's requests count as one visitor's.
 
     However many credentials somebody has: their number is theirs to choose.
     """
-    if found is not None and getattr(request.state, "actor", None) is None:
-        request.state.actor = found.account.name
+    if who is not None and getattr(request.state, "actor", None) is None:
+        request.state.actor = who.account.name
         most = config_of(request).requests_per_minute
-        if not request.app.state.rates.allows(f"account {found.account.name}", most):
+        if not request.app.state.rates.allows(f"account {who.account.name}", most):
             raise HTTPException(429, "Too many requests: wait a minute.", {"Retry-After": "60"})
-    return found
+    return who
 
 
 def check_form(request: Request, who: Visitor | None, form: Mapping[str, Any]) -> None:

@@ -127,8 +127,8 @@ def sweep(store: Store, config: Config) -> None:
 def _each(store: Store, wanted: tuple[Any, ...], act: Callable[[Connection, Any], None]) -> None:
     """Do something with every job there is of a kind, each in a transaction of its own."""
     with store.reading() as db:
-        found = db.execute(select(job.c.id).where(*wanted)).scalars().all()
-    for job_id in found:
+        ids = db.execute(select(job.c.id).where(*wanted)).scalars().all()
+    for job_id in ids:
         with store.writing() as db:
             row = db.execute(select(job).where(job.c.id == job_id, *wanted).with_for_update()).first()
             if row is not None:

@@ -82,11 +82,11 @@ class Payment(Ledger):
     ) -> Generator[Reserved]:
         """Charge what was held; let the caller draw, and store it; nothing may be shown before the end."""
         del release_id
-        found = checked(events)
+        listed = checked(events)
         standing = State.read(json.loads(self.claim.standing))
         cost = budget.from_text(self.claim.cost)
-        _refuse_more(found, cost.mu, adjacency, standing.adjacency)
-        charge, draws = self._reserve(name, found, request)
+        _refuse_more(listed, cost.mu, adjacency, standing.adjacency)
+        charge, draws = self._reserve(name, listed, request)
         # What is left is told as it was when the question was accepted: the time of the draw tells nothing.
         yield Reserved(charge, standing, lambda result: self._store(charge, draws, result))
 

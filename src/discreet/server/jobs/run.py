@@ -43,15 +43,15 @@ def run(store: Store, config: Config, claim: Claim) -> None:
     What an analyst is told is a function of the question and of public things, or one fixed sentence.
     """
     with store.reading() as db:
-        found = registry.find(db, claim.dataset, claim.version)
+        dataset = registry.find(db, claim.dataset, claim.version)
         newest = registry.find(db, claim.dataset).version
         drawn = db.execute(select(job.c.draws).where(job.c.id == claim.id)).scalar_one()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a warning may speak of the data
         try:
-            asked = question.load(claim.question, found.about)
+            asked = question.load(claim.question, dataset.about)
             # What is charged was rehearsed before it was.
-            rehearsed = "" if drawn else _rehearse(claim, asked, found.about, newest)
+            rehearsed = "" if drawn else _rehearse(claim, asked, dataset.about, newest)
         except Exception as error:  # noqa: BLE001  (the data were not touched: the reason is public)
             ending.end(store, config, claim, ending.refused(_public(error), _detail(error)))
             return
@@ -61,7 +61,7 @@ def run(store: Store, config: Config, claim: Claim) -> None:
         if not queue.begin_reading(store, claim):
             return  # somebody else has the job
         try:
-            _answer(Payment(store, config, claim, review=found.about.review), claim, asked, found)
+            _answer(Payment(store, config, claim, review=dataset.about.review), claim, asked, dataset)
         except (TakenOverError, StoreError):
             return  # somebody else has the job, or will: its lease runs out
         except BudgetError as refusal:
@@ -74,8 +74,8 @@ def run(store: Store, config: Config, claim: Claim) -> None:
                 raise
 
 
-def _answer(payment: Payment, claim: Claim, asked: Question, found: registry.DataSet) -> Release:
-    source, about = found.source, found.about
+def _answer(payment: Payment, claim: Claim, asked: Question, dataset: registry.DataSet) -> Release:
+    source, about = dataset.source, dataset.about
     return discover(
         _data(source, asked.test),
         asked.test,

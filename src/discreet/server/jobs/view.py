@@ -185,10 +185,10 @@ def about_budget(db: Connection, account: Account, dataset: str) -> dict[str, An
     """Return what is left for an account, and of the whole, in plain units."""
     now = time.time()
     total = budget.in_words(budget.standing(db, dataset, "", now), dataset)
-    found = {"epsilon": total.epsilon, "delta": total.delta, "spent": total.spent, "left": total.left}
+    whole = {"epsilon": total.epsilon, "delta": total.delta, "spent": total.spent, "left": total.left}
     if account.role != "analyst":
-        return {"total": found, "share": None}
+        return {"total": whole, "share": None}
     holder = budget.holder_of(db, dataset, account.holders)
     share = budget.in_words(budget.standing(db, dataset, holder, now), holder)
     mine_ = {"epsilon": share.epsilon, "delta": share.delta, "spent": share.spent, "left": share.left}
-    return {"total": found, "share": {"holder": holder, **mine_}}
+    return {"total": whole, "share": {"holder": holder, **mine_}}

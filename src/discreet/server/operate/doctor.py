@@ -71,20 +71,20 @@ def _database(config: Config) -> Iterator[Finding]:
         verdict = verify(store, heads.kept(config))
         yield Finding("fault" if verdict.faults else "ok", str(verdict))
         with store.reading() as db:
-            found = [registry.find(db, name) for name in registry.names(db)]
-        yield from (_data(each) for each in found)
+            datasets = [registry.find(db, name) for name in registry.names(db)]
+        yield from (_data(each) for each in datasets)
     except DiscreetError as error:
         yield Finding("fault", str(error))
     finally:
         store.close()
 
 
-def _data(found: registry.DataSet) -> Finding:
-    path = Path(found.source["path"])
+def _data(dataset: registry.DataSet) -> Finding:
+    path = Path(dataset.source["path"])
     if not path.exists():
-        return Finding("fault", f"{found.name}: nothing is at {path}")
+        return Finding("fault", f"{dataset.name}: nothing is at {path}")
     if path.suffix == ".parquet" and find_spec("pyarrow") is None:
-        return Finding("fault", f'{found.name}: pip install "discreet[files]" to read Parquet')
-    if found.state == "paused":
-        return Finding("advice", f"{found.name} is paused: {found.reason}")
-    return Finding("ok", f"{found.name}: {path} is there")
+        return Finding("fault", f'{dataset.name}: pip install "discreet[files]" to read Parquet')
+    if dataset.state == "paused":
+        return Finding("advice", f"{dataset.name} is paused: {dataset.reason}")
+    return Finding("ok", f"{dataset.name}: {path} is there")

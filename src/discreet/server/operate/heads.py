@@ -59,7 +59,7 @@ def kept(config: Config, tail: int | None = None) -> list[str]:
         raise LedgerError(f"the file of heads {place} cannot be read: check `heads`") from None
     words = [line.strip() for line in lines]
     begin = len(words) - words[::-1].index(FORGET) if FORGET in words else 0
-    return [found[1] for line in words[begin:] if (found := _HEAD.fullmatch(line))]
+    return [head[1] for line in words[begin:] if (head := _HEAD.fullmatch(line))]
 
 
 def forget(config: Config) -> None:

@@ -96,8 +96,8 @@ def _purses(db: Connection, contents: list[tuple[chain.Row, dict[str, Any]]]) ->
     owner: dict[str, tuple[str, str]] = {}
     for row, body in contents:
         _replay(row, body, states, owner)
-    found = {(row.dataset, row.holder): row.state for row in db.execute(select(purse))}
-    if found != {key: state.text for key, state in states.items()}:
+    held = {(row.dataset, row.holder): row.state for row in db.execute(select(purse))}
+    if held != {key: state.text for key, state in states.items()}:
         yield "totals and shares are not what the log adds up to"
     for (dataset, holder), state in states.items():
         if state.sums.count and not state.filter.admits(state.sums):

@@ -58,10 +58,10 @@ class Memory:
             raise ForkedError(self.fault)
         if self.file is not None:
             try:
-                found = self.file.stat()
+                stat = self.file.stat()
             except OSError:
-                found = None
-            which = None if found is None else (found.st_dev, found.st_ino)
+                stat = None
+            which = None if stat is None else (stat.st_dev, stat.st_ino)
             if self._which is None:
                 self._which = which
             elif which != self._which:

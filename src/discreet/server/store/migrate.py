@@ -47,10 +47,10 @@ def newest() -> str | None:
 
 def check(store: Store) -> None:
     """Refuse a database of another schema."""
-    found, wanted = revision(store), newest()
-    if found != wanted:
+    present, wanted = revision(store), newest()
+    if present != wanted:
         raise DiscreetError(
-            f"the database has schema {found or 'none'}, this version of discreet needs {wanted}: "
+            f"the database has schema {present or 'none'}, this version of discreet needs {wanted}: "
             "back it up, then run `discreet serve migrate HOME`"
         )
 

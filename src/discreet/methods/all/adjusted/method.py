@@ -61,7 +61,7 @@ def measured(people: People, budget: Parts, weights: Balance | None) -> Tested:
     """
     with np.errstate(all="ignore"):  # a warning would speak of the data
         known = learn(people, budget, weights)
-        found = results(people.alternative, known, measure_adjusted(people, known, budget))
+        outcome = results(people.alternative, known, measure_adjusted(people, known, budget))
     _, effects = units(known.scaling, known.columns, known.rows)
     names = tuple(map(str, people.names))
-    return Tested(names, tuple(f"adjusted {effect}" for effect in effects), found, found.p)
+    return Tested(names, tuple(f"adjusted {effect}" for effect in effects), outcome, outcome.p)

@@ -47,7 +47,7 @@ def ready_proved(people: People, asked: Parameters) -> Ready:
             failure = FAILURE * asked.q / m
             p = np.concatenate([part.p_values(people.alternative, failure) for part in sums])
             p = np.minimum(p / (1 - FAILURE), 1.0)
-            found = Effects.joined([effects(part) for part in sums])
+            measured = Effects.joined([effects(part) for part in sums])
         sizes = [block.centre.size for part in sums for block in part.blocks]
         question = np.repeat(np.arange(len(sizes)), sizes)
         places, _ = question_bh(p, question, asked.q)
@@ -55,16 +55,16 @@ def ready_proved(people: People, asked: Parameters) -> Ready:
             np.arange(m),
             tuple(map(str, people.names)),
             tuple(name for part in sums for name in part.effects),
-            found.estimate,
-            found.error,
-            found.degrees,
+            measured.estimate,
+            measured.error,
+            measured.degrees,
             p,
             BY_QUESTION,
             question,
-            found.deviation,
+            measured.deviation,
         )
         places = strongest_first(told, places)
-        values = Values("difference", found.estimate[places], found.noise[places])
+        values = Values("difference", measured.estimate[places], measured.noise[places])
         return released("noise on every statistic", people, asked, events, places, told, fdr, values)
 
     return Ready(events, fdr, draw)
