@@ -240,7 +240,7 @@ def as_table(data: Any) -> Table:
 
 
 class Genotypes(Source):
-    """PLINK files. The list of variants is read once."""
+    """PLINK files. The lists of variants and of people are read once."""
 
     by_row = False
 
@@ -250,6 +250,7 @@ class Genotypes(Source):
         self.data = data
         self.plink: Plink = data if isinstance(data, Plink) else Plink(data)
         self._variants: Any = None
+        self._cohorts: dict[bool, Cohort] = {}
 
     @property
     def variants(self) -> Any:
@@ -285,7 +286,10 @@ class Genotypes(Source):
         """Return the cohort; its genotypes are not read yet."""
         from discreet.data.plink.plink import PEDIGREE
 
-        cohort = self.plink.open(self.variants, pedigree=not {*PEDIGREE}.isdisjoint(labels))
+        pedigree = not {*PEDIGREE}.isdisjoint(labels)
+        if pedigree not in self._cohorts:
+            self._cohorts[pedigree] = self.plink.open(self.variants, pedigree=pedigree)
+        cohort = self._cohorts[pedigree]
         cohort.check(labels, person, columns)
         return cohort
 

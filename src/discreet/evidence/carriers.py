@@ -11,7 +11,7 @@ import numpy as np
 from discreet.alternative import toward
 from discreet.docstrings import documented
 from discreet.evidence.core import tails
-from discreet.evidence.core.association import allele_effect
+from discreet.evidence.core.association import allele_effect, allele_share, some_at_a_time
 from discreet.evidence.core.cap import NEAR_NORMAL, answers_tail, proved_answers_tail
 from discreet.evidence.core.carrier_cap import (
     COMMON,
@@ -114,20 +114,24 @@ class Carriers(AlleleCounts):
         slope = SLOPE if self.tail == "proved" else NEAR_NORMAL
         survival = self._survival(limit, clip)
         steps = score_map(lambda t: _WAYS * survival(t), cap.influence, clip, grow=cap.grow, slope=slope)
-        seen = counts.counts[:, :, :3].astype(np.float64)  # strata, groups, genotypes, variants
-        called = seen.sum(axis=2)
-        carrying = (seen[:, :, 1:].sum(axis=2), seen[:, :, 2])
-        z = [toward(_z(limit, called, some), self.alternative) for some in carrying]
+        score, share = np.empty(len(counts.names)), np.empty(len(counts.names))
+        for some in some_at_a_time(score.size):
+            seen = counts.counts[:, :, :3, some].astype(np.float64)  # strata, groups, genotypes, variants
+            called = seen.sum(axis=2)
+            carrying = (seen[:, :, 1:].sum(axis=2), seen[:, :, 2])
+            z = [toward(_z(limit, called, each), self.alternative) for each in carrying]
+            score[some] = steps(np.maximum(*z))
+            share[some] = allele_share(moments_of(counts, some), design)
         return conclude(
             counts.names,
-            steps(np.maximum(*z)),
+            score,
             alternative=self.alternative,
             top=steps.top,
             sensitivity=steps.move(cap.influence, cap.grow),
             proof="docs/proofs/association.md",
             basis=basis_of(self.tail, "checked"),
             public=design.public,
-            effect=allele_effect(moments_of(counts), design),
+            effect=allele_effect(share, design),
         )
 
     def _limit(self, counts: Genotypes) -> CarrierCap:

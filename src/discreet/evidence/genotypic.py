@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.docstrings import documented
 from discreet.evidence.core import tails
-from discreet.evidence.core.association import SLOPE, allele_effect, padded
+from discreet.evidence.core.association import SLOPE, allele_effect, allele_share, padded, some_at_a_time
 from discreet.evidence.core.case_control import CaseControl, allele_tails_of, moments_of
 from discreet.evidence.core.genetic import TEXTS
 from discreet.evidence.core.scores import basis_of, ceiling_for, conclude, score_map
@@ -98,17 +98,20 @@ class Genotypic(CaseControl):
         class_least = 2 * floor * (1 - floor) * slots
         least = float(trait_least @ class_least)
 
-        moments = moments_of(counts)
-        variance, away = design.trait(moments)
-        trait = np.maximum(variance, trait_least[:, None])
-        if design.pull:
-            trait = np.maximum(trait, trait_least[:, None] * (away / design.pull) ** 2)
-        seen = counts.counts[:, :, :3].astype(np.float64)  # strata, groups, genotypes, variants
-        both = seen.sum(axis=1)
-        cases = (moments.trait / np.maximum(moments.n, 1))[:, None]
-        excess = np.sum(seen[:, 1] - cases * both, axis=0)
-        scale = np.sum(np.maximum(both, class_least[:, None, None]) * trait[:, None], axis=0)
-        raw = np.sqrt(np.sum(excess**2 / scale, axis=0))
+        raw, covariance = np.empty(len(counts.names)), np.empty(len(counts.names))
+        for some in some_at_a_time(raw.size):
+            moments = moments_of(counts, some)
+            variance, away = design.trait(moments)
+            trait = np.maximum(variance, trait_least[:, None])
+            if design.pull:
+                trait = np.maximum(trait, trait_least[:, None] * (away / design.pull) ** 2)
+            seen = counts.counts[:, :, :3, some].astype(np.float64)  # strata, groups, genotypes, variants
+            both = seen.sum(axis=1)
+            cases = (moments.trait / np.maximum(moments.n, 1))[:, None]
+            excess = np.sum(seen[:, 1] - cases * both, axis=0)
+            scale = np.sum(np.maximum(both, class_least[:, None, None]) * trait[:, None], axis=0)
+            raw[some] = np.sqrt(np.sum(excess**2 / scale, axis=0))
+            covariance[some] = allele_share(moments, design)
 
         clip = ceiling_for(self.ceiling, people)
         step = float(np.sqrt(2 / least)) * (design.pull or 1.0)
@@ -133,7 +136,7 @@ class Genotypic(CaseControl):
             proof="docs/proofs/association.md",
             basis=basis_of(self.tail, "checked"),
             public=design.public,
-            effect=allele_effect(moments, design),
+            effect=allele_effect(covariance, design),
         )
 
 

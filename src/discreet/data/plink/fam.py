@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_HEADERS = ("FID", "#FID", "IID", "#IID")
+_HEADERS = frozenset({"FID", "#FID", "IID", "#IID"})
 _ABSENT = -9.0  # PLINK's code for a missing phenotype
 
 
@@ -62,10 +62,8 @@ def read_fam(path: Path) -> People:
     text, starts = lines(path)
     if not all_have(text, starts, 6):
         raise InputError(f"{path}: every line must have six fields: FID IID father mother sex phenotype")
-    words = text.split()  # cut at ASCII blanks alone
-    family, person, father, mother, phenotype = (
-        [word.decode(errors="backslashreplace") for word in words[field::6]] for field in (0, 1, 2, 3, 5)
-    )
+    words = b"\n".join(text.split()).decode(errors="backslashreplace").split("\n")  # cut at ASCII blanks alone
+    family, person, father, mother, phenotype = (words[field::6] for field in (0, 1, 2, 3, 5))
     ids = list(zip(family, person, strict=True))
     return checked_people(path, ids, _numbers(phenotype), (father, mother))
 
@@ -178,7 +176,9 @@ def checked_people(
     """Return people whose names tell them apart, and stand for no header."""
     if len(set(ids)) != len(ids):
         raise InputError(f"{path}: somebody is listed twice (same FID and IID)")
-    if any(family in _HEADERS or person in _HEADERS or family.startswith("##") for family, person in ids):
+    families, persons = ({name[part] for name in ids} for part in (0, 1))
+    called = _HEADERS & (families | persons)
+    if called or any(family.startswith("##") for family in families):
         # Such a person's line, where it comes first, would be taken for the header of a file about everyone.
         raise InputError(f"{path}: FID, IID and ## begin headers: nobody can be called so")
     return People(tuple(ids), phenotype, parents)
@@ -194,7 +194,8 @@ def _table(path: Path) -> tuple[list[str], list[list[str]]]:
 
 def _numbers(words: list[str]) -> NDArray[np.float64]:
     """Return phenotypes, each read by itself; NaN where it is missing or no number: not worth an error."""
-    values = np.array([_number(word) for word in words], dtype=np.float64)
+    known = {word: _number(word) for word in set(words)}  # of cases and controls there are two
+    values = np.array([known[word] for word in words], dtype=np.float64)
     return np.where(np.isfinite(values) & (values != _ABSENT), values, np.nan)
 
 

@@ -173,7 +173,7 @@ def read_pvar(path: Path) -> Variants:
     return Variants(path, text, starts, (first, second, third, fourth, fifth), np.arange(starts.size))
 
 
-_LINES = 2**16  # looked at together
+_LINES, _BYTES = 2**16, 2**20  # looked at together
 _REFUSED = bytes(set(range(ord(" "))) - set(b"\t\n\r")) + b"\x7f"
 
 
@@ -204,7 +204,8 @@ def fields(path: Path) -> list[list[str]]:
 
 def _odd(text: bytes) -> bool:
     """Say whether there are control characters other than blanks."""
-    return len(text.translate(None, _REFUSED)) != len(text)
+    parts = (text[first : first + _BYTES] for first in range(0, len(text), _BYTES))
+    return any(len(part.translate(None, _REFUSED)) != len(part) for part in parts)
 
 
 def lines(path: Path) -> tuple[bytes, NDArray[np.int64]]:
@@ -217,8 +218,11 @@ def lines(path: Path) -> tuple[bytes, NDArray[np.int64]]:
         raise InputError(f"{path}: the file is empty")
     if _odd(text):
         raise InputError(f"{path}: the file holds control characters: it is not text, or was tampered with")
-    ends = np.flatnonzero(np.frombuffer(text, dtype=np.uint8) == ord("\n"))
-    return text, np.concatenate([[0], ends + 1])
+    starts = [np.zeros(1, dtype=np.int64)]
+    for first in range(0, len(text), _BYTES):
+        part = np.frombuffer(text, np.uint8, min(_BYTES, len(text) - first), first)
+        starts.append(np.flatnonzero(part == ord("\n")) + (first + 1))
+    return text, np.concatenate(starts)
 
 
 def all_have(text: bytes, starts: NDArray[np.int64], fields: int) -> bool:

@@ -17,7 +17,7 @@ from discreet.evidence.core.effect import effect
 from discreet.evidence.core.scores import ceiling_for, conclude, nuisance_score_map
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -46,17 +46,6 @@ class Moments:
     trait: NDArray[np.float64]
     trait_square: NDArray[np.float64]
     product: NDArray[np.float64]
-
-    def part(self, columns: slice) -> Moments:
-        """Return the sums of some variants."""
-        return Moments(
-            self.n[:, columns],
-            self.dose[:, columns],
-            self.dose_square[:, columns],
-            self.trait[:, columns],
-            self.trait_square[:, columns],
-            self.product[:, columns],
-        )
 
     @property
     def covariation(self) -> NDArray[np.float64]:
@@ -204,9 +193,15 @@ def standardise(
     return np.sum(moments.covariation, axis=0) / np.sqrt(square), square
 
 
+def some_at_a_time(count: int) -> Iterator[slice]:
+    """Give the places of so many variants, some at a time: what is worked out on the way takes no memory."""
+    for first in range(0, count, _PART):
+        yield slice(first, min(first + _PART, count))
+
+
 def association(
     names: Sequence[str],
-    moments: Moments,
+    moments: Callable[[slice], Moments],
     design: Design,
     *,
     maf_floor: float,
@@ -219,7 +214,7 @@ def association(
 ) -> Evidence:
     """Return the evidence of z = C / S for every variant; `unit` is the width of the phenotype's bounds.
 
-    `survival(square, clip)` bounds the tail of z, up to `clip`, wherever S^2 is at least `square`.
+    `moments(some)` are the sums of some variants. `survival(square, clip)` bounds the tail of z, up to `clip`, wherever S^2 is at least `square`.
     """
     bounds = bounds_of(design, maf_floor, alleles=alleles)
     clip = ceiling_for(ceiling, design.people)
@@ -231,12 +226,14 @@ def association(
     survivals = [survival(knot, clip) for knot in (knots[0], *knots[:-1])]
     ends = [knot / bounds.margin for knot in knots]
     steps = nuisance_score_map(ends, survivals, bounds.step, clip, grow=bounds.shrink, slope=SLOPE)
-    score = np.empty(len(names))
-    for first in range(0, len(names), _PART):
-        some = slice(first, first + _PART)
-        part = moments.part(some)
+    score, share = np.empty(len(names)), np.empty(len(names))
+    for some in some_at_a_time(len(names)):
+        part = moments(some)
+        share[some] = allele_share(part, design)
         z, square = standardise(part, design, bounds, alleles=alleles)
         score[some] = steps(toward(z, alternative), square / bounds.margin)
+    effects = allele_effect(share, design, unit)
+    del share  # of millions of variants, before there are more copies of scores
     return conclude(
         names,
         score,
@@ -246,16 +243,17 @@ def association(
         proof="docs/proofs/association.md",
         basis=basis,
         public=design.public,
-        effect=allele_effect(moments, design, unit),
+        effect=effects,
     )
 
 
-def allele_effect(moments: Moments, design: Design, unit: float = 1.0) -> Effect:
-    """Return the covariance of allele count and phenotype, `unit` being the width of the latter's bounds."""
-    share = np.empty(moments.n.shape[1])
-    for first in range(0, share.size, _PART):
-        some = slice(first, first + _PART)
-        share[some] = 2 * np.sum(moments.part(some).covariation, axis=0) / design.people
+def allele_share(moments: Moments, design: Design) -> NDArray[np.float64]:
+    """Return the covariance of allele count and phenotype in halves of the latter's width; shape (m,)."""
+    return 2 * np.sum(moments.covariation, axis=0) / design.people
+
+
+def allele_effect(share: NDArray[np.float64], design: Design, unit: float = 1.0) -> Effect:
+    """Return these covariances as effects, `unit` being the width of the phenotype's bounds."""
     # |C| <= N/2, and one person moves it by at most twice the width of the phenotype.
     most = 4 * float(np.max(design.high - design.low)) / design.people
-    return effect(EFFECT, share, most, np.full(share.size, unit / 2), strata=design.slots.size)
+    return effect(EFFECT, share, most, np.broadcast_to(np.float64(unit / 2), share.shape), strata=design.slots.size)

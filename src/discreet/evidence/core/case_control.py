@@ -88,8 +88,10 @@ class Genotypes:
 
     def scan(self, cohort: Genotyped) -> None:
         """Add everyone in packed genotypes."""
+        first = not self.slots.any()
         cells = self._cells(cohort.labels, cohort.rows)
-        self.counts += cohort.count(cells).reshape(self.counts.shape)
+        counts = cohort.count(cells).reshape(self.counts.shape)
+        self.counts = counts if first else self.counts + counts
 
     def _cells(self, labels: Mapping[str, NDArray[Any]], rows: int) -> NDArray[np.bool_]:
         """Return who is in which stratum and group, (strata * 2, rows), and count them."""
@@ -273,9 +275,9 @@ def invented_counts(test: CaseControl, z: NDArray[np.float64], people: Invented)
     return counts.finish()
 
 
-def moments_of(counts: Genotypes) -> Moments:
-    """Return the sums that genotype counts stand for, cases having y = 1 and controls y = 0."""
-    zero, one, two = (counts.counts[:, :, dose].astype(np.float64) for dose in (0, 1, 2))
+def moments_of(counts: Genotypes, some: slice = slice(None)) -> Moments:
+    """Return the sums that the genotype counts of some variants stand for: cases have y = 1, controls 0."""
+    zero, one, two = (counts.counts[:, :, dose, some].astype(np.float64) for dose in (0, 1, 2))
     both = zero + one + two
     dose = one + 2 * two
     n, cases = both.sum(axis=1), both[:, 1]
@@ -297,7 +299,7 @@ def conclude_counts(
     design = test.design(counts)
     return association(
         counts.names,
-        moments_of(counts),
+        partial(moments_of, counts),
         design,
         maf_floor=test.frequency_floor(design),
         alleles=alleles,

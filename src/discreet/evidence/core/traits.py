@@ -163,7 +163,7 @@ class Traits:
 
         return association(
             self.names,
-            self.moments(),
+            self.moments,
             design,
             maf_floor=test.frequency_floor(design),
             alleles=False,
@@ -174,10 +174,10 @@ class Traits:
             unit=self.unit,
         )
 
-    def moments(self) -> Moments:
-        """Return the sums, the trait as a share of its width."""
+    def moments(self, some: slice = slice(None)) -> Moments:
+        """Return the sums of some variants, the trait as a share of its width."""
         unit = np.array([1, 1, 1, COARSE, COARSE**2, COARSE])[:, None, None]
-        return Moments(*(self.sums / unit))
+        return Moments(*(self.sums[:, :, some] / unit))
 
     def __repr__(self) -> str:
         return "Traits(private)"
