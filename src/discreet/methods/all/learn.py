@@ -116,7 +116,7 @@ def learn_start(people: People, budget: Budget, groups: Groups | None = None) ->
     sought, scaling = np.isinf(where.doubt), where.scaling
     means, left = Means(where.mean, where.present, where.doubt), where.left * people.seen
     if sought.any():
-        learned = where.scaling.shares(values, columns)
+        learned = where.scaling.shares(values, columns, sought)
         means = means.or_else(learn_means(learned, people, sought, budget.centre / people.seen), sought)
         rate = np.clip(means.mean, 0.0025, 0.9975)  # their deviation is at least a twentieth then
         spread = np.where(scaling.zero_to_one(columns), np.sqrt(rate * (1 - rate)), scaling.spread)

@@ -26,6 +26,7 @@ LARGEST = 2**14
 PARTS = 2**12
 """The share of the second group is a whole number of these."""
 _UP = 1 + 2.0**-40
+_TOGETHER = 2**18  # entries worked on at a time, about
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,18 +97,24 @@ class Scaling:
         """Say of which nothing but zeros was seen: what is known of them is their sign."""
         return columns.without_bounds & (self.centre == 0.0) & (self.reach < NO_SIZE)
 
-    def shares(self, values: NDArray[np.floating[Any]], columns: Columns) -> NDArray[np.float64]:
-        """Return everyone's entries as shares in [0, 1], NaN where missing; shape (n, m)."""
-        share = np.empty(values.shape)
-        share[:, columns.answers] = _yes(values[:, columns.answers])
-        at = columns.numbers
-        x = values[:, at].astype(np.float64) - self.centre[at]
-        share[:, at] = np.clip(0.5 + x / self.reach[at] / 2, 0.0, 1.0)
-        return share
+    def shares(
+        self, values: NDArray[np.floating[Any]], columns: Columns, sought: NDArray[np.bool_] | None = None
+    ) -> NDArray[np.float64]:
+        """Return everyone's entries as shares in [0, 1], NaN where missing; shape (n, m).
 
-
-def _yes(values: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
-    return np.where(np.isnan(values), np.nan, values >= 0.5)
+        Those of the columns that are `sought`, or of all; the others are not worked out, and hold anything.
+        """
+        m = values.shape[1]
+        number = np.zeros(m, dtype=np.bool_)
+        number[columns.numbers] = True
+        share = np.empty((m, len(values)))
+        places = np.arange(m) if sought is None else np.flatnonzero(sought)
+        for at in np.array_split(places, max(1, places.size * len(values) // _TOGETHER)):
+            x = values.T[at].astype(np.float64)
+            centre, reach = self.centre[at, None], self.reach[at, None]
+            numbers = np.clip(0.5 + (x - centre) / reach / 2, 0.0, 1.0)
+            share[at] = np.where(number[at, None], numbers, np.where(np.isnan(x), np.nan, x >= 0.5))
+        return share.T
 
 
 @dataclass(frozen=True, slots=True, eq=False)
