@@ -146,7 +146,7 @@ def discover(
             stack.enter_context(notebook_bar("testing", None))
         observed = None
         if engine == "local" and METHODS[asked.method].asks_people:
-            observed = gathered(source, test, **which, panel=asked.method == "auto")
+            observed = gathered(source, test, **which, panel=asked.method == "auto", stream=True)
         if observed is not None:
             request = request.choosing(observed)
         chosen = METHODS[request.asked.method]

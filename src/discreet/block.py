@@ -7,9 +7,12 @@ would cost everyone the length of the longest entry, and drop null characters. P
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -162,6 +165,16 @@ def processors() -> int:
     """Return how many processors this process may use."""
     allowed: Any = getattr(os, "sched_getaffinity", None)  # Linux: a container may have fewer than there are
     return len(allowed(0)) if allowed else os.cpu_count() or 1
+
+
+def memory() -> float:
+    """Return how many bytes of memory this process may use; infinite where the system does not say."""
+    most = math.inf
+    with suppress(AttributeError, OSError, ValueError):  # no such thing on Windows
+        most = float(os.sysconf("SC_PHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE")
+    with suppress(OSError, ValueError):  # a container may have less, "max" if it has not
+        most = min(most, float(Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii")))
+    return most
 
 
 def codes(label: NDArray[Any], levels: Sequence[Any]) -> NDArray[np.intp]:

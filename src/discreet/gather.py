@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from discreet.block import UNEVEN, codes, processors
+from discreet.block import UNEVEN, codes, memory, processors
 from discreet.data.plink.plink import Cohort
 from discreet.data.source import Genotypes, open_source
 from discreet.data.tables.reading import Tables
@@ -19,6 +19,7 @@ from discreet.evidence.core.covariates import Covariates
 from discreet.evidence.core.groups import MEMBERSHIP, NOBODY
 from discreet.evidence.core.people import Entries, People, Question
 from discreet.evidence.core.protocol import Comparison
+from discreet.evidence.core.streamed import Streamed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,14 +30,20 @@ if TYPE_CHECKING:
 
 LARGEST = 2**29
 """Entries of a file that are held at once, at most: 2 GB of single precision, 4 GB of double."""
+_SHARE = 1 / 32  # entries to a byte of memory: in double precision they would take a quarter of it
 _PANEL = 500  # variants; discreet bench people --panels
 _MOST_GENOTYPES = 2**26  # decoded at once; counting them where they lie takes no memory
 _ROWS = "Each row was taken to be one person."
 
 
 @np.errstate(all="ignore")  # a warning would speak of the data
-def gathered(data: Any, test: Test, *, person: Any, columns: Any, panel: bool = False) -> People | None:
+def gathered(
+    data: Any, test: Test, *, person: Any, columns: Any, panel: bool = False, stream: bool = False
+) -> People | None:
     """Return everyone's entries and groups. Those in neither group have no entries.
+
+    Where they may `stream`, entries of Parquet files that would take more than a quarter of the memory stay
+    where they are, and are read again whenever they are asked for: `People.values` is then `Streamed`.
 
     None if the test is no comparison of two groups by rows, and if a file has more entries than are held at
     once and the test can do without: how many people and columns there are is public, how many bytes they
@@ -57,7 +64,9 @@ def gathered(data: Any, test: Test, *, person: Any, columns: Any, panel: bool = 
     group = label.astype(np.int8)
     # Where groups are protected, how long this takes must not tell that somebody is in neither.
     some_outside = asked.protect == "everything" or bool(np.any(group < 0))
-    values = _values(blocks, np.where(group < 0, np.float32(np.nan), np.float32(0)) if some_outside else None)
+    mask = np.where(group < 0, np.float32(np.nan), np.float32(0)) if some_outside else None
+    stays = stream and asked.adjust is None and asked.within is None and _stays(blocks)
+    values: Any = Streamed.of(blocks, mask) if stays else _values(blocks, mask)
     people = People(
         table.names,
         _variants(table, asked) if isinstance(table, Cohort) else _questions(table, asked),
@@ -150,6 +159,13 @@ def _read(
     if not test.needs_rows:
         source.hold(table, blocks)  # its own scores may be asked for next
     return table, blocks
+
+
+def _stays(blocks: list[Block]) -> bool:
+    """Say whether entries stay in their file: more of them than are held, and each column read by itself."""
+    entries = sum(block.rows for block in blocks) * _width(blocks[0])
+    lazy = all(getattr(getattr(block.columns, "batch", None), "lazy", False) for block in blocks)
+    return lazy and entries > min(LARGEST, memory() * _SHARE)
 
 
 def _values(blocks: list[Block], mask: NDArray[np.float32] | None = None) -> NDArray[Any]:

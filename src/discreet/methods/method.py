@@ -112,7 +112,7 @@ class Method:
                 return _loaded(self.of_people)(data, asked)
             from discreet.evidence.core.compared import compared  # loaded where it is needed alone
 
-            data = compared(data)
+            data = compared(data.held())
         elif isinstance(data, Pending):
             data = data.finish(None)
         self._refuse(asked, data)

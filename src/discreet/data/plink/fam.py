@@ -62,7 +62,9 @@ def read_fam(path: Path) -> People:
     text, starts = lines(path)
     if not all_have(text, starts, 6):
         raise InputError(f"{path}: every line must have six fields: FID IID father mother sex phenotype")
-    words = b"\n".join(text.split()).decode(errors="backslashreplace").split("\n")  # cut at ASCII blanks alone
+    words = (
+        b"\n".join(text.split()).decode(errors="backslashreplace").split("\n")
+    )  # cut at ASCII blanks alone
     family, person, father, mother, phenotype = (words[field::6] for field in (0, 1, 2, 3, 5))
     ids = list(zip(family, person, strict=True))
     return checked_people(path, ids, _numbers(phenotype), (father, mother))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from threading import local
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import narwhals as nw
 
@@ -92,6 +92,8 @@ class RowGroups(Mapping[str, "NDArray[Any]"]):
     Each is read and counted while it is still in the processor's cache, and people by the million cost no
     more memory than a few columns do.
     """
+
+    lazy: ClassVar[bool] = True
 
     readers: Readers
     groups: list[int]

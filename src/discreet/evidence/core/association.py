@@ -214,7 +214,8 @@ def association(
 ) -> Evidence:
     """Return the evidence of z = C / S for every variant; `unit` is the width of the phenotype's bounds.
 
-    `moments(some)` are the sums of some variants. `survival(square, clip)` bounds the tail of z, up to `clip`, wherever S^2 is at least `square`.
+    `moments(some)` are the sums of some variants. `survival(square, clip)` bounds the tail of z, up to
+    `clip`, wherever S^2 is at least `square`.
     """
     bounds = bounds_of(design, maf_floor, alleles=alleles)
     clip = ceiling_for(ceiling, design.people)
@@ -256,4 +257,6 @@ def allele_effect(share: NDArray[np.float64], design: Design, unit: float = 1.0)
     """Return these covariances as effects, `unit` being the width of the phenotype's bounds."""
     # |C| <= N/2, and one person moves it by at most twice the width of the phenotype.
     most = 4 * float(np.max(design.high - design.low)) / design.people
-    return effect(EFFECT, share, most, np.broadcast_to(np.float64(unit / 2), share.shape), strata=design.slots.size)
+    return effect(
+        EFFECT, share, most, np.broadcast_to(np.float64(unit / 2), share.shape), strata=design.slots.size
+    )

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from discreet.evidence.core.streamed import Streamed
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
@@ -54,7 +56,7 @@ class People:
     protect : {"everything", "columns"}
         Whether a neighbour may be in another group, or who is in which group is public.
     values : array of float, shape (n, columns)
-        NaN where a person has no entry.
+        NaN where a person has no entry. `Streamed`, where they are more than memory should hold.
     group : array of int8, shape (n,)
         0 and 1 for the two groups, -1 for people in neither.
     subgroup : array of int32, shape (n,), or None
@@ -143,7 +145,14 @@ class People:
 
     def only(self, left: NDArray[np.bool_]) -> People:
         """Return the same people with some of the hypotheses, shape (m,)."""
-        return replace(self.asked(left), values=self.values.T[left].T)  # column by column in memory
+        values: Any = self.values
+        some = values.only(left) if isinstance(values, Streamed) else values.T[left].T  # column by column
+        return replace(self.asked(left), values=some)
+
+    def held(self) -> People:
+        """Return the same people with all entries in memory."""
+        values: Any = self.values
+        return replace(self, values=values.held()) if isinstance(values, Streamed) else self
 
     def asked(self, left: NDArray[np.bool_]) -> People:
         """Return the same people asked some of the questions, without entries."""

@@ -31,9 +31,8 @@ from discreet.methods.all.rows import FINE, PARTS, Columns, boxes_of
 from discreet.methods.all.sums import (
     Totals,
     contrast,
-    learners,
     row_lengths,
-    some_rows,
+    sampled,
     sum_lacking,
     whole_numbers,
     with_noise,
@@ -107,8 +106,7 @@ def learn_start(people: People, budget: Budget, groups: Groups | None = None) ->
     groups = learn_groups(people.group, budget.groups) if groups is None else groups
     share = round(groups.share * PARTS) / PARTS
     columns = Columns.of(people)
-    sample = learners(people.rows)
-    values = some_rows(people.values, sample)
+    sample, values = sampled(people.values)
     # Counts move as much by one who leaves as by one who is replaced: half for each of two subgroups.
     where = learn_where(
         values, columns, budget.where / people.seen, people.size * len(values) / max(people.rows, 1)

@@ -23,7 +23,7 @@ from discreet.methods.all.proved.method import ready_proved
 from discreet.methods.all.record import LEAST, Budget, Means, Measured, Noisy, schedule
 from discreet.methods.all.rows import FINE, PARTS, Columns, boxes_of
 from discreet.methods.all.spread import ALIKE, UNLIKE, tilt_of
-from discreet.methods.all.sums import Totals, check_noise, contrast, with_noise
+from discreet.methods.all.sums import Totals, check_noise, contrast, with_noise, with_sample
 from discreet.methods.all.where import where_share
 from discreet.methods.method import Ready, expected, released
 from discreet.privacy.curves import gaussian_budget
@@ -62,7 +62,8 @@ def ready_all(people: People, asked: Parameters) -> Ready:
 
         return ready_adjusted(people, asked)
     if asked.guarantee == "proved":
-        return ready_proved(people, asked)
+        return ready_proved(people.held(), asked)
+    people = with_sample(people)
     rho = gaussian_budget(asked.epsilon, asked.delta)
     columns = people.columns
     signals = expected(asked.expect, len(people)) // people.subgroups

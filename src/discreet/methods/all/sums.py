@@ -11,14 +11,16 @@ from __future__ import annotations
 
 import math
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import reduce
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
 from discreet.block import processors
 from discreet.errors import InputError
+from discreet.evidence.core.streamed import Streamed
 from discreet.kernels import compiled
 from discreet.methods.all import in_numpy
 from discreet.methods.all.in_numpy import PARTS_OF_WINDOW, SIZES
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from discreet.evidence.core.people import People
     from discreet.methods.all.clipping import Balls
     from discreet.methods.all.rows import Columns, Rows, Scaling
 
@@ -114,6 +117,25 @@ def learners(rows: int, wanted: int | None = None) -> NDArray[np.bool_]:
     return entropy.words(rows, np.uint16) < 2**16 * wanted // rows
 
 
+def with_sample(people: People) -> People:
+    """Return the people; of entries in a file, which is read once whole, with the sample that teaches held.
+
+    So that a file that cannot be read to its end is refused before anything is spent.
+    """
+    values: Any = people.values
+    if not isinstance(values, Streamed):
+        return people
+    return replace(people, values=cast("Any", values.sampled(learners(people.rows))))
+
+
+def sampled(values: Entries | Streamed) -> tuple[NDArray[np.bool_], NDArray[Any]]:
+    """Return which people constants are learned from, and their rows."""
+    if isinstance(values, Streamed):
+        return values.chosen, values.some
+    chosen = learners(len(values))
+    return chosen, some_rows(values, chosen)
+
+
 def some_rows(values: NDArray[Any], chosen: NDArray[np.bool_]) -> NDArray[Any]:
     """Return the rows of some people, the entries of a column side by side; shape (chosen, columns)."""
     places = np.flatnonzero(chosen)
@@ -175,7 +197,7 @@ class Totals:
     @classmethod
     def of(
         cls,
-        values: NDArray[Any],
+        values: NDArray[Any] | Streamed,
         group: NDArray[np.int8],
         balls: Balls,
         positive: NDArray[np.bool_],
@@ -186,6 +208,9 @@ class Totals:
         Entries are made whole first, as the rules of a person's group say, shape (2, m, 7); without rules
         they are whole numbers already.
         """
+        if isinstance(values, Streamed):
+            parts = (cls.of(piece, group[who], balls, positive, rules) for who, piece in values.pieces())
+            return reduce(cls.merged, parts)
         n, m = values.shape
         rules = np.zeros((2, 0, 7)) if rules is None else rules
         member, table = np.ascontiguousarray(group), by_column(values)
@@ -205,6 +230,10 @@ class Totals:
             return sums
 
         return cls(*(np.sum(parts, axis=0) for parts in zip(*shared(n, m, work), strict=True)))
+
+    def merged(self, other: Totals) -> Totals:
+        """Return the sums over both."""
+        return Totals(self.rows + other.rows, self.squares + other.squares, self.weights + other.weights)
 
     def __repr__(self) -> str:
         return "Totals(private)"
@@ -257,12 +286,17 @@ def look(what: Look, values: Entries, places: Places, centre: Floats, window: Fl
     return out.T[:-1] if histogram else out.T
 
 
-def sum_lacking(values: Entries, first: Places, group: NDArray[np.int8], norm: float) -> NDArray[np.int64]:
+def sum_lacking(
+    values: Entries | Streamed, first: Places, group: NDArray[np.int8], norm: float
+) -> NDArray[np.int64]:
     """Return who has no entry in the columns `first`, over both groups and over the second; (2, columns).
 
     A person counts FINE in each, and less where more than norm^2 entries are missing: the vector of a
     person's missing entries is no longer than `norm`, in steps of 1/FINE.
     """
+    if isinstance(values, Streamed):
+        parts = [sum_lacking(piece, first, group[who], norm) for who, piece in values.pieces()]
+        return np.sum(parts, axis=0)
     table, member = by_column(values), np.ascontiguousarray(group)
     in_c = values.size and _are_floats(table)
 

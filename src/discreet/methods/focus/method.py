@@ -39,6 +39,7 @@ def ready_focus(people: People, asked: Parameters) -> Ready:
 
     Guarantee: the composition of one Gaussian event for each share, together within (epsilon, delta).
     """
+    people = people.held()
     rho = gaussian_budget(asked.epsilon, asked.delta)
     signals = expected(asked.expect, len(people))
     count = min(len(people), 2 * signals if asked.k is None else asked.k)
