@@ -82,16 +82,17 @@ class Told:
         shapes = {array.shape for array in (indices, *numbers.values())} | {(len(self.effect),)}
         if shapes != {(count,)}:
             raise InputError(f"indices, effect, {', '.join(NUMBERS)} must have {count} entries each")
-        if not (np.diff(indices, prepend=-1) > 0).all():
+        if (count and indices[0] < 0) or not (indices[1:] > indices[:-1]).all():
             raise InputError("indices must ascend, from 0 on")
         if not (numbers["degrees"] > 0).all():
             raise InputError("degrees must be above 0")
-        if not ((numbers["p_value"] >= 0) & (numbers["p_value"] <= 1)).all():
+        p = numbers["p_value"]
+        if count and not (p.min() >= 0 and p.max() <= 1):
             raise InputError("p_value must lie in [0, 1]")
         if (numbers["standard_error"] < 0).any():
             raise InputError("standard_error must be at least 0")
         measured = np.isfinite(numbers["estimate"]) & np.isfinite(numbers["standard_error"])
-        for name in ("estimate", "standard_error"):
+        for name in ("estimate", "standard_error") if not measured.all() else ():
             numbers[name] = np.where(measured, numbers[name], np.nan)
         check.settle(
             self, indices=indices, question=self._questions(count), deviation=self._scales(count), **numbers

@@ -124,9 +124,9 @@ class Streamed:
         self, block: Block, first: int, last: int, places: NDArray[np.intp]
     ) -> Iterator[NDArray[Any]]:
         """Give some columns of a block; whoever is in neither group has no entry."""
-        columns = copy(block.columns)  # which remembers the last one that it read: each thread has its own
+        columns: Any = copy(block.columns)  # it remembers the last one read: each thread has its own
         for place in places.tolist():
-            column = columns[place]
+            column: NDArray[Any] = columns[place]
             if column.shape != (last - first,):
                 raise InputError(UNEVEN)
             yield column if self.mask is None else column + self.mask[first:last]

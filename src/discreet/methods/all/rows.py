@@ -104,11 +104,11 @@ class Scaling:
 
         Those of the columns that are `sought`, or of all; the others are not worked out, and hold anything.
         """
-        m = values.shape[1]
+        m = int(values.shape[1])
         number = np.zeros(m, dtype=np.bool_)
         number[columns.numbers] = True
         share = np.empty((m, len(values)))
-        places = np.arange(m) if sought is None else np.flatnonzero(sought)
+        places: NDArray[np.intp] = np.flatnonzero(np.ones(m) if sought is None else sought)
         for at in np.array_split(places, max(1, places.size * len(values) // _TOGETHER)):
             x = values.T[at].astype(np.float64)
             centre, reach = self.centre[at, None], self.reach[at, None]

@@ -44,6 +44,11 @@ _FINE = 20  # 2**20 steps to one sensitivity: the rounding of a million scores a
 _FAR = 9.0  # deviations of noise beyond which its chance is added
 _CELLS = 1024
 _GRID = 2**20
+_TILE = 2**14  # scores worked on at a time
+_DEEP, _HIGH = (
+    -30.0,
+    700.0,
+)  # normal tails from there on, and powers of e up to there, are floats of full precision
 _WIDE = 52  # scores are at most 2**52 steps: whole numbers of them are exact
 
 
@@ -191,9 +196,10 @@ def _moved(evidence: Evidence, count: int, step: float) -> float:
 def noisy_tail(t: NDArray[np.float64], deviation: float, null: Null) -> NDArray[np.float64]:
     """Return P(X + N >= t), X with the null law and N normal of this deviation: at least that of any null."""
     if null.law == "exponential":
-        # P(N >= t) + e^(-t + s^2/2) P(N <= t - s^2): the second part is where X takes over.
-        over = -t + deviation**2 / 2 + log_ndtr(t / deviation - deviation)
-        return np.minimum(ndtr(-t / deviation) + np.exp(np.minimum(over, 0.0)), 1.0)
+        p = np.empty(t.size)
+        for first in range(0, t.size, _TILE):
+            p[first : first + _TILE] = _exponential(t[first : first + _TILE], deviation)
+        return p
     if null.law == "chi":
         return _convolved(t, deviation, null)
     h = t / math.hypot(1.0, deviation)
@@ -202,6 +208,17 @@ def noisy_tail(t: NDArray[np.float64], deviation: float, null: Null) -> NDArray[
     if null.law == "folded normal":
         return np.clip(2 * joint, 0.0, 1.0)
     return np.clip(joint + 0.5 * ndtr(-t / deviation), 0.0, 1.0)
+
+
+def _exponential(t: NDArray[np.float64], deviation: float) -> NDArray[np.float64]:
+    """Return the same for X with P(X >= x) = e^-x, of some t: they stay in the processor's cache."""
+    # P(N >= t) + e^(-t + s^2/2) P(N <= t - s^2): the second part is where X takes over.
+    h, over = t / deviation, deviation**2 / 2 - t
+    if h.min() - deviation > _DEEP and over.max() < _HIGH:  # both factors are numbers as they are
+        second = np.exp(over) * ndtr(h - deviation)
+    else:
+        second = np.exp(np.minimum(over + log_ndtr(h - deviation), 0.0))
+    return np.minimum(ndtr(-h) + second, 1.0)
 
 
 def _convolved(t: NDArray[np.float64], deviation: float, null: Null) -> NDArray[np.float64]:

@@ -209,8 +209,8 @@ class Totals:
         they are whole numbers already.
         """
         if isinstance(values, Streamed):
-            parts = (cls.of(piece, group[who], balls, positive, rules) for who, piece in values.pieces())
-            return reduce(cls.merged, parts)
+            each = (cls.of(piece, group[who], balls, positive, rules) for who, piece in values.pieces())
+            return reduce(Totals.merged, each)
         n, m = values.shape
         rules = np.zeros((2, 0, 7)) if rules is None else rules
         member, table = np.ascontiguousarray(group), by_column(values)
