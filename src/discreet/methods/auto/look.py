@@ -124,6 +124,7 @@ def ready_looked(data: People | Evidence, asked: Parameters) -> Ready:
     """
     from discreet.methods.auto.method import setting_of  # which imports this file
 
+    data = data.held() if isinstance(data, People) else data
     whole, m = gaussian_budget(asked.epsilon, asked.delta), len(data)
     first = SHARE * whole
     later = replace(asked, epsilon=epsilon_of((1 - SHARE) * whole, asked.delta))
