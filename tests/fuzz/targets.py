@@ -317,6 +317,7 @@ def _tests(made):
         discreet.Allelic: {},
         discreet.Trend: {},
         discreet.Genotypic: {},
+        discreet.Carriers: {},
         discreet.Score: {"bounds": (0, 3)},
     }
     product = {"partner": "y", "method": "product", **bounds, "partner_bounds": (0, 1)}
@@ -330,6 +331,7 @@ def _tests(made):
     for kind, right, data in rows:
         columns = ["a", "b"] if "a" in data else ["r1", "r2"]
         yield Target(f"{kind.__name__}", _measured(kind, data, columns), everything(kind, **right))
+    yield Target("TDT", lambda **a: discreet.measure(made.bed, discreet.TDT(**a)), everything(discreet.TDT))
     right = everything(discreet.PValues, eta=1e-4, nu=1e-10)
     yield Target("PValues", lambda **a: discreet.measure(P, discreet.PValues(**a)), right)
 

@@ -5,11 +5,14 @@ Each runs in a process of its own, because it limits its memory and rings an ala
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+import discreet
 
 pytestmark = pytest.mark.slow
 FOLDER = Path(__file__).parent
@@ -26,6 +29,15 @@ def test_wrong_arguments_are_refused_or_right():
     """Public functions and wrong values: no traceback, no hang, no word of a value."""
     code, told = fuzz("api_fuzzer.py", 2500, 11)
     assert code == 0, told
+
+
+def test_everything_public_is_called(tmp_path, monkeypatch):
+    """Every public name that takes an argument is a target, but for what the library alone makes."""
+    monkeypatch.syspath_prepend(FOLDER)
+    known = importlib.import_module("targets")
+    named = " ".join(target.name for target in known.targets(tmp_path))
+    made = {kind.__name__ for kind in known.RECORDS} | {"DiscreetError", "__version__"}
+    assert [name for name in discreet.__all__ if name not in named and name not in made] == []
 
 
 def test_damaged_files_are_refused_or_read():
@@ -66,7 +78,6 @@ assert api.fault(Target("right", lambda x: x, {{"x": 1}}), {{}}) is None
 
 def test_an_interrupt_passes_through():
     """Ctrl-C in the middle of a foreign object's work is nobody's bad input."""
-    import discreet
 
     class Interrupted:
         def __array__(self, *_, **__):

@@ -397,9 +397,10 @@ class Selector(Form):
 def _estimator(test: Any) -> Any:
     """Return the estimator that asks a test's question by its own parameters, or else by the test."""
     inner = test.test if isinstance(test, Recorder) else test
-    if isinstance(inner, discreet.Compare) and inner.protect == "columns" and inner.bounds is None:
+    plain = inner.protect == "columns" if hasattr(inner, "protect") else True  # as the estimator does it
+    if plain and isinstance(inner, discreet.Compare) and inner.bounds is None:
         return selector.PrivateSelectFdr(alternative=inner.alternative)
-    if isinstance(inner, discreet.TwoGroups) and inner.sd is None and inner.floor is None:
+    if plain and isinstance(inner, discreet.TwoGroups) and inner.sd is None and inner.floor is None:
         return selector.PrivateSelectFdr(bounds=inner.bounds, alternative=inner.alternative)
     if isinstance(inner, discreet.Correlation) and inner.method == "product":
         ends = {"bounds": inner.bounds, "y_bounds": inner.partner_bounds}

@@ -134,7 +134,7 @@ def _gathered(measure: Callable[[Any], Any], test: Any) -> tuple[Any, list[np.nd
         def open_door(*args: Any, **options: Any) -> Any:
             rows = door(*args, **options)
             parts = (rows.values, getattr(rows, "group", None), getattr(rows, "subgroup", None))
-            given.extend(np.array(part) for part in parts if part is not None)
+            given.extend(np.array(part) + 0 for part in parts if part is not None)  # zeros have one sign
             covariates = getattr(rows, "covariates", None)
             given.extend([] if covariates is None else [np.array(covariates.values)])
             return rows
