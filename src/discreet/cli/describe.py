@@ -40,7 +40,13 @@ q = 0.1
 [columns]
 """
 _BOUNDS = """
-# Where numbers lie, if it is known without the data: with bounds means are compared, without them ranks.
+# Where numbers lie, if it is known without the data: without bounds it is learned, for a part of the budget.
+"""
+_ASSUME = """
+# What a plan assumes of columns, from the literature or an earlier study, never from the data; used by
+# `discreet plan --config {plan}` and by a dry run.
+# [assume.columns.{column}]
+# missing = 0.1
 """
 _LISTED = 12  # answers in a comment
 
@@ -94,6 +100,8 @@ def draft(table: Table, said: dict[str, Any], plan: str) -> str:
         f"{_toml(name)} = {_toml(list(bounds[name]))}\n" if name in bounds else f"# {_toml(name)} = [0, 1]\n"
         for name in numbers
     ]
+    first = next((column.name for column in columns if column.name not in apart), "name")
+    lines.append(_ASSUME.format(plan=shlex.quote(plan), column=_toml(first)))
     return "".join(lines)
 
 

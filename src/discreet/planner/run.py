@@ -128,12 +128,15 @@ def plan(
     missing : float, optional
         `Compare` only: the share of entries that are missing. If None, 0.
     rate : float, optional
-        `Compare` with answers only: how frequent the first level of each column is. If None, all levels are
-        equally frequent, and yes is as frequent as no. Nobody gives an answer that is not among the levels.
+        `Compare` with answers only: how frequent the first level of each column is. Of those who did not give
+        it the same part gives the second, and so on, if it is that frequent; else the others are equally
+        frequent. If None, all levels are, and yes is as frequent as no. Nobody gives an answer that is not
+        among the levels, unless `assume` leaves room for it.
     shape : {"normal", "skewed", "heavy-tailed", "uniform", "counts", "mostly-zero"}, optional
-        `Compare` only: how the numbers are spread. It matters where they have no bounds, because ranks are
-        compared there: the same difference in standard deviations moves ranks more where numbers are skewed,
-        as incomes are. If None, normal, and the plan also says what would be found if they were skewed.
+        `Compare` only: how the numbers are spread. It matters because what lies far out is drawn in: the same
+        difference in standard deviations is found more easily where numbers are skewed, as incomes are. A
+        difference in counts is that some people have one more. If None, normal, and the plan also says what
+        would be found if they were skewed.
     centre : float, optional
         `Compare` only: the mean of the numbers in their standard deviations. Where numbers lie is learned
         within the budget if they have no bounds, which is the dearer the further from 0 they are: blood
