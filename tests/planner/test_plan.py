@@ -508,7 +508,8 @@ def test_a_table_with_fewer_columns_stands_for_a_wide_one(monkeypatch):
     """Found and false discoveries are counted for all columns, and few of them are false."""
     monkeypatch.setattr(comparison, "ENTRIES", 100_000)
     monkeypatch.setattr(comparison, "LARGEST", 600_000)
-    asked = {"effects": 0.9, "signals": 90, "methods": ["bh", "auto"], "quick": True, "shape": "normal"}
+    said = {"shape": "normal", "centre": 4, "missing": 0}  # and nothing is tried otherwise
+    asked = {"effects": 0.9, "signals": 90, "methods": ["bh", "auto"], "quick": True, **said}
     wide = discreet.plan(3_000, 900, **asked)
     assert comparison.stand_in(3_000, 900) == (3_000, 200)
     assert wide["bh"].found == pytest.approx(90, abs=1)
