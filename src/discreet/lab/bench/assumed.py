@@ -2,7 +2,10 @@
 
 Rounded figures of the kind that code books, reports on earlier years and common knowledge give: who is asked
 a question and hence how many entries are missing, how common an illness or a drug is, whether a number is a
-measure, a count or an amount, and about where it lies. Nothing here was computed from the tables.
+measure, a count or an amount, and about where it lies. No figure was computed from the tables. But they were
+not written blind: their authors had seen how skewed the numbers are and where they lie, and rates of answers
+to questions with many levels were added where an earlier version was off. Tables that nobody has seen yet
+would be the fairer trial.
 """
 
 from __future__ import annotations
