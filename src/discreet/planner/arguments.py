@@ -115,9 +115,10 @@ def with_signals(columns: tuple[Column, ...], signals: Any) -> tuple[Column, ...
         name: (place, of) for place, column in enumerate(columns) for of, name in enumerate(column.names)
     }
     real: dict[int, list[int]] = {}
-    for name in named:
+    for given in named:
+        name = check.text(given, "a name in signals")
         if name not in places:
-            known = f": no hypothesis of the plan is called {name!r}{perhaps(str(name), places)}"
+            known = f": no hypothesis of the plan is called {name!r}{perhaps(name, places)}"
             raise InputError(
                 f"signals{known if places else ' by name need columns=: say what they are called'}"
             )

@@ -271,7 +271,7 @@ def _without_nulls(x: Any) -> Any:
     if np.ma.isMaskedArray(x):
         return np.ma.filled(x.astype(np.float64), np.nan) if x.dtype.kind in "biuf" else x
     home = type(x).__module__.partition(".")[0]
-    if home == "pandas" and getattr(x.dtype, "kind", "") in tuple("biuf"):
+    if home == "pandas" and getattr(getattr(x, "dtype", None), "kind", "") in tuple("biuf"):
         return check.attempt(lambda: x.to_numpy(dtype=np.float64, na_value=np.nan), _NUMBERS)
     if home in {"polars", "pyarrow"}:
         import polars as pl

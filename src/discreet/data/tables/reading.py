@@ -80,7 +80,13 @@ class Tables(Source):
             return ""
         path = Path(self.data)
         name = path.name.lower()
-        if path.is_dir() or name.endswith((".parquet", ".pq", *TEXT, *EXCEL)):
+        if name.endswith((".parquet", ".pq", *TEXT, *EXCEL)):
+            return ""
+        try:
+            folder = path.is_dir()
+        except (OSError, ValueError):  # no path that can be: said when it is opened
+            return ""
+        if folder:
             return ""
         from discreet.data.tables import arrow_data, labelled
         from discreet.data.tables.readers import package_of, reader_of
