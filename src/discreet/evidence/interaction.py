@@ -180,7 +180,9 @@ class Interaction(Grouped):
         largest = min(_MOST, clip * deviation / weight.most)
         influence = weight.pull * (1 + protected + largest) / deviation
         term = weight.pull / deviation
-        survival = tails.normal if self.tail == "normal" else tails.bounded_sum(weight.people, term, clip)
+        survival = (
+            tails.normal if self.tail == "normal" else tails.bounded_sum(weight.people, term, clip, both=True)
+        )
         steps = score_map(survival, influence, clip)
         contrast, fewest = contrasts(sums.total / FINE, sums.present)
         z = weight(sums.present) * np.clip(contrast, -largest, largest) / deviation

@@ -91,9 +91,9 @@ class SignedRank(Test):
         """Return an empty accumulator for the columns called `names`."""
         return Rows(tuple(names), self.labels, self._conclude)
 
-    def survival(self, _: int) -> tails.Survival:
-        """Return the bound on the tail of z."""
-        return tails.normal if self.tail == "normal" else tails.normal_cubed
+    def survival(self, n: int) -> tails.Survival:
+        """Return the bound on the tail of z for n people."""
+        return tails.normal if self.tail == "normal" else tails.signs(n / _deviation(n))
 
     def expected_z(self, effect: NDArray[np.float64], people: Invented) -> NDArray[np.float64]:
         """Return the mean z scores of normal columns with these effects."""

@@ -152,7 +152,9 @@ def _known(test: Means, strata: Strata, contrast: Floats, clip: float) -> tuple[
     deviation = (test.sd or 0.5) * float(np.sqrt(strata.weight))
     influence = strata.pull / deviation
     term = min(strata.pull, 1.0) / deviation
-    survival = tails.normal if test.tail == "normal" else tails.bounded_sum(strata.everyone, term, clip)
+    survival = (
+        tails.normal if test.tail == "normal" else tails.bounded_sum(strata.everyone, term, clip, both=True)
+    )
     steps = score_map(survival, influence, clip)
     return steps(toward(contrast / deviation, test.alternative)), steps.top, steps.move(influence)
 

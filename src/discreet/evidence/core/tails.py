@@ -29,6 +29,7 @@ _DISTANCES = np.array([0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0, 5.6, 8.0, 11.0])
 # Standard deviations, as shares of the one divided by, between which the normal approximation is bounded.
 _DEVIATIONS = (*(0.9**k for k in range(20)), 0.0)
 _BERRY_ESSEEN = 0.56  # for terms that differ: Shevtsova 2010
+_SIGNS = 0.25 / float(scipy.special.ndtr(-np.sqrt(2.0)))  # 3.18, and no smaller will do
 _OUTWARD = 1.0 + 1e-5  # covers the rounding of log-gamma in the mass functions
 
 
@@ -59,16 +60,31 @@ def bernoulli_sum(n: int, rate: float, top: float) -> Survival:
     return _lattice_bound(_binomial(n, rate), n, n * rate, step, top, 1)
 
 
-def bounded_sum(n: int, bound: float, top: float) -> Survival:
+def bounded_sum(n: int, bound: float, top: float, *, both: bool = False) -> Survival:
     """Bound the tail of a sum of n independent mean-zero terms, each at most `bound`, total variance 1.
 
     Power 2 with Y the sum of n equal two-point variables: `bound` or -1/(n*bound) (Bentkus 2004, Theorem
-    1.1).
+    1.1). `both`: no term is below -bound either; near the middle Berry and Esseen's bound is smaller.
     """
     variance = 1.0 / n
     rate = variance / (variance + bound * bound)
     step = bound + variance / bound
-    return _lattice_bound(_binomial(n, rate), n, n * rate, step, top, 2)
+    squares = _lattice_bound(_binomial(n, rate), n, n * rate, step, top, 2)
+    return (lambda t: np.minimum(squares(t), _near_normal(t, bound))) if both else squares
+
+
+def signs(bound: float) -> Survival:
+    """Bound the tail of a sum of weighted fair signs: no weight above `bound`, squares add up to at most 1.
+
+    The least of three: power 3 with Y normal; a multiple of the normal tail (Bentkus and Dzindzalieta 2015,
+    Theorem 1); and near the middle Berry and Esseen's.
+    """
+
+    def survival(t: NDArray[np.float64]) -> NDArray[np.float64]:
+        multiple = _SIGNS * np.asarray(scipy.special.ndtr(-t), dtype=np.float64)
+        return np.minimum(np.minimum(normal_cubed(t), multiple * _OUTWARD), _near_normal(t, bound))
+
+    return survival
 
 
 def any_bounded_sum(bound: float, top: float) -> Survival:
