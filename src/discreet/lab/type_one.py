@@ -82,8 +82,8 @@ def all_cases() -> list[tuple[NullCase, float | None, float | None]]:
 
 def run(columns: int = COLUMNS, seed: int = 1) -> Iterator[Row]:
     """Yield one row for each case; columns are independent nulls, weighed (`Tilts`)."""
-    rng = np.random.default_rng(seed)
-    for case, share, rate in all_cases():
+    for place, (case, share, rate) in enumerate(all_cases()):
+        rng = np.random.default_rng([seed, place])
         score, weight, basis = weighted_scores(case, min(columns, case.most), rng)
         passed = score >= -ndtri(np.array(ALPHAS) / case.sides)[:, None]
         hits = weight * passed
