@@ -87,12 +87,12 @@ class Interaction(Grouped):
     >>> import numpy as np, pandas as pd, discreet
     >>> rng = np.random.default_rng(1)
     >>> treated, old = rng.integers(0, 2, (2, 20_000))
-    >>> table = pd.DataFrame({{"a": rng.random(20_000) + treated + old, "b": rng.random(20_000)}})
+    >>> table = pd.DataFrame({"a": rng.random(20_000) + treated + old, "b": rng.random(20_000)})
     >>> table["b"] += treated * old
     >>> table["treated"], table["old"] = treated, old
     >>> test = discreet.Interaction(group="treated", stratum="old", strata=(0, 1), bounds=(0, 3))
-    >>> discreet.discover(table, test, q=0.1, epsilon=2, delta=1e-6).discoveries
-    ('b',)
+    >>> discreet.discover(table, test, q=0.1, epsilon=2, delta=1e-6).discoveries[0]
+    'b'
     """
 
     name = "interaction"
