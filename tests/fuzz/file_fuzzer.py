@@ -194,6 +194,10 @@ def _labelled(write):
     return lambda path: getattr(pyreadstat, f"write_{write}")(_frame(), path, **labels)
 
 
+def _zsav(path):
+    pyreadstat.write_sav(_frame(), path, compress=True)
+
+
 def _read_dictionary(path):
     said = discreet.Dictionary.read(path)
     said.labels, said.bounds, said.digest()
@@ -305,6 +309,7 @@ KINDS = {
     "sav": Kind([".sav"], _labelled("sav"), _labelled_table),
     "dta": Kind([".dta"], _labelled("dta"), _labelled_table),
     "xpt": Kind([".xpt"], lambda path: pyreadstat.write_xport(_frame(), path), _labelled_table),
+    "zsav": Kind([".zsav"], _zsav, _labelled_table),
     "feather": Kind([".feather"], lambda path: _frame().to_feather(path), _table),
     "dictionary": Kind([".csv"], _codebook, _read_dictionary),
     "schema": Kind([".json"], _schema, _read_dictionary),
