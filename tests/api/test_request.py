@@ -63,6 +63,16 @@ def test_the_same_request_returns_the_stored_release(ledger, people):
         discreet.discover(people, discreet.Proportion(null=0.4), **asked)
 
 
+@pytest.mark.parametrize("result", ['"a word"', "[1]", "{}", "null"])
+def test_results_that_are_no_releases_are_passed_over(ledger, result):
+    """Whoever pays by hand stores any JSON text; asked for by its id, it is refused in words."""
+    ledger.pay("people", [discreet.ZCDP(1e-6)], "replace", {}, lambda *_: result, "own")
+    with pytest.raises(InputError, match="no release of 'people'"):
+        discreet.stored(ledger, "people")
+    with pytest.raises(InputError, match="question of your own"):
+        discreet.stored(ledger, "people", "own")
+
+
 def test_an_empty_stored_release_is_still_a_release(ledger):
     """A release without discoveries is not drawn a second time."""
     evidence = discreet.Evidence.from_z(np.zeros(20), sensitivity=1.0, adjacency="replace")
