@@ -44,7 +44,7 @@ def discover(
     data: Path | None = typer.Argument(
         None,
         help="A table with a row for each person: CSV, TSV (also .gz), Excel, SPSS, Stata, SAS, Arrow, "
-        "Parquet or a folder of Parquet files. Or genotypes: .bed, .pgen.",
+        "Parquet or a folder of Parquet files. Or genotypes: .bed, .pgen, .vcf, .bcf, .bgen.",
     ),
     **given: Any,
 ) -> None:
