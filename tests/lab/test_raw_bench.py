@@ -15,7 +15,7 @@ from budget import assert_mean_at_most, must_fail
 from discreet.cli.app import app
 from discreet.errors import InputError
 from discreet.evidence.core.people import People, Question
-from discreet.lab.bench import calibration, few, kinds, raw, surveys, tables
+from discreet.lab.bench import calibration, few, kinds, lifelike, raw, surveys, tables
 from discreet.lab.bench import mixed as mixed_table
 from discreet.lab.bench.contenders import CONTENDERS
 from discreet.lab.bench.moments import moments, not_private
@@ -321,3 +321,22 @@ def test_calibration_says_what_is_off():
     assert "NOT MET: 1 of 2" in calibration.in_words([good, bad], 8)
     assert "+0.25" in calibration.in_words([good, bad], 8)
     assert len(calibration.SETTINGS) == 30
+
+
+def test_what_is_assumed_of_public_tables_is_of_their_columns():
+    """Every column that something is assumed of is one of the table, and has as many answers as rates."""
+    for survey, assumed in lifelike.PUBLISHED.items():
+        columns = surveys.SURVEYS[survey].columns
+        assert set(assumed) <= set(columns)
+        for name, said in assumed.items():
+            rates = said.get("rate")
+            assert not isinstance(rates, tuple) or len(rates) == len(columns[name])
+
+
+def test_a_register_is_planned_by_an_earlier_year():
+    """The planner is told round figures of other people, and names the columns that differ."""
+    said = lifelike.INVENTED[0].stated()
+    assert len(said["signals"]) == lifelike.INVENTED[0].signals
+    assert set(said["assume"]) == {column.name for column in said["columns"]}
+    missing = [own["missing"] for own in said["assume"].values()]
+    assert all(round(10 * share) == pytest.approx(10 * share) for share in missing)

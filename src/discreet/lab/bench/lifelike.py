@@ -56,7 +56,7 @@ class Setting:
         """
         questions = self.invented(np.random.default_rng(0)).questions
         columns = tuple(_declared(question) for question in questions)
-        said = _earlier_year(self.m) if self.source == "register" else _PUBLISHED[self.source]
+        said = _earlier_year(self.m) if self.source == "register" else PUBLISHED[self.source]
         return {
             "columns": columns,
             "assume": {column.name: said[column.name] for column in columns if column.name in said},
@@ -97,7 +97,8 @@ INVENTED = (
 )
 """Of a register, which anyone can make."""
 _BRFSS, _HOSPITALS, _NHANES = SURVEYS
-_PUBLISHED = {_BRFSS: BRFSS, _HOSPITALS: HOSPITALS, _NHANES: NHANES}
+PUBLISHED = {_BRFSS: BRFSS, _HOSPITALS: HOSPITALS, _NHANES: NHANES}
+"""What may be assumed of the columns of each public table."""
 PUBLIC = (
     Setting(2_000, 0.25, 8, _BRFSS),
     Setting(10_000, 0.07, 8, _BRFSS),
