@@ -27,12 +27,14 @@ OF_TABLES: tuple[str, ...] = ("bh", "auto", "all", "proved", "focus", "aware", "
 """The methods that a comparison of two groups can be planned with."""
 OF_ADJUSTED: tuple[str, ...] = ("bh", "auto", "all")
 """Those of an adjusted comparison."""
-OF_SCORES: tuple[str, ...] = ("bh", "auto", "all", "aware", "calibrated", "mirror", "peel", "oneshot")
+OF_SCORES: tuple[str, ...] = (
+    "bh", "auto", "all", "focus", "aware", "calibrated", "mirror", "peel", "oneshot",
+)  # fmt: skip
 """The methods that tests with scores can be planned with."""
 _SHOWN: dict[tuple[str, ...], tuple[str, ...]] = {
     OF_TABLES: ("bh", "auto", "proved", "aware"),
     OF_ADJUSTED: ("bh", "auto"),
-    OF_SCORES: OF_SCORES,
+    OF_SCORES: tuple(name for name in OF_SCORES if name != "focus"),
 }
 _HALF = 0.5
 _LARGEST = 1e6  # an effect, in standard deviations

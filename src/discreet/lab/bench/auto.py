@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 NAMES = ("auto", "all", "focus", "aware")
 _BEHIND = 0.05  # of power, by which the choice may be behind the best of them
 _FEWEST, _MOST = 2, 40  # studies of a table
+_SMALL, _MORE = 500, 4  # up to so many scores, so many times the studies
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,8 @@ def run(
     """Return what each method finds; tables stand on about five times as many signals as `studies`."""
     rows: list[Row] = []
     for scored in scores:
-        rows.append(Row(str(scored), studies, {name: scored.rates(name, studies) for name in NAMES}))
+        count = studies * (_MORE if scored.m <= _SMALL else 1)
+        rows.append(Row(str(scored), count, {name: scored.rates(name, count) for name in NAMES}))
         tick(1)
     for cell in tables:
         count = min(max(_FEWEST, -(-5 * studies // cell.signals)), _MOST)

@@ -52,6 +52,7 @@ _BLUNT = 0.78  # beyond this share of people with one entry the scores of a colu
 _RARER = 0.15  # those of declared answers stay sharp for so much more
 _BETWEEN = 1.4  # times the largest rank that stands out: about the number that does
 _MEASURED = 2  # times that rank are measured afresh
+_STAGED = 0.7  # about the noise after stages that drop scores, over that of telling all at once
 _GRID = 512
 _BLUNTLY = (
     f"a first look, for {SHARE:.0%} of the budget, saw columns in which most people have the same entry: "
@@ -73,7 +74,7 @@ def levels_for(ranks: NDArray[np.int64], m: int, null: Null, q: float, noise: fl
     """
     levels: list[float] = []
     for rank in ranks.tolist():
-        deviation = math.sqrt(noise * min(1.0, _MEASURED * rank / m))
+        deviation = _STAGED * math.sqrt(noise * min(1.0, _MEASURED * rank / m))
         at = np.linspace(0.0, null.ceiling + 9 * deviation, _GRID)
         p = noisy_tail(at, deviation, null)
         levels.append(float(at[min(int(np.count_nonzero(p > q * rank / m)), _GRID - 1)]))
