@@ -9,7 +9,15 @@ import numpy as np
 from scipy.special import stdtr
 
 from discreet.methods.all.rows import FINE
-from discreet.methods.all.spread import excess_of, spread_of, tilt_of, weights_of
+from discreet.methods.all.spread import (
+    drift_of,
+    excess_of,
+    kept_of,
+    rate_of,
+    spread_of,
+    tilt_of,
+    weights_of,
+)
 from discreet.report.parts import Told, Values
 
 if TYPE_CHECKING:
@@ -26,8 +34,11 @@ if TYPE_CHECKING:
 RATES = "difference of rates"
 MEANS = "difference of means"
 OF_ZEROS_AND_ONES = ": of rates, if all are 0 or 1"
+ZEROS_AND_ONES = "difference of rates, if all are 0 or 1"
 SIGNS = "difference of shares above 0, less those below"
 _LEAST = 1.0  # degrees of freedom
+_CUT = 0.15  # about by how much the shares of both groups' numbers that are cut differ
+_ROUGH = 0.3  # of it, what clipping takes from answers in one group more than in the other may be off
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,8 +116,9 @@ def results(
     n = known.groups.people
     present = np.minimum(np.maximum(known.means.present, 1.0), n)
     weight, shift = known.weight, rows.shift / FINE
-    tilt, weights = tilt_of(known, measured.weights), weights_of(known, measured.weights, 0)
-    group_weights = known.group_weights(tilt)
+    of_answers = kept_of(known, measured)
+    weights, kept = of_answers.weights, np.where(rows.positive, of_answers.given, weight)
+    group_weights = known.group_weights(tilt_of(known, measured.weights))
     lacking, lever, also = known.contrast_of_centres(group_weights)
     # Answers were added up from 0, not from their centre; what their weights came to is taken off.
     sums = measured.sums.sums - shift * weight * n + also
@@ -116,36 +128,45 @@ def results(
     part = np.clip(f + known.uneven / present, 0.5 * known.share, 0.5 + 0.5 * known.share)
     there = ((1 - part) * present, part * present)
     apart = _apart(known, contrasts - lacking, mean, noise)
-    spread = spread_of(known, measured, group_weights, there, mean, doubt, apart)
-    kept = _kept(measured, known, weight)
-    first, second = (np.where(rows.positive, kept, left) for left in group_weights)
+    # Rather too much than too little is taken to be left of answers, for their variance grows with it.
+    left = np.minimum(kept * (1 + of_answers.error), weight)
+    spread = spread_of(known, measured, group_weights, there, mean, doubt, apart, left)
+    first, second = (
+        np.where(rows.positive, *left) for left in zip(of_answers.of_given, group_weights, strict=True)
+    )
     excess = excess_of(there, (first, second), f)
+    # What is left of answers that were given is not what is left of people: less where more are given.
+    tilted_answers = shift * weight * (excess - excess_of(there, of_answers.of_people, f))
+    contrasts = contrasts - tilted_answers
     cut = excess_of(there, (first * spread.inside[0], second * spread.inside[1]), f)
     # The part of it that numbers beyond their range add, drawn toward 0 by what is not known of it.
-    beyond = np.square((cut - excess) / (f * (1 - f) * present))
-    cut = excess + (cut - excess) * np.maximum(1 - spread.vague**2 / np.maximum(beyond, 1e-30), 0.0)
+    trust = 1 / (1 + np.square(spread.vague / _CUT))
+    cut = excess + trust * (cut - excess)
+    beyond = trust * np.square(f * (1 - f) * present * spread.vague)
     unknown = known.uneven_variance
     tilted = np.where(rows.positive, 0.0, weights_of(known, measured.weights, 1).variance / weight**2)
     extra = (
-        mean**2 * (unknown + tilted)
+        mean**2 * (unknown + tilted + beyond)
         + lever**2 * unknown
-        + doubt**2 * (np.maximum(excess**2, cut**2) + unknown + tilted)
+        + doubt**2 * (np.maximum(excess**2, cut**2) + unknown + tilted + beyond)
         + shift**2 * weights.variance
-        + (mean**2 + doubt**2) * np.square(f * (1 - f) * present) * spread.unseen**2
+        + np.square(_ROUGH * tilted_answers)
+        + np.where(rows.positive, 0.0, np.square(f * (1 - f) * present * weight * drift_of(known)))
     )
     # Centres are compared: where more of one group's numbers are cut, its mean is less far from 0.
     contrast = contrasts - mean * cut
     variance = spread.variance(f + cut / present) + noise + extra
     degrees = np.maximum(2 * (variance / spread.unsure) ** 2, _LEAST)
     z, p = tested(rows.sign * contrast / np.sqrt(variance), degrees, alternative)
-    worth = units(known.scaling, known.columns)[0] / rows.scale
+    worth = units(known.scaling, known.columns, rows)[0] / rows.scale
     unit = worth * (1 / (there[0] * first) + 1 / (there[1] * second))
     estimate = rows.sign * (contrasts - mean * excess) * unit
-    truly = _under_the_truth(rows, weight, mean, contrast, part, present)
+    truly = _under_the_truth(rows, rate_of(known, mean, kept), kept, contrast, part, present)
     sampling = spread.variance(f + excess / present) * truly
     # What is not known of how many are present, and in which group; of what clipping leaves.
     unsure = np.sqrt(unknown) * np.abs(1 / there[0] - 1 / there[1])
     off_by = np.hypot(np.hypot(known.means.doubt / present, unsure), (1 / kept - 1) / 2)
+    off_by = np.hypot(off_by, np.where(rows.positive, of_answers.error, 0.0))
     error = np.hypot(np.sqrt(sampling + noise + extra) * unit, np.abs(estimate) * off_by)
     deviation = np.sqrt((spread.squares[0] + spread.squares[1]) / present) * worth / kept
     return Results(z, degrees, p, estimate, error, np.sqrt(noise) * unit, deviation, contrast, variance)
@@ -159,37 +180,17 @@ def _apart(known: Learned, contrasts: Floats, mean: Floats, noise: Floats) -> Fl
 
 
 def _under_the_truth(
-    rows: Rows,
-    weight: NDArray[np.float64],
-    mean: NDArray[np.float64],
-    contrast: NDArray[np.float64],
-    part: NDArray[np.float64],
-    present: NDArray[np.float64],
-) -> NDArray[np.float64]:
+    rows: Rows, rate: Floats, kept: Floats, contrast: Floats, part: Floats, present: Floats
+) -> Floats:
     """Return the variance of an answer's contrast over what it is where groups do not differ; 1 for numbers.
 
     It is ((1-h) s1 + h s0)/s, s1 and s0 the variances of the groups, s that of everybody.
     """
-    step = rows.scale * weight
-    rate = np.clip(rows.centre + mean / step, 1e-4, 1 - 1e-4)
-    apart = contrast / (part * (1 - part) * present * step)
+    rate = np.clip(rate, 1e-4, 1 - 1e-4)
+    apart = contrast / (part * (1 - part) * present * rows.scale * kept)
     second, first = (np.clip(rate + by * apart, 1e-4, 1 - 1e-4) for by in (1 - part, -part))
     ratio = ((1 - part) * second * (1 - second) + part * first * (1 - first)) / (rate * (1 - rate))
     return np.where(rows.answers, ratio, 1.0)
-
-
-def _kept(measured: Measured, known: Learned, weight: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return about what clipping leaves of an entry: of answers by what their sums came to, all together.
-
-    Estimates allow for a weight that is off by half of what clipping takes: it may take more in one group.
-    """
-    rows = known.rows
-    if not rows.positive.any():
-        return weight
-    rate = np.where(rows.turned, 1 - known.means.mean, known.means.mean)
-    whole = float(np.sum((rate * rows.scale)[rows.positive])) * known.groups.people
-    share = np.clip(float(np.sum(measured.sums.sums[rows.positive])) / max(whole, 1e-9), 0.3, 1.0)
-    return np.where(rows.positive, np.minimum(share, weight), weight)
 
 
 def tested(z: Floats, degrees: Floats, alternative: Alternative) -> tuple[Floats, Floats]:
@@ -224,8 +225,11 @@ def units(
         names[place] = MEANS if whole else f"{MEANS}, cut to {ends}"
     for place in columns.free.tolist():
         names[place] = f"{MEANS}, cut to {low[place]:.4g} to {high[place]:.4g}"
-        if zero_to_one[place]:
+        if zero_to_one[place] and low[place] <= 0 and high[place] >= 1:
             names[place] += OF_ZEROS_AND_ONES
+        elif zero_to_one[place]:  # rows let less through: of two values, a share of their distance
+            names[place] = ZEROS_AND_ONES
+            unit[place] /= max(min(high[place], 1.0) - max(low[place], 0.0), 1e-9)
         if signs[place]:
             unit[place], names[place] = 2.0, SIGNS
     return unit, tuple(names)

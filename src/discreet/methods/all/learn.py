@@ -28,6 +28,7 @@ from discreet.methods.all.clipping import (
 )
 from discreet.methods.all.record import Groups, Learned, Means, Missing, uneven_labels
 from discreet.methods.all.rows import FINE, PARTS, Columns, boxes_of
+from discreet.methods.all.spread import CLEAR, alike, usual_unevenness
 from discreet.methods.all.sums import (
     Totals,
     contrast,
@@ -47,14 +48,10 @@ if TYPE_CHECKING:
     from discreet.methods.all.record import Budget, Noisy
     from discreet.methods.all.rows import Box, Rows, Scaling
 
-_CLEAR = 3.0  # deviations
 _OFF = 0.3  # how far off the mean of a column the centre of its numbers may be, in deviations
 _CUT = 0.5  # of the numbers are cut, at most: by so much less a mean moves with its centre
 _MISSING = 0.1  # of the budget, at most, for who is missing
 _NEAR = 0.085  # about how far from 0 the mean of a column may be when contrasts are taken, in deviations
-# About how uneven: both groups' rates of missing entries differ by this share of the mean rate, and by more
-# if one group is small and some are clearly missing, for all may be missing there.
-_UNEVEN = 1.0
 _WIDTHS = (0.03, 0.18)  # of bins of rows' lengths, as shares of these, at least and at most
 _HELD = 2.5  # deviations of noise: the share of the people that the widest laws have in a bin, over its width
 _RANGE = 50.0  # the longest length that is told apart, over the shortest
@@ -134,10 +131,14 @@ def learn_start(people: People, budget: Budget, groups: Groups | None = None) ->
 
 
 def missing_norm(people: People, groups: Groups, means: Means) -> float:
-    """Return the norm that vectors of missing answers are clipped to: a few more than usual."""
+    """Return the norm that vectors of missing answers are clipped to: nobody's, as a rule.
+
+    All of them may be missing in the smaller group, and what is clipped there would seem not to be missing.
+    """
     first = [asked.places.start for asked in people.questions]
     rate = np.maximum(1 - means.present[first] / groups.people, 0.0)
-    return min(math.sqrt(len(first)), math.sqrt(1 + 2 * float(rate.sum())))
+    usual = float(rate.sum()) / min(groups.share, 1 - groups.share)
+    return min(math.sqrt(len(first)), math.sqrt(1 + 2 * usual))
 
 
 def missing_share(norm: float, groups: Groups, means: Means, share: float, rho: float) -> float:
@@ -148,15 +149,8 @@ def missing_share(norm: float, groups: Groups, means: Means, share: float, rho: 
     """
     long = math.sqrt(1 + float(np.sum(np.minimum(means.present / groups.people, 1.0))))
     best = _NEAR * norm / (math.sqrt(2) * long)
-    unknown = _NEAR**2 * float(np.mean(_usual(groups, means, share) ** 2)) * 2 * rho
+    unknown = _NEAR**2 * float(np.mean(usual_unevenness(groups, means, share) ** 2)) * 2 * rho
     return best if unknown / (2 * max(share, 1 - share) * long) ** 2 > 2 * best else 0.0
-
-
-def _usual(groups: Groups, means: Means, share: float) -> NDArray[np.float64]:
-    """Return about how large sum (y - f) over the missing is; at least as many are missing as noise hides."""
-    lacking = np.clip(groups.people - means.present, means.doubt, groups.people)
-    clearly = np.maximum(groups.people - means.present - means.doubt, 0.0)
-    return _UNEVEN * np.maximum(lacking * share * (1 - share), clearly * max(share, 1 - share) / 2)
 
 
 def learn_missing(
@@ -174,21 +168,9 @@ def learn_missing(
     total = sum_lacking(people.values, first, people.group, norm)
     moved = PARTS * FINE * norm * max(math.sqrt(2) * larger, float(protected))
     uneven = with_noise(contrast(total, share), moved, rho, 1 / (PARTS * FINE))
-    usual = _usual(groups, means, share)
-    sums, deviation = uneven.sums[columns.question], float(uneven.deviation)
-    clear = np.abs(sums) > _CLEAR * deviation
-    return Missing(uneven, clear, *shrunk(sums, deviation, np.where(clear, np.inf, usual)))
-
-
-def shrunk(
-    sums: NDArray[np.float64], deviation: float, usual: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return what is to be expected of sums whose size is `usual`, told with noise; and the variance of it.
-
-    An infinite size takes them as they were told.
-    """
-    trust = 1 / (1 + (deviation / np.maximum(usual, 1e-9)) ** 2)
-    return trust * sums, trust * deviation**2
+    clear, at = np.abs(uneven.sums) > CLEAR * float(uneven.deviation), columns.question
+    excess, variance = alike(uneven, usual_unevenness(groups, means, share)[first])
+    return Missing(uneven, clear[at], excess[at], variance[at])
 
 
 def shares_present(

@@ -1,4 +1,4 @@
-"""How entries spread in each group, and what clipping leaves of them there: from what was told alone.
+"""How entries spread in each group, who lacks them, and what clipping leaves: from what was told alone.
 
 Groups that have the same centre need not have the same spread. Then the variance of a contrast is not that of
 everybody's entries; longer rows are clipped more; and more numbers of the wider group are cut, so that a
@@ -11,35 +11,77 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import log_ndtr, ndtr
 
 from discreet.methods.all.rows import FINE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from discreet.methods.all.record import Learned, Measured, Noisy
+    from discreet.methods.all.record import Groups, Learned, Means, Measured, Noisy
     from discreet.methods.all.rows import Rows
 
     Floats = NDArray[np.float64]
     Pair = tuple[Floats, Floats]
+    Shares = tuple[Floats | float, Floats | float]
 
+CLEAR = 3.0
+"""Deviations."""
 ALIKE = 0.5
 """Variances of numbers differ from what rows' lengths say of them by about this share."""
+_DIFFERENT = 2.0  # likewise, at most
 UNLIKE = 0.7
 """And those of the groups in one column from each other by about this."""
 _COMMON = 0.7  # and those of one group in all columns from what is usual, by about this
+_ONE_SIDED = 0.7  # of what there would be if all were missing in one group
+_TOGETHER = 0.75  # of the variance of how uneven it is, columns have in common
+_LONGER = 0.2  # rows that are clipped are longer where more is given, by about this power of it
+_CROWDED = 0.2  # of what clipping takes from given answers it takes from people, at least
+# Of the mean difference of all columns between the groups, what rows' centres do not take off: of those that
+# are not clear, in deviations; and of those that are, a share, since numbers that are cut are lopsided there.
+_UNCLEAR, _UNTAKEN = 0.07, 0.22
 _UNSEEN = 1 / 3  # of what clipping takes, it may take from one group more than from the other
 _LEAST = 0.1  # of what is usual, no variance is taken to be smaller
 _FEWEST = (
     0.6  # of the numbers are taken to be inside of their range, at least: others have few values, or two
 )
-_DIFFER = 0.1  # about how far the groups' shares of numbers inside may be from each other
-_STEEP = 0.5  # about the change of that share by the logarithm of the mean square
 _DEVIATIONS = np.linspace(0.05, 3.0, 200)  # of normal numbers, in half ranges
 _CUT = 2 * ndtr(-1 / _DEVIATIONS)
 _DENSITY = np.exp(-0.5 / _DEVIATIONS**2) / np.sqrt(2 * np.pi)
 _SQUARES = _DEVIATIONS**2 * (1 - _CUT - 2 * _DENSITY / _DEVIATIONS) + _CUT  # their mean, cut to +-1
+
+
+def usual_unevenness(groups: Groups, means: Means, share: float) -> Floats:
+    """Return about how large sum (y - f) over the missing is, by how many are missing in each column.
+
+    How many that is, is drawn toward the mean of all columns as far as noise makes them differ. The groups'
+    rates differ by about their mean, and by more if one group is small and some are clearly missing, for all
+    may be missing there.
+    """
+    gone, noise = groups.people - means.present, means.doubt**2
+    between = max(float(np.var(gone) - np.mean(noise)), 0.0)
+    trust = between / (between + noise)
+    lacking = np.mean(gone) + trust * (gone - np.mean(gone))
+    doubt = np.sqrt(trust**2 * noise + np.mean(noise) / gone.size + 2 * groups.deviation**2)
+    least = np.clip(lacking - doubt, 0.0, groups.people)
+    lacking = np.clip(lacking, doubt, groups.people)
+    return np.maximum(lacking * share * (1 - share), _ONE_SIDED * least * max(share, 1 - share))
+
+
+def alike(told: Noisy, usual: Floats) -> Pair:
+    """Return what is to be expected of sums of about this size, told with noise; and the variance of it.
+
+    Columns go together: what is missing more in one group is so in most, so that all of them teach something
+    of each. A sum that is clearly none of these is taken as it was told.
+    """
+    noise = float(told.deviation) ** 2
+    size, own = np.sqrt(_TOGETHER) * usual, (1 - _TOGETHER) * np.maximum(usual, 1e-9) ** 2
+    known = 1 + float(np.sum(size**2 / (own + noise)))
+    common = size * float(np.sum(size * told.sums / (own + noise))) / known
+    other = np.square(told.sums - common) > CLEAR**2 * (own + noise)
+    trust = np.where(other, 1.0, own / (own + noise))
+    variance = trust * noise + ((1 - trust) * size) ** 2 / known
+    return common + trust * (told.sums - common), variance
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,18 +92,19 @@ class Weights:
     variance: float
 
 
-def weights_of(known: Learned, told: Noisy, part: int) -> Weights:
+def weights_of(known: Learned, told: Noisy, part: int, given: float = 1.0) -> Weights:
     """Return sum (y - f) w of answers that are never negative, part 0, or of the other columns, part 1.
 
     Before it is measured it is known from the sizes of the groups, but for what clipping takes from one group
     more than from the other: taken to be a third of what it takes in all, of rows more if one group is small,
     since all may be taken from it. Both are put together by inverse variance. The error is the same for all
-    columns, so it must be small.
+    columns, so it must be small. `given` is what is left of answers that are given: few people give most.
     """
     groups, share = known.groups, known.share
     weight = known.norms[part].mean_weight((known.balls.positive, known.balls.signed)[part])
     expected = (groups.second - share * groups.people) * weight
-    unseen = _UNSEEN * (1 - weight) * groups.people * share * (1 - share)
+    taken = max(1 - weight, _CROWDED * (1 - given))
+    unseen = _UNSEEN * taken * groups.people * share * (1 - share)
     unseen *= 1 / (2 * min(share, 1 - share)) if part else 1.0
     before = 0.5 * (groups.deviation * weight) ** 2 + unseen**2
     noise = float(np.broadcast_to(told.deviation, told.sums.shape)[part])
@@ -77,7 +120,87 @@ def tilt_of(known: Learned, told: Noisy) -> float:
     return float(np.clip(-excess / lost, -1 / (1 - known.share), 1 / known.share))
 
 
-def excess_of(there: Pair, left: Pair, share: Floats) -> Floats:
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What clipping leaves of answers without negative entries.
+
+    Of those that are given in all, with the relative error of that; of people's rows in each group, and of
+    what is given there; and sum (y - f) w.
+    """
+
+    given: float
+    error: float
+    of_people: tuple[float, float]
+    of_given: tuple[float, float]
+    weights: Weights
+
+
+def kept_of(known: Learned, measured: Measured) -> Kept:
+    """Return what clipping leaves of answers, from their sums beside the rates that were learned before.
+
+    Who gives many answers has a longer row, of which clipping takes more: of given answers less is left than
+    of people. In a group it takes of them in proportion to what it takes of people, over how many they give.
+    """
+    rows, f, n = known.rows, known.share, known.groups.people
+    positive, weight = rows.positive, known.norms[0].mean_weight(known.balls.positive)
+    if not positive.any() or np.isinf(known.balls.positive.radius):
+        return Kept(1.0, 0.0, (1.0, 1.0), (1.0, 1.0), weights_of(known, measured.weights, 0))
+    sums = measured.sums.sums[positive]
+    left = np.maximum(sums / rows.scale[positive] / n, 1e-9)
+    rate = np.where(rows.turned, 1 - known.means.mean, known.means.mean)[positive]
+    # The rates have noise that scales follow; their sums have not. No more is left than of people.
+    slope = float(rate @ left) / float(left @ left)
+    error = max(float(np.linalg.norm(known.means.doubt[positive] / n * left)) / float(left @ left), 1e-9)
+    below = (1 / weight - slope) / error
+    slope += error * float(np.exp(-(below**2) / 2 - log_ndtr(-below))) / np.sqrt(2 * np.pi)
+    given = float(np.clip(1 / slope, 0.3, weight))
+    weights = weights_of(known, measured.weights, 0, given)
+    weight = min(weight, 1 - _CROWDED * (1 - given))
+    first, second = max(n - known.groups.second, 1.0), max(known.groups.second, 1.0)
+    by_people = weights.excess + f * weight * n
+    of_people = np.clip([(weight * n - by_people) / first, by_people / second], _LEAST, 1.0)
+    total = max(float(np.sum(sums)), 1e-9)
+    by_given = float(np.sum(measured.contrast.sums[positive])) + f * total
+    each = np.clip([(total - by_given) / first, by_given / second], _LEAST * total / n, None)
+    taken = (1 / given - 1) * total / n / max(1 - weight, 1e-9)
+    of_given = each / (each + taken * (1 - of_people) * (each * n / total) ** _LONGER)
+    pairs = [(float(pair[0]), float(pair[1])) for pair in (of_people, of_given)]
+    return Kept(given, error / slope, pairs[0], pairs[1], weights)
+
+
+def rate_of(known: Learned, mean: Floats, kept: Floats) -> Floats:
+    """Return the rate of answers, from the mean of rows less their shift and what is left of those given."""
+    rows = known.rows
+    about = np.where(rows.positive, known.weight * rows.shift / FINE / kept, rows.middle / FINE)
+    return (about + mean / kept) / np.minimum(rows.scale, rows.most)
+
+
+def drift_of(known: Learned) -> float:
+    """Return about how far clipping moves the mean of a column in one group, in the units of rows.
+
+    It weighs a column by the others: where these differ between the groups and go with it, its mean moves by
+    the share of the rows that are clipped, times the correlation, times what centres do not take off of the
+    difference. That columns go together makes rows of unlike length.
+    """
+    rows, norms, ball, signed = known.rows, known.norms[1], known.balls.signed, ~known.rows.positive
+    columns = max(int(np.count_nonzero(signed)), 1)
+    if np.isinf(ball.radius) or columns == 1:
+        return 0.0
+    squared = norms.norm**2
+    uneven = float(norms.share @ squared**2) / float(norms.share @ squared) ** 2 - 1
+    # Of columns that do not go together: as fourth moments say, those of numbers as if they were normal.
+    rate = np.clip(rows.centre, 1 / known.groups.people, 1 - 1 / known.groups.people)
+    there = np.clip(known.means.present / known.groups.people, 0.01, 1.0)
+    second = np.where(rows.answers, rate * (1 - rate), known.scaling.spread**2) * rows.scale**2 * there
+    fourth = np.where(rows.answers, 1 / (rate * (1 - rate)) - 3, 3.0) / there
+    usual = float(np.sum((second**2 * (fourth - 1))[signed])) / max(float(np.sum(second[signed])) ** 2, 1e-9)
+    correlation = np.sqrt(max(uneven - usual, 0.0) / 2)
+    clipped = float(norms.share @ (squared > ball.room))
+    apart = float(np.sum(np.abs(known.apart))) / columns
+    return clipped * correlation * (_UNCLEAR + _UNTAKEN * apart)
+
+
+def excess_of(there: Pair, left: Shares, share: Floats) -> Floats:
     """Return sum (y - f) over those present, each group counting as much as is left of it.
 
     Of a column with the same mean in both groups, a contrast holds this many times the mean of everybody.
@@ -90,15 +213,14 @@ def excess_of(there: Pair, left: Pair, share: Floats) -> Floats:
 class Spread:
     """For both groups sum (w (v - mean))^2, and about the share of numbers inside the range they are cut to.
 
-    `unsure` is the deviation of what is not known of a contrast's variance, `vague` that of the noise in the
-    difference of the shares inside, `unseen` of what is not known of it beside what is usual.
+    `unsure` is the deviation of what is not known of a contrast's variance, `vague` that of the difference of
+    the shares inside.
     """
 
     squares: Pair
     inside: Pair
     unsure: Floats
     vague: Floats
-    unseen: Floats
 
     def variance(self, share: Floats) -> Floats:
         """Return the variance of sum (y - share) w v by sampling."""
@@ -106,27 +228,34 @@ class Spread:
 
 
 def spread_of(
-    known: Learned, measured: Measured, weights: Pair, there: Pair, mean: Floats, doubt: Floats, apart: Floats
+    known: Learned,
+    measured: Measured,
+    weights: Pair,
+    there: Pair,
+    mean: Floats,
+    doubt: Floats,
+    apart: Floats,
+    kept: Floats,
 ) -> Spread:
     """Return how entries spread: of answers by their mean, of numbers by their squares in each group.
 
-    `weights` is what clipping leaves of each group's entries and `there` how many of each are present; `mean`
-    is that of everybody and `apart` how far the groups' means are from each other, in the units of rows.
+    `weights` is what clipping leaves of each group's entries, `kept` of everybody's, and `there` how many of
+    each group are present; `mean` is that of everybody and `apart` how far the groups' means are from each
+    other, in the units of rows.
     """
     rows, f = known.rows, known.shares
     squares, unsure = _numbers(known, measured, there, mean, apart)
-    answers, error = _answers(rows, known.weight, there[0] + there[1], mean, doubt)
+    answers, error = _answers(known, there[0] + there[1], mean, doubt, kept)
     uncut = rows.answers | known.scaling.zero_to_one(known.columns)
-    first, second = (
-        np.where(uncut, 1.0, _inside(squares[group] / there[group] / weights[group] ** 2, rows))
-        for group in (0, 1)
+    noise = float(measured.squares.deviation)
+    inside, vague = zip(
+        *(_inside(squares[g], noise, there[g] * weights[g] ** 2, rows) for g in (0, 1)), strict=True
     )
+    first, second = (np.where(uncut, 1.0, share) for share in inside)
     by_group = [np.where(rows.answers, part * answers, squares[g]) for g, part in enumerate((1 - f, f))]
     unsure = np.where(rows.answers, f * (1 - f) * error, unsure)
-    noise = float(measured.squares.deviation)
-    vague = _STEEP * np.hypot(noise / squares[0], noise / squares[1])
-    unseen = np.where(uncut, 0.0, 1 / np.hypot(1 / _DIFFER, 1 / vague))
-    return Spread((by_group[0], by_group[1]), (first, second), unsure, vague, unseen)
+    vague = np.where(uncut, 0.0, np.hypot(*vague))
+    return Spread((by_group[0], by_group[1]), (first, second), unsure, vague)
 
 
 def _numbers(
@@ -150,7 +279,11 @@ def _numbers(
     usual = [_common(own[g][signed], usual[g][signed], noise) * usual[g] for g in (0, 1)]
     off = [own[g] - usual[g] for g in (0, 1)]
     away = (-UNLIKE * f, UNLIKE * (1 - f))
-    law = [[(ALIKE**2 + away[g] * away[h]) * usual[g] * usual[h] for h in (0, 1)] for g in (0, 1)]
+    # As far as columns are seen to differ more than that, they do.
+    size: Floats = np.maximum(usual[0] + usual[1], np.sqrt(noise))
+    seen: Floats = np.square((off[0] + off[1]) / size) - 2 * noise / size**2
+    alike = min(max(ALIKE**2, float(np.mean(seen[signed]))) if signed.any() else ALIKE**2, _DIFFERENT**2)
+    law = [[(alike + away[g] * away[h]) * usual[g] * usual[h] for h in (0, 1)] for g in (0, 1)]
     first, second, both = law[0][0] + noise, law[1][1] + noise, law[0][1]
     whole = first * second - both**2
     pull = ((second * off[0] - both * off[1]) / whole, (first * off[1] - both * off[0]) / whole)
@@ -171,18 +304,34 @@ def _common(own: Floats, usual: Floats, noise: float) -> float:
     return max(1 + more, _LEAST)
 
 
-def _answers(rows: Rows, weight: Floats, present: Floats, mean: Floats, doubt: Floats) -> Pair:
+def _answers(known: Learned, present: Floats, mean: Floats, doubt: Floats, kept: Floats) -> Pair:
     """Return sum (w (v - mean))^2 of answers, which are 0 or `scale`, over everybody, and its error."""
-    size, middle = np.minimum(rows.scale, rows.most), rows.middle / FINE
+    rows, weight = known.rows, known.weight
+    size, shift = np.minimum(rows.scale, rows.most), rows.shift / FINE
     # A rate is at least what one person would make of it; where little is known of it, about one half.
-    level = np.clip(middle + mean / weight, size / present, size * (1 - 1 / present))
+    level = np.clip(size * rate_of(known, mean, kept), size / present, size * (1 - 1 / present))
     level = size / 2 + (level - size / 2) / (1 + (4 * doubt / size) ** 2)
-    error = np.hypot(weight * np.abs(size - 2 * level) * doubt, doubt**2) * present
-    error = np.minimum(error, weight**2 * present * size**2 / 8)
-    return weight**2 * present * level * (size - level), error
+    # The mean square of weights is between the square of their mean and their mean: they are at most 1.
+    square = np.where(rows.positive, kept * (1 + kept) / 2, weight**2)
+    error = np.hypot(kept * np.abs(size - 2 * level) * doubt, doubt**2) * present
+    error = np.minimum(error, square * present * size**2 / 8)
+    given, others = square * (size - shift) ** 2, np.square(weight * shift)
+    off = np.square((kept * level - weight * shift) * rows.positive)
+    share = level / size
+    sampling = np.where(
+        rows.positive, share * given + (1 - share) * others - off, square * level * (size - level)
+    )
+    return sampling * present, error
 
 
-def _inside(square: Floats, rows: Rows) -> Floats:
-    """Return about the share of numbers that are not cut, from their mean square, as if they were normal."""
-    half = np.minimum(rows.scale / 2, rows.most)
-    return np.interp(square / half**2, _SQUARES, np.maximum(1 - _CUT, _FEWEST))
+def _inside(squares: Floats, noise: float, size: Floats, rows: Rows) -> Pair:
+    """Return about the share of numbers that are not cut, as if they were normal, and its error.
+
+    From their squares, told with this noise, and how many they would be if all were at the ends.
+    """
+    whole = size * np.minimum(rows.scale / 2, rows.most) ** 2
+    share, least, most = (
+        np.interp((squares + by) / whole, _SQUARES, np.maximum(1 - _CUT, _FEWEST))
+        for by in (0.0, noise, -noise)
+    )
+    return share, (most - least) / 2

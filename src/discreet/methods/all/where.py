@@ -39,6 +39,8 @@ _USUAL = (2.0**-8, 2.0**18)
 _INNER = 4  # octaves below the end of an interval that begins at zero; the others hold little
 _SURELY = 1.5  # deviations of noise that are taken off the number of people in an interval
 _NEARLY = 0.6  # of the most that any interval holds
+_MOST_OF = 0.8  # likewise, of parts of a window: the same number may be that of most people
+_SEEN = 2.0  # deviations of its noise: a scale that needs no closer look
 _CLEARLY, _NOTHING = 3.0, 4.0  # deviations: people who are there, and none who are
 _FEW = 0.25  # of the people may seem to have other sizes, for noise adds up over bins
 _MARGIN = 1.5  # times as wide as the interval is the window
@@ -54,7 +56,9 @@ _COSTS = tuple(2 / error**2 for error in _ERRORS)
 _COARSE = 2.2  # times these: with larger errors bounds are kept, or all columns are looked at as one
 _FIRST = 0.8  # of the budget for the first looks at all columns; the rest is for those that need more
 _WORTH, _MOST = 0.3, 0.25  # see `where_share`
+_NEAR_ONE = 1 / 8
 _BOUNDED, _FREE = 2.0, 1.25  # scales taken in: with bounds nearly all numbers, so that means are theirs
+_LEAST = 0.02  # no deviation is taken to be smaller, in widths of the range
 _SPREAD = 0.3  # about the deviation of numbers, in double scales
 
 
@@ -135,7 +139,7 @@ def learn_where(values: NDArray[Any], columns: Columns, rho: float, size: float)
     blank = np.zeros(at.size)
     numbers = _Numbers(values, at, blank, blank + 1, blank + n, blank + math.inf, blank > 0)
     numbers.centre[bounded], numbers.window[bounded] = columns.low + half, np.maximum(half, _SMALL)
-    reach = numbers.window.copy()
+    reach, scales = numbers.window.copy(), numbers.window.copy()
     left = rho
     aim, worst = 0.5 / n**2, 0.5 / (_COARSE * n) ** 2
     kinds = ((bounded, sum(_COSTS[1:]), _BOUNDED), (free, sum(_COSTS), _FREE))
@@ -151,28 +155,39 @@ def learn_where(values: NDArray[Any], columns: Columns, rho: float, size: float)
         if kind is free:
             left -= unit * _COSTS[0] * count
             _sizes(numbers, some, with_noise(*numbers.sums(Look.SIZES, some), unit * _COSTS[0] * count))
-        if not numbers.pooled:
-            left -= unit * _COSTS[1] * count
-            _narrow(numbers, some, with_noise(*numbers.sums(Look.PLACES, some), unit * _COSTS[1] * count))
-        for _ in range(_LOOKS):
+        narrowed = numbers.pooled
+        for number in range(_LOOKS):
+            # Within bounds all numbers are looked at first, without bounds where they crowd.
+            first = kind is bounded and number == 0
+            if not narrowed and not first and some.size:
+                narrowed, price = True, unit * _COSTS[1] * some.size
+                left -= price
+                _narrow(numbers, some, with_noise(*numbers.sums(Look.PLACES, some), price))
             price = unit * _COSTS[2] * (1 if numbers.pooled else some.size)
             if not some.size or price > left:
                 break
             left -= price
             doubt = _means(numbers, some, with_noise(*numbers.sums(Look.MEANS, some), price / 2))
-            scale = _scales(numbers, some, with_noise(*numbers.sums(Look.DISTANCES, some), price / 2))
-            reach[some] = scale * taken
+            scale, noise = _scales(numbers, some, with_noise(*numbers.sums(Look.DISTANCES, some), price / 2))
             window = numbers.window[some]
             again = (scale * _CLOSE < window) | (scale > _BEYOND * window)
+            if first:
+                # Most may have the same number, and a closer look would see nothing else.
+                again &= scale < _SEEN * noise
+            scales[some], reach[some] = scale, np.where(first & ~again, window, scale * taken)
             some = some[again]
             numbers.window[some] = np.clip((_AROUND * scale + _SURE * doubt)[again], _SMALL, _LARGE)
+        if kind is free:
+            # Where all numbers seem to be 1 and nothing is seen of the others, these are zeros.
+            ones = (np.abs(numbers.centre[some] - 1) < reach[some]) & (reach[some] < _NEAR_ONE)
+            numbers.two_valued[some[ones]] = True
     seen = np.isfinite(numbers.doubt)
     likely = _likely_present(numbers.present[seen], numbers.doubt[seen], n)
     numbers.present[seen], numbers.doubt[seen] = likely
-    return _found(numbers, reach, columns, m, left)
+    return _found(numbers, scales, reach, columns, m, left)
 
 
-def _found(numbers: _Numbers, reach: Floats, columns: Columns, m: int, left: float) -> Where:
+def _found(numbers: _Numbers, scales: Floats, reach: Floats, columns: Columns, m: int, left: float) -> Where:
     """Return what was found of the numbers, at their places among all columns."""
     low, high, bounded = numbers.centre - reach, numbers.centre + reach, slice(columns.bounded.size)
     low[bounded] = np.maximum(low[bounded], columns.low)
@@ -185,10 +200,9 @@ def _found(numbers: _Numbers, reach: Floats, columns: Columns, m: int, left: flo
     around = np.where(numbers.two_valued, 0.5, around)
     numbers.doubt[numbers.two_valued | signs] = math.inf
     mean = np.clip(0.5 + (numbers.centre - centre) / around / 2, 0.0, 1.0)
-    taken = np.where(free, _FREE, _BOUNDED)
-    spread = np.where(np.isinf(numbers.doubt), 1 / math.sqrt(12), _SPREAD * reach / (taken * around))
+    spread = np.where(np.isinf(numbers.doubt), 1 / math.sqrt(12), _SPREAD * scales / around)
     table = np.repeat([[0.5], [0.5], [1 / math.sqrt(12)], [0.5], [1.0], [math.inf]], m, axis=1)
-    spread = np.clip(spread, 0.05, 0.5)
+    spread = np.clip(spread, _LEAST, 0.5)
     table[:, columns.numbers] = centre, around, spread, mean, numbers.present, numbers.doubt
     mean, present, doubt = table[3:]
     return Where(Scaling(*table[:3]), mean, present, doubt, left)
@@ -279,7 +293,7 @@ def _narrow(numbers: _Numbers, some: Places, noisy: Noisy) -> None:
     width = np.arange(1, PARTS_OF_WINDOW + 1)
     runs = [total[wide:] - total[:-wide] for wide in width]
     least = np.stack([run.max(axis=0) for run in runs]) - _SURELY * np.sqrt(width)[:, None] * noisy.deviation
-    shortest = np.argmax(least >= _NEARLY * least.max(axis=0), axis=0)
+    shortest = np.argmax(least >= _MOST_OF * least.max(axis=0), axis=0)
     first = np.stack([run.argmax(axis=0) for run in runs])[shortest, np.arange(some.size)]
     wide = width[shortest]
     middle = centre + ((2 * first + wide) / PARTS_OF_WINDOW - 1) * window
@@ -287,13 +301,15 @@ def _narrow(numbers: _Numbers, some: Places, noisy: Noisy) -> None:
     numbers.window[some] = np.clip(_MARGIN * (wide + 1) / PARTS_OF_WINDOW * window, _SMALL, _LARGE)
 
 
-def _scales(numbers: _Numbers, some: Places, noisy: Noisy) -> Floats:
-    """Return the scale of some columns: twice the mean distance from the centre, at most the window's end."""
+def _scales(numbers: _Numbers, some: Places, noisy: Noisy) -> tuple[Floats, Floats]:
+    """Return the scale of some columns, twice the mean distance from the centre, and its noise.
+
+    It is at most the window's end, and rather too large than too small.
+    """
     noisy = numbers.each(noisy, some)
-    mean = (
-        (noisy.sums[0] + noisy.deviation / 2) / FINE / numbers.present[some]
-    )  # rather too large than too small
-    return np.clip(2 * np.clip(mean, _NEAREST / 2, 1.0) * numbers.window[some], _SMALL, _LARGE)
+    mean = (noisy.sums[0] + noisy.deviation / 2) / FINE / numbers.present[some]
+    noise = 2 * noisy.deviation / FINE / numbers.present[some] * numbers.window[some]
+    return np.clip(2 * np.clip(mean, _NEAREST / 2, 1.0) * numbers.window[some], _SMALL, _LARGE), noise
 
 
 def learn_means(share: Floats, people: People, sought: NDArray[np.bool_], rho: float) -> Means:

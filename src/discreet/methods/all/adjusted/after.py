@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.methods.all.after import Results, tested, units
-from discreet.methods.all.learn import shrunk
 from discreet.methods.all.rows import FINE
+from discreet.methods.all.spread import alike
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,10 +35,10 @@ def results(alternative: Alternative, known: Learned, told: Measured) -> Results
     size = there * max(float(told.size.sums[0]), _FEWEST)
     size_squared = there * max(float(told.size_squared.sums[0]), _FEWEST / 4)
     mean, doubt = told.sums.sums / size, told.sums.deviation / size
-    missing = told.missing.sums[known.columns.question]
     usual = np.maximum(1 - there, known.means.doubt / groups.people) * float(told.size.sums[0])
-    clear = np.abs(missing) > 3 * told.missing.deviation
-    excess, unknown = shrunk(missing, float(told.missing.deviation), np.where(clear, np.inf, usual))
+    question = known.columns.question
+    first = np.unique(question, return_index=True)[1]
+    excess, unknown = (each[question] for each in alike(told.missing, usual[first]))
     unknown = unknown + known.balance.imbalance
     contrast = told.contrast.sums + mean * excess
     extra = mean**2 * unknown + doubt**2 * (excess**2 + unknown)
