@@ -129,6 +129,9 @@ def _vcf(job: dict[str, Any]) -> tuple[list[str], Iterator[tuple[list[str], Any]
 
 def _bgen(job: dict[str, Any]) -> tuple[list[str], Iterator[tuple[list[str], Any]]]:
     library: Any = import_module("bgen")
+    with Path(job["path"]).open("rb") as start:  # of a shorter file the library would read what is not there
+        if start.read(20)[16:] not in _BGEN:
+            raise ValueError(0)
     file: Any = library.BgenReader(job["path"], sample_path=job["sample"] or "")
     if not (job["sample"] or file.header.has_sample_ids):
         raise SystemExit(_NOBODY)
@@ -145,6 +148,7 @@ def _bgen(job: dict[str, Any]) -> tuple[list[str], Iterator[tuple[list[str], Any
 
 
 _NOBODY = 3
+_BGEN = (b"bgen", bytes(4))
 _READERS: dict[str, Callable[[dict[str, Any]], tuple[list[str], Iterator[tuple[list[str], Any]]]]] = {
     "vcf": _vcf,
     "bgen": _bgen,
