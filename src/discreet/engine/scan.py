@@ -27,7 +27,7 @@ GATHERED = 10_000_000
 def scan(
     data: Any, test: Test, *, person: Any, columns: Any, scheduler: Any, gather: bool
 ) -> Generator[Evidence | Sharded]:
-    """Yield the evidence, counted on a cluster; scattered evidence lasts as long as the block does.
+    """Yield the evidence, counted on a cluster; sharded evidence lasts as long as the block does.
 
     The same people give the same bits as on one machine: sums are exact and rows are put back in order.
     """
