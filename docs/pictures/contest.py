@@ -14,7 +14,11 @@ def figure(cell: str) -> list[float]:
     return [*numbers, 0.0][:2] if numbers else []
 
 
-shown = [(row[0], row[1], figure(row[2]), figure(row[3]), figure(row[4])) for row in rows if len(row) >= 5]
+shown = [
+    (row[0].replace(" (written from the paper)", ""), row[1], figure(row[2]), figure(row[3]), figure(row[4]))
+    for row in rows
+    if len(row) >= 5
+]
 shown = [row for row in shown if row[3] and row[4]][::-1]
 fig, axes = plt.subplots(figsize=(7, 0.22 * len(shown) + 1))
 for height, (_, _, published, here, ours) in enumerate(shown):
