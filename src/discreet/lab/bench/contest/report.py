@@ -284,7 +284,7 @@ def with_peeled_knockoffs(studies: int, tick: Tick) -> Part:
     words = (
         f"Private knockoffs by mirror peeling, {setting.REAL} of {setting.COLUMNS} independent columns, "
         f"mu = 1 (epsilon {setting.epsilon():.2f}), q = {setting.Q:g}, {studies} studies;\n"
-        "neither gives intervals, ours because correlations by ranks are selected, not told:"
+        "the rival gives no intervals, and ours, of z scores, are not looked at:"
     )
     return f"{words}\n\n{table(header, rows)}", lines
 
