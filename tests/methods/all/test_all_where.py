@@ -101,3 +101,24 @@ def test_what_is_told_clearly_is_taken_as_it_is():
     present, doubt = where._likely_present(told, 2.0, 400.0)
     assert np.abs(present - told).max() < 0.5
     assert np.allclose(doubt, 2.0, rtol=0.01)
+
+
+def ranges(rng, bounds):
+    """Return the ranges of numbers of which nearly all are 1 and the others 0."""
+    people, m = 8 * PEOPLE, 6
+    values = (rng.random((people, m)) < 0.96).astype(float)
+    questions = tuple(Question(str(place), slice(place, place + 1), False, bounds) for place in range(m))
+    table = People([""] * m, questions, "two-sided", "columns", values, np.zeros(people, dtype=np.int8))
+    columns = Columns.of(table)
+    rho = where.where_share(m, 0, RHO, people) * RHO
+    return where.learn_where(values, columns, rho, people).scaling, columns
+
+
+def test_a_number_that_most_have_does_not_make_a_range_collapse(rng, monkeypatch):
+    """Bounds are kept where numbers are seen in them; without bounds, ones are rates. Twin: a closer look."""
+    assert np.all(ranges(rng, (0.0, 1.0))[0].reach == 0.5)
+    scaling, columns = ranges(rng, None)
+    assert scaling.zero_to_one(columns).all()
+    monkeypatch.setattr(where, "_SEEN", np.inf)
+    monkeypatch.setattr(where, "_NEAR_ONE", 0.0)
+    assert np.all(ranges(rng, (0.0, 1.0))[0].reach < 0.3)

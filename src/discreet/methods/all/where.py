@@ -174,7 +174,7 @@ def learn_where(values: NDArray[Any], columns: Columns, rho: float, size: float)
             if first:
                 # Most may have the same number, and a closer look would see nothing else.
                 again &= scale < _SEEN * noise
-            scales[some], reach[some] = scale, np.where(first & ~again, window, scale * taken)
+            scales[some], reach[some] = scale, np.where(first & ~again, 2 * window, scale * taken)
             some = some[again]
             numbers.window[some] = np.clip((_AROUND * scale + _SURE * doubt)[again], _SMALL, _LARGE)
         if kind is free:
