@@ -29,7 +29,9 @@ _DISTANCES = np.array([0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0, 5.6, 8.0, 11.0])
 # Standard deviations, as shares of the one divided by, between which the normal approximation is bounded.
 _DEVIATIONS = (*(0.9**k for k in range(20)), 0.0)
 _BERRY_ESSEEN = 0.56  # for terms that differ: Shevtsova 2010
-_SIGNS = 0.25 / float(scipy.special.ndtr(-np.sqrt(2.0)))  # 3.18, and no smaller will do
+_SIGNS = 0.25 / float(
+    np.asarray(scipy.special.ndtr(-np.sqrt(2.0)), dtype=np.float64)
+)  # 3.18; no smaller will do
 _OUTWARD = 1.0 + 1e-5  # covers the rounding of log-gamma in the mass functions
 
 
