@@ -36,6 +36,7 @@ PEOPLE = 2_000  # of the cases without ties
 _CELLS = 2**22  # values of people made at a time
 _PLAIN = 2_000_000  # columns that no table of people stands behind: they cost nothing
 _DOUBT = 4.0  # standard errors above alpha, from where on a rate is called above
+_SEEN = 0.3  # ratios whose standard errors are told
 _BESIDE = 6  # columns that are paired with another
 
 
@@ -317,9 +318,13 @@ def in_words(rows: Sequence[Row]) -> str:
         ]
         for row in rows
     ]
+    seen = [
+        error for row in rows for ratio, error in zip(row.ratios, row.errors, strict=True) if ratio > _SEEN
+    ]
+    usual = float(np.median(seen)) if seen else 0.0
     return (
         f"{table(header, lines)}\n"
-        "Type-I error over alpha among null columns, drawn where they matter and weighed back; its standard "
-        f"error is a few hundredths. * above 1 by more than {_DOUBT:g} standard errors: only normal tails "
-        "may have one; they are there to show it."
+        "Type-I error over alpha among null columns, drawn where they matter and weighed back; standard errors "
+        f"are {usual:.2f} in the middle. * above 1 by more than {_DOUBT:g} of them: only normal tails may have "
+        "one; they are there to show it."
     )
