@@ -324,7 +324,7 @@ def in_words(rows: Sequence[Row]) -> str:
     usual = float(np.median(seen)) if seen else 0.0
     return (
         f"{table(header, lines)}\n"
-        "Type-I error over alpha among null columns, drawn where they matter and weighed back; standard errors "
-        f"are {usual:.2f} in the middle. * above 1 by more than {_DOUBT:g} of them: only normal tails may have "
-        "one; they are there to show it."
+        "Type-I error over alpha among null columns, drawn where they matter and weighed back; standard "
+        f"errors are {usual:.2f} in the middle. * above 1 by more than {_DOUBT:g} of them: only normal tails "
+        "may have one; they are there to show it."
     )
