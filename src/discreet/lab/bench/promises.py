@@ -40,7 +40,9 @@ UNKIND = (
 GUARANTEES: tuple[Guarantee, ...] = ("approximate", "proved")
 PEOPLE = 2_000
 _ANSWERS = 4
-_REFERENCE = 100_000  # people who stand for the truth
+_REFERENCE = (
+    100_000  # people who stand for the truth; ten times as many as are asked, for their error counts as ours
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +192,7 @@ def _missed(release: Release, real: NDArray[np.bool_], samples: tuple[Floats, Fl
 def keep(setting: Setting, guarantee: Guarantee, releases: int, seed: int = 0) -> Kept:
     """Return what the promises came to in one setting."""
     rng = np.random.default_rng([seed, SETTINGS.index(setting)])
-    large, sides = invent(setting, _REFERENCE, rng)
+    large, sides = invent(setting, max(_REFERENCE, 10 * setting.people), rng)
     samples = (large[sides == 0], large[sides == 1])
     width = large.shape[1] // setting.columns
     places, some = np.arange(large.shape[1], dtype=np.int64), width * round(setting.real * setting.columns)
