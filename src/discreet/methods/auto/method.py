@@ -186,12 +186,17 @@ def route(asked: Parameters, data: People | Evidence | Sharded) -> tuple[Paramet
     if isinstance(data, People):
         offered = (ALL, FOCUS, AWARE) if data.covariates is None else (ALL,)
     else:
-        offered = (AWARE, ALL, FOCUS) if isinstance(data, Evidence) else (AWARE,)
+        # Values are effects in their own units where the test has any: of scores "all" would tell scores.
+        effects = asked.values and isinstance(data, Evidence) and data.effect is not None
+        offered = (AWARE, ALL, FOCUS) if isinstance(data, Evidence) and not effects else (AWARE,)
     among = _takers(asked, offered)
     open_to_both = {"all", "focus"} <= among.keys() and asked.expect is None
     if open_to_both and _FEW <= setting.m <= _MANY and setting.noise > _LOUD:
         return asked, "a first look decides"
-    name, why = choose(setting, tuple(among))
+    if open_to_both and isinstance(data, People) and setting.noise <= _LOUD:
+        name, why = "all", '"all" tells every one: noise adds little to what chance does'
+    else:
+        name, why = choose(setting, tuple(among))
     chosen = among[name]
     taken = {option: getattr(asked, option) for option in chosen.takes(asked.guarantee)}
     if not isinstance(data, People):
