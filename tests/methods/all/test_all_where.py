@@ -122,3 +122,35 @@ def test_a_number_that_most_have_does_not_make_a_range_collapse(rng, monkeypatch
     monkeypatch.setattr(where, "_SEEN", np.inf)
     monkeypatch.setattr(where, "_NEAR_ONE", 0.0)
     assert np.all(ranges(rng, (0.0, 1.0))[0].reach < 0.3)
+
+
+def called_rates(rng):
+    """Return the share of columns of zeros and ones, not declared, whose differences are told as rates."""
+    people, rates = 8_000, np.linspace(0.03, 0.97, 40)
+    values = (rng.random((people, rates.size)) < rates).astype(float)
+    questions = tuple(Question(str(place), slice(place, place + 1), False) for place in range(rates.size))
+    group = (np.arange(people) % 2).astype(np.int8)
+    table = People([""] * rates.size, questions, "two-sided", "columns", values, group)
+    ready = ready_all(table, Parameters(q=0.1, epsilon=1.0, delta=1e-6, method="all"))
+    effects = [effect for _ in range(4) for effect in ready.draw().told.effect]
+    return float(np.mean(["rates" in effect or "shares" in effect for effect in effects]))
+
+
+def test_zeros_and_ones_are_known_by_each_other(rng):
+    """Of which most people have the same: where other columns are yes and no, so are these."""
+    assert called_rates(rng) > 0.88
+
+
+def test_each_column_by_itself_is_caught(rng, monkeypatch):
+    """Wrong twin: all other sizes must hold few people, noise included; others teach nothing."""
+
+    def by_itself(counts, deviation):
+        place = where.SIZES + 2 - where.SMALLEST
+        zero, one = counts[where.SIZES], counts[place]
+        rest = np.delete(counts, [where.SIZES, place], axis=0)
+        none = (rest.max(axis=0) < 4 * deviation) & (rest.sum(axis=0) < 0.25 * (zero + one))
+        return none & (zero > 3 * deviation) & (one > 3 * deviation), none
+
+    monkeypatch.setattr(where, "_two_valued", by_itself)
+    monkeypatch.setattr(where, "_join_others", lambda *_: None)
+    assert called_rates(rng) < 0.75

@@ -42,7 +42,7 @@ _NEARLY = 0.6  # of the most that any interval holds
 _MOST_OF = 0.8  # likewise, of parts of a window: the same number may be that of most people
 _SEEN = 2.0  # deviations of its noise: a scale that needs no closer look
 _CLEARLY, _NOTHING = 3.0, 4.0  # deviations: people who are there, and none who are
-_FEW = 0.25  # of the people may seem to have other sizes, for noise adds up over bins
+_BESIDE, _FEW = 2, 1.5  # octaves beside that from 1 to 2, and deviations: numbers there are not seen
 _MARGIN = 1.5  # times as wide as the interval is the window
 _AROUND, _SURE = 1.5, 2.5  # the next window: so many scales, and deviations of the noise in its centre
 _BEYOND = 1.4  # a scale larger than this, in windows, says that numbers lie beyond
@@ -91,6 +91,7 @@ class _Numbers:
     present: Floats
     doubt: Floats
     two_valued: NDArray[np.bool_]
+    no_others: NDArray[np.bool_]
     pooled: bool = False
 
     def sums(self, what: Look, some: Places) -> tuple[NDArray[np.int64], float]:
@@ -137,7 +138,7 @@ def learn_where(values: NDArray[Any], columns: Columns, rho: float, size: float)
     bounded, free = np.arange(columns.bounded.size), np.arange(columns.bounded.size, at.size)
     half = columns.high / 2 - columns.low / 2
     blank = np.zeros(at.size)
-    numbers = _Numbers(values, at, blank, blank + 1, blank + n, blank + math.inf, blank > 0)
+    numbers = _Numbers(values, at, blank, blank + 1, blank + n, blank + math.inf, blank > 0, blank > 0)
     numbers.centre[bounded], numbers.window[bounded] = columns.low + half, np.maximum(half, _SMALL)
     reach, scales = numbers.window.copy(), numbers.window.copy()
     left = rho
@@ -181,6 +182,7 @@ def learn_where(values: NDArray[Any], columns: Columns, rho: float, size: float)
             # Where all numbers seem to be 1 and nothing is seen of the others, these are zeros.
             ones = (np.abs(numbers.centre[some] - 1) < reach[some]) & (reach[some] < _NEAR_ONE)
             numbers.two_valued[some[ones]] = True
+            _join_others(numbers, kind, reach[kind])
     seen = np.isfinite(numbers.doubt)
     likely = _likely_present(numbers.present[seen], numbers.doubt[seen], n)
     numbers.present[seen], numbers.doubt[seen] = likely
@@ -221,21 +223,34 @@ def _sizes(numbers: _Numbers, some: Places, noisy: Noisy) -> None:
     chosen = np.argmin(length, axis=0)
     numbers.centre[some] = (low + high)[chosen] / 2
     numbers.window[some] = _MARGIN * (high - low)[chosen] / 2
-    numbers.two_valued[some] = _two_valued(noisy.sums, float(noisy.deviation))
+    numbers.two_valued[some], numbers.no_others[some] = _two_valued(noisy.sums, float(noisy.deviation))
 
 
-def _two_valued(sums: Floats, deviation: float) -> NDArray[np.bool_]:
-    """Say which columns seem to hold zeros and ones: of all sizes these two, both of them clearly.
+def _two_valued(sums: Floats, deviation: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Say which columns seem to hold zeros and ones, both of them clearly, and which hold no other sizes.
 
-    Where one column does, so do those that seem to hold nothing but zeros: their ones are few.
+    No other size stands out, nor do those beside that of ones together: all others have too much noise. Where
+    one column holds both, so do those that seem to hold nothing but zeros: their ones are few.
     """
     place = SIZES + 2 - SMALLEST  # the octave from 1 to 2
     zero, one = sums[SIZES], sums[place]
     rest = np.delete(sums, [SIZES, place], axis=0)
-    none = (rest.max(axis=0) < _NOTHING * deviation) & (rest.sum(axis=0) < _FEW * (zero + one))
+    beside = np.delete(sums[place - _BESIDE : place + _BESIDE + 1], _BESIDE, axis=0).sum(axis=0)
+    none = (rest.max(axis=0) < _NOTHING * deviation) & (beside < _FEW * math.sqrt(2 * _BESIDE) * deviation)
     zeros = none & (zero > _CLEARLY * deviation)
     both = zeros & (one > _CLEARLY * deviation)
-    return zeros if both.any() else both
+    return zeros if both.any() else both, none
+
+
+def _join_others(numbers: _Numbers, kind: Places, reach: Floats) -> None:
+    """Take columns without other sizes for zeros and ones too, if some are, and a range is around 0 or 1.
+
+    Most people have the same of the two then: a closer look sees nothing else.
+    """
+    centre = numbers.centre[kind]
+    around = (reach < _AROUND) & ((np.abs(centre) <= reach) | (np.abs(centre - 1) <= reach))
+    if numbers.two_valued[kind].any():
+        numbers.two_valued[kind] |= numbers.no_others[kind] & around
 
 
 def _crowds(sums: Floats, deviation: float) -> tuple[Floats, Floats, Floats]:
