@@ -155,6 +155,6 @@ def _refuse_more(events: tuple[Event, ...], mu: float, adjacency: str, ours: str
     """Refuse a release that costs more than was held, or that is about other neighbours; all of it public."""
     slips = any(isinstance(event, Approximate) and event.delta for event in events)
     if slips or has_zcdp(events) or squared_mu(events) > mu * mu:
-        raise BudgetError("this release costs more than was set aside for it; nothing was spent")
+        raise BudgetError("this release costs more than was set aside for it; no more was spent")
     if adjacency != ours:
         raise BudgetError(f"the budget is about adjacency {ours!r}, this release about {adjacency!r}")
