@@ -15,7 +15,7 @@ from discreet.evidence.core.evidence import Evidence
 from discreet.evidence.core.protocol import check_test, is_recognisable
 from discreet.gather import gathered
 from discreet.measure import measuring
-from discreet.methods.method import Parameters
+from discreet.methods.method import Parameters, in_silence
 from discreet.methods.parameters import TEXTS
 from discreet.methods.registry import METHODS
 from discreet.request import about_data, about_evidence
@@ -162,7 +162,8 @@ def discover(
         ready = METHODS[request.asked.method].ready(request.asked, observed)
         with request.paying(ready.events) as payment:
             if payment.is_new:
-                payment.keep(ready.draw())
+                with in_silence():
+                    payment.keep(ready.draw())
     return payment.release
 
 
@@ -257,7 +258,8 @@ def release(
     ready = METHODS[request.asked.method].ready(request.asked, evidence)
     with request.paying(ready.events) as payment:
         if payment.is_new:
-            payment.keep(ready.draw())
+            with in_silence():
+                payment.keep(ready.draw())
     return payment.release
 
 

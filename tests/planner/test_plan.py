@@ -378,7 +378,7 @@ def test_a_plan_says_a_range_where_something_was_not_said():
     assert bounded.otherwise == ()
 
 
-MIXED = {"age": None, "pay": None, "ill": ["yes"], "work": ["none", "some", "much"]}
+DESCRIBED = {"age": None, "pay": None, "ill": ["yes"], "work": ["none", "some", "much"]}
 
 
 def test_columns_may_be_assumed_to_differ():
@@ -388,7 +388,7 @@ def test_columns_may_be_assumed_to_differ():
         "ill": {"rate": 0.05},
         "work": {"rate": [0.2, 0.5, 0.1], "missing": 0.5},
     }
-    columns = columns_of(MIXED, None, None, tables=True)
+    columns = columns_of(DESCRIBED, None, None, tables=True)
     cohort = cohort_of(None, columns, 7, None, {"missing": 0.1, "rate": 0.4, "shape": "normal"}, said)
     people = cohort.people(40_000, np.zeros(7), np.random.default_rng(1))
     assert np.isnan(people.values).mean(axis=0) == pytest.approx([0.1, 0.1, 0.1, *[0.5] * 4], abs=0.02)
@@ -400,10 +400,10 @@ def test_columns_may_be_assumed_to_differ():
 
 def test_real_effects_are_drawn_by_lot_or_named():
     """Each study has its own real hypotheses unless they are named, and named ones are those."""
-    asked = {"effects": 1.0, "methods": "bh", "quick": True, "columns": MIXED, "repetitions": 6}
+    asked = {"effects": 1.0, "methods": "bh", "quick": True, "columns": DESCRIBED, "repetitions": 6}
     named = discreet.plan(2_000, signals=["ill", "work=some"], **asked)
     assert (named.signals, named["bh"].found) == (2, 2.0)
-    cohort = cohort_of(None, columns_of(MIXED, None, None, tables=True), 7, None, {}, None)
+    cohort = cohort_of(None, columns_of(DESCRIBED, None, None, tables=True), 7, None, {}, None)
     study = comparison.Comparison(cohort, 400, 7, {}, (3.0, 3.0), 2, 6, 1)
     drawn = {tuple(sorted(study._real(place))) for place in range(30)}
     assert len(drawn) > 5
@@ -429,7 +429,7 @@ def test_real_effects_are_drawn_by_lot_or_named():
 def test_assumptions_that_cannot_be_meant_are_refused(options, words):
     """A wrong name, kind or number in what is assumed is refused, with what to do."""
     with pytest.raises(DiscreetError, match=words):
-        discreet.plan(400, **{"columns": MIXED, "quick": True, "effects": 0.5, **options})
+        discreet.plan(400, **{"columns": DESCRIBED, "quick": True, "effects": 0.5, **options})
 
 
 def test_a_plan_file_is_planned(tmp_path):

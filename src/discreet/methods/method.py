@@ -5,8 +5,11 @@ from __future__ import annotations
 import importlib
 import math
 import warnings
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, get_args
+
+import numpy as np
 
 from discreet import check
 from discreet.block import Names
@@ -19,9 +22,8 @@ from discreet.report.release import Release
 from discreet.typing import Cutoffs, Dependence, Guarantee, MethodName
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from discreet.evidence.core.certificate import Certificate, Null
@@ -44,6 +46,15 @@ class Ready:
     events: tuple[Event, ...]
     fdr: FdrPromise
     draw: Callable[[], Release]
+
+
+@contextmanager
+def in_silence() -> Iterator[None]:
+    """Draw whatever the caller asked of floats: a warning, or an error in its place, would tell of the data."""
+    from scipy import special  # loaded where it is needed alone
+
+    with np.errstate(all="ignore"), special.errstate(all="ignore"):
+        yield
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

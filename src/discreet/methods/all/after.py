@@ -15,6 +15,7 @@ from discreet.methods.all.spread import (
     kept_of,
     rate_of,
     spread_of,
+    squares_of_answers,
     tilt_of,
     weights_of,
 )
@@ -130,7 +131,8 @@ def results(
     apart = _apart(known, contrasts - lacking, mean, noise)
     # Rather too much than too little is taken to be left of answers, for their variance grows with it.
     left = np.minimum(kept * (1 + of_answers.error), weight)
-    spread = spread_of(known, measured, group_weights, there, mean, doubt, apart, left)
+    answers = squares_of_answers(rows, weight, there[0] + there[1], mean, doubt, left)
+    spread = spread_of(known, measured, group_weights, there, mean, apart, answers)
     first, second = (
         np.where(rows.positive, *left) for left in zip(of_answers.of_given, group_weights, strict=True)
     )
@@ -161,7 +163,7 @@ def results(
     worth = units(known.scaling, known.columns, rows)[0] / rows.scale
     unit = worth * (1 / (there[0] * first) + 1 / (there[1] * second))
     estimate = rows.sign * (contrasts - mean * excess) * unit
-    truly = _under_the_truth(rows, rate_of(known, mean, kept), kept, contrast, part, present)
+    truly = _under_the_truth(rows, rate_of(rows, weight, mean, kept), kept, contrast, part, present)
     sampling = spread.variance(f + excess / present) * truly
     # What is not known of how many are present, and in which group; of what clipping leaves.
     unsure = np.sqrt(unknown) * np.abs(1 / there[0] - 1 / there[1])

@@ -168,10 +168,9 @@ def kept_of(known: Learned, measured: Measured) -> Kept:
     return Kept(given, error / slope, pairs[0], pairs[1], weights)
 
 
-def rate_of(known: Learned, mean: Floats, kept: Floats) -> Floats:
+def rate_of(rows: Rows, weight: Floats, mean: Floats, kept: Floats) -> Floats:
     """Return the rate of answers, from the mean of rows less their shift and what is left of those given."""
-    rows = known.rows
-    about = np.where(rows.positive, known.weight * rows.shift / FINE / kept, rows.middle / FINE)
+    about = np.where(rows.positive, weight * rows.shift / FINE / kept, rows.middle / FINE)
     return (about + mean / kept) / np.minimum(rows.scale, rows.most)
 
 
@@ -233,26 +232,25 @@ def spread_of(
     weights: Pair,
     there: Pair,
     mean: Floats,
-    doubt: Floats,
     apart: Floats,
-    kept: Floats,
+    answers: Pair,
 ) -> Spread:
-    """Return how entries spread: of answers by their mean, of numbers by their squares in each group.
+    """Return how entries spread: of answers as `squares_of_answers` says, of numbers by each group's squares.
 
-    `weights` is what clipping leaves of each group's entries, `kept` of everybody's, and `there` how many of
-    each group are present; `mean` is that of everybody and `apart` how far the groups' means are from each
-    other, in the units of rows.
+    `weights` is what clipping leaves of each group's entries, and `there` how many of each group are present;
+    `mean` is that of everybody and `apart` how far the groups' means are from each other, in the units of
+    rows.
     """
     rows, f = known.rows, known.shares
     squares, unsure = _numbers(known, measured, there, mean, apart)
-    answers, error = _answers(known, there[0] + there[1], mean, doubt, kept)
+    sampling, error = answers
     uncut = rows.answers | known.scaling.zero_to_one(known.columns)
     noise = float(measured.squares.deviation)
     inside, vague = zip(
         *(_inside(squares[g], noise, there[g] * weights[g] ** 2, rows) for g in (0, 1)), strict=True
     )
     first, second = (np.where(uncut, 1.0, share) for share in inside)
-    by_group = [np.where(rows.answers, part * answers, squares[g]) for g, part in enumerate((1 - f, f))]
+    by_group = [np.where(rows.answers, part * sampling, squares[g]) for g, part in enumerate((1 - f, f))]
     unsure = np.where(rows.answers, f * (1 - f) * error, unsure)
     vague = np.where(uncut, 0.0, np.hypot(*vague))
     return Spread((by_group[0], by_group[1]), (first, second), unsure, vague)
@@ -304,12 +302,16 @@ def _common(own: Floats, usual: Floats, noise: float) -> float:
     return max(1 + more, _LEAST)
 
 
-def _answers(known: Learned, present: Floats, mean: Floats, doubt: Floats, kept: Floats) -> Pair:
-    """Return sum (w (v - mean))^2 of answers, which are 0 or `scale`, over everybody, and its error."""
-    rows, weight = known.rows, known.weight
+def squares_of_answers(
+    rows: Rows, weight: Floats, present: Floats, mean: Floats, doubt: Floats, kept: Floats
+) -> Pair:
+    """Return sum (w (v - mean))^2 of answers, which are 0 or `scale`, over everybody, and its error.
+
+    `weight` is what clipping leaves of people's rows, `kept` of the answers that are given.
+    """
     size, shift = np.minimum(rows.scale, rows.most), rows.shift / FINE
     # A rate is at least what one person would make of it; where little is known of it, about one half.
-    level = np.clip(size * rate_of(known, mean, kept), size / present, size * (1 - 1 / present))
+    level = np.clip(size * rate_of(rows, weight, mean, kept), size / present, size * (1 - 1 / present))
     level = size / 2 + (level - size / 2) / (1 + (4 * doubt / size) ** 2)
     # The mean square of weights is between the square of their mean and their mean: they are at most 1.
     square = np.where(rows.positive, kept * (1 + kept) / 2, weight**2)

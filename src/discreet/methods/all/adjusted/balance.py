@@ -194,7 +194,8 @@ def _where(covariates: Covariates, people: float, rho: float) -> tuple[Floats, F
     some = learners(len(covariates.values))
     values = covariates.values[some][:, at]
     where = learn_where(values, columns, rho, people * len(values) / max(len(some), 1))
-    centre[at] = where.scaling.centre
+    # Ranges may be as wide as the bounds: what is wanted is the mean.
+    centre[at] = where.scaling.centre + (2 * where.mean - 1) * where.scaling.reach
     scale[at] = np.maximum(2 * where.scaling.reach * where.scaling.spread, _NARROWEST)
     return centre, scale, where.left
 
