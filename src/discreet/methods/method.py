@@ -50,7 +50,7 @@ class Ready:
 
 @contextmanager
 def in_silence() -> Iterator[None]:
-    """Draw whatever the caller asked of floats: a warning, or an error in its place, would tell of the data."""
+    """Draw, whatever the caller asked of floats: a warning, or an error in its place, would tell of data."""
     from scipy import special  # loaded where it is needed alone
 
     with np.errstate(all="ignore"), special.errstate(all="ignore"):
