@@ -22,7 +22,7 @@ from discreet.report.release import Release
 from discreet.typing import Cutoffs, Dependence, Guarantee, MethodName
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Generator, Mapping
 
     from numpy.typing import NDArray
 
@@ -49,11 +49,12 @@ class Ready:
 
 
 @contextmanager
-def in_silence() -> Iterator[None]:
+def in_silence() -> Generator[None]:
     """Draw, whatever the caller asked of floats: a warning, or an error in its place, would tell of data."""
     from scipy import special  # loaded where it is needed alone
 
-    with np.errstate(all="ignore"), special.errstate(all="ignore"):
+    silent: dict[str, Any] = {"all": "ignore"}
+    with np.errstate(all="ignore"), special.errstate(**silent):
         yield
 
 
