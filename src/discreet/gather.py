@@ -65,7 +65,8 @@ def gathered(
     # Where groups are protected, how long this takes must not tell that somebody is in neither.
     some_outside = asked.protect == "everything" or bool(np.any(group < 0))
     mask = np.where(group < 0, np.float32(np.nan), np.float32(0)) if some_outside else None
-    stays = stream and asked.adjust is None and asked.within is None and _stays(blocks)
+    by_column = not genotypes and asked.adjust is None and asked.within is None
+    stays = stream and by_column and _stays(blocks)
     values: Any = Streamed.of(blocks, mask) if stays else _values(blocks, mask)
     people = People(
         table.names,

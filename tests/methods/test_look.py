@@ -8,7 +8,10 @@ import pytest
 
 import discreet
 from budget import assert_mean_at_most, must_fail
+from discreet.errors import InputError
 from discreet.evidence.core.certificate import Null
+from discreet.evidence.core.people import People, Question
+from discreet.methods.all.method import planned
 from discreet.methods.all.record import schedule
 from discreet.methods.all.scores import measured_scores, noisy_tail
 from discreet.methods.auto.look import SHARE, _longest_run, levels_for, ranks_for
@@ -171,3 +174,20 @@ def test_p_values_after_stages_are_valid():
     null = Null("folded normal", 37.0)
     wrong = np.concatenate([noisy_tail(part.sums, float(part.deviation.min()) / 3, null) for part in parts])
     must_fail(assert_mean_at_most, wrong <= 0.05, wrong=0.05, truth=0.075)
+
+
+def test_where_few_numbers_lie_is_paid_for():
+    """One number among sixty answers, a few of which are measured: it may be one of these."""
+    questions = [Question(str(j), slice(j, j + 1), True) for j in range(60)]
+    questions.append(Question("x", slice(60, 61), False))
+    people = People(
+        [""] * 61, tuple(questions), "two-sided", "columns", np.zeros((9, 61)), np.zeros(9, np.int8)
+    )
+    assert planned(people, 0.01, 4).where > 0
+
+
+def test_a_delta_far_beyond_epsilon_is_refused():
+    """No epsilon is left for what follows a look: said at once."""
+    evidence = discreet.Evidence.from_z(np.zeros(100), sensitivity=0.05, adjacency="replace")
+    with pytest.raises(InputError, match="smaller delta"):
+        discreet.release(evidence, q=0.1, epsilon=1e-4, delta=1e-2)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 SHARE = 0.004
 """Of the budget: at epsilon = 1 the number of cases is told within about a hundred people."""
-_LESS = 1e-6
+_LESS, _TRIES = 1e-6, 1000
 
 
 def ready_after_look(method: Method, asked: Parameters, pending: Pending) -> Ready:
@@ -60,6 +60,8 @@ def ready_after_look(method: Method, asked: Parameters, pending: Pending) -> Rea
 def epsilon_of(rho: float, delta: float) -> float:
     """Return the largest epsilon, about, whose Gaussian budget is no more than `rho`."""
     epsilon = account([Gaussian(float(np.sqrt(2 * rho)))], delta=delta)
-    while gaussian_budget(epsilon, delta) > rho * (1 - 2.0**-40):
+    for _ in range(_TRIES):
+        if gaussian_budget(epsilon, delta) <= rho * (1 - 2.0**-40):
+            return epsilon
         epsilon *= 1 - _LESS
-    return epsilon
+    raise InputError("delta is so large beside epsilon that nothing can be divided: take a smaller delta")

@@ -139,3 +139,26 @@ def test_memory_does_not_grow_with_the_number_of_people(tmp_path):
     more = 4 * columns * (many - few)
     assert large - small < more / 2
     assert held - small > more / 2
+
+
+def test_genotypes_in_a_table_are_held(tmp_path, monkeypatch):
+    """Alleles are rounded before they are compared, and so are read once; nothing fails."""
+    rng = np.random.default_rng(3)
+    table = {
+        "g": rng.integers(0, 2, 900),
+        **{f"v{j}": rng.integers(0, 3, 900).astype("f4") for j in range(5)},
+    }
+    pq.write_table(pa.table(table), tmp_path / "g.parquet")
+    monkeypatch.setattr(gather, "memory", lambda: 1.0)
+    test = discreet.Trend(group="g", levels=(0, 1))
+    found = discreet.discover(tmp_path / "g.parquet", test, q=0.1, epsilon=2, delta=1e-6)
+    assert len(found) <= 5
+
+
+def test_a_file_put_in_the_place_of_another_is_noticed(tmp_path, monkeypatch):
+    """Groups of one file and entries of another would be nobody's own rows."""
+    path = people_in(tmp_path / "people.parquet")
+    _, streamed = both(path, monkeypatch, "columns", answers=False)
+    people_in(tmp_path / "other.parquet", seed=2).replace(path)
+    with pytest.raises(discreet.DiscreetError, match="changed while it was read"):
+        streamed.values.held()

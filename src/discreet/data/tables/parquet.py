@@ -13,7 +13,7 @@ from discreet.data.tables.arrays import enum_levels, rows_at_a_time
 from discreet.data.tables.column import Column
 from discreet.data.tables.columns import arrow
 from discreet.data.tables.frame import kind_of, to_array
-from discreet.errors import InputError
+from discreet.errors import DiscreetError, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -44,6 +44,7 @@ class ParquetSource:
         """Yield the wanted columns in batches of rows, file after file."""
         known: Any = None
         for path in self.paths:
+            stamp = _stamp(path)
             file = _open(path)
             schema = file.schema_arrow
             known = schema if known is None else known
@@ -57,7 +58,7 @@ class ParquetSource:
                     raise InputError(f"{path}: column {name!r} is of another kind than in {self.paths[0]}")
             types = {name: known.field(name).type for name in wanted}
             part = range(file.metadata.num_row_groups) if self.part is None else self.part
-            readers = Readers(path, file.metadata)
+            readers = Readers(path, file.metadata, stamp)
             for groups, rows in _together(file.metadata, part):
                 if rows <= _MOST:
                     yield RowGroups(readers, groups, rows, types)
@@ -80,9 +81,21 @@ class ParquetSource:
 class Readers(local):
     """A reader of one file for each thread: two never share one, and opening takes a wide file's time."""
 
-    def __init__(self, path: Path, metadata: Any) -> None:
+    def __init__(self, path: Path, metadata: Any, stamp: tuple[int, ...]) -> None:
+        if _stamp(path) != stamp:
+            # Groups of one file and entries of another would be nobody's own rows.
+            raise DiscreetError(f"{path} changed while it was read: put back the file that was asked about")
         self.path = path
         self.file = _open(path, metadata)
+
+
+def _stamp(path: Path) -> tuple[int, ...]:
+    """Return what tells a file from another that is put in its place; nothing where there is none."""
+    try:
+        status = path.stat()
+    except (OSError, ValueError):
+        return ()
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -98,7 +98,9 @@ def planned(people: People, rho: float, m: int | None = None) -> Budget:
     groups = group_share(people, rho)
     numbers = [asked.bounds is not None for asked in people.questions if not asked.answers]
     part = m / max(len(people), 1)
-    where = where_share(round(part * sum(numbers)), round(part * numbers.count(False)), rho, n)
+    # Of each kind that there is, at least one column may be measured.
+    bounded, free = (math.ceil(part * numbers.count(kind)) for kind in (True, False))
+    where = where_share(bounded, free, rho, n)
     centre = enough(m, 0.03, 0.005, 0.03)
     norms = enough(2, 0.01, 0.002, 0.01)
     recentre = enough(4 * m, 0.02, 0.003, 0.015)
