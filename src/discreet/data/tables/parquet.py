@@ -90,12 +90,15 @@ class Readers(local):
 
 
 def _stamp(path: Path) -> tuple[int, ...]:
-    """Return what tells a file from another that is put in its place; nothing where there is none."""
+    """Return what tells a file from another that is put in its place; nothing where there is none.
+
+    Not its number on the disk, which some network file systems change while they serve it.
+    """
     try:
         status = path.stat()
     except (OSError, ValueError):
         return ()
-    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+    return status.st_size, status.st_mtime_ns
 
 
 @dataclass(frozen=True, slots=True, eq=False)
