@@ -11,8 +11,7 @@ from budget import assert_mean_at_most, must_fail
 from discreet.errors import InputError
 from discreet.evidence.core.certificate import Null
 from discreet.evidence.core.people import People, Question
-from discreet.methods.all.method import planned
-from discreet.methods.all.record import schedule
+from discreet.methods.all.budget import planned, schedule
 from discreet.methods.all.scores import measured_scores, noisy_tail
 from discreet.methods.auto.look import SHARE, _longest_run, levels_for, ranks_for
 from discreet.methods.auto.method import route

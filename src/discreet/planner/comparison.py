@@ -19,7 +19,8 @@ import scipy
 
 from discreet.alternative import toward
 from discreet.classical.step_up import adaptive_bh, step_up_positions
-from discreet.methods.all.method import measured, planned
+from discreet.methods.all.budget import planned
+from discreet.methods.all.method import measured
 from discreet.methods.method import expected
 from discreet.methods.registry import METHODS
 from discreet.planner.study import Rates

@@ -7,9 +7,10 @@ import pytest
 
 from discreet.evidence.core.people import People, Question
 from discreet.methods.all import method, sums
+from discreet.methods.all.budget import planned
 from discreet.methods.all.clipping import Ball
 from discreet.methods.all.learn import learn_norms
-from discreet.methods.all.method import measured, planned
+from discreet.methods.all.method import measured
 from discreet.methods.all.rows import Box
 
 RHO = 0.028

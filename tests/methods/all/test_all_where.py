@@ -6,6 +6,8 @@ import pytest
 from discreet.evidence.core.people import People, Question
 from discreet.methods.all import sums, where
 from discreet.methods.all.after import OF_ZEROS_AND_ONES
+from discreet.methods.all.budget import where_share
+from discreet.methods.all.in_numpy import SIZES, SMALLEST
 from discreet.methods.all.method import ready_all
 from discreet.methods.all.rows import Columns
 from discreet.methods.method import Parameters
@@ -38,7 +40,7 @@ def well_located(rng):
     questions = tuple(Question(str(place), slice(place, place + 1), False) for place in range(m))
     group = np.zeros(PEOPLE, dtype=np.int8)
     columns = Columns.of(People([""] * m, questions, "two-sided", "columns", values, group))
-    rho = where.where_share(0, m, RHO, PEOPLE) * RHO
+    rho = where_share(0, m, RHO, PEOPLE) * RHO
     scaling = where.learn_where(values, columns, rho, PEOPLE).scaling
     scaled = np.std(scaling.shares(values, columns), axis=0) / scaling.spread
     return np.mean((scaled > 0.5) & (scaled < 2))
@@ -54,12 +56,12 @@ def test_numbers_are_found_wherever_they_lie(rng, monkeypatch):
 
 def test_learning_spends_little_of_many_people():
     """The share falls with the people, and rises with the columns, up to a quarter."""
-    shares = [where.where_share(0, 30, RHO, people) for people in (500, 2_000, 20_000, 200_000)]
+    shares = [where_share(0, 30, RHO, people) for people in (500, 2_000, 20_000, 200_000)]
     assert shares[0] == 0.25
     assert shares == sorted(shares, reverse=True)
     assert shares[-1] < 0.01
-    assert where.where_share(0, 0, RHO, 1_000) == 0
-    assert where.where_share(30, 0, RHO, 2_000) < where.where_share(0, 30, RHO, 2_000)
+    assert where_share(0, 0, RHO, 1_000) == 0
+    assert where_share(30, 0, RHO, 2_000) < where_share(0, 30, RHO, 2_000)
 
 
 def test_numbers_that_are_0_and_1_have_rates(rng):
@@ -110,7 +112,7 @@ def ranges(rng, bounds):
     questions = tuple(Question(str(place), slice(place, place + 1), False, bounds) for place in range(m))
     table = People([""] * m, questions, "two-sided", "columns", values, np.zeros(people, dtype=np.int8))
     columns = Columns.of(table)
-    rho = where.where_share(m, 0, RHO, people) * RHO
+    rho = where_share(m, 0, RHO, people) * RHO
     return where.learn_where(values, columns, rho, people).scaling, columns
 
 
@@ -145,12 +147,12 @@ def test_each_column_by_itself_is_caught(rng, monkeypatch):
     """Wrong twin: all other sizes must hold few people, noise included; others teach nothing."""
 
     def by_itself(counts, deviation):
-        place = where.SIZES + 2 - where.SMALLEST
-        zero, one = counts[where.SIZES], counts[place]
-        rest = np.delete(counts, [where.SIZES, place], axis=0)
+        place = SIZES + 2 - SMALLEST
+        zero, one = counts[SIZES], counts[place]
+        rest = np.delete(counts, [SIZES, place], axis=0)
         none = (rest.max(axis=0) < 4 * deviation) & (rest.sum(axis=0) < 0.25 * (zero + one))
         return none & (zero > 3 * deviation) & (one > 3 * deviation), none
 
-    monkeypatch.setattr(where, "_two_valued", by_itself)
+    monkeypatch.setattr(where, "zeros_and_ones", by_itself)
     monkeypatch.setattr(where, "_join_others", lambda *_: None)
     assert called_rates(rng) < 0.75

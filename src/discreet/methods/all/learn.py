@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import ndtri
 
+from discreet.methods.all.budget import missing_share
 from discreet.methods.all.clipping import (
     Ball,
     Norms,
@@ -27,7 +28,7 @@ from discreet.methods.all.clipping import (
     usual_norms,
 )
 from discreet.methods.all.record import Groups, Learned, Means, Missing, uneven_labels
-from discreet.methods.all.rows import FINE, PARTS, Columns, boxes_of
+from discreet.methods.all.rows import FINE, PARTS, Columns, around_centres, boxes_of
 from discreet.methods.all.spread import CLEAR, alike, usual_unevenness
 from discreet.methods.all.sums import (
     Totals,
@@ -38,20 +39,20 @@ from discreet.methods.all.sums import (
     whole_numbers,
     with_noise,
 )
-from discreet.methods.all.where import FARTHEST, learn_means, learn_where
+from discreet.methods.all.where import learn_means, learn_where
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evidence.core.people import People
+    from discreet.methods.all.budget import Budget
     from discreet.methods.all.clipping import Balls, Reach
-    from discreet.methods.all.record import Budget, Noisy
-    from discreet.methods.all.rows import Box, Rows, Scaling
+    from discreet.methods.all.record import Noisy
+    from discreet.methods.all.rows import Box, Scaling
 
 _OFF = 0.3  # how far off the mean of a column the centre of its numbers may be, in deviations
 _CUT = 0.5  # of the numbers are cut, at most: by so much less a mean moves with its centre
 _MISSING = 0.1  # of the budget, at most, for who is missing
-_NEAR = 0.085  # about how far from 0 the mean of a column may be when contrasts are taken, in deviations
 _WIDTHS = (0.03, 0.18)  # of bins of rows' lengths, as shares of these, at least and at most
 _HELD = 2.5  # deviations of noise: the share of the people that the widest laws have in a bin, over its width
 _RANGE = 50.0  # the longest length that is told apart, over the shortest
@@ -139,18 +140,6 @@ def missing_norm(people: People, groups: Groups, means: Means) -> float:
     rate = np.maximum(1 - means.present[first] / groups.people, 0.0)
     usual = float(rate.sum()) / min(groups.share, 1 - groups.share)
     return min(math.sqrt(len(first)), math.sqrt(1 + 2 * usual))
-
-
-def missing_share(norm: float, groups: Groups, means: Means, share: float, rho: float) -> float:
-    """Return the share of the budget that is best spent on how unevenly entries are missing.
-
-    A column whose mean is `_NEAR` deviations from 0 adds `_NEAR` times the noise told here to that of its
-    contrast; the share balances the two. It is 0 where the number of missing entries says enough.
-    """
-    long = math.sqrt(1 + float(np.sum(np.minimum(means.present / groups.people, 1.0))))
-    best = _NEAR * norm / (math.sqrt(2) * long)
-    unknown = _NEAR**2 * float(np.mean(usual_unevenness(groups, means, share) ** 2)) * 2 * rho
-    return best if unknown / (2 * max(share, 1 - share) * long) ** 2 > 2 * best else 0.0
 
 
 def learn_missing(
@@ -251,7 +240,7 @@ def learn(people: People, budget: Budget, start: Start) -> Learned:
     # Centres move as far as they are more likely to be wrong than what was told of them.
     wrong = np.where(rows.answers, means.doubt / means.present * rows.scale, _OFF) ** 2
     trust = wrong / (wrong + (noisy.deviation / there) ** 2)
-    scaling, rows = _around_centres(start.scaling, rows.moved_by(trust * centred / there), columns)
+    scaling, rows = around_centres(start.scaling, rows.moved_by(trust * centred / there), columns)
     boxes = boxes_of(people, rows)
     balls = _fitted(best(norms), boxes)
     apart = apart if can_be_apart(boxes[1], balls.signed) else np.zeros(len(people))
@@ -325,20 +314,6 @@ def _differences(
     doubt = np.square(mean.deviation)
     variance = look.deviation**2 + mean.sums**2 * unknown + doubt * (excess**2 + unknown)
     return clear_difference(look.sums - mean.sums * excess, np.sqrt(variance), size, positive)
-
-
-def _around_centres(scaling: Scaling, rows: Rows, columns: Columns) -> tuple[Scaling, Rows]:
-    """Move the ranges of numbers without bounds to where their centres now are.
-
-    What lies far out is drawn in as far on both sides then: where the groups have the same centre but not the
-    same spread, they keep the same mean. Zeros and ones, and signs, stay where they are.
-    """
-    still = scaling.zero_to_one(columns) | scaling.signs(columns)
-    free = columns.free[~still[columns.free]]
-    centre, middle = scaling.centre.copy(), rows.centre.copy()
-    moved = centre[free] + (middle[free] - 0.5) * 2 * scaling.reach[free]
-    centre[free], middle[free] = np.clip(moved, -FARTHEST, FARTHEST), 0.5
-    return replace(scaling, centre=centre), replace(rows, centre=middle)
 
 
 def _unsure(groups: Groups, share: float, rho: float, *, protected: bool) -> float:

@@ -10,21 +10,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet.classical.step_up import adaptive_bh
 from discreet.methods.all.after import Tested, results, units
+from discreet.methods.all.budget import planned, schedule
 from discreet.methods.all.clipping import Ball, can_be_apart, clear_difference, pull_of, reach_of
 from discreet.methods.all.learn import learn, learn_start
 from discreet.methods.all.proved.method import ready_proved
-from discreet.methods.all.record import LEAST, Budget, Means, Measured, Noisy, schedule
+from discreet.methods.all.record import Means, Measured, Noisy
 from discreet.methods.all.rows import FINE, PARTS, Columns, boxes_of
 from discreet.methods.all.spread import ALIKE, UNLIKE, tilt_of
 from discreet.methods.all.sums import Totals, check_noise, contrast, with_noise, with_sample
-from discreet.methods.all.where import where_share
 from discreet.methods.method import Ready, expected, released
 from discreet.privacy.curves import gaussian_budget
 from discreet.privacy.events import gaussian_events
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
 
     from discreet.evidence.core.people import People
     from discreet.methods.all.after import Results
+    from discreet.methods.all.budget import Budget
     from discreet.methods.all.clipping import Reach
     from discreet.methods.all.record import Groups, Learned
     from discreet.methods.all.rows import Box
@@ -45,8 +45,6 @@ APPROXIMATE = (
     "the t law of the z scores is near the truth, which very rare answers in small groups can strain, and "
     "columns that do not differ are independent of the rest, or nearly so"
 )
-_APART = 0.015  # of the budget: differences that would bias others are large, and show in this
-_QUIET = 0.1  # where noise adds this little to the variance of a contrast, one stage will do
 _CUT = 0.1  # about by how much the shares of both groups' numbers that are cut may differ
 _MOST = 2**29  # no sum is moved by more than this, times the square root of the columns
 _STAGES = 8  # later ones; none spends less than one in so many parts
@@ -84,48 +82,6 @@ def ready_all(people: People, asked: Parameters) -> Ready:
         )
 
     return Ready(events, fdr, draw)
-
-
-def planned(people: People, rho: float, m: int | None = None) -> Budget:
-    """Return the shares for these questions and this number of people; `m` of the hypotheses are measured.
-
-    Each step gets what it needs to be right within a few people of a hundred, or a tenth of a deviation, and
-    no more than a most: what is learned beyond that is worth less than a sharper contrast.
-    """
-    m, n = len(people) if m is None else m, people.size
-    kinds = {(question.answers, question.bounds is not None) for question in people.questions}
-    enough = partial(_enough, rho, n)
-    groups = group_share(people, rho)
-    numbers = [asked.bounds is not None for asked in people.questions if not asked.answers]
-    part = m / max(len(people), 1)
-    # Of each kind that there is, at least one column may be measured.
-    bounded, free = (math.ceil(part * numbers.count(kind)) for kind in (True, False))
-    where = where_share(bounded, free, rho, n)
-    centre = enough(m, 0.03, 0.005, 0.03)
-    norms = enough(2, 0.01, 0.002, 0.01)
-    recentre = enough(4 * m, 0.02, 0.003, 0.015)
-    sums = enough(4 * m, 0.05, 0.003, 0.01)
-    apart = _APART
-    missing = 0.005
-    weights = 0.01 if any(answers for answers, _ in kinds) else 0.004
-    # About the noise of one stage: columns of deviation 1, rows as long as their number, equal groups.
-    noise = 4 * m / (2 * rho * max(n, 1))
-    squares = LEAST
-    rest = 1 - (groups + where + centre + norms + recentre + sums + apart + missing + weights + squares)
-    rest *= 1 - 2.0**-45
-    contrast = rest if noise < _QUIET else rest * (1 - sum(share for _, share in schedule(1, m)))
-    learning = (groups, where, centre, norms, recentre, apart)
-    return Budget(*learning, squares, sums, missing, weights, contrast, rest - contrast)
-
-
-def group_share(people: People, rho: float) -> float:
-    """Return the share that learns how large the groups are: none where that is public."""
-    return _enough(rho, people.size, 2, 0.01, 0.002, 0.05) if people.protect == "everything" else 0.0
-
-
-def _enough(rho: float, n: int, squared: float, error: float, least: float, most: float) -> float:
-    """Return the share at which sums of this squared sensitivity are within `error` of the people."""
-    return min(max(squared / (2 * rho * (error * max(n, 1)) ** 2), least), most)
 
 
 def measured(people: People, budget: Budget, signals: int, groups: Groups | None = None) -> Tested:

@@ -6,7 +6,7 @@ Nothing here draws noise or sees data.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,15 +22,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-Stages = tuple[tuple[float, float], ...]
-"""Before each later stage columns with z scores below the first number are dropped; then its share."""
-LEAST = 0.002
-"""Of the budget, at least, for what variances are made of."""
-_MOST = 0.12  # of the budget, for the same
-_FIRST, _LATER = 0.5, 8  # the share of the first stage, and how many others divide the rest
-_EASIEST, _HARDEST = 0.3, 2.5  # z scores asked for before the first of these, and before the last at most
 _LIGHTEST = 0.05  # no mean weight is taken to be smaller
-_FEWEST = 5  # of fewer columns none is dropped: little would be gained
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,110 +56,6 @@ class Noisy:
         """Return a lower and an upper bound, each wrong with at most this chance."""
         reach = -float(ndtri(chance)) * (1 + 1e-9) * np.asarray(self.deviation) + np.asarray(self.unit) / 2
         return self.sums - reach, self.sums + reach
-
-
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """What each step may spend, as parts of the whole; a part that is not needed is 0.
-
-    `groups`: who is in which group. `where`: where numbers lie. `centre`: the mean of every column. `norms`:
-    how long people's rows are. `recentre`: the mean again, now that rows can be clipped. `apart`: a first
-    look at how far the groups differ, so that each is clipped around its own centre. The rest: `contrast` of
-    the groups, `squares` for its variance, `sums`, `missing` and `weights` to correct it; `stages`: the
-    contrast of fewer columns again.
-    """
-
-    groups: float
-    where: float
-    centre: float
-    norms: float
-    recentre: float
-    apart: float
-    squares: float
-    sums: float
-    missing: float
-    weights: float
-    contrast: float
-    stages: float
-
-    def of(self, rho: float) -> Budget:
-        """Return the budget of each step."""
-        return Budget(*(getattr(self, field.name) * rho for field in fields(self)))
-
-    def without_groups(self) -> Budget:
-        """Return the budget where the sizes of the groups are known already."""
-        return replace(self, groups=0.0, contrast=self.contrast + self.groups)
-
-    def and_also(self, left: float) -> Budget:
-        """Return the budget of what is measured, with what learning has left of its own."""
-        first = self.contrast / (self.contrast + self.stages)
-        return replace(self, contrast=self.contrast + first * left, stages=self.stages + (1 - first) * left)
-
-    def sharpened(
-        self, noise: float, squares: tuple[float, float], sums: float, means: tuple[float, float]
-    ) -> Budget:
-        """Return the budget with as much for squares and for sums as pays.
-
-        Parameters
-        ----------
-        noise : float
-            The variance of the noise in contrasts over that of sampling, if they got all that there is.
-        squares : (float, float)
-            The squared relative error of a variance that follows from squares, likewise, and the share that
-            would teach what is known of it already.
-        sums : float
-            The squared relative error of one that follows from sums.
-        means : (float, float)
-            What errors of means add to the variance of contrasts, likewise, and the share that would teach
-            what is known of means already.
-
-        Notes
-        -----
-        An error of v in the variance is worth about 3 v / (1 + noise)^2 of the people at the p-values that
-        matter, an added variance v about v / (1 + noise), and a share s costs s noise / (1 + noise).
-        """
-        whole = self.squares + self.sums + self.contrast + self.stages
-        price = max(noise * (1 + noise), 1e-9)
-        wanted = [math.sqrt(3 * error / price) for error in (squares[0], sums)]
-        wanted[0] -= squares[1]
-        wanted[1] = max(wanted[1], math.sqrt(means[0] / max(noise, 1e-9)) - means[1])
-        parts = [min(max(share, LEAST), _MOST) * whole for share in wanted]
-        first = self.contrast / (self.contrast + self.stages)
-        rest = (whole - sum(parts)) * (1 - 2.0**-45)
-        return replace(
-            self, squares=parts[0], sums=parts[1], contrast=first * rest, stages=(1 - first) * rest
-        )
-
-    @property
-    def whole(self) -> float:
-        """The sum of all parts."""
-        return math.fsum(getattr(self, field.name) for field in fields(self))
-
-    def of_a_sample(self, times: float) -> Budget:
-        """Return the budget with which people who each stand for so many see what all of them would.
-
-        Sums of n people that are compared with their number need noise in proportion to n, contrasts noise in
-        proportion to its root.
-        """
-        near_zero = ("apart", "missing", "weights", "contrast", "stages")
-        powers = {field.name: 1 if field.name in near_zero else 2 for field in fields(self)}
-        return Budget(*(getattr(self, name) * times**power for name, power in powers.items()))
-
-
-def schedule(signals: int, m: int) -> Stages:
-    """Return the later stages, where so many of `m` hypotheses are expected to be real.
-
-    The last one is for columns with z scores that half as many of all columns would show by chance as are
-    expected to be real. What is found depends little on the number of stages and on their shares
-    (`discreet bench people --raw`).
-    """
-    if m < _FEWEST:
-        return ()
-    last = min(max(-float(ndtri(signals / m / 4)), _EASIEST), _HARDEST)
-    steps = range(_LATER)
-    return tuple(
-        (_EASIEST + (last - _EASIEST) * step / (_LATER - 1), (1 - _FIRST) / _LATER) for step in steps
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,8 @@ FINE = 2**10
 """Whole numbers to one standard deviation."""
 NO_SIZE = 2.0**-20
 """Numbers that are all nearer to 0 than this seem to be 0."""
+FARTHEST = 1.7e308
+"""No centre is further out: with an infinite one, sums would not be numbers."""
 LARGEST = 2**14
 """No entry is larger: the kernels' sums have room for these."""
 PARTS = 2**12
@@ -190,6 +192,20 @@ class Rows:
         parts = (self.answers[left], self.turned[left], self.centred[left])
         less = np.broadcast_to(self.less, self.scale.shape)[left]
         return Rows(self.centre[left], self.scale[left], self.most, *parts, less)
+
+
+def around_centres(scaling: Scaling, rows: Rows, columns: Columns) -> tuple[Scaling, Rows]:
+    """Move the ranges of numbers without bounds to where their centres now are.
+
+    What lies far out is drawn in as far on both sides then: where the groups have the same centre but not the
+    same spread, they keep the same mean. Zeros and ones, and signs, stay where they are.
+    """
+    still = scaling.zero_to_one(columns) | scaling.signs(columns)
+    free = columns.free[~still[columns.free]]
+    centre, middle = scaling.centre.copy(), rows.centre.copy()
+    moved = centre[free] + (middle[free] - 0.5) * 2 * scaling.reach[free]
+    centre[free], middle[free] = np.clip(moved, -FARTHEST, FARTHEST), 0.5
+    return replace(scaling, centre=centre), replace(rows, centre=middle)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import log_ndtr, ndtr, owens_t
 
 from discreet.classical.step_up import adaptive_bh, step_up_positions
-from discreet.methods.all.record import schedule
+from discreet.methods.all.budget import schedule
 from discreet.methods.all.sums import check_noise, with_noise
 from discreet.methods.method import (
     INDEPENDENT,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from discreet.evidence.core.certificate import Null
     from discreet.evidence.core.evidence import Evidence
-    from discreet.methods.all.record import Stages
+    from discreet.methods.all.budget import Stages
     from discreet.methods.method import Parameters
     from discreet.privacy.events import Event
     from discreet.report.release import Release

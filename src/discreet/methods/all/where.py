@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.methods.all.in_numpy import PARTS_OF_WINDOW, SIZES, SMALLEST
+from discreet.methods.all.budget import COARSE, FIRST_LOOKS, LOOK_COSTS
+from discreet.methods.all.in_numpy import PARTS_OF_WINDOW
 from discreet.methods.all.record import Means
-from discreet.methods.all.rows import FINE, NO_SIZE, Scaling
+from discreet.methods.all.rows import FARTHEST, FINE, NO_SIZE, Scaling
+from discreet.methods.all.sizes import MARGIN, SURELY, crowded, zeros_and_ones
 from discreet.methods.all.sums import Look, look, with_noise
 
 if TYPE_CHECKING:
@@ -35,27 +37,13 @@ _THERE, _VARIED = 0.9, 0.3  # about the share of the people that have an entry, 
 _UNLIKE = 0.05  # about how far from each other's the shares of two columns are, at least
 _RATES = 0.3  # about how far from one half the rates of answers are
 _LOOKS = 8  # at one column, at most
-_USUAL = (2.0**-8, 2.0**18)
-_INNER = 4  # octaves below the end of an interval that begins at zero; the others hold little
-_SURELY = 1.5  # deviations of noise that are taken off the number of people in an interval
-_NEARLY = 0.6  # of the most that any interval holds
 _MOST_OF = 0.8  # likewise, of parts of a window: the same number may be that of most people
 _SEEN = 2.0  # deviations of its noise: a scale that needs no closer look
-_CLEARLY, _NOTHING = 3.0, 4.0  # deviations: people who are there, and none who are
-_BESIDE, _FEW = 2, 1.5  # octaves beside that from 1 to 2, and deviations: numbers there are not seen
-_MARGIN = 1.5  # times as wide as the interval is the window
 _AROUND, _SURE = 1.5, 2.5  # the next window: so many scales, and deviations of the noise in its centre
 _BEYOND = 1.4  # a scale larger than this, in windows, says that numbers lie beyond
 _CLOSE = 2.5  # where the scale is this much smaller than the window, another look is taken
 _NEAREST = 1 / 32  # of the window: no scale is taken to be smaller
 _SMALL, _LARGE = 1e-290, 1e307  # no scale is taken to be smaller, or larger: windows are finite, and not 0
-FARTHEST = 1.7e308  # nor is a centre further out: with an infinite one, sums would not be numbers
-# Errors aimed at, as shares of all people: of sizes; of places in a window; of means and of distances.
-_ERRORS = (0.06, 0.06, 0.04)
-_COSTS = tuple(2 / error**2 for error in _ERRORS)
-_COARSE = 2.2  # times these: with larger errors bounds are kept, or all columns are looked at as one
-_FIRST = 0.8  # of the budget for the first looks at all columns; the rest is for those that need more
-_WORTH, _MOST = 0.3, 0.25  # see `where_share`
 _NEAR_ONE = 1 / 8
 _BOUNDED, _FREE = 2.0, 1.25  # scales taken in: with bounds nearly all numbers, so that means are theirs
 _LEAST = 0.02  # no deviation is taken to be smaller, in widths of the range
@@ -117,17 +105,6 @@ class _Numbers:
         return "Numbers(private)"
 
 
-def where_share(bounded: int, free: int, rho: float, size: int) -> float:
-    """Return the share of the budget that is best spent on where so many columns of numbers lie.
-
-    With a share s errors are sqrt(full/s) times those aimed at, `full` being the share that reaches them.
-    Power is lost in proportion to their squares, full/s, and to s, which contrasts do not get: together the
-    least at a multiple of the root of `full`. The factor was tried on columns of a dozen laws.
-    """
-    full = (bounded * sum(_COSTS[1:]) + free * sum(_COSTS)) * 0.5 / (max(size, 1) ** 2 * rho)
-    return min(max(_WORTH * math.sqrt(full), full / (_FIRST * _COARSE**2)), _MOST)
-
-
 def learn_where(values: NDArray[Any], columns: Columns, rho: float, size: float) -> Where:
     """Return where the numbers of each column lie; `size` is about how many people have any.
 
@@ -142,29 +119,30 @@ def learn_where(values: NDArray[Any], columns: Columns, rho: float, size: float)
     numbers.centre[bounded], numbers.window[bounded] = columns.low + half, np.maximum(half, _SMALL)
     reach, scales = numbers.window.copy(), numbers.window.copy()
     left = rho
-    aim, worst = 0.5 / n**2, 0.5 / (_COARSE * n) ** 2
-    kinds = ((bounded, sum(_COSTS[1:]), _BOUNDED), (free, sum(_COSTS), _FREE))
+    aim, worst = 0.5 / n**2, 0.5 / (COARSE * n) ** 2
+    kinds = ((bounded, sum(LOOK_COSTS[1:]), _BOUNDED), (free, sum(LOOK_COSTS), _FREE))
     whole = sum(kind.size * cost for kind, cost, _ in kinds)
     for kind, cost, taken in kinds:
         some = kind
-        part = _FIRST * rho * some.size * cost / max(whole, 1.0)  # what the first looks at these may cost
+        # What the first looks at these may cost:
+        part = FIRST_LOOKS * rho * some.size * cost / max(whole, 1.0)
         numbers.pooled = part < worst * cost * some.size
         if not some.size or (numbers.pooled and kind is bounded):
             continue
         count = 1 if numbers.pooled else some.size
         unit = min(aim, part / cost) if numbers.pooled else part / (cost * count)
         if kind is free:
-            left -= unit * _COSTS[0] * count
-            _sizes(numbers, some, with_noise(*numbers.sums(Look.SIZES, some), unit * _COSTS[0] * count))
+            left -= unit * LOOK_COSTS[0] * count
+            _sizes(numbers, some, with_noise(*numbers.sums(Look.SIZES, some), unit * LOOK_COSTS[0] * count))
         narrowed = numbers.pooled
         for number in range(_LOOKS):
             # Within bounds all numbers are looked at first, without bounds where they crowd.
             first = kind is bounded and number == 0
             if not narrowed and not first and some.size:
-                narrowed, price = True, unit * _COSTS[1] * some.size
+                narrowed, price = True, unit * LOOK_COSTS[1] * some.size
                 left -= price
                 _narrow(numbers, some, with_noise(*numbers.sums(Look.PLACES, some), price))
-            price = unit * _COSTS[2] * (1 if numbers.pooled else some.size)
+            price = unit * LOOK_COSTS[2] * (1 if numbers.pooled else some.size)
             if not some.size or price > left:
                 break
             left -= price
@@ -211,35 +189,11 @@ def _found(numbers: _Numbers, scales: Floats, reach: Floats, columns: Columns, m
 
 
 def _sizes(numbers: _Numbers, some: Places, noisy: Noisy) -> None:
-    """Find an interval where numbers without bounds crowd, from how many people have one of each size.
-
-    The bins are octaves of positive and of negative numbers, and zero. Of all runs of bins the shortest is
-    taken that surely holds nearly as many as any other.
-    """
+    """Find where numbers without bounds crowd, and zeros and ones, from how many have one of each size."""
     noisy = numbers.each(noisy, some)
-    low, high, score = _crowds(noisy.sums, float(noisy.deviation))
-    enough = score >= _NEARLY * score.max(axis=0)
-    length = np.where(enough, (high - low)[:, None], np.inf)
-    chosen = np.argmin(length, axis=0)
-    numbers.centre[some] = (low + high)[chosen] / 2
-    numbers.window[some] = _MARGIN * (high - low)[chosen] / 2
-    numbers.two_valued[some], numbers.no_others[some] = _two_valued(noisy.sums, float(noisy.deviation))
-
-
-def _two_valued(sums: Floats, deviation: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Say which columns seem to hold zeros and ones, both of them clearly, and which hold no other sizes.
-
-    No other size stands out, nor do those beside that of ones together: all others have too much noise. Where
-    one column holds both, so do those that seem to hold nothing but zeros: their ones are few.
-    """
-    place = SIZES + 2 - SMALLEST  # the octave from 1 to 2
-    zero, one = sums[SIZES], sums[place]
-    rest = np.delete(sums, [SIZES, place], axis=0)
-    beside = np.delete(sums[place - _BESIDE : place + _BESIDE + 1], _BESIDE, axis=0).sum(axis=0)
-    none = (rest.max(axis=0) < _NOTHING * deviation) & (beside < _FEW * math.sqrt(2 * _BESIDE) * deviation)
-    zeros = none & (zero > _CLEARLY * deviation)
-    both = zeros & (one > _CLEARLY * deviation)
-    return zeros if both.any() else both, none
+    sums, deviation = noisy.sums, float(noisy.deviation)
+    numbers.centre[some], numbers.window[some] = crowded(sums, deviation)
+    numbers.two_valued[some], numbers.no_others[some] = zeros_and_ones(sums, deviation)
 
 
 def _join_others(numbers: _Numbers, kind: Places, reach: Floats) -> None:
@@ -251,36 +205,6 @@ def _join_others(numbers: _Numbers, kind: Places, reach: Floats) -> None:
     around = (reach < _AROUND) & ((np.abs(centre) <= reach) | (np.abs(centre - 1) <= reach))
     if numbers.two_valued[kind].any():
         numbers.two_valued[kind] |= numbers.no_others[kind] & around
-
-
-def _crowds(sums: Floats, deviation: float) -> tuple[Floats, Floats, Floats]:
-    """Return the ends of intervals, and how many people each holds at least, in each column.
-
-    From 1 to 3 octaves on one side of zero, from zero to the end of an octave, or as far on both sides: of
-    these last ones the bins near zero, which hold few, are left out, for the noise of many would hide them.
-    Unusual sizes must stand out more.
-    """
-    ends = np.exp2(SMALLEST + np.arange(float(SIZES)))
-    negative, zero, positive = sums[:SIZES][::-1], sums[SIZES], sums[SIZES + 1 :]
-    strange = 2 * deviation * ((ends < _USUAL[0]) | (ends > _USUAL[1]))[:, None]
-
-    def run(side: Floats, width: int) -> Floats:
-        total = np.cumsum(side, axis=0)
-        total[width:] = total[width:] - total[:-width]
-        return total - strange
-
-    intervals: list[tuple[Floats, Floats, Floats]] = []
-    for side, sign in ((positive, 1.0), (negative, -1.0)):
-        for width in (1, 2, 3):
-            near, far = sign * ends * 2.0**-width, sign * ends
-            sure = run(side, width) - _SURELY * math.sqrt(width) * deviation
-            intervals.append((np.minimum(near, far), np.maximum(near, far), sure))
-        sure = run(side, _INNER) + zero - _SURELY * math.sqrt(_INNER + 1) * deviation
-        intervals.append((np.minimum(sign * ends, 0.0), np.maximum(sign * ends, 0.0), sure))
-    both = run(positive, _INNER) + run(negative, _INNER) + zero
-    intervals.append((-ends, ends, both - _SURELY * math.sqrt(2 * _INNER + 1) * deviation))
-    low, high, score = (np.concatenate(part) for part in zip(*intervals, strict=True))
-    return low, high, score
 
 
 def _means(numbers: _Numbers, some: Places, noisy: Noisy) -> Floats:
@@ -307,13 +231,13 @@ def _narrow(numbers: _Numbers, some: Places, noisy: Noisy) -> None:
     total = np.concatenate([np.zeros((1, some.size)), np.cumsum(noisy.sums, axis=0)])
     width = np.arange(1, PARTS_OF_WINDOW + 1)
     runs = [total[wide:] - total[:-wide] for wide in width]
-    least = np.stack([run.max(axis=0) for run in runs]) - _SURELY * np.sqrt(width)[:, None] * noisy.deviation
+    least = np.stack([run.max(axis=0) for run in runs]) - SURELY * np.sqrt(width)[:, None] * noisy.deviation
     shortest = np.argmax(least >= _MOST_OF * least.max(axis=0), axis=0)
     first = np.stack([run.argmax(axis=0) for run in runs])[shortest, np.arange(some.size)]
     wide = width[shortest]
     middle = centre + ((2 * first + wide) / PARTS_OF_WINDOW - 1) * window
     numbers.centre[some] = np.clip(middle, -FARTHEST, FARTHEST)
-    numbers.window[some] = np.clip(_MARGIN * (wide + 1) / PARTS_OF_WINDOW * window, _SMALL, _LARGE)
+    numbers.window[some] = np.clip(MARGIN * (wide + 1) / PARTS_OF_WINDOW * window, _SMALL, _LARGE)
 
 
 def _scales(numbers: _Numbers, some: Places, noisy: Noisy) -> tuple[Floats, Floats]:

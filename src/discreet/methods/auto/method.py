@@ -15,7 +15,7 @@ from discreet.errors import InputError
 from discreet.evidence.core.evidence import Evidence
 from discreet.evidence.core.people import People
 from discreet.methods.all import ALL
-from discreet.methods.all.record import schedule
+from discreet.methods.all.budget import schedule
 from discreet.methods.auto import AUTO
 from discreet.methods.aware import AWARE
 from discreet.methods.focus import FOCUS, SELECTION

@@ -13,8 +13,9 @@ import numpy as np
 from discreet.classical.step_up import step_up_positions
 from discreet.evidence.core.compared import compared
 from discreet.methods.all.after import Tested
+from discreet.methods.all.budget import group_share, planned
 from discreet.methods.all.learn import learn_groups
-from discreet.methods.all.method import APPROXIMATE, check_budget, group_share, measured, planned
+from discreet.methods.all.method import APPROXIMATE, check_budget, measured
 from discreet.methods.focus import SELECTION
 from discreet.methods.method import Ready, expected, released
 from discreet.noise.laws import GUMBEL
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from discreet.evidence.core.certificate import Certificate
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.people import People
-    from discreet.methods.all.record import Budget
+    from discreet.methods.all.budget import Budget
     from discreet.methods.method import Parameters
     from discreet.report.release import Release
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.methods.all.after import units
+from discreet.methods.all.budget import where_share
 from discreet.methods.all.learn import learn_groups
 from discreet.methods.all.proved.allot import widths
 from discreet.methods.all.proved.rows import STEPS, Block, block, reach_of
@@ -16,7 +17,7 @@ from discreet.methods.all.proved.sums import Sums
 from discreet.methods.all.record import Noisy
 from discreet.methods.all.rows import Columns
 from discreet.methods.all.sums import check_noise, with_noise
-from discreet.methods.all.where import learn_means, learn_where, where_share
+from discreet.methods.all.where import learn_means, learn_where
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -1,0 +1,208 @@
+"""How the budget of a release is divided: what each step may spend, by public numbers alone.
+
+Nothing here draws noise or sees data.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import ndtri
+
+from discreet.methods.all.spread import usual_unevenness
+
+if TYPE_CHECKING:
+    from discreet.evidence.core.people import People
+    from discreet.methods.all.record import Groups, Means
+
+Stages = tuple[tuple[float, float], ...]
+"""Before each later stage columns with z scores below the first number are dropped; then its share."""
+LEAST = 0.002
+"""Of the budget, at least, for what variances are made of."""
+_MOST = 0.12  # of the budget, for the same
+_FIRST, _LATER = 0.5, 8  # the share of the first stage, and how many others divide the rest
+_EASIEST, _HARDEST = 0.3, 2.5  # z scores asked for before the first of these, and before the last at most
+_FEWEST = 5  # of fewer columns none is dropped: little would be gained
+_APART = 0.015  # of the budget: differences that would bias others are large, and show in this
+_QUIET = 0.1  # where noise adds this little to the variance of a contrast, one stage will do
+_NEAR = 0.085  # about how far from 0 the mean of a column may be when contrasts are taken, in deviations
+LOOK_COSTS = tuple(2 / error**2 for error in (0.06, 0.06, 0.04))
+"""What looks at a column cost, by the errors aimed at, as shares of all people: sizes, places, means."""
+COARSE = 2.2
+"""Times these errors: with larger ones bounds are kept, or all columns are looked at as one."""
+FIRST_LOOKS = 0.8
+"""Of the budget for where columns lie, for the first looks at all; the rest for those that need more."""
+_WORTH, _MOST_WHERE = 0.3, 0.25  # see `where_share`
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What each step may spend, as parts of the whole; a part that is not needed is 0.
+
+    `groups`: who is in which group. `where`: where numbers lie. `centre`: the mean of every column. `norms`:
+    how long people's rows are. `recentre`: the mean again, now that rows can be clipped. `apart`: a first
+    look at how far the groups differ, so that each is clipped around its own centre. The rest: `contrast` of
+    the groups, `squares` for its variance, `sums`, `missing` and `weights` to correct it; `stages`: the
+    contrast of fewer columns again.
+    """
+
+    groups: float
+    where: float
+    centre: float
+    norms: float
+    recentre: float
+    apart: float
+    squares: float
+    sums: float
+    missing: float
+    weights: float
+    contrast: float
+    stages: float
+
+    def of(self, rho: float) -> Budget:
+        """Return the budget of each step."""
+        return Budget(*(getattr(self, field.name) * rho for field in fields(self)))
+
+    def without_groups(self) -> Budget:
+        """Return the budget where the sizes of the groups are known already."""
+        return replace(self, groups=0.0, contrast=self.contrast + self.groups)
+
+    def and_also(self, left: float) -> Budget:
+        """Return the budget of what is measured, with what learning has left of its own."""
+        first = self.contrast / (self.contrast + self.stages)
+        return replace(self, contrast=self.contrast + first * left, stages=self.stages + (1 - first) * left)
+
+    def sharpened(
+        self, noise: float, squares: tuple[float, float], sums: float, means: tuple[float, float]
+    ) -> Budget:
+        """Return the budget with as much for squares and for sums as pays.
+
+        Parameters
+        ----------
+        noise : float
+            The variance of the noise in contrasts over that of sampling, if they got all that there is.
+        squares : (float, float)
+            The squared relative error of a variance that follows from squares, likewise, and the share that
+            would teach what is known of it already.
+        sums : float
+            The squared relative error of one that follows from sums.
+        means : (float, float)
+            What errors of means add to the variance of contrasts, likewise, and the share that would teach
+            what is known of means already.
+
+        Notes
+        -----
+        An error of v in the variance is worth about 3 v / (1 + noise)^2 of the people at the p-values that
+        matter, an added variance v about v / (1 + noise), and a share s costs s noise / (1 + noise).
+        """
+        whole = self.squares + self.sums + self.contrast + self.stages
+        price = max(noise * (1 + noise), 1e-9)
+        wanted = [math.sqrt(3 * error / price) for error in (squares[0], sums)]
+        wanted[0] -= squares[1]
+        wanted[1] = max(wanted[1], math.sqrt(means[0] / max(noise, 1e-9)) - means[1])
+        parts = [min(max(share, LEAST), _MOST) * whole for share in wanted]
+        first = self.contrast / (self.contrast + self.stages)
+        rest = (whole - sum(parts)) * (1 - 2.0**-45)
+        return replace(
+            self, squares=parts[0], sums=parts[1], contrast=first * rest, stages=(1 - first) * rest
+        )
+
+    @property
+    def whole(self) -> float:
+        """The sum of all parts."""
+        return math.fsum(getattr(self, field.name) for field in fields(self))
+
+    def of_a_sample(self, times: float) -> Budget:
+        """Return the budget with which people who each stand for so many see what all of them would.
+
+        Sums of n people that are compared with their number need noise in proportion to n, contrasts noise in
+        proportion to its root.
+        """
+        near_zero = ("apart", "missing", "weights", "contrast", "stages")
+        powers = {field.name: 1 if field.name in near_zero else 2 for field in fields(self)}
+        return Budget(*(getattr(self, name) * times**power for name, power in powers.items()))
+
+
+def schedule(signals: int, m: int) -> Stages:
+    """Return the later stages, where so many of `m` hypotheses are expected to be real.
+
+    The last one is for columns with z scores that half as many of all columns would show by chance as are
+    expected to be real. What is found depends little on the number of stages and on their shares
+    (`discreet bench people --raw`).
+    """
+    if m < _FEWEST:
+        return ()
+    last = min(max(-float(ndtri(signals / m / 4)), _EASIEST), _HARDEST)
+    steps = range(_LATER)
+    return tuple(
+        (_EASIEST + (last - _EASIEST) * step / (_LATER - 1), (1 - _FIRST) / _LATER) for step in steps
+    )
+
+
+def planned(people: People, rho: float, m: int | None = None) -> Budget:
+    """Return the shares for these questions and this number of people; `m` of the hypotheses are measured.
+
+    Each step gets what it needs to be right within a few people of a hundred, or a tenth of a deviation, and
+    no more than a most: what is learned beyond that is worth less than a sharper contrast.
+    """
+    m, n = len(people) if m is None else m, people.size
+    kinds = {(question.answers, question.bounds is not None) for question in people.questions}
+    enough = partial(_enough, rho, n)
+    groups = group_share(people, rho)
+    numbers = [asked.bounds is not None for asked in people.questions if not asked.answers]
+    part = m / max(len(people), 1)
+    # Of each kind that there is, at least one column may be measured.
+    bounded, free = (math.ceil(part * numbers.count(kind)) for kind in (True, False))
+    where = where_share(bounded, free, rho, n)
+    centre = enough(m, 0.03, 0.005, 0.03)
+    norms = enough(2, 0.01, 0.002, 0.01)
+    recentre = enough(4 * m, 0.02, 0.003, 0.015)
+    sums = enough(4 * m, 0.05, 0.003, 0.01)
+    apart = _APART
+    missing = 0.005
+    weights = 0.01 if any(answers for answers, _ in kinds) else 0.004
+    # About the noise of one stage: columns of deviation 1, rows as long as their number, equal groups.
+    noise = 4 * m / (2 * rho * max(n, 1))
+    squares = LEAST
+    rest = 1 - (groups + where + centre + norms + recentre + sums + apart + missing + weights + squares)
+    rest *= 1 - 2.0**-45
+    contrast = rest if noise < _QUIET else rest * (1 - sum(share for _, share in schedule(1, m)))
+    learning = (groups, where, centre, norms, recentre, apart)
+    return Budget(*learning, squares, sums, missing, weights, contrast, rest - contrast)
+
+
+def group_share(people: People, rho: float) -> float:
+    """Return the share that learns how large the groups are: none where that is public."""
+    return _enough(rho, people.size, 2, 0.01, 0.002, 0.05) if people.protect == "everything" else 0.0
+
+
+def _enough(rho: float, n: int, squared: float, error: float, least: float, most: float) -> float:
+    """Return the share at which sums of this squared sensitivity are within `error` of the people."""
+    return min(max(squared / (2 * rho * (error * max(n, 1)) ** 2), least), most)
+
+
+def where_share(bounded: int, free: int, rho: float, size: int) -> float:
+    """Return the share of the budget that is best spent on where so many columns of numbers lie.
+
+    With a share s errors are sqrt(full/s) times those aimed at, `full` being the share that reaches them.
+    Power is lost in proportion to their squares, full/s, and to s, which contrasts do not get: together the
+    least at a multiple of the root of `full`. The factor was tried on columns of a dozen laws.
+    """
+    full = (bounded * sum(LOOK_COSTS[1:]) + free * sum(LOOK_COSTS)) * 0.5 / (max(size, 1) ** 2 * rho)
+    return min(max(_WORTH * math.sqrt(full), full / (FIRST_LOOKS * COARSE**2)), _MOST_WHERE)
+
+
+def missing_share(norm: float, groups: Groups, means: Means, share: float, rho: float) -> float:
+    """Return the share of the budget that is best spent on how unevenly entries are missing.
+
+    A column whose mean is `_NEAR` deviations from 0 adds `_NEAR` times the noise told here to that of its
+    contrast; the share balances the two. It is 0 where the number of missing entries says enough.
+    """
+    long = math.sqrt(1 + float(np.sum(np.minimum(means.present / groups.people, 1.0))))
+    best = _NEAR * norm / (math.sqrt(2) * long)
+    unknown = _NEAR**2 * float(np.mean(usual_unevenness(groups, means, share) ** 2)) * 2 * rho
+    return best if unknown / (2 * max(share, 1 - share) * long) ** 2 > 2 * best else 0.0

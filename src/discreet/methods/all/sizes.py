@@ -1,0 +1,86 @@
+"""Where numbers without bounds crowd, seen in a histogram of their sizes with noise; zeros and ones.
+
+The bins are octaves of positive and of negative numbers, and zero. Nothing here draws noise or sees data.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.methods.all.in_numpy import SIZES, SMALLEST
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+SURELY = 1.5
+"""Deviations of noise that are taken off the number of people in an interval."""
+MARGIN = 1.5
+"""How many times as wide as the interval the window is."""
+_USUAL = (2.0**-8, 2.0**18)
+_INNER = 4  # octaves below the end of an interval that begins at zero; the others hold little
+_NEARLY = 0.6  # of the most that any interval holds
+_CLEARLY, _NOTHING = 3.0, 4.0  # deviations: people who are there, and none who are
+_BESIDE, _FEW = 2, 1.5  # octaves beside that from 1 to 2, and deviations: numbers there are not seen
+
+
+def crowded(sums: Floats, deviation: float) -> tuple[Floats, Floats]:
+    """Return the centre of an interval in which numbers crowd and half its width with a margin, by column.
+
+    Of all runs of bins the shortest is taken that surely holds nearly as many people as any other.
+    """
+    low, high, score = _crowds(sums, deviation)
+    enough = score >= _NEARLY * score.max(axis=0)
+    length = np.where(enough, (high - low)[:, None], np.inf)
+    chosen = np.argmin(length, axis=0)
+    return (low + high)[chosen] / 2, MARGIN * (high - low)[chosen] / 2
+
+
+def zeros_and_ones(sums: Floats, deviation: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Say which columns seem to hold zeros and ones, both of them clearly, and which hold no other sizes.
+
+    No other size stands out, nor do those beside that of ones together: all others have too much noise. Where
+    one column holds both, so do those that seem to hold nothing but zeros: their ones are few.
+    """
+    place = SIZES + 2 - SMALLEST  # the octave from 1 to 2
+    zero, one = sums[SIZES], sums[place]
+    rest = np.delete(sums, [SIZES, place], axis=0)
+    beside = np.delete(sums[place - _BESIDE : place + _BESIDE + 1], _BESIDE, axis=0).sum(axis=0)
+    none = (rest.max(axis=0) < _NOTHING * deviation) & (beside < _FEW * math.sqrt(2 * _BESIDE) * deviation)
+    zeros = none & (zero > _CLEARLY * deviation)
+    both = zeros & (one > _CLEARLY * deviation)
+    return zeros if both.any() else both, none
+
+
+def _crowds(sums: Floats, deviation: float) -> tuple[Floats, Floats, Floats]:
+    """Return the ends of intervals, and how many people each holds at least, in each column.
+
+    From 1 to 3 octaves on one side of zero, from zero to the end of an octave, or as far on both sides: of
+    these last ones the bins near zero, which hold few, are left out, for the noise of many would hide them.
+    Unusual sizes must stand out more.
+    """
+    ends = np.exp2(SMALLEST + np.arange(float(SIZES)))
+    negative, zero, positive = sums[:SIZES][::-1], sums[SIZES], sums[SIZES + 1 :]
+    strange = 2 * deviation * ((ends < _USUAL[0]) | (ends > _USUAL[1]))[:, None]
+
+    def run(side: Floats, width: int) -> Floats:
+        total = np.cumsum(side, axis=0)
+        total[width:] = total[width:] - total[:-width]
+        return total - strange
+
+    intervals: list[tuple[Floats, Floats, Floats]] = []
+    for side, sign in ((positive, 1.0), (negative, -1.0)):
+        for width in (1, 2, 3):
+            near, far = sign * ends * 2.0**-width, sign * ends
+            sure = run(side, width) - SURELY * math.sqrt(width) * deviation
+            intervals.append((np.minimum(near, far), np.maximum(near, far), sure))
+        sure = run(side, _INNER) + zero - SURELY * math.sqrt(_INNER + 1) * deviation
+        intervals.append((np.minimum(sign * ends, 0.0), np.maximum(sign * ends, 0.0), sure))
+    both = run(positive, _INNER) + run(negative, _INNER) + zero
+    intervals.append((-ends, ends, both - SURELY * math.sqrt(2 * _INNER + 1) * deviation))
+    low, high, score = (np.concatenate(part) for part in zip(*intervals, strict=True))
+    return low, high, score
