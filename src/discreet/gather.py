@@ -17,8 +17,7 @@ from discreet.data.tables.reading import Tables
 from discreet.errors import InputError
 from discreet.evidence.core.covariates import Covariates
 from discreet.evidence.core.groups import MEMBERSHIP, NOBODY
-from discreet.evidence.core.people import Entries, People, Question
-from discreet.evidence.core.protocol import Comparison
+from discreet.evidence.core.people import Comparison, Entries, People, Question
 from discreet.evidence.core.streamed import Streamed
 
 if TYPE_CHECKING:

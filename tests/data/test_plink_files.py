@@ -11,8 +11,8 @@ import discreet
 from discreet import kernels
 from discreet.block import Block
 from discreet.data.plink import bed as packed_rows
-from discreet.data.plink import variants
-from discreet.data.plink.variants import read_pvar
+from discreet.data.plink import fileset
+from discreet.data.plink.fileset import read_pvar
 from discreet.errors import InputError, MissingExtraError
 from discreet.lab.cohort import Simulated
 
@@ -492,13 +492,13 @@ def test_no_name_makes_two_lines_or_two_fields(bed, tmp_path, mark):
 @pytest.mark.parametrize("lines", [1, 3, 13, 39, 40])
 def test_fields_are_counted_some_lines_at_a_time(bed, monkeypatch, lines):
     """However many lines are looked at together, all are; and a short one among the last is found."""
-    monkeypatch.setattr(variants, "_LINES", lines)
+    monkeypatch.setattr(fileset, "_LINES", lines)
     bim = bed.with_suffix(".bim")
-    assert len(variants.read_bim(bim)) == VARIANTS
+    assert len(fileset.read_bim(bim)) == VARIANTS
     text = bim.read_text()
     bim.write_text(text.rstrip()[:-2] + "\n")
     with pytest.raises(InputError, match="six fields"):
-        variants.read_bim(bim)
+        fileset.read_bim(bim)
 
 
 ADJUSTED = discreet.Score(bounds=(1, 2), protect="genotypes", adjust={"PC1": None, "sex": ["1", "2"]})

@@ -9,9 +9,9 @@ import pytest
 from neighbour_tables import evidence_of
 
 import discreet
-from discreet.evidence.core.association import bounds_of, private_design, public_design
+from discreet.evidence.core.association import bounds_of, lesser_share, private_design, public_design
 from discreet.evidence.core.contribution import COARSE
-from discreet.evidence.core.genetic import lesser_share, variance_floor
+from discreet.evidence.core.genetic import variance_floor
 
 ROOM = 1 + 1e-9
 NAN = np.nan

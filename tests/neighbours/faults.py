@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet import kernels
 from discreet.block import Block
-from discreet.data.plink import convert_process, fam
+from discreet.data.plink import convert_process, fileset, text_tables
 from discreet.data.tables import arrays, arrow_data, labelled, reading, sheet
 from discreet.data.tables.column import Column
 from discreet.engine.work import Declared
@@ -77,7 +77,9 @@ def quotes_swallow_lines(patch: Any) -> None:
                 for place, name in enumerate(self.names)
             }
             yield {
-                name: fam._numbers(cells[name]) if name[0] == "v" else np.array(cells[name], dtype=object)
+                name: fileset.phenotypes(cells[name])
+                if name[0] == "v"
+                else np.array(cells[name], dtype=object)
                 for name in wanted
             }
 
@@ -86,13 +88,14 @@ def quotes_swallow_lines(patch: Any) -> None:
 
 def coding_by_what_is_there(patch: Any) -> None:
     """Take phenotypes for 0 and 1 if any of them is 0."""
-    real = fam._numbers
+    real = fileset.phenotypes
 
     def faulty(words: list[str]) -> Any:
-        found = real(words)
-        return found + 1 if (found == 0).any() else found
+        numbers = real(words)
+        return numbers + 1 if (numbers == 0).any() else numbers
 
-    patch.setattr(fam, "_numbers", faulty)
+    patch.setattr(fileset, "phenotypes", faulty)
+    patch.setattr(text_tables, "phenotypes", faulty)
 
 
 def padding_taken_for_missing(patch: Any) -> None:

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 import discreet
 from discreet.cli import app
-from discreet.data.plink.variants import Variant
+from discreet.data.plink.fileset import Variant
 from discreet.errors import InputError
 from discreet.lab.cohort import Simulated
 from discreet.report import ssf

@@ -22,8 +22,8 @@ from discreet.evidence.core.carrier_cap import (
     influence_at,
     unasked,
 )
-from discreet.evidence.core.case_control import AlleleCounts, moments_of
-from discreet.evidence.core.genetic import TEXTS
+from discreet.evidence.core.case_control import moments_of
+from discreet.evidence.core.genetic import TEXTS, AlleleCounts
 from discreet.evidence.core.scores import SLOPE, basis_of, ceiling_for, conclude, score_map
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from discreet.docstrings import documented
 from discreet.errors import InputError
 from discreet.evidence.core import covariates
 from discreet.evidence.core.arguments import TEXTS, check_protect, only_replace, settle
-from discreet.evidence.core.protocol import Comparison, Test
+from discreet.evidence.core.protocol import Test
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -106,6 +106,7 @@ class Compare(Test):
     sources = ("tables",)
     groups = 2
     words: ClassVar[Mapping[str, str]] = {"within": "within each"}
+    compares = ()
 
     group: str
     levels: Levels = (0, 1)
@@ -140,19 +141,6 @@ class Compare(Test):
     def needs_rows(self) -> bool:
         """Whole rows are all it looks at."""
         return True
-
-    def comparison(self) -> Comparison:
-        """Return itself, as methods that look at whole rows need it."""
-        return Comparison(
-            group=self.group,
-            levels=self.levels,
-            alternative=self.alternative,
-            protect=self.protect,
-            bounds=self.bounds,
-            within=self.within,
-            levels_within=self.levels_within,
-            adjust=self.adjust,
-        )
 
     @classmethod
     def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:

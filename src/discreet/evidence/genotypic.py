@@ -11,8 +11,8 @@ import numpy as np
 from discreet.docstrings import documented
 from discreet.evidence.core import tails
 from discreet.evidence.core.association import SLOPE, allele_effect, allele_share, padded, some_at_a_time
-from discreet.evidence.core.case_control import CaseControl, allele_tails_of, moments_of
-from discreet.evidence.core.genetic import TEXTS
+from discreet.evidence.core.case_control import allele_tails_of, moments_of
+from discreet.evidence.core.genetic import TEXTS, CaseControl
 from discreet.evidence.core.scores import basis_of, ceiling_for, conclude, score_map
 
 if TYPE_CHECKING:

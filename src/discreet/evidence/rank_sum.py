@@ -18,7 +18,6 @@ from discreet.evidence.core.arguments import TEXTS
 from discreet.evidence.core.cap import caps
 from discreet.evidence.core.effect import difference_effect
 from discreet.evidence.core.groups import MEMBERSHIP, Grouped, about_sizes
-from discreet.evidence.core.protocol import Comparison
 from discreet.evidence.core.ranks import rank_excess, rank_sum_tail
 from discreet.evidence.core.scores import basis_of, ceiling_for, conclude, score_map
 
@@ -91,19 +90,12 @@ class RankSum(Grouped):
     effect = "P(larger) - P(smaller)"
     groups = 2
     unit = "a difference between groups in standard deviations"
+    compares = ()
 
     levels: Levels = (0, 1)
     alternative: Alternative = "two-sided"
     protect: Protect = "columns"
     tail: Tail = "safe"
-
-    def comparison(self) -> Comparison | None:
-        """Return the comparison of whole rows that this is, unless the tail or ceiling is its own."""
-        if self.tail != "safe" or self.ceiling is not None:
-            return None
-        return Comparison(
-            group=self.group, levels=self.levels, alternative=self.alternative, protect=self.protect
-        )
 
     def expected_z(self, effect: NDArray[np.float64], people: Invented) -> NDArray[np.float64]:
         """Return the mean z scores of normal columns with these effects."""

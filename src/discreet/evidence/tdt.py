@@ -12,8 +12,9 @@ from discreet import check
 from discreet.alternative import Alternative, toward
 from discreet.evidence.core import tails
 from discreet.evidence.core.arguments import only_replace, settle
+from discreet.evidence.core.association import lesser_share
 from discreet.evidence.core.effect import effect
-from discreet.evidence.core.genetic import RARE, lesser_share
+from discreet.evidence.core.genetic import RARE
 from discreet.evidence.core.protocol import Test
 from discreet.evidence.core.scores import basis_of, ceiling_for, conclude, enough, score_map
 from discreet.evidence.sign import sign_tail

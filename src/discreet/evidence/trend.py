@@ -7,8 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from discreet.docstrings import documented
-from discreet.evidence.core.case_control import AlleleCounts, conclude_counts
-from discreet.evidence.core.genetic import TEXTS
+from discreet.evidence.core.case_control import conclude_counts
+from discreet.evidence.core.genetic import TEXTS, AlleleCounts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -19,7 +19,6 @@ from discreet.evidence.core.contribution import Steps
 from discreet.evidence.core.effect import difference_effect
 from discreet.evidence.core.groups import MEMBERSHIP, Grouped, Groups, about_sizes
 from discreet.evidence.core.invented import evidence_of_sums
-from discreet.evidence.core.protocol import Comparison
 from discreet.evidence.core.scores import SLOPE, basis_of, ceiling_for, conclude, score_map
 
 if TYPE_CHECKING:
@@ -93,24 +92,13 @@ class TwoByTwo(Grouped):
     yes_or_no = True
     unit = "a difference between groups in standard deviations"
     tails: ClassVar[tuple[str, ...]] = PROVABLE
+    compares = ("answers",)
 
     levels: Levels = (0, 1)
     floor: float | None = None
     alternative: Alternative = "two-sided"
     protect: Protect = "columns"
     tail: Tail = "safe"
-
-    def comparison(self) -> Comparison | None:
-        """Return the comparison of whole rows that this is, unless floor, tail or ceiling are its own."""
-        if (self.floor, self.ceiling, self.tail) != (None, None, "safe"):
-            return None
-        return Comparison(
-            group=self.group,
-            levels=self.levels,
-            alternative=self.alternative,
-            protect=self.protect,
-            answers=True,
-        )
 
     @property
     def uses_sd(self) -> bool:

@@ -10,7 +10,6 @@ from discreet.docstrings import documented
 from discreet.evidence.core.arguments import TEXTS
 from discreet.evidence.core.groups import Groups
 from discreet.evidence.core.means import Means, check_deviation, difference_sums, invented_difference
-from discreet.evidence.core.protocol import Comparison
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,23 +77,11 @@ class TwoGroups(Means):
 
     name = "two-groups"
     question = "Differences of means"
+    compares = ("complete",)
 
     def __post_init__(self) -> None:
         Means.__post_init__(self)
         check_deviation(self)
-
-    def comparison(self) -> Comparison | None:
-        """Return the comparison of whole rows that this is, unless deviation, tail or ceiling are its own."""
-        if (self.sd, self.floor, self.ceiling, self.tail) != (None, None, None, "safe"):
-            return None
-        return Comparison(
-            group=self.group,
-            levels=self.levels,
-            alternative=self.alternative,
-            protect=self.protect,
-            bounds=self.bounds,
-            complete=True,
-        )
 
     @property
     def uses_sd(self) -> bool:

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.data.plink.fam import People, checked_people
+from discreet.data.plink.fileset import People, checked_people
 from discreet.errors import InputError, MissingExtraError, missing_extra
 
 ENDINGS = {".vcf": "vcf", ".vcf.gz": "vcf", ".vcf.bgz": "vcf", ".bcf": "vcf", ".bgen": "bgen"}

@@ -13,17 +13,17 @@ from discreet.block import Block, processors
 from discreet.data.plink.bed import Bed, Packed, count, decode
 from discreet.data.plink.converted import ENDINGS as OTHER_ENDINGS
 from discreet.data.plink.converted import converted
-from discreet.data.plink.fam import (
-    People,
+from discreet.data.plink.fileset import People, Variants, read_fam, read_variants
+from discreet.data.plink.products import Products
+from discreet.data.plink.text_tables import (
     read_covariates,
-    read_fam,
+    read_frequency,
     read_keep,
     read_phenotype,
     read_psam,
     read_strata,
+    text_of,
 )
-from discreet.data.plink.products import Products
-from discreet.data.plink.variants import Variants, read_frequency, read_variants, text_of
 from discreet.errors import InputError
 
 if TYPE_CHECKING:

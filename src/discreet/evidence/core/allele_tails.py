@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.evidence.core import tails
-from discreet.evidence.core.association import padded
-from discreet.evidence.core.genetic import lesser_share
+from discreet.evidence.core.association import lesser_share, padded
 from discreet.evidence.core.tails import lot_tail
 
 if TYPE_CHECKING:

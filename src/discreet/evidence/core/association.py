@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.alternative import Alternative, toward
+from discreet.block import codes
 from discreet.errors import InputError
 from discreet.evidence.core.effect import effect
 from discreet.evidence.core.scores import ceiling_for, conclude, nuisance_score_map
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -260,3 +261,18 @@ def allele_effect(share: NDArray[np.float64], design: Design, unit: float = 1.0)
     return effect(
         EFFECT, share, most, np.broadcast_to(np.float64(unit / 2), share.shape), strata=design.slots.size
     )
+
+
+def strata_of(
+    labels: Mapping[str, NDArray[Any]], stratum: str | None, strata: Sequence[Any], rows: int
+) -> NDArray[np.bool_]:
+    """Return who is in which public stratum, (strata, rows); everyone in the only one where there is none."""
+    if stratum is None:
+        return np.ones((1, rows), dtype=np.bool_)
+    place = codes(labels[stratum], strata)
+    return np.stack([np.equal(place, number) for number in range(len(strata))])
+
+
+def lesser_share(variance: float) -> float:
+    """Return the share r <= 1/2 with r (1 - r) = variance; 1/2 where there is none."""
+    return float((1 - np.sqrt(max(1 - 4 * variance, 0.0))) / 2)

@@ -1,32 +1,19 @@
-"""Cases and controls: the arguments, sums and public design that tests on two-valued phenotypes share."""
+"""Cases and controls: exact counts of genotypes by group, and the evidence that follows from them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import sqrt
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from discreet import check
 from discreet.block import codes
-from discreet.errors import InputError
 from discreet.evidence.core import tails
 from discreet.evidence.core.allele_tails import AlleleTails
-from discreet.evidence.core.arguments import PROVABLE
-from discreet.evidence.core.association import Design, Moments, association, private_design, public_design
-from discreet.evidence.core.covariates import settled
-from discreet.evidence.core.genetic import (
-    COMMON,
-    Genetic,
-    lesser_share,
-    not_protected,
-    strata_of,
-    variance_floor,
-)
+from discreet.evidence.core.association import Moments, association, strata_of
 from discreet.evidence.core.pending import Pending
-from discreet.evidence.core.protocol import Comparison
 from discreet.evidence.core.scores import basis_of
 
 if TYPE_CHECKING:
@@ -37,13 +24,8 @@ if TYPE_CHECKING:
     from discreet.alternative import Alternative
     from discreet.block import Block, Genotyped
     from discreet.evidence.core.evidence import Evidence
+    from discreet.evidence.core.genetic import CaseControl
     from discreet.evidence.core.invented import Invented
-    from discreet.typing import Levels
-
-_NO_OPTIONS = (None, None, None, None, "safe")
-_FEWEST = 0.01  # share of cases that is believed
-_BEARABLE = 1 / 32  # an influence whose noise is less than what is lost by a share of cases set too high
-_FEW_CASES = 0.1  # the lowest floor of the share of cases that is taken unasked
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -130,124 +112,6 @@ class Genotypes:
 
     def __repr__(self) -> str:
         return "Genotypes(private)"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CaseControl(Genetic):
-    """The public arguments of every test of cases against controls; `Allelic` says what they mean."""
-
-    label_arguments = ("group", "stratum")
-    groups = 2
-    unit = "a difference between groups in standard deviations"
-
-    group: str = "phenotype"
-    levels: Levels = (1, 2)
-    case_floor: float | None = None
-
-    def __post_init__(self) -> None:
-        Genetic.__post_init__(self)
-        if self.case_floor is not None and self.protect != "both":
-            raise InputError('case_floor is for protect="both": with public phenotypes the share is known')
-
-    def start(self, names: Sequence[str]) -> Genotypes:
-        """Return an empty accumulator for the variants called `names`."""
-        return Genotypes(names, self, self.concluded)
-
-    @property
-    def looks_first(self) -> bool:
-        """Yes where the number of cases is protected and nothing is declared of it."""
-        return self.protect == "both" and self.case_floor is None
-
-    def told(self, controls: float, cases: float, people: float) -> Self:
-        """Return the test for a study with about so many controls and cases: a floor that suits them.
-
-        Where noise is large, one half stays the better floor: scores are then smaller, and so is the noise.
-        """
-        variance = max(self._least_variance(people), between(controls, cases) / people)
-        return replace(self, case_floor=max(lesser_share(variance), _FEWEST))
-
-    def _least_variance(self, people: float) -> float:
-        """Return the variance of phenotypes below which the noise of so many people is large."""
-        return min((2 / _BEARABLE) ** 2 / (2 * COMMON * (1 - COMMON) * people), 0.25)
-
-    def concluded(self, counts: Genotypes) -> Evidence:
-        """Return the evidence of everyone counted."""
-        raise NotImplementedError
-
-    def design(self, counts: Genotypes) -> Design:
-        """Return what is public of a study of cases and controls."""
-        public = not_protected(self.protect, self.stratum)
-        if self.protect == "both":
-            share, few = self.case_floor, _FEW_CASES * (1 - _FEW_CASES)
-            least = variance_floor(counts.slots.sum(), few, 0.25) if share is None else share * (1 - share)
-            return private_design(counts.slots, least, public)
-        controls, cases = counts.members.T
-        low, high = np.where(controls > 0, 0.0, 1.0), np.where(cases > 0, 1.0, 0.0)
-        return public_design(counts.slots, cases, cases, low, high, public)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AlleleCounts(CaseControl):
-    """What tests of whether alleles are more, or fewer, in cases than in controls share."""
-
-    label_arguments = ("group", "stratum", "adjust")
-    tails: ClassVar[tuple[str, ...]] = PROVABLE
-
-    adjust: Mapping[str, Levels] | None = None
-    alternative: Alternative = "two-sided"
-
-    def __post_init__(self) -> None:
-        CaseControl.__post_init__(self)
-        if self.adjust is None:
-            return
-        check.settle(self, adjust=settled(self.adjust, (self.group,)))
-        if self._own != _NO_OPTIONS:
-            raise InputError(
-                "adjust compares whole rows, groups made alike: leave out stratum, maf_floor, case_floor, "
-                "ceiling and tail"
-            )
-
-    @property
-    def public_labels(self) -> tuple[str, ...]:
-        """The stratum column, and phenotype and covariates where they are not protected."""
-        beside = () if self.stratum is None else (self.stratum,)
-        return beside if self.protect == "both" else self.labels
-
-    @property
-    def needs_rows(self) -> bool:
-        """Only rows can be made alike in covariates."""
-        return self.adjust is not None
-
-    @property
-    def _own(self) -> tuple[object, ...]:
-        """The options of scores, which rows have no use for."""
-        return (self.stratum, self.maf_floor, self.case_floor, self.ceiling, self.tail)
-
-    @property
-    def uses_sd(self) -> bool:
-        """Yes: it says how frequent an allele is."""
-        return True
-
-    def invented(self, z: NDArray[np.float64], people: Invented) -> Evidence:
-        """Return the evidence of invented people with these z scores."""
-        return invented_counts(self, z, people)
-
-    def comparison(self) -> Comparison | None:
-        """Return the comparison of whole rows that this is, unless it has strata, floors, tail or ceiling.
-
-        Alleles are located like numbers without bounds: with bounds, columns were cut too narrowly, and null
-        variants passed too often.
-        """
-        if self._own != _NO_OPTIONS:
-            return None
-        return Comparison(
-            group=self.group,
-            levels=self.levels,
-            alternative=self.alternative,
-            protect="everything" if self.protect == "both" else "columns",
-            genotypes=True,
-            adjust=self.adjust,
-        )
 
 
 def between(controls: float, cases: float) -> float:

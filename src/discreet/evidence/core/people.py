@@ -1,4 +1,4 @@
-"""Everyone's entries at once: beside the group they are in, or column by column."""
+"""Everyone's entries at once, beside the group they are in or column by column; what is asked of them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,50 @@ if TYPE_CHECKING:
 
     from discreet.alternative import Alternative
     from discreet.evidence.core.covariates import Covariates
-    from discreet.typing import Protect
+    from discreet.typing import Bounds, Levels, Protect
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """Two groups to be compared column by column: what methods that look at whole rows need to know. Public.
+
+    Attributes
+    ----------
+    group : str
+        The column of groups.
+    levels : (first, second)
+        Its two values; people with any other are left out.
+    alternative : {"two-sided", "greater", "less"}
+        Which differences count.
+    protect : {"everything", "columns"}
+        Whether the group of a person is protected, or public.
+    bounds : (low, high), or a mapping from column to (low, high), or None
+        Where numbers lie, if that is known.
+    answers : bool
+        Whether every column is yes or no.
+    complete : bool
+        Whether `bounds` must cover every column of numbers.
+    genotypes : bool
+        Whether entries are numbers of alleles: what rounds to none of 0, 1 and 2 is missing.
+    within : str or None
+        A column of disjoint subgroups to compare inside of, protected as the group is.
+    levels_within : tuple
+        Its values to look at.
+    adjust : mapping from column to bounds or levels, or None
+        Covariates in which the groups are to be made alike, protected as the group is.
+    """
+
+    group: str
+    levels: Levels
+    alternative: Alternative
+    protect: Protect = "columns"
+    bounds: Bounds | None = None
+    answers: bool = False
+    complete: bool = False
+    genotypes: bool = False
+    within: str | None = None
+    levels_within: Levels = ()
+    adjust: Mapping[str, Levels] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 import numpy as np
 
 from discreet import check
 from discreet.errors import InputError
+from discreet.evidence.core.people import Comparison
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.invented import Invented, NullCase, NullColumns
     from discreet.evidence.core.people import Entries
-    from discreet.typing import ArrayLike, Bounds, Levels, Protect
+    from discreet.typing import ArrayLike
 
 _HOME = "discreet.evidence"  # of the tests of this library, one file each
 _EXAMPLE: Mapping[str, Any] = {
@@ -35,49 +36,6 @@ _EXAMPLE: Mapping[str, Any] = {
     "null": 0.5,
 }
 Reads = Literal["tables", "genotypes", "p-values"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
-    """Two groups to be compared column by column: what methods that look at whole rows need to know. Public.
-
-    Attributes
-    ----------
-    group : str
-        The column of groups.
-    levels : (first, second)
-        Its two values; people with any other are left out.
-    alternative : {"two-sided", "greater", "less"}
-        Which differences count.
-    protect : {"everything", "columns"}
-        Whether the group of a person is protected, or public.
-    bounds : (low, high), or a mapping from column to (low, high), or None
-        Where numbers lie, if that is known.
-    answers : bool
-        Whether every column is yes or no.
-    complete : bool
-        Whether `bounds` must cover every column of numbers.
-    genotypes : bool
-        Whether entries are numbers of alleles: what rounds to none of 0, 1 and 2 is missing.
-    within : str or None
-        A column of disjoint subgroups to compare inside of, protected as the group is.
-    levels_within : tuple
-        Its values to look at.
-    adjust : mapping from column to bounds or levels, or None
-        Covariates in which the groups are to be made alike, protected as the group is.
-    """
-
-    group: str
-    levels: Levels
-    alternative: Alternative
-    protect: Protect = "columns"
-    bounds: Bounds | None = None
-    answers: bool = False
-    complete: bool = False
-    genotypes: bool = False
-    within: str | None = None
-    levels_within: Levels = ()
-    adjust: Mapping[str, Levels] | None = None
 
 
 def is_needed(field: Field[Any]) -> bool:
@@ -116,6 +74,9 @@ class Test:
         What an effect of 1 is, to the planner.
     largest_effect : float
         Where the planner stops to search for an effect.
+    compares : tuple of str, or None
+        Where whole rows may be compared in place of its scores: what is true of that `Comparison`, beside the
+        arguments that have the same names. None where they may not.
     """
 
     __slots__ = ()
@@ -133,6 +94,7 @@ class Test:
     looks: ClassVar[Alternative] = "greater"
     unit: ClassVar[str] = "a distance from the null value in standard deviations"
     largest_effect: ClassVar[float] = math.inf
+    compares: ClassVar[tuple[str, ...] | None] = None
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -188,9 +150,15 @@ class Test:
     def comparison(self) -> Comparison | None:
         """Return the comparison that this test is, where whole rows may be looked at in place of its scores.
 
-        Tests with options of their own statistic keep it, and return None.
+        It is None where an option of the test's own statistic is given, such as its tail or its ceiling.
         """
-        return None
+        arguments, shared = self.arguments(), {field.name for field in fields(Comparison)}
+        own = (name for name in arguments if name not in shared)
+        if self.compares is None or any(getattr(self, name) != arguments[name].default for name in own):
+            return None
+        given: dict[str, Any] = {name: getattr(self, name) for name in arguments if name in shared}
+        given |= dict.fromkeys(self.compares, True)
+        return Comparison(**given)
 
     @property
     def needs_rows(self) -> bool:

@@ -10,10 +10,10 @@ import numpy as np
 from discreet.block import Block, numbers
 from discreet.evidence.core import tails
 from discreet.evidence.core.allele_tails import AlleleTails
-from discreet.evidence.core.association import Moments, association, private_design, public_design
+from discreet.evidence.core.association import Moments, association, private_design, public_design, strata_of
 from discreet.evidence.core.contribution import COARSE
 from discreet.evidence.core.covariates import Covariates, residuals
-from discreet.evidence.core.genetic import not_protected, strata_of, variance_floor
+from discreet.evidence.core.genetic import not_protected, variance_floor
 from discreet.evidence.core.scores import basis_of
 
 if TYPE_CHECKING:

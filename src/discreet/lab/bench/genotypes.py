@@ -12,7 +12,7 @@ from discreet.api import release
 from discreet.classical.step_up import step_up_positions
 from discreet.evidence.allelic import Allelic
 from discreet.evidence.carriers import Carriers
-from discreet.evidence.core.genetic import lesser_share
+from discreet.evidence.core.association import lesser_share
 from discreet.lab.bench.kinds import N0, POWER, noncentrality, sizes
 from discreet.lab.bench.moments import DELTA, Q
 from discreet.lab.bench.raw import Needed, Rates, needed

@@ -1,17 +1,24 @@
-"""People in PLINK's text files: .fam and .psam, phenotypes, who to keep, and public strata.
+"""Tables of text beside a PLINK fileset: .psam, phenotypes, strata, covariates, who to keep, frequencies.
 
 Every line is read by itself; docs/proofs/sources.md.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import dropwhile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.data.plink.variants import all_have, fields, lines
+from discreet.data.plink.fileset import (
+    ABSENT,
+    HEADERS,
+    People,
+    checked_people,
+    has_controls,
+    number_of,
+    phenotypes,
+)
 from discreet.errors import InputError, no_column
 
 if TYPE_CHECKING:
@@ -19,55 +26,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
-
-_HEADERS = frozenset({"FID", "#FID", "IID", "#IID"})
-_ABSENT = -9.0  # PLINK's code for a missing phenotype
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class People:
-    """Everyone in the file, by (family, person), with a phenotype: NaN where it is missing. Private.
-
-    `parents` holds everyone's father and mother by name, "0" where there is none.
-    """
-
-    identifiers: tuple[tuple[str, str], ...]
-    phenotype: NDArray[np.float64]
-    parents: tuple[Sequence[str], Sequence[str]]
-
-    def pedigree(self, kept: NDArray[np.bool_]) -> dict[str, NDArray[np.int64]]:
-        """Return the families of those kept, by number, and the rows of their parents among them; else -1.
-
-        Parents have the family of their child; family "0" is none.
-        """
-        rows = np.flatnonzero(kept).tolist()
-        place = {self.identifiers[row]: new for new, row in enumerate(rows)}
-        families: dict[str, int] = {"0": -1}
-        for row in rows:
-            families.setdefault(self.identifiers[row][0], len(families) - 1)
-        whose = [self.identifiers[row][0] for row in rows]
-        columns = {"family": [families[family] for family in whose]}
-        for name, parent in zip(("father", "mother"), self.parents, strict=True):
-            columns[name] = [
-                place.get((family, parent[row]), -1) for family, row in zip(whose, rows, strict=True)
-            ]
-        return {name: np.array(numbers, dtype=np.int64) for name, numbers in columns.items()}
-
-    def __repr__(self) -> str:
-        return "People(private)"
-
-
-def read_fam(path: Path) -> People:
-    """Return the people of a .fam file; the sixth field is the phenotype."""
-    text, starts = lines(path)
-    if not all_have(text, starts, 6):
-        raise InputError(f"{path}: every line must have six fields: FID IID father mother sex phenotype")
-    words = (
-        b"\n".join(text.split()).decode(errors="backslashreplace").split("\n")
-    )  # cut at ASCII blanks alone
-    family, person, father, mother, phenotype = (words[field::6] for field in (0, 1, 2, 3, 5))
-    ids = list(zip(family, person, strict=True))
-    return checked_people(path, ids, _numbers(phenotype), (father, mother))
 
 
 def read_psam(path: Path) -> People:
@@ -81,13 +39,13 @@ def read_psam(path: Path) -> People:
     father, mother = (
         [row[names.index(name)] if name in names else "0" for row in rows] for name in ("PAT", "MAT")
     )
-    return checked_people(path, ids, _numbers(values), (father, mother))
+    return checked_people(path, ids, phenotypes(values), (father, mother))
 
 
 def read_phenotype(path: Path, people: People, column: str | None) -> NDArray[np.float64]:
     """Return everyone's phenotype from a PLINK phenotype file; NaN for -9, NA, and those not listed."""
     values = _by_person(path, people, column)
-    return _numbers(["NA" if value is None else value for value in values])
+    return phenotypes(["NA" if value is None else value for value in values])
 
 
 def read_strata(path: Path, people: People) -> NDArray[Any]:
@@ -108,7 +66,7 @@ def read_covariates(path: Path, people: People, taken: Sequence[str]) -> dict[st
     for name in free:
         column = np.empty(len(people.identifiers), dtype=object)
         values = _by_person(path, people, name, (header, rows))
-        column[:] = [None if value is None or _number(value) == _ABSENT else value for value in values]
+        column[:] = [None if value is None or number_of(value) == ABSENT else value for value in values]
         result[name] = column
     return result
 
@@ -169,40 +127,61 @@ def _identifiers(path: Path, header: list[str], rows: list[list[str]]) -> list[t
     return [("0" if family is None else row[family], row[person]) for row in rows]
 
 
-def checked_people(
-    path: Path,
-    ids: list[tuple[str, str]],
-    phenotype: NDArray[np.float64],
-    parents: tuple[Sequence[str], Sequence[str]],
-) -> People:
-    """Return people whose names tell them apart, and stand for no header."""
-    if len(set(ids)) != len(ids):
-        raise InputError(f"{path}: somebody is listed twice (same FID and IID)")
-    families, persons = ({name[part] for name in ids} for part in (0, 1))
-    called = _HEADERS & (families | persons)
-    if called or any(family.startswith("##") for family in families):
-        # Such a person's line, where it comes first, would be taken for the header of a file about everyone.
-        raise InputError(f"{path}: FID, IID and ## begin headers: nobody can be called so")
-    return People(tuple(ids), phenotype, parents)
-
-
 def _table(path: Path) -> tuple[list[str], list[list[str]]]:
     """Return the header, empty if there is none, and the other lines, all cut into fields."""
     rows = list(dropwhile(lambda row: row[0].startswith("##"), fields(path)))
-    if rows and rows[0][0] in _HEADERS:
+    if rows and rows[0][0] in HEADERS:
         return rows[0], rows[1:]
     return [], rows
 
 
-def _numbers(words: list[str]) -> NDArray[np.float64]:
-    """Return phenotypes, each read by itself; NaN where it is missing or no number: not worth an error."""
-    known = {word: _number(word) for word in set(words)}  # of cases and controls there are two
-    values = np.array([known[word] for word in words], dtype=np.float64)
-    return np.where(np.isfinite(values) & (values != _ABSENT), values, np.nan)
-
-
-def _number(word: str) -> float:
+def text_of(path: Path) -> str:
+    """Return a text file whole."""
     try:
-        return float(word)
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except (OSError, UnicodeDecodeError):
+        raise InputError(f"{path}: cannot be read as UTF-8 text") from None
+
+
+def fields(path: Path) -> list[list[str]]:
+    """Return the fields of each line that has some.
+
+    Only a line feed ends a line and only ASCII blanks part fields: no name, however odd, makes two of one.
+    """
+    text_of(path)  # which says what is wrong, if it is no text
+    raw = path.read_bytes().replace(b"\r\n", b"\n")
+    if b"\r" in raw or has_controls(raw):
+        raise InputError(f"{path}: the file holds control characters: it is not text, or was tampered with")
+    rows = [[word.decode() for word in line.split()] for line in raw.split(b"\n") if line.strip()]
+    if not rows:
+        raise InputError(f"{path}: the file is empty")
+    return rows
+
+
+_COLUMNS = (("ID", "ALT_FREQS"), ("SNP", "MAF"))
+
+
+def read_frequency(path: Path) -> dict[str, float]:
+    """Return the minor allele frequency of each variant listed; NA, or several of them, counts as 0."""
+    listed = text_of(path).splitlines()
+    rows = [line.split() for line in listed if line.strip() and not line.startswith("##")]
+    header = [name.lstrip("#") for name in rows[0]] if rows else []
+    for name, value in _COLUMNS:
+        if name in header and value in header:
+            break
+    else:
+        raise InputError(f"{path}: the header must name ID and ALT_FREQS (.afreq), or SNP and MAF (.frq)")
+    places = header.index(name), header.index(value)
+    if any(len(row) != len(header) for row in rows):
+        raise InputError(f"{path}: every line must have as many fields as the header")
+    return {row[places[0]]: _minor(row[places[1]]) for row in rows[1:]}
+
+
+def _minor(text: str) -> float:
+    try:
+        frequency = float(text)
     except ValueError:
-        return np.nan
+        return 0.0
+    return min(frequency, 1 - frequency) if 0 <= frequency <= 1 else 0.0

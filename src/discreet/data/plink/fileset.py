@@ -1,6 +1,7 @@
-"""PLINK's text files as bytes: lines and fields, the variants of a .bim or .pvar file, public frequencies.
+"""The text files of a PLINK fileset: the variants of a .bim or .pvar file, the people of a .fam file.
 
-A variant's name is cut out of its line only when it is asked for.
+Every line is read by itself (docs/proofs/sources.md); a variant's name is cut out of its line only when it is
+asked for.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from discreet.block import Names
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -22,6 +24,10 @@ if TYPE_CHECKING:
 _LOOK = 24  # bytes of a line that are compared to see where a chromosome begins
 _BLANK, _SEVEN, _EIGHTH = (np.uint64(0x0101010101010101 * byte) for byte in (0xA0, 0x7F, 0x80))
 
+HEADERS = frozenset({"FID", "#FID", "IID", "#IID"})
+"""How the header of a file about people begins."""
+ABSENT = -9.0
+"""PLINK's code for a missing phenotype."""
 _DIGITS = 18  # of a position; more would be no place on a chromosome
 
 
@@ -177,32 +183,7 @@ _LINES, _BYTES = 2**16, 2**20  # looked at together
 _REFUSED = bytes(set(range(ord(" "))) - set(b"\t\n\r")) + b"\x7f"
 
 
-def text_of(path: Path) -> str:
-    """Return a text file whole."""
-    try:
-        return path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
-    except (OSError, UnicodeDecodeError):
-        raise InputError(f"{path}: cannot be read as UTF-8 text") from None
-
-
-def fields(path: Path) -> list[list[str]]:
-    """Return the fields of each line that has some.
-
-    Only a line feed ends a line and only ASCII blanks part fields: no name, however odd, makes two of one.
-    """
-    text_of(path)  # which says what is wrong, if it is no text
-    raw = path.read_bytes().replace(b"\r\n", b"\n")
-    if b"\r" in raw or _odd(raw):
-        raise InputError(f"{path}: the file holds control characters: it is not text, or was tampered with")
-    rows = [[word.decode() for word in line.split()] for line in raw.split(b"\n") if line.strip()]
-    if not rows:
-        raise InputError(f"{path}: the file is empty")
-    return rows
-
-
-def _odd(text: bytes) -> bool:
+def has_controls(text: bytes) -> bool:
     """Say whether there are control characters other than blanks."""
     parts = (text[first : first + _BYTES] for first in range(0, len(text), _BYTES))
     return any(len(part.translate(None, _REFUSED)) != len(part) for part in parts)
@@ -216,7 +197,7 @@ def lines(path: Path) -> tuple[bytes, NDArray[np.int64]]:
         raise InputError(f"{path}: cannot be read; .bed, .bim and .fam must lie side by side") from None
     if not text:
         raise InputError(f"{path}: the file is empty")
-    if _odd(text):
+    if has_controls(text):
         raise InputError(f"{path}: the file holds control characters: it is not text, or was tampered with")
     starts = [np.zeros(1, dtype=np.int64)]
     for first in range(0, len(text), _BYTES):
@@ -242,28 +223,79 @@ def all_have(text: bytes, starts: NDArray[np.int64], fields: int) -> bool:
     return True
 
 
-_COLUMNS = (("ID", "ALT_FREQS"), ("SNP", "MAF"))
+@dataclass(frozen=True, slots=True, repr=False)
+class People:
+    """Everyone in the file, by (family, person), with a phenotype: NaN where it is missing. Private.
+
+    `parents` holds everyone's father and mother by name, "0" where there is none.
+    """
+
+    identifiers: tuple[tuple[str, str], ...]
+    phenotype: NDArray[np.float64]
+    parents: tuple[Sequence[str], Sequence[str]]
+
+    def pedigree(self, kept: NDArray[np.bool_]) -> dict[str, NDArray[np.int64]]:
+        """Return the families of those kept, by number, and the rows of their parents among them; else -1.
+
+        Parents have the family of their child; family "0" is none.
+        """
+        rows = np.flatnonzero(kept).tolist()
+        place = {self.identifiers[row]: new for new, row in enumerate(rows)}
+        families: dict[str, int] = {"0": -1}
+        for row in rows:
+            families.setdefault(self.identifiers[row][0], len(families) - 1)
+        whose = [self.identifiers[row][0] for row in rows]
+        columns = {"family": [families[family] for family in whose]}
+        for name, parent in zip(("father", "mother"), self.parents, strict=True):
+            columns[name] = [
+                place.get((family, parent[row]), -1) for family, row in zip(whose, rows, strict=True)
+            ]
+        return {name: np.array(numbers, dtype=np.int64) for name, numbers in columns.items()}
+
+    def __repr__(self) -> str:
+        return "People(private)"
 
 
-def read_frequency(path: Path) -> dict[str, float]:
-    """Return the minor allele frequency of each variant listed; NA, or several of them, counts as 0."""
-    listed = text_of(path).splitlines()
-    rows = [line.split() for line in listed if line.strip() and not line.startswith("##")]
-    header = [name.lstrip("#") for name in rows[0]] if rows else []
-    for name, value in _COLUMNS:
-        if name in header and value in header:
-            break
-    else:
-        raise InputError(f"{path}: the header must name ID and ALT_FREQS (.afreq), or SNP and MAF (.frq)")
-    places = header.index(name), header.index(value)
-    if any(len(row) != len(header) for row in rows):
-        raise InputError(f"{path}: every line must have as many fields as the header")
-    return {row[places[0]]: _minor(row[places[1]]) for row in rows[1:]}
+def read_fam(path: Path) -> People:
+    """Return the people of a .fam file; the sixth field is the phenotype."""
+    text, starts = lines(path)
+    if not all_have(text, starts, 6):
+        raise InputError(f"{path}: every line must have six fields: FID IID father mother sex phenotype")
+    words = (
+        b"\n".join(text.split()).decode(errors="backslashreplace").split("\n")
+    )  # cut at ASCII blanks alone
+    family, person, father, mother, phenotype = (words[field::6] for field in (0, 1, 2, 3, 5))
+    ids = list(zip(family, person, strict=True))
+    return checked_people(path, ids, phenotypes(phenotype), (father, mother))
 
 
-def _minor(text: str) -> float:
+def checked_people(
+    path: Path,
+    ids: list[tuple[str, str]],
+    phenotype: NDArray[np.float64],
+    parents: tuple[Sequence[str], Sequence[str]],
+) -> People:
+    """Return people whose names tell them apart, and stand for no header."""
+    if len(set(ids)) != len(ids):
+        raise InputError(f"{path}: somebody is listed twice (same FID and IID)")
+    families, persons = ({name[part] for name in ids} for part in (0, 1))
+    called = HEADERS & (families | persons)
+    if called or any(family.startswith("##") for family in families):
+        # Such a person's line, where it comes first, would be taken for the header of a file about everyone.
+        raise InputError(f"{path}: FID, IID and ## begin headers: nobody can be called so")
+    return People(tuple(ids), phenotype, parents)
+
+
+def phenotypes(words: list[str]) -> NDArray[np.float64]:
+    """Return phenotypes, each read by itself; NaN where one is missing or no number, which is no error."""
+    known = {word: number_of(word) for word in set(words)}  # of cases and controls there are two
+    values = np.array([known[word] for word in words], dtype=np.float64)
+    return np.where(np.isfinite(values) & (values != ABSENT), values, np.nan)
+
+
+def number_of(word: str) -> float:
+    """Return a word as a number; NaN if it is none."""
     try:
-        frequency = float(text)
+        return float(word)
     except ValueError:
-        return 0.0
-    return min(frequency, 1 - frequency) if 0 <= frequency <= 1 else 0.0
+        return np.nan
