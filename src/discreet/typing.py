@@ -45,7 +45,7 @@ Planned: TypeAlias = Literal[
     "bh", "auto", "all", "proved", "focus", "aware", "calibrated", "mirror", "peel", "oneshot"
 ]
 """What a plan compares: the methods, "all" and "aware" under both guarantees, and BH without privacy."""
-Shape: TypeAlias = Literal["normal", "skewed", "heavy-tailed", "uniform", "counts", "mostly-zero"]
+Shape: TypeAlias = Literal["normal", "skewed", "heavy-tailed", "uniform", "counts", "mostly-zero", "ratings"]
 """How the numbers of a plan's invented people are spread."""
 TopK: TypeAlias = Literal["auto", "joint", "gumbel", "peel", "oneshot"]
 """How `top_k` chooses."""

@@ -15,7 +15,7 @@ from budget import assert_mean_at_most, must_fail
 from discreet.cli.app import app
 from discreet.errors import InputError
 from discreet.evidence.core.people import People, Question
-from discreet.lab.bench import calibration, few, kinds, lifelike, raw, surveys, tables
+from discreet.lab.bench import calibration, few, kinds, lifelike, raw, surveys, tables, unseen
 from discreet.lab.bench import mixed as mixed_table
 from discreet.lab.bench.contenders import CONTENDERS
 from discreet.lab.bench.moments import moments, not_private
@@ -340,3 +340,19 @@ def test_a_register_is_planned_by_an_earlier_year():
     assert set(said["assume"]) == {column.name for column in said["columns"]}
     missing = [own["missing"] for own in said["assume"].values()]
     assert all(round(10 * share) == pytest.approx(10 * share) for share in missing)
+
+
+@pytest.mark.parametrize("setting", lifelike.UNSEEN, ids=str)
+def test_unseen_tables_are_about_as_they_are_said_to_be(setting):
+    """Signals differ by about the effect, entries are missing and answers given about as often as is said."""
+    people = setting.invented(np.random.default_rng(3))
+    means = [np.nanmean(people.values[people.group == side], axis=0) for side in (0, 1)]
+    apart = np.abs(means[1] - means[0]) / np.nanstd(people.values, axis=0)
+    assert np.mean(apart[: setting.signals]) == pytest.approx(setting.effect, abs=0.05)
+    said = {question.column: place for place, question in enumerate(people.questions)}
+    for name, column in setting.stated()["assume"].items():
+        entries = people.values[:, said[name]]
+        assert np.isnan(entries).mean() == pytest.approx(column.get("missing", 0.0), abs=0.08)
+        if "rate" in column:
+            assert np.nanmean(entries) == pytest.approx(column["rate"], abs=0.15)
+    assert len(unseen.described(setting.source, setting.m)) == setting.m

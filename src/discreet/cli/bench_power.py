@@ -181,12 +181,13 @@ def bench_plan(
     first: int | None = typer.Option(None, min=1, help="Only so many of the settings."),
     folder: Path | None = typer.Option(None, help="Where public tables are: rows drawn from them as well."),
 ) -> None:
-    """Print the power that the planner predicts beside the power of releases, in some forty settings."""
+    """Print the power that the planner predicts beside the power of releases, in some fifty settings."""
     from discreet.lab.bench import calibration, lifelike
     from discreet.progress import progress
 
     public = () if folder is None else lifelike.of_folder(folder)
-    settings = (*calibration.SETTINGS, *calibration.WIDE, *lifelike.INVENTED, *public)[:first]
+    invented = (*calibration.SETTINGS, *calibration.WIDE, *lifelike.INVENTED, *lifelike.UNSEEN)
+    settings = (*invented, *public)[:first]
     with progress("settings", len(settings)) as tick:
         results = calibration.run(settings, releases, tick)
     typer.echo(calibration.in_words(results, releases))

@@ -59,8 +59,8 @@ def plan(
     ),
     shape: str | None = typer.Option(
         None,
-        help="For compare: how numbers are spread: normal, skewed, heavy-tailed, uniform, counts "
-        "or mostly-zero.",
+        help="For compare: how numbers are spread: normal, skewed, heavy-tailed, uniform, counts, "
+        "mostly-zero or ratings.",
     ),
     centre: float | None = typer.Option(
         None, help="For compare: the mean of numbers without bounds, in standard deviations; 4 if absent."

@@ -132,11 +132,11 @@ def plan(
         it the same part gives the second, and so on, if it is that frequent; else the others are equally
         frequent. If None, all levels are, and yes is as frequent as no. Nobody gives an answer that is not
         among the levels, unless `assume` leaves room for it.
-    shape : {"normal", "skewed", "heavy-tailed", "uniform", "counts", "mostly-zero"}, optional
+    shape : {"normal", "skewed", "heavy-tailed", "uniform", "counts", "mostly-zero", "ratings"}, optional
         `Compare` only: how the numbers are spread. It matters because what lies far out is drawn in: the same
         difference in standard deviations is found more easily where numbers are skewed, as incomes are. A
-        difference in counts is that some people have one more. If None, normal, and the plan also says what
-        would be found if they were skewed.
+        difference in counts is that some people have one more, and in ratings from 1 to 5 that some choose
+        the next step. If None, normal, and the plan also says what would be found if they were skewed.
     centre : float, optional
         `Compare` only: the mean of the numbers in their standard deviations. Where numbers lie is learned
         within the budget if they have no bounds, which is the dearer the further from 0 they are: blood

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from discreet.lab.bench import lifelike
     from discreet.typing import Shape
 
-_SMALL, _MORE = 100_000, 4  # tables of fewer entries vary more, and are cheap: so many times as often
+_FEW, _MORE = 20, 2  # where fewer columns differ, power varies more: so many times as often
 _LARGE, _LESS = 4_000_000, 5  # tables of more entries have many columns that differ, and take their time
 _WITHIN = 0.10  # of the power that is predicted
 
@@ -190,7 +190,7 @@ def run(
     results: list[Result] = []
     for place, setting in enumerate(settings):
         entries = setting.n * setting.m
-        each = releases * (_MORE if 0 < entries < _SMALL else 1)
+        each = releases * (_MORE if setting.signals < _FEW else 1)
         each = max(2, each // _LESS) if entries > _LARGE else each
         planned = plan(
             setting.n,
@@ -227,8 +227,8 @@ def in_words(results: Sequence[Result], releases: int) -> str:
     ]
     head = (
         f"Power predicted by the planner from {releases} invented studies, and of {releases} releases "
-        f"(standard error);\n{_MORE} times as many of both for tables of fewer than {_SMALL:,} entries, "
-        f"1/{_LESS} of them above {_LARGE:,}."
+        f"(standard error);\n{_MORE} times as many of both where fewer than {_FEW} columns differ, "
+        f"1/{_LESS} of them for tables of more than {_LARGE:,} entries."
     )
     within = [abs(each.off) <= _WITHIN for each in results]
     said = verdict(all(within), f"{sum(within)} of {len(within)} settings within {100 * _WITHIN:.0f} points")

@@ -1,8 +1,9 @@
 """Tables for `discreet bench plan` that the planner did not invent, and of which it is told what is public.
 
 A register that is made by other rules than the planner's, with columns of many scales that hang together,
-heaps, zeros, and entries missing where they are missing in life; and, where a folder has them, rows of public
-tables, drawn anew. Groups are assigned by lot, so that what differs, and by how much, is known.
+heaps, zeros, and entries missing where they are missing in life; five tables that nothing was fitted to
+(`unseen`); and, where a folder has them, rows of public tables, drawn anew. Groups are assigned by lot, so
+that what differs, and by how much, is known.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.evidence.core.people import People, Question
+from discreet.lab.bench import unseen
 from discreet.lab.bench.assumed import BRFSS, HOSPITALS, NHANES, REGISTER
 from discreet.lab.bench.contenders import unbounded
 from discreet.lab.bench.surveys import SURVEYS, read
@@ -25,12 +27,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _BLOCK = 12  # columns of the register that hang together
+_STEPS = 10  # of a scale, at most
 _LEAST_RATE = 0.02  # of the rarer answer of a column that differs
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """People, what differs and by how much, and the table of their rows; the "register" is invented."""
+    """People, what differs and by how much, and the table of their rows: invented, or in a folder."""
 
     n: int
     effect: float
@@ -56,7 +59,7 @@ class Setting:
         """
         questions = self.invented(np.random.default_rng(0)).questions
         columns = tuple(_declared(question) for question in questions)
-        said = _earlier_year(self.m) if self.source == "register" else PUBLISHED[self.source]
+        said = PUBLISHED[self.source] if self.folder else _said(self.source, self.m)
         return {
             "columns": columns,
             "assume": {column.name: said[column.name] for column in columns if column.name in said},
@@ -64,19 +67,25 @@ class Setting:
         }
 
 
+def _said(source: str, m: int) -> dict[str, dict[str, Any]]:
+    """Return what a user would say of the columns of an invented table."""
+    if source == "register":
+        return _earlier_year(m)
+    return {str(place): column.said for place, column in enumerate(unseen.described(source, m))}
+
+
 def _earlier_year(m: int) -> dict[str, dict[str, Any]]:
     """Return what a report on an earlier year of the register says of each column, in round figures."""
-    people = _register(2_000, m, np.random.default_rng(1))
+    values = _register(2_000, m, np.random.default_rng(1))
     said: dict[str, dict[str, Any]] = {}
-    for place, question in enumerate(people.questions):
-        entries = people.values[:, place]
+    for place, entries in enumerate(values.T):
         present = entries[~np.isnan(entries)]
         own: dict[str, Any] = dict(REGISTER[place % len(REGISTER)])
-        if question.answers:
+        if _KINDS[place % len(_KINDS)] is _yes:
             own["rate"] = max(0.02, round(20 * float(present.mean())) / 20)
         elif "centre" in own:
             own["centre"] = float(round(float(present.mean() / present.std())))
-        said[question.column] = {**own, "missing": round(10 * (1 - present.size / entries.size)) / 10}
+        said[str(place)] = {**own, "missing": round(10 * (1 - present.size / entries.size)) / 10}
     return said
 
 
@@ -96,6 +105,15 @@ INVENTED = (
     Setting(5_000, 0.16, 20, "register", 100, epsilon=0.5),
 )
 """Of a register, which anyone can make."""
+UNSEEN = (
+    Setting(1_500, 0.3, 8, "clinical cohort", 40),
+    Setting(8_000, 0.1, 15, "clinical cohort", 80),
+    Setting(3_000, 0.17, 10, "questionnaire", 40),
+    Setting(4_000, 0.12, 10, "claims", 50),
+    Setting(10_000, 0.07, 15, "rare diagnoses", 100),
+    Setting(6_000, 0.18, 30, "markers", 300),
+)
+"""Of tables that nothing was fitted to."""
 _BRFSS, _HOSPITALS, _NHANES = SURVEYS
 PUBLISHED = {_BRFSS: BRFSS, _HOSPITALS: HOSPITALS, _NHANES: NHANES}
 """What may be assumed of the columns of each public table."""
@@ -116,7 +134,7 @@ def of_folder(folder: Path) -> tuple[Setting, ...]:
 
 
 def _with_effects(setting: Setting, rng: np.random.Generator) -> People:
-    people = _register(setting.n, setting.m, rng) if setting.source == "register" else _drawn(setting, rng)
+    people = _drawn(setting, rng) if setting.folder else _made(setting, rng)
     group = rng.permutation((np.arange(setting.n) % 2).astype(np.int8))
     questions: list[Question] = []
     columns: list[NDArray[np.float64]] = []
@@ -171,6 +189,10 @@ def _moved(
         return np.where(second & turned & ~np.isnan(entries), float(shift > 0), entries)
     present = entries[~np.isnan(entries)]
     whole = bool(np.all(present == np.rint(present)))
+    if whole and np.unique(present).size <= _STEPS:  # ratings stay on their scale: those who can, go a step
+        end = present.max() if shift > 0 else present.min()
+        steps = second & (rng.random(entries.size) < abs(shift) / np.mean(present != end))
+        return np.where(steps & (entries != end), entries + np.sign(shift), entries)
     if whole and shift < 0 <= present.min():  # counts stay counts: those who have any, or some, have fewer
         fewer = np.floor(-shift / np.mean(present >= 1) + rng.random(entries.size))
         return np.where(second, np.maximum(entries - fewer, np.minimum(entries, 0)), entries)
@@ -185,14 +207,25 @@ def _table(source: str, folder: Path) -> People:
 
 def _drawn(setting: Setting, rng: np.random.Generator) -> People:
     """Return rows of a public table, drawn with replacement."""
-    assert setting.folder is not None  # noqa: S101  public settings are run where there is a folder
+    assert setting.folder is not None  # noqa: S101  asked by the caller
     table = _table(setting.source, setting.folder)
     rows = rng.integers(0, table.size, setting.n)
     return replace(table, values=table.values[rows], group=table.group[rows])
 
 
-def _register(n: int, m: int, rng: np.random.Generator) -> People:
-    """Return people of an invented register: of five columns two are yes/no and three are numbers."""
+def _made(setting: Setting, rng: np.random.Generator) -> People:
+    """Return people of an invented table."""
+    n, m = setting.n, setting.m
+    if setting.source == "register":
+        values, answers = _register(n, m, rng), [_KINDS[place % len(_KINDS)] is _yes for place in range(m)]
+    else:
+        values, answers = unseen.drawn(setting.source, n, m, rng)
+    questions = tuple(Question(str(place), slice(place, place + 1), answers[place]) for place in range(m))
+    return _people(values, questions, np.zeros(n, np.int8))
+
+
+def _register(n: int, m: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Return entries of an invented register: of five columns two are yes/no and three are numbers."""
     values = np.empty((n, m))
     made = np.random.default_rng(m)  # what the columns are is the same in every study
     for first in range(0, m, _BLOCK):
@@ -203,11 +236,7 @@ def _register(n: int, m: int, rng: np.random.Generator) -> People:
             values[:, column] = _KINDS[column % len(_KINDS)](z, made, rng)
             lost = made.beta(0.7, 6.0)  # most columns miss little, some miss much, and the ill miss more
             values[rng.random(n) < lost * np.exp(0.3 * common) / 1.05, column] = np.nan
-    questions = tuple(
-        Question(str(place), slice(place, place + 1), _KINDS[place % len(_KINDS)] is _yes)
-        for place in range(m)
-    )
-    return _people(values, questions, np.zeros(n, np.int8))
+    return values
 
 
 def _heaped(z: NDArray[Any], made: np.random.Generator, rng: np.random.Generator) -> NDArray[Any]:
