@@ -190,9 +190,9 @@ def _moved(
     present = entries[~np.isnan(entries)]
     whole = bool(np.all(present == np.rint(present)))
     if whole and np.unique(present).size <= _STEPS:  # ratings stay on their scale: those who can, go a step
-        end = present.max() if shift > 0 else present.min()
-        steps = second & (rng.random(entries.size) < abs(shift) / np.mean(present != end))
-        return np.where(steps & (entries != end), entries + np.sign(shift), entries)
+        end = float(present.max() if shift > 0 else present.min())
+        steps = rng.random(entries.size) < abs(shift) / float(np.mean(present != end))
+        return np.where(second & steps & (entries != end), entries + np.sign(shift), entries)
     if whole and shift < 0 <= present.min():  # counts stay counts: those who have any, or some, have fewer
         fewer = np.floor(-shift / np.mean(present >= 1) + rng.random(entries.size))
         return np.where(second, np.maximum(entries - fewer, np.minimum(entries, 0)), entries)

@@ -10,6 +10,7 @@ what ratings are from that, and the items have other numbers of steps than its o
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -113,13 +114,13 @@ def _likert(place: int, made: np.random.Generator) -> Column:
 def _claims(place: int, made: np.random.Generator) -> Column:
     """Return how often somebody had one kind of treatment; most kinds are rare."""
     del place
-    return _count(float(np.exp(made.uniform(np.log(0.2), np.log(6)))), 0.7)
+    return _count(math.exp(made.uniform(math.log(0.2), math.log(6))), 0.7)
 
 
 def _diagnosis(place: int, made: np.random.Generator) -> Column:
     """Return a diagnosis that 0.5% to 6% have."""
     del place
-    return _yes(float(np.exp(made.uniform(np.log(0.005), np.log(0.06)))))
+    return _yes(math.exp(made.uniform(math.log(0.005), math.log(0.06))))
 
 
 def _marker(place: int, made: np.random.Generator) -> Column:
