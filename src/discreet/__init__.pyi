@@ -63,7 +63,7 @@ from .report.parts import FdrPromise as FdrPromise
 from .report.parts import Told as Told
 from .report.parts import Values as Values
 from .report.release import Release as Release
-from .request import stored as stored
+from .report.stored import stored as stored
 from .selection.noisy_min import NoisyMin as NoisyMin
 from .selection.noisy_min import noisy_min as noisy_min
 from .selection.selection import Selection as Selection

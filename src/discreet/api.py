@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from discreet.data.tables.person import Person
     from discreet.evidence.core.protocol import Test
+    from discreet.privacy.ledger.ledger import LedgerLike
     from discreet.report.release import Release
-    from discreet.request import LedgerLike
     from discreet.typing import (
         ArrayLike,
         Columns,

@@ -8,14 +8,13 @@ data it was asked of, in public words, is stored with the charge. What is public
 
 from __future__ import annotations
 
-import json
 import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, cast, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from discreet import check
 from discreet.data.source import hashed, is_table
@@ -26,12 +25,12 @@ from discreet.methods.registry import METHODS
 from discreet.privacy.curves import gaussian_budget
 from discreet.privacy.events import gaussian_events
 from discreet.report.parts import BudgetLine
-from discreet.report.record import FORMAT, from_json, to_json
+from discreet.report.record import from_json, to_json, with_head
+from discreet.report.stored import stored
 from discreet.typing import Frame
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
-    from os import PathLike
 
     from discreet.data.source import Source
     from discreet.evidence.core.evidence import Evidence
@@ -40,12 +39,10 @@ if TYPE_CHECKING:
     from discreet.evidence.core.sharded import Sharded
     from discreet.methods.method import Parameters
     from discreet.privacy.events import Event
-    from discreet.privacy.ledger import Charge, Ledger, Paid
+    from discreet.privacy.ledger import Charge, Ledger
     from discreet.privacy.ledger.chain import DataSet
+    from discreet.privacy.ledger.ledger import LedgerLike
     from discreet.report.release import Release
-
-LedgerLike: TypeAlias = "Ledger | str | PathLike[str]"
-"""A ledger, or the path of its file."""
 
 _INTERRUPTED = (
     "Nothing was released. The charge of release {} stands; asked again, the same is completed for nothing."
@@ -148,7 +145,7 @@ class Request:
                     "paid for and cannot be had again",
                     stacklevel=4,
                 )
-        payment.release = _with_head(payment.release, paid)
+        payment.release = with_head(payment.release, paid.hash)
 
 
 @dataclass(slots=True)
@@ -239,80 +236,6 @@ def open_ledger(ledger: LedgerLike | None, dataset: str | None, release_id: str 
         if value is not None:
             check.printable(value, name)
     return ledger if isinstance(ledger, Ledger) else Ledger(ledger)
-
-
-def stored(ledger: LedgerLike, dataset: str, release_id: str | None = None) -> Release:
-    """Return a release that a ledger holds, once more; nothing is spent.
-
-    Parameters
-    ----------
-    ledger : Ledger or path
-        The ledger that the release was charged to.
-    dataset : str
-        The data set's name in it.
-    release_id : str, optional
-        Which release, as `Release.budget` or `discreet budget history` names it; if None, the last one.
-
-    Returns
-    -------
-    Release
-        Equal to the one that was made.
-
-    Raises
-    ------
-    InputError
-        The data set has no such release.
-    LedgerError
-        The ledger cannot be read, or holds no result under this name.
-
-    Notes
-    -----
-    The result of a release is stored before anybody sees it: docs/proofs/ledger.md.
-
-    References
-    ----------
-    Rogers, Roth, Ullman & Vadhan (2016), Privacy Odometers and Filters, NeurIPS 2016: what the ledger keeps.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile, discreet
-    >>> ledger = discreet.Ledger(pathlib.Path(tempfile.mkdtemp()) / "budget.ledger")
-    >>> _ = ledger.create("cohort", epsilon=1.0, delta=1e-6)
-    >>> evidence = discreet.Evidence.from_z([12.0, 0.3], sensitivity=0.01, adjacency="replace")
-    >>> asked = {"q": 0.1, "epsilon": 1, "delta": 1e-6, "ledger": ledger, "dataset": "cohort"}
-    >>> found = discreet.release(evidence, **asked)
-    >>> discreet.stored(ledger, "cohort") == found
-    True
-    """
-    from discreet.privacy.ledger import Ledger
-
-    book = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
-    made = [entry.release_id for entry in book.history(dataset) if entry.state == "released"]
-    for name in reversed(made) if release_id is None else [release_id]:
-        paid = book.result(dataset, name)
-        if _is_release(paid.result):
-            return _with_head(from_json(paid.result), paid)
-        if release_id is not None:
-            raise InputError(
-                f"{release_id!r} is the answer to a single test, or to a question of your own: ask the same "
-                "again, with this ledger and release_id; it is answered from the ledger and costs nothing"
-            )
-    raise InputError(f"no release of {dataset!r} has a result yet")
-
-
-def _is_release(result: str) -> bool:
-    """Say whether a stored result is a release: single tests and payments by hand store other things."""
-    try:
-        held = json.loads(result)
-    except ValueError:
-        return False
-    return isinstance(held, dict) and cast("dict[str, Any]", held).get("format") == FORMAT
-
-
-def _with_head(release: Release, paid: Paid) -> Release:
-    """Return the release with the hash that seals its stored text, which therefore cannot hold it."""
-    line = release.budget
-    return release if line is None else replace(release, budget=replace(line, head=paid.hash))
 
 
 def _budget_line(charge: Charge, dataset: DataSet) -> BudgetLine:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from discreet.alternative import Alternative
     from discreet.evidence.core.protocol import Test
-    from discreet.request import LedgerLike
+    from discreet.privacy.ledger.ledger import LedgerLike
     from discreet.typing import ArrayLike, Bounds, Dependence, Guarantee, MethodName
 
 _TARGET = "y"

@@ -15,7 +15,7 @@ CITED = re.compile(r"docs/proofs/([a-z0-9-]+)")
 HELPERS = {
     "selection": {"scores", "selection", "sensitivity"},
     "noise": {"uniform"},
-    "methods": {"method", "parameters", "registry"},
+    "methods": {"method", "parameters", "registry", "scores"},
     "privacy": {"promise", "search"},
 }
 

@@ -8,8 +8,9 @@ from sample_releases import HOSTILE, sample, told
 
 import discreet
 from discreet.evidence.core.registry import own_classes
-from discreet.report import words as phrases
+from discreet.report import asked as phrases
 from discreet.report.page import page
+from discreet.report.words import needed
 
 
 @pytest.mark.parametrize(
@@ -111,4 +112,4 @@ def test_groups_that_hardly_anybody_is_in_are_asked_about():
     release = told(0)
     deviation = np.full(len(release.told), 1e-6)
     release = dataclasses.replace(release, told=dataclasses.replace(release.told, deviation=deviation))
-    assert "are their two values written as they are in the data?" in " ".join(phrases.needed(release))
+    assert "are their two values written as they are in the data?" in " ".join(needed(release))

@@ -154,8 +154,8 @@ def _in_words(book: Ledger, name: str, entry: Entry, delta: float) -> str:
 
 def _asked_and_found(book: Ledger, name: str, entry: Entry) -> tuple[str, str]:
     """Return the question of a release and what it found, as its stored result says."""
+    from discreet.report.stored import stored
     from discreet.report.words import headline
-    from discreet.request import stored
 
     test = entry.request.get("test")
     asked = str(cast("Mapping[str, Any]", test).get("name", "")) if isinstance(test, Mapping) else ""

@@ -123,7 +123,7 @@ def _kept(release: Release, ledger: str | None) -> str:
 
 def _is_stored(ledger: str, line: BudgetLine) -> bool:
     """Tell whether the ledger holds the result: its disk may have had no room for it."""
-    from discreet.request import stored
+    from discreet.report.stored import stored
 
     try:
         stored(ledger, line.data_set, line.release)

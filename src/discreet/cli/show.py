@@ -42,7 +42,7 @@ def show(
     if name is None:
         _list(ledger, dataset)
     elif ledger is not None and dataset is not None:
-        from discreet.request import stored
+        from discreet.report.stored import stored
 
         chosen = None if name == kept.LAST else name
         deliver(stored(ledger, dataset, chosen), out, as_json=as_json, keep=False)

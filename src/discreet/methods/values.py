@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.methods.method import score_name
+from discreet.methods.scores import score_name
 from discreet.report.parts import Values
 from discreet.selection.values import gaussian_noise
 

@@ -9,10 +9,10 @@ from xml.etree import ElementTree as ET
 from discreet import check
 from discreet.errors import InputError, missing_extra
 from discreet.report import words
+from discreet.report.asked import circumstances, question
 from discreet.report.markup import printable, tag
 from discreet.report.pictures import bands_of
 from discreet.report.rows import rows
-from discreet.report.words import circumstances, question
 
 if TYPE_CHECKING:
     from discreet.report.release import Release

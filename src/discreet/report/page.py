@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 from discreet.privacy.events import NEIGHBOURS, down
 from discreet.report import pictures, words
+from discreet.report.asked import circumstances, question, value_in_words
 from discreet.report.cite import references
 from discreet.report.markup import document, figure, folded, glossary, paragraphs, printable, section, tag
 from discreet.report.pictures import BEYOND, bands_of, deviation
 from discreet.report.rows import MOST_ROWS, rows
-from discreet.report.words import circumstances, cost, order, percent, question, right_guess, value_in_words
+from discreet.report.words import cost, order, percent, right_guess
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.report.asked import compared
 from discreet.report.markup import printable, tag
 from discreet.report.parts import places
 from discreet.report.table import of_discoveries, told_of
-from discreet.report.words import compared, percent, right_guess, short
+from discreet.report.words import percent, right_guess, short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

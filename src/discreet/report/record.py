@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib.resources import files
 from typing import Any, cast
 
@@ -292,3 +292,9 @@ def _typed(x: Any, name: str, kind: type) -> Any:
     if not isinstance(x, kind):
         raise InputError(f"{name} in the release must be {_WORDS[kind]}; got {type(x).__name__}")
     return x
+
+
+def with_head(release: Release, head: str) -> Release:
+    """Return the release with the hash that seals its stored text, which therefore cannot hold it."""
+    line = release.budget
+    return release if line is None else replace(release, budget=replace(line, head=head))

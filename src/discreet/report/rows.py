@@ -10,9 +10,9 @@ from itertools import islice, repeat
 from typing import TYPE_CHECKING, Any, cast
 
 from discreet.report import words
+from discreet.report.asked import compared
 from discreet.report.markup import printable, tag
 from discreet.report.table import columns
-from discreet.report.words import compared
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from itertools import count
 from threading import RLock
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -12,6 +10,7 @@ from discreet.classical.online import PROMISES, RULES
 from discreet.errors import InputError, LedgerError
 from discreet.privacy.events import Pure
 from discreet.single.asked import Asked, asked_from_json
+from discreet.single.runs import pay_for_run, places_of
 from discreet.single.test import EPSILONS, answered, opened, settle_request, statistic
 from discreet.single.threshold import MOVES, Run
 from discreet.typing import Online
@@ -240,37 +239,8 @@ class Sequence:
             return
         if self._ledger is None:
             self._runs[moves] = Run(epsilon, moves)
-            return
-        for number in count(1):
-            place = f"{self.name}/run {number}"
-            entry = self._entries().get(place)
-            if entry is not None and (entry.state == "released" or not entry.kept or entry.exhausted):
-                continue  # it was begun before, by whomever
-            request = self._public | {"run": number}
-            if self._pays_for(moves, epsilon, self._ledger, request, place):
-                return
-
-    def _pays_for(
-        self, moves: int, epsilon: float, ledger: Ledger, request: dict[str, Any], place: str
-    ) -> bool:
-        """Pay for the run at this place; False if it was begun elsewhere."""
-        runs: list[Run] = []
-
-        def begin(charge: Charge, state: DataSet) -> str:
-            del charge, state
-            runs.append(Run(epsilon, moves))
-            return json.dumps("begun")  # the hidden number is no part of what the ledger keeps
-
-        try:
-            paid = ledger.pay(str(self._dataset), [Pure(epsilon)], "replace", request, begin, place)
-        except KeyboardInterrupt:  # which waits until the charge is settled
-            entry = self._entries().get(place)
-            if runs and entry is not None and entry.state == "released":
-                self._runs[moves] = runs[-1]
-            raise
-        if paid.fresh:
-            self._runs[moves] = runs[-1]
-        return paid.fresh
+        else:
+            pay_for_run(self._runs, moves, epsilon, self._ledger, str(self._dataset), self._public)
 
     def _charged(self, ledger: Ledger, request: dict[str, Any], draw: Callable[[float], Asked]) -> Asked:
         """Ask at the first free place of the ledger.
@@ -344,8 +314,7 @@ class Sequence:
 
     def _entries(self) -> dict[str, Entry]:
         """Return this sequence's charges by place."""
-        history = () if self._ledger is None else self._ledger.history(str(self._dataset))
-        return {entry.release_id: entry for entry in history if entry.request.get("sequence") == self.name}
+        return {} if self._ledger is None else places_of(self._ledger, str(self._dataset), self.name)
 
     def _give_up(self, entry: Entry) -> None:
         """Write down that a question has no answer."""

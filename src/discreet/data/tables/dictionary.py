@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
 from discreet import check
 from discreet.block import codes, numbers, spelled
-from discreet.data.tables.columns import codes_of, names_people
+from discreet.data.tables.columns import LABELLED, codes_of, names_people
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
@@ -307,3 +307,22 @@ class Cleared(Mapping[str, "NDArray[Any]"]):
 
     def __len__(self) -> int:
         return len(self.batch)
+
+
+def in_codes(test: Any, dictionary: Dictionary) -> Any:
+    """Return a test whose levels are codes, where they were given by their labels."""
+    for role, levels_of in LABELLED:
+        name, levels = getattr(test, role, None), getattr(test, levels_of, ())
+        variable = dictionary.get(name) if isinstance(name, str) else None
+        if variable is not None and any(isinstance(level, str) for level in levels):
+            coded = variable.codes_of(levels)
+            test = test if coded == tuple(levels) else replace(test, **{levels_of: coded})
+    adjust: Any = getattr(test, "adjust", None)
+    if not isinstance(adjust, Mapping):
+        return test
+    covariates: dict[str, Any] = dict(cast("Mapping[str, Any]", adjust))
+    for name, levels in covariates.items():
+        variable = dictionary.get(name)
+        if variable is not None and any(isinstance(level, str) for level in levels or ()):
+            covariates[name] = tuple(spelled(code) for code in variable.codes_of(levels))
+    return test if covariates == adjust else replace(test, adjust=covariates)

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, cast, overload
 import numpy as np
 
 from discreet import check
-from discreet.block import Block, codes, spelled
+from discreet.block import Block, codes
 from discreet.data.source import EXCEL, TEXT, Source, Table, as_table, hashed
 from discreet.data.tables.arrays import ArraySource, is_missing
-from discreet.data.tables.columns import LABELLED, asked_levels, check_levels, choose
-from discreet.data.tables.dictionary import Dictionary, DocumentedSource
+from discreet.data.tables.columns import asked_levels, check_levels, choose
+from discreet.data.tables.dictionary import Dictionary, DocumentedSource, in_codes
 from discreet.data.tables.person import Person, one_row_each
 from discreet.errors import DiscreetError, InputError, no_column
 
@@ -140,33 +140,14 @@ class Tables(Source):
 
     def _in_codes(self, test: Any) -> Any:
         """Return a test whose levels are codes, where they were given by their labels."""
-        for role, field_name in LABELLED:
-            name, levels = getattr(test, role, None), getattr(test, field_name, ())
-            if not isinstance(name, str) or not any(isinstance(level, str) for level in levels):
-                continue
-            try:
-                dictionary: Any = getattr(self.opened, "dictionary", None)
-            except DiscreetError:
-                return test  # said in its turn, when the data is read
-            variable = None if dictionary is None else dictionary.get(name)
-            if variable is not None and (coded := variable.codes_of(levels)) != tuple(levels):
-                test = replace(test, **{field_name: coded})
-        return self._covariates_in_codes(test)
-
-    def _covariates_in_codes(self, test: Any) -> Any:
-        adjust: Any = getattr(test, "adjust", None)
-        if not isinstance(adjust, Mapping):
+        given = asked_levels(test, None).values()
+        if not any(isinstance(level, str) for levels in given for level in levels):
             return test
         try:
             dictionary: Any = getattr(self.opened, "dictionary", None)
         except DiscreetError:
-            return test
-        coded: dict[str, Any] = dict(cast("Mapping[str, Any]", adjust))
-        for name, levels in coded.items():
-            variable = None if dictionary is None else dictionary.get(name)
-            if variable is not None and any(isinstance(level, str) for level in levels or ()):
-                coded[name] = tuple(spelled(code) for code in variable.codes_of(levels))
-        return test if coded == adjust else replace(test, adjust=coded)
+            return test  # said in its turn, when the data is read
+        return test if dictionary is None else in_codes(test, dictionary)
 
     def labels(self, names: Iterable[str]) -> dict[str, str]:
         """Return what hypotheses are in words, as far as the dictionary says, inside subgroups as well."""

@@ -12,16 +12,8 @@ from scipy.special import log_ndtr, ndtr, owens_t
 from discreet.classical.step_up import adaptive_bh, step_up_positions
 from discreet.methods.all.budget import schedule
 from discreet.methods.all.sums import check_noise, with_noise
-from discreet.methods.method import (
-    INDEPENDENT,
-    Ready,
-    doubts,
-    expected,
-    independent_nulls,
-    promised,
-    record,
-    score_name,
-)
+from discreet.methods.method import Ready, expected
+from discreet.methods.scores import INDEPENDENT, doubts, independent_nulls, promised, record, score_name
 from discreet.privacy.curves import gaussian_budget
 from discreet.privacy.events import gaussian_events
 from discreet.report.parts import FdrPromise, Told, Values

@@ -22,8 +22,9 @@ from discreet.methods.all.scores import noisy_tail
 from discreet.methods.all.sums import check_noise, learners, some_rows, with_noise
 from discreet.methods.aware.count import MOST_STEPS, STEPS, in_steps, step_of
 from discreet.methods.first_look import epsilon_of
-from discreet.methods.method import Ready, independent_nulls
+from discreet.methods.method import Ready
 from discreet.methods.registry import METHODS
+from discreet.methods.scores import independent_nulls
 from discreet.noise.samplers import rounded_gaussian
 from discreet.privacy.curves import gaussian_budget
 from discreet.privacy.events import gaussian_events

@@ -14,7 +14,8 @@ from discreet.evidence.core.sharded import Sharded
 from discreet.methods.aware import count
 from discreet.methods.aware import cutoffs as aware
 from discreet.methods.aware.shortfall import LEAST_BETA, MOST
-from discreet.methods.method import INDEPENDENT, Ready, doubts, promised, record
+from discreet.methods.method import Ready
+from discreet.methods.scores import INDEPENDENT, doubts, promised, record
 from discreet.methods.values import VALUES_SHARE, value_plan
 from discreet.noise.laws import GUMBEL
 from discreet.privacy.curves import effective, gaussian_budget

@@ -13,7 +13,8 @@ from discreet.classical.step_up import step_up_positions
 from discreet.methods.all.scores import check_stages, measured_scores, stages_for
 from discreet.methods.focus import SELECTION
 from discreet.methods.focus.method import select_largest, selection_scale
-from discreet.methods.method import INDEPENDENT, Ready, doubts, expected, independent_nulls
+from discreet.methods.method import Ready, expected
+from discreet.methods.scores import INDEPENDENT, doubts, independent_nulls
 from discreet.privacy.curves import gaussian_budget
 from discreet.privacy.events import gaussian_events
 from discreet.report.parts import FdrPromise

@@ -11,8 +11,9 @@ from discreet.errors import InputError
 from discreet.evidence.core.certificate import Null
 from discreet.methods.aware import count
 from discreet.methods.aware.method import SEARCH_SHARE, private_count, public_constants
-from discreet.methods.method import Ready, promised, record
+from discreet.methods.method import Ready
 from discreet.methods.mirror.rule import mirror_prefix
+from discreet.methods.scores import promised, record
 from discreet.noise.laws import GUMBEL
 from discreet.privacy.curves import effective, gaussian_budget
 from discreet.privacy.events import gaussian_events

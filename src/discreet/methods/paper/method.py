@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.methods.method import INDEPENDENT, Ready, doubts, promised, record, score_name
+from discreet.methods.method import Ready
 from discreet.methods.paper import cutoffs
+from discreet.methods.scores import INDEPENDENT, doubts, promised, record, score_name
 from discreet.report.parts import FdrPromise, Values
 from discreet.selection.scales import oneshot_plan, peel_plan
 from discreet.selection.top_k import top_k

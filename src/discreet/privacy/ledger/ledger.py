@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from bisect import bisect_left
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from discreet import check
 from discreet.errors import InputError, LedgerError
@@ -16,10 +16,13 @@ from discreet.privacy.ledger.verify import verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from os import PathLike
 
     from discreet.privacy.events import Event
     from discreet.privacy.ledger.records import Budget, Charge, Entry
 
+LedgerLike: TypeAlias = "Ledger | str | PathLike[str]"
+"""A ledger, or the path of its file."""
 _MOST_MORE = 100
 
 

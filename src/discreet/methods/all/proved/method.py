@@ -9,7 +9,8 @@ import numpy as np
 from discreet.classical.question_bh import question_bh
 from discreet.methods.all.proved.effects import Effects, effects
 from discreet.methods.all.proved.measure import budget, check_budget, measure
-from discreet.methods.method import INDEPENDENT, Ready, released
+from discreet.methods.method import Ready, released
+from discreet.methods.scores import INDEPENDENT
 from discreet.privacy.curves import gaussian_budget
 from discreet.privacy.events import gaussian_events
 from discreet.report.parts import BY_QUESTION, FdrPromise, Told, Values, strongest_first
