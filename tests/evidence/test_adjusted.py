@@ -172,3 +172,29 @@ def test_real_differences_and_bad_columns(protect):
     for wrong in ({}, {"g": (0, 1)}, {"c0": ()}, "c0", {"c0": 3}):
         with pytest.raises(InputError):
             discreet.Adjusted(group="g", adjust=wrong)
+
+
+def test_bounds_of_a_number_are_bounds():
+    """A strong confounder given by its bounds explains what it does; one cut into two levels does not."""
+    rng = np.random.default_rng(3)
+    age = rng.uniform(17, 90, 4000)
+    group = (rng.random(4000) < (age - 17) / 73).astype(int)
+    table = pd.DataFrame(rng.normal(age[:, None] / 30, 1, (4000, 6)))
+    table.columns = [f"c{place}" for place in range(6)]
+    table["g"], table["age"], table["old"] = group, age, (age > 53).astype(int)
+    columns = [f"c{place}" for place in range(6)]
+    within = discreet.Adjusted(group="g", adjust={"age": (17, 90)})
+    assert discreet.measure(table, within, columns=columns).score.max() < 4
+    coarse = discreet.Adjusted(group="g", adjust={"old": [0, 1]})
+    assert discreet.measure(table, coarse, columns=columns).score.min() > 4.5
+
+
+def test_bounds_that_are_none_are_refused():
+    """The wrong way round, or too many numbers for so few people; next to one another, they are answers."""
+    with pytest.raises(InputError, match="low < high"):
+        discreet.Adjusted(group="g", adjust={"age": (90, 17)})
+    discreet.Adjusted(group="g", adjust={"smoker": [1, 0]})
+    table = pd.DataFrame({"x": np.arange(50.0), "g": np.arange(50) % 2, "age": np.arange(50.0)})
+    with pytest.raises(InputError, match="too few"):
+        discreet.measure(table, discreet.Adjusted(group="g", adjust={"age": (0, 90)}), columns=["x"])
+    assert discreet.Adjusted(group="g", adjust=["s=0,1"]).adjust == {"s": (0, 1)}

@@ -17,7 +17,15 @@ from discreet.evidence.core import tails
 from discreet.evidence.core.accumulate import Rows
 from discreet.evidence.core.arguments import TEXTS
 from discreet.evidence.core.effect import effect
-from discreet.evidence.core.groups import MEMBERSHIP, Grouped, settled_strata, sizes, strata_of
+from discreet.evidence.core.groups import (
+    MEMBERSHIP,
+    Grouped,
+    bands_for,
+    number_of_strata,
+    settled_strata,
+    sizes,
+    strata_of,
+)
 from discreet.evidence.core.ranks import middle_ranks
 from discreet.evidence.core.scores import ceiling_for, conclude, score_map
 
@@ -48,10 +56,11 @@ class Adjusted(Grouped):
     Parameters
     ----------
     {group}
-    adjust : mapping from column to levels
-        What to adjust for: {"sex": ["female", "male"], "clinic": ["a", "b", "c"]}. Each combination of levels
-        is a stratum; people with other values are left out. Numbers must be cut into levels first;
-        `Compare` adjusts for them as they are.
+    adjust : mapping from column to levels or bounds
+        What to adjust for: {"clinic": ["a", "b", "c"], "age": (17, 90)}. Each combination of levels is a
+        stratum; people with other values are left out. Two numbers, but for 0 and 1 and the like, are the
+        bounds of a number: it is cut into narrow bands of equal width, 4 n^(1/4) of them if n people are
+        enough for that, 40 at 10,000 people. `Compare` adjusts for numbers as they are.
     {levels}
     {alternative}
     protect : {"everything", "columns"}
@@ -64,8 +73,8 @@ class Adjusted(Grouped):
     -----
     Null hypothesis: within a stratum, among those with a value, groups are as good as drawn by lot. However
     many strata there are, one person moves z as little; strata with one group alone say nothing. A few levels
-    cannot stand for a strong confounder that is a number: take many. p-values are checked, not proved; how
-    far one person moves a score is proved: docs/proofs/adjusted.md.
+    cannot stand for a strong confounder that is a number: give its bounds, those that people fill. p-values
+    are checked, not proved; how far one person moves a score is proved: docs/proofs/adjusted.md.
 
     References
     ----------
@@ -113,7 +122,7 @@ class Adjusted(Grouped):
 
     def invented(self, z: NDArray[np.float64], people: Invented) -> Evidence:
         """Return the evidence of invented people whose strata are alike."""
-        strata = math.prod(len(levels) for levels in self.adjust.values())
+        strata = number_of_strata(self.adjust, bands_for(self.adjust, people.n))
         counts = np.tile([[people.first / strata], [people.second / strata]], strata)
         known = _Known.of(counts, people.n, protected=self.protect == "everything")
         deviation = math.sqrt(known.information(counts) / 12)
@@ -141,7 +150,7 @@ class Adjusted(Grouped):
 
     def _conclude(self, rows: Rows) -> Evidence:
         group = codes(rows.label(self.group), self.levels)
-        stratum, strata = strata_of(self.adjust, rows)
+        stratum, strata = strata_of(self.adjust, rows, bands_for(self.adjust, group.size))
         group = np.where(stratum < 0, -1, group)
         protected = self.protect == "everything"
         counts = _counts(group, stratum, strata)

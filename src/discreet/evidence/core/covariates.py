@@ -101,12 +101,13 @@ def pairs_of(adjust: Any, *, bare: bool = False) -> list[tuple[Any, Any]]:
 
 
 def _read(parts: list[str]) -> list[str] | tuple[float, float]:
-    """Return two texts that are numbers as such: they are bounds."""
+    """Return two texts that are numbers as such: they are bounds, or, whole, two answers next to one another."""
     try:
         low, high = map(float, parts)
     except ValueError:
         return parts
-    return low, high
+    whole = all(part.strip().lstrip("+-").isdecimal() for part in parts)
+    return (int(low), int(high)) if whole else (low, high)
 
 
 def settled(adjust: Any, others: tuple[str | None, ...], *, bare: bool = False) -> dict[str, tuple[Any, ...]]:

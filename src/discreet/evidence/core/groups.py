@@ -11,7 +11,7 @@ import numpy as np
 from discreet import check
 from discreet.block import codes, numbers
 from discreet.errors import InputError
-from discreet.evidence.core.arguments import check_protect, only_replace, settle
+from discreet.evidence.core.arguments import check_protect, only_replace, pair, settle
 from discreet.evidence.core.covariates import is_bounds, pairs_of
 from discreet.evidence.core.protocol import Test
 from discreet.evidence.core.scores import enough
@@ -166,6 +166,8 @@ def settled_strata(adjust: Any, role: str, other: str) -> dict[str, tuple[Any, .
         strata[column] = check.levels(levels, f"adjust: the levels of {column!r}")
         if not strata[column]:
             raise InputError(f"adjust: the levels of {column!r} must be at least one")
+        if is_number(strata[column]):
+            strata[column] = pair(strata[column], f"adjust: bounds of {column!r}")
     if number_of_strata(strata) > _MOST_STRATA:
         raise InputError("adjust makes more than a million strata: take fewer columns or levels")
     return strata
@@ -177,7 +179,7 @@ def is_number(levels: Levels) -> bool:
     Whole numbers next to one another are two answers, {"smoker": [0, 1]}.
     """
     whole = all(isinstance(level, int) for level in levels)
-    return is_bounds(levels) and not (whole and levels[1] - levels[0] == 1)
+    return is_bounds(levels) and not (whole and abs(levels[1] - levels[0]) == 1)
 
 
 def bands_for(adjust: Mapping[str, Levels], people: int) -> int:
@@ -210,7 +212,7 @@ def number_of_strata(adjust: Mapping[str, Levels], bands: int = 0) -> int:
 def strata_of(adjust: Mapping[str, Levels], rows: Rows, bands: int = 0) -> tuple[NDArray[np.intp], int]:
     """Return the stratum of everyone, -1 where a level is not declared, and how many strata there are.
 
-    Two numbers are levels too, or, with `bands`, the bounds of a number that is cut into so many.
+    Numbers with bounds are cut into so many bands.
     """
     stratum = np.zeros(rows.label(next(iter(adjust))).size, dtype=np.intp)
     for column, levels in adjust.items():
