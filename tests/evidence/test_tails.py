@@ -368,3 +368,49 @@ def test_a_score_map_with_more_influence_than_height_has_one_step():
     steps = score_map(tails.normal, 50.0, 2.0)
     assert steps.scores.size == 2
     assert steps.move(50.0) == steps.top
+
+
+def sum_law(steps, chances, sizes):
+    """Return the exact law of a sum of independent terms on whole numbers: place and chance."""
+    width = 2 * max(abs(step) for step in steps) + 1
+    length = 1 << int(np.ceil(np.log2(sum(sizes) * width)))
+    frequency = np.exp(2j * np.pi * np.arange(length)[:, None] * np.array(steps) / length)
+    mass = np.fft.fft(
+        np.prod([(frequency @ p) ** n for p, n in zip(chances, sizes, strict=True)], axis=0)
+    ).real
+    place = np.fft.fftfreq(length, 1 / length)
+    order = np.argsort(place)
+    return place[order], np.maximum(mass[order] / length, 0.0)
+
+
+TERMS = [
+    ((-1, 1), [[0.5, 0.5]], (900,)),
+    ((-3, 1, 2), [[0.25, 0.75, 0.0], [0.4, 0.0, 0.6]], (300, 300)),
+    ((-1, 3), [[0.75, 0.25]], (500,)),
+    ((-1, 9), [[0.9, 0.1]], (2000,)),
+    ((-4, -1, 0, 1, 4), [[0.1, 0.1, 0.6, 0.1, 0.1], [0, 0.5, 0, 0.5, 0]], (200, 2000)),
+]
+
+
+@pytest.mark.parametrize(("steps", "chances", "sizes"), TERMS)
+@pytest.mark.parametrize("share", [1.0, 0.9, 0.5])
+def test_tilted_sums_stay_under_their_bound(steps, chances, sizes, share):
+    """Exact laws of bounded terms, some of less variance than allowed; far smaller terms would not do."""
+    place, mass = sum_law(steps, chances, sizes)
+    moment = [
+        sum(n * np.dot(p, np.array(steps) ** k) for p, n in zip(chances, sizes, strict=True)) for k in (2, 3)
+    ]
+    unit = np.sqrt(moment[0] / share)
+    bound = max(map(abs, steps)) / unit
+    t = place / unit
+    use = (t > 0.2) & (t < 5)
+    tail = np.cumsum(mass[::-1])[::-1][use]
+    skew = float(np.clip(moment[1] / unit**3 / bound, 0, 1))
+    assert np.all(tail <= tails.tilted_sum(bound)(t[use]) * ROOM)
+    assert np.all(tail <= tails.tilted_sum(bound, skew=skew)(t[use]) * ROOM)
+    if steps == (-1, 1):
+        light = tails.bounded_sum(sum(sizes), bound, 12.0, both=True, light=True)(t[use])
+        assert np.all(tail <= light * ROOM)
+        assert share < 1 or np.max(light[t[use] > 2] / norm.sf(t[use])[t[use] > 2]) < 3
+    if share == 1 and len(steps) == 2:
+        assert not np.all(tail <= tails.tilted_sum(bound / 100)(t[use]))

@@ -23,6 +23,7 @@ from discreet.evidence.core.effect import effect
 from discreet.evidence.core.groups import bands_for, is_number, number_of_strata, settled_strata, strata_of
 from discreet.evidence.core.invented import evidence_of_sums
 from discreet.evidence.core.protocol import Test
+from discreet.evidence.core.rank_law import kendall_tail
 from discreet.evidence.core.ranks import kendall
 from discreet.evidence.core.scores import basis_of, ceiling_for, conclude, enough, score_map
 
@@ -304,10 +305,12 @@ def _deviation(n: int) -> float:
 
 
 def _kendall_tail(n: int, t: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Bound P(K >= t deviations) at every n, whatever the ties.
+    """Bound P(K >= t deviations) at every n, whatever the ties: the smaller of two bounds.
 
     K is dominated by a fair sign and uniforms on [-j, j], j = 3..n. Their variances sum to little more than
-    K's: j^2/3 for (j^2 - 1)/3; docs/proofs/correlation.md.
+    K's: j^2/3 for (j^2 - 1)/3. And it is at most twice what it is if no values are tied, only partners;
+    docs/proofs/correlation.md.
     """
     wider = n * (n + 1) * (2 * n + 1) / 18 - 5 / 3 + 1
-    return tails.normal_cubed(t * float(np.sqrt(n * (n - 1) * (2 * n + 5) / 18 / wider)))
+    cubed = tails.normal_cubed(t * float(np.sqrt(n * (n - 1) * (2 * n + 5) / 18 / wider)))
+    return np.minimum(cubed, 2 * kendall_tail(n, t))

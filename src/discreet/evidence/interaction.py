@@ -181,7 +181,9 @@ class Interaction(Grouped):
         influence = weight.pull * (1 + protected + largest) / deviation
         term = weight.pull / deviation
         survival = (
-            tails.normal if self.tail == "normal" else tails.bounded_sum(weight.people, term, clip, both=True)
+            tails.normal
+            if self.tail == "normal"
+            else tails.bounded_sum(weight.people, term, clip, both=True, light=self.sd is None)
         )
         steps = score_map(survival, influence, clip)
         contrast, fewest = contrasts(sums.total / FINE, sums.present)

@@ -101,7 +101,7 @@ def pairs_of(adjust: Any, *, bare: bool = False) -> list[tuple[Any, Any]]:
 
 
 def _read(parts: list[str]) -> list[str] | tuple[float, float]:
-    """Return two texts that are numbers as such: they are bounds, or, whole, two answers next to one another."""
+    """Return two texts that are numbers as such: they are bounds, or two answers if they are like 0 and 1."""
     try:
         low, high = map(float, parts)
     except ValueError:

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy
 
 from discreet.alternative import toward
 from discreet.errors import InputError
@@ -153,7 +154,9 @@ def _known(test: Means, strata: Strata, contrast: Floats, clip: float) -> tuple[
     influence = strata.pull / deviation
     term = min(strata.pull, 1.0) / deviation
     survival = (
-        tails.normal if test.tail == "normal" else tails.bounded_sum(strata.everyone, term, clip, both=True)
+        tails.normal
+        if test.tail == "normal"
+        else tails.bounded_sum(strata.everyone, term, clip, both=True, light=test.sd is None)
     )
     steps = score_map(survival, influence, clip)
     return steps(toward(contrast / deviation, test.alternative)), steps.top, steps.move(influence)
@@ -276,12 +279,31 @@ def side(rate: float, sd: float | None, size: Size, ceiling: float | None, tail:
         survival = tails.normal
     elif not size.public:
         survival = tails.any_bounded_sum((1 - rate) / root, clip)
+        if sd is None:
+            whole = 1 / root  # a term about its own mean, which may differ from the null
+            survival = tails.least(
+                survival, tails.tilted_sum(whole, _any_number(rate, whole)), partial(tails.near_normal, whole)
+            )
     elif sd is None:
         survival = tails.bernoulli_sum(people, rate, clip)
     else:
         survival = tails.bounded_sum(people, (1 - rate) / root, clip)
     steps = score_map(survival, max(rise, fall), clip)
     return Side(rate, scale, size, steps, steps.move(rise), steps.move(fall))
+
+
+def _any_number(rate: float, step: float) -> tails.Survival:
+    """Return a bound on log E exp(sz) for sums of [0, 1] variables of this mean, however many there are.
+
+    s^2/2 times the largest variance of a coin between this one and the one tilted by s, over its own.
+    """
+
+    def log_moment(s: Floats) -> Floats:
+        tilted = np.asarray(scipy.special.expit(s * step + np.log(rate) - np.log1p(-rate)), dtype=np.float64)
+        at = np.clip(0.5, rate, tilted)
+        return 0.5 * s * s * at * (1 - at) / (rate * (1 - rate))
+
+    return log_moment
 
 
 def combine(

@@ -1,15 +1,18 @@
 """Upper bounds on the tail of a standardised statistic that hold for every n, not only in the limit.
 
-All rest on Markov's inequality for (X - h)_+^power: for every h < t,
+Most rest on Markov's inequality for (X - h)_+^power: for every h < t,
 
     P(X >= t) <= E (X - h)_+^power / (t - h)^power <= E (Y - h)_+^power / (t - h)^power
 
 when Y dominates X for these functions. Any h gives a valid bound; the best of a few is taken. The price is at
-most a factor e (power 1), e^2/2 (power 2) or 2e^3/9 (power 3) against Y's own tail. See docs/proofs/tails.md.
+most a factor e (power 1), e^2/2 (power 2) or 2e^3/9 (power 3) against Y's own tail. Sums of many small
+independent terms are nearly normal under an exponential tilt, too: that costs a few per cent where there are
+enough of them. See docs/proofs/tails.md.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -32,6 +35,7 @@ _BERRY_ESSEEN = 0.56  # for terms that differ: Shevtsova 2010
 _SIGNS = 0.25 / float(
     np.asarray(scipy.special.ndtr(-np.sqrt(2.0)), dtype=np.float64)
 )  # 3.18; no smaller will do
+_STEEPEST = 30.0  # a tilt beyond which nothing is gained
 _OUTWARD = 1.0 + 1e-5  # covers the rounding of log-gamma in the mass functions
 
 
@@ -55,38 +59,46 @@ def normal_cubed(t: NDArray[np.float64]) -> NDArray[np.float64]:
 def bernoulli_sum(n: int, rate: float, top: float) -> Survival:
     """Bound the tail of a standardised sum of n independent [0, 1] variables with mean at most `rate`.
 
-    Power 1 with Y binomial(n, rate), the largest such sum in convex order (Hoeffding 1956, 1963; Bentkus
-    2004).
+    The least of three: power 1 with Y binomial(n, rate), the largest such sum in convex order (Hoeffding
+    1956, 1963; Bentkus 2004); the tilted bound with Y's exponential moments; near the middle Berry and
+    Esseen's.
     """
-    step = 1.0 / np.sqrt(n * rate * (1 - rate))
-    return _lattice_bound(_binomial(n, rate), n, n * rate, step, top, 1)
+    step = float(1.0 / np.sqrt(n * rate * (1 - rate)))
+
+    def log_moment(s: NDArray[np.float64]) -> NDArray[np.float64]:
+        return n * (np.logaddexp(np.log1p(-rate), np.log(rate) + s * step) - rate * s * step)
+
+    once = _lattice_bound(_binomial(n, rate), n, n * rate, step, top, 1)
+    return least(once, tilted_sum(step, log_moment), partial(near_normal, step))
 
 
-def bounded_sum(n: int, bound: float, top: float, *, both: bool = False) -> Survival:
+def bounded_sum(n: int, bound: float, top: float, *, both: bool = False, light: bool = False) -> Survival:
     """Bound the tail of a sum of n independent mean-zero terms, each at most `bound`, total variance 1.
 
     Power 2 with Y the sum of n equal two-point variables: `bound` or -1/(n*bound) (Bentkus 2004, Theorem
-    1.1). `both`: no term is below -bound either; near the middle Berry and Esseen's bound is smaller.
+    1.1). `both`: no term is below -bound either; the tilted bound may be smaller, and near the middle Berry
+    and Esseen's. `light`: E exp(sX) is at most exp(s^2/2), too.
     """
     variance = 1.0 / n
     rate = variance / (variance + bound * bound)
     step = bound + variance / bound
     squares = _lattice_bound(_binomial(n, rate), n, n * rate, step, top, 2)
-    return (lambda t: np.minimum(squares(t), _near_normal(t, bound))) if both else squares
+    if not both:
+        return squares
+    return least(squares, tilted_sum(bound, _half_square if light else None), partial(near_normal, bound))
 
 
 def signs(bound: float) -> Survival:
     """Bound the tail of a sum of weighted fair signs: no weight above `bound`, squares add up to at most 1.
 
-    The least of three: power 3 with Y normal; a multiple of the normal tail (Bentkus and Dzindzalieta 2015,
-    Theorem 1); and near the middle Berry and Esseen's.
+    The least of three: a multiple of the normal tail (Bentkus and Dzindzalieta 2015, Theorem 1.1), the tilted
+    bound, and near the middle Berry and Esseen's.
     """
 
-    def survival(t: NDArray[np.float64]) -> NDArray[np.float64]:
-        multiple = _SIGNS * np.asarray(scipy.special.ndtr(-t), dtype=np.float64)
-        return np.minimum(np.minimum(normal_cubed(t), multiple * _OUTWARD), _near_normal(t, bound))
+    def multiple(t: NDArray[np.float64]) -> NDArray[np.float64]:
+        return _SIGNS * _OUTWARD * np.asarray(scipy.special.ndtr(-t), dtype=np.float64)
 
-    return survival
+    return least(multiple, tilted_sum(bound, _half_square), partial(near_normal, bound))
 
 
 def any_bounded_sum(bound: float, top: float) -> Survival:
@@ -102,9 +114,9 @@ def any_bounded_sum(bound: float, top: float) -> Survival:
 def skewed_sum(bound: float, skew: float, top: float) -> Survival:
     """Bound the tail of a sum of independent mean-zero terms, each within +-bound, of variance at most 1.
 
-    Their third moments add up to at most skew * bound, 0 <= skew <= 1. The least of three bounds: power 3
-    with Y = bound * (K - L - mean), K and L Poisson of means (1 + skew)/(2 bound^2) and (1 - skew)/(2
-    bound^2); `any_bounded_sum`, better where the terms are small; and near the middle Berry and Esseen's.
+    Their third moments add up to at most skew * bound, 0 <= skew <= 1. The least of four bounds: power 3 with
+    Y = bound * (K - L - mean), K and L Poisson of means (1 + skew)/(2 bound^2) and (1 - skew)/(2 bound^2);
+    the tilted one; `any_bounded_sum`; and near the middle Berry and Esseen's.
     """
     rise, fall = ((1 + by) / (2 * bound * bound) for by in (skew, -min(skew, 1 - 1e-9)))
 
@@ -117,12 +129,10 @@ def skewed_sum(bound: float, skew: float, top: float) -> Survival:
         return mass - high - np.log(np.sum(np.exp(mass - high)))
 
     cubes = _lattice_bound(log_mass, None, rise - fall, bound, top, 3, fewest=None)
-    squares = any_bounded_sum(bound, top)
 
-    def survival(t: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.minimum(np.minimum(cubes(t), squares(t)), _near_normal(t, bound))
-
-    return survival
+    return least(
+        cubes, tilted_sum(bound, skew=skew), any_bounded_sum(bound, top), partial(near_normal, bound)
+    )
 
 
 def _log_ratios(rise: float, fall: float, most: int) -> NDArray[np.float64]:
@@ -141,7 +151,50 @@ def _log_ratios(rise: float, fall: float, most: int) -> NDArray[np.float64]:
     return np.cumsum(falls)
 
 
-def _near_normal(t: NDArray[np.float64], bound: float) -> NDArray[np.float64]:
+def least(*bounds: Survival) -> Survival:
+    """Return the least of several bounds."""
+    return lambda t: np.min([bound(t) for bound in bounds], axis=0)
+
+
+def _half_square(s: NDArray[np.float64]) -> NDArray[np.float64]:
+    return 0.5 * s * s
+
+
+def tilted_sum(bound: float, log_moment: Survival | None = None, *, skew: float | None = None) -> Survival:
+    """Bound the tail of a sum of independent mean-zero terms, each within +-bound, of variance v at most 1.
+
+    For every s > 0: exp(log E exp(sX) - st) times the mean of exp(-s(X - t)) over X >= t under the law tilted
+    by s, which Berry and Esseen's theorem bounds; at the v where that is largest. log E exp(sX) is at most
+    v (exp(s bound) - 1 - s bound)/bound^2, and at most `log_moment`(s), if given. `skew`: third moments add
+    up to at most skew * bound.
+    """
+
+    def survival(t: NDArray[np.float64]) -> NDArray[np.float64]:
+        best = np.ones_like(t)
+        for tilt in (t * bound, np.log1p(t * bound)):
+            shift = np.clip(tilt, 1e-9, _STEEPEST)
+            s = shift / bound
+            rate = (np.expm1(shift) - shift) / (bound * bound)
+            most = np.inf if log_moment is None else log_moment(s)
+            even = rate if skew is None else (np.cosh(shift) - 1) / (bound * bound)
+            odd = 0.0 if skew is None else skew * (rate - even)
+            width = np.sqrt(np.exp(-shift) / np.cosh(shift))
+            third = bound * np.minimum(1 + shift, 2.0)
+            share = (1 / np.sqrt(2 * np.pi) / s + 2 * _BERRY_ESSEEN * third) / width
+            kink = skew if skew is not None else np.minimum(most / rate, 1.0)
+            worst = np.zeros_like(t)
+            for end in (0.0, kink, 1.0):
+                v = np.clip(end, np.minimum(share * share, 1.0), 1.0)
+                exponent = np.minimum(np.minimum(rate * v, even * v + odd), most) - s * t
+                tail = np.exp(np.minimum(exponent, 0.0)) * np.minimum(1.0, share / np.sqrt(v))
+                worst = np.maximum(worst, np.where(exponent < 0, tail, 1.0))
+            best = np.minimum(best, worst)
+        return np.minimum(best * _OUTWARD, 1.0)
+
+    return survival
+
+
+def near_normal(bound: float, t: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the largest of Phi_bar(t/s) + 0.56 bound/s over deviations s <= 1, or Cantelli's bound there."""
     worst = np.zeros_like(t)
     for large, small in pairwise(_DEVIATIONS):

@@ -1,0 +1,152 @@
+"""Rank sums and Kendall's K without ties are nearly normal, far out too: bounds, whoever is present."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+import scipy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+# Variances of z, where a cap divides by more, and numbers of people, that share a bound.
+_SHARES = (*(0.95**k for k in range(14)), *(0.5 * 0.85**k for k in range(22)), 0.0)
+_COARSE = (*(0.9**k for k in range(20)), 0.0)
+_TIED = (0.0, 0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 1.0)  # shares of people whose partners are equal, at most
+_APART, _FARTHEST = 0.03, 0.25
+_FEWEST, _FEWEST_PAIRS = 25, 4  # with fewer, nothing is nearly normal
+_ESSEEN = 24 / np.pi**2 / np.sqrt(2 * np.pi)
+_SPENT = 40.0  # an exponent beyond which all is as good as 1
+
+
+def untied_tail(first: float, second: float, t: Floats) -> Floats:
+    """Bound P(z >= t), t > 0, of capped rank sums without ties, whoever of the two groups is present.
+
+    z is U - n1 n2/2 over its own deviation, or over more where `Cap.of_ranks` for groups of these sizes says
+    so. The larger the variance of z is, the more people are present. Proof: docs/proofs/ranks.md.
+    """
+    few, many = sorted((first, second))
+    worst = np.zeros_like(t)
+    for large, small in pairwise(_SHARES):
+        y = t / np.sqrt(large)
+        bound = np.minimum(np.minimum(0.5, 0.5 / (y * y)), np.exp(-0.5 * y * y))
+        # The ratio of those present, times one more than their number, is at least this.
+        least = small * few / many * (first + second + 1)
+        if least > _FEWEST:
+            nearly = [present.tail(y) for present in _numbers(least, first + second)]
+            bound = np.minimum(bound, np.max(nearly, axis=0))
+        worst = np.maximum(worst, bound)
+    return worst
+
+
+def kendall_tail(people: int, t: Floats) -> Floats:
+    """Bound P(z >= t), t > 0, of Kendall's z if no values are tied, whatever ties the partner has.
+
+    Whoever of the people has both values. The larger the variance of z, the more of them; the larger the
+    largest set of people whose partners are equal, the smaller it is. Proof: docs/proofs/correlation.md.
+    """
+    scale = people * (2 * people + 5) / (people - 1)
+    worst = np.zeros_like(t)
+    for large, small in pairwise(_COARSE):
+        fewest = (small * scale - 10.5) / 2
+        for low, high in pairwise(_TIED):
+            y = t / np.sqrt(large * (1 - low**3))
+            bound = np.minimum(np.minimum(0.5, 0.5 / (y * y)), np.exp(-0.5 * y * y))
+            if fewest > _FEWEST and high < 1:
+                kept = 1 - high * high - 3 * high / (2 * fewest)
+                pairs = kept * (fewest - 1) * (2 * fewest + 5) / (6 * (fewest + 1))
+                present = _Present(fewest, people, (1 - high) / (1 + high), pairs)
+                bound = np.minimum(bound, present.tail(y))
+            worst = np.maximum(worst, bound)
+    return worst
+
+
+def _numbers(least: float, everyone: float) -> Iterator[_Present]:
+    """Yield cells of those who may be present: (smaller over larger group) * (people + 1) >= least."""
+    fewest, apart = least - 1, _APART
+    while True:
+        most = min(fewest * (1 + apart), everyone)
+        ratio = min(1.0, least / (most + 1))
+        yield _Present(fewest, most, ratio, fewest * ratio / (1 + ratio) ** 2)
+        if most >= everyone:
+            return
+        fewest, apart = most, min(1.6 * apart, _FARTHEST)
+
+
+@dataclass(frozen=True, slots=True)
+class _Present:
+    """Laws that share a bound: N people, fewest <= N <= most, of variance at least pairs * N (N + 1)/12.
+
+    Of the rank sum `pairs` is n1 n2/N, and the smaller group is at least `ratio` of the larger; of Kendall's
+    K one of two sets of people whose partners differ is.
+    """
+
+    fewest: float
+    most: float
+    ratio: float
+    pairs: float
+
+    def tail(self, t: Floats) -> Floats:
+        """Bound P(Y >= t) of U without ties, standardised: by Esseen's inequality, or under a tilt."""
+        normal = np.asarray(scipy.special.ndtr(-t), dtype=np.float64)
+        return np.minimum(normal + self._error(), self._tilted(t))
+
+    @property
+    def _swaps(self) -> float:
+        """Pairs of ranks, at one distance, that can be chosen apart from one another."""
+        return 0.4375 * self.fewest - 0.5
+
+    @property
+    def _kurtosis(self) -> float:
+        """The most of three sums of squares of v, over the square of their sum."""
+        return (1.2 + 12 / (self.fewest * (self.fewest + 1))) / self.pairs
+
+    @property
+    def _bend(self) -> float:
+        """The most of Q y / (2 V) at the frequency pi/N."""
+        return np.pi**2 / 12 * (1 / self.fewest**2 + (1 + 1 / self.fewest) / 10)
+
+    def _error(self) -> float:
+        """Return how far the law is from the normal one at most."""
+        wave = np.pi**2 / (12 * self.fewest**2)
+        deviation = np.sqrt(self.pairs * self.fewest * (self.fewest + 1) / 12)
+        far = np.sqrt(2 * self.most) * np.exp(-self._swaps * self.ratio / (1 + self.ratio) ** 2) + 2 * np.exp(
+            -self._fallen(1.0)
+        )
+        near = self._kurtosis / (3 * np.pi * (1 - wave) ** 2)
+        return float(near + _ESSEEN / deviation + 2 / np.pi * np.log(self.most) * far)
+
+    def _fallen(self, narrower: float | Floats) -> float | Floats:
+        """Return minus the log of what the characteristic function is at most, from pi/N to 2 pi/N."""
+        wave = np.pi**2 / (12 * self.fewest**2)
+        first = (1 - wave) * (narrower - self._bend)
+        second = 4 * (1 - 4 * wave) * (narrower - 4 * self._bend)
+        return self.pairs * np.pi**2 / 24 * np.minimum(first, second)
+
+    def _tilted(self, t: Floats) -> Floats:
+        """Return exp(-t^2/2) times what the tilted law has at one place at most, summed over places."""
+        fewest, pairs = self.fewest, self.pairs
+        wave = np.pi**2 / (12 * fewest**2)
+        s = t / np.sqrt(pairs * fewest * (fewest + 1) / 12)
+        tilt = np.clip(t * np.sqrt(3 * (fewest + 1) / (pairs * fewest)), 1e-3, _SPENT)
+        narrower = 1 - self._kurtosis * t * t * np.cosh(np.minimum(s, _SPENT)) / 2
+        usable = (narrower > 5 * self._bend) & (pairs >= _FEWEST_PAIRS)
+        narrower = np.where(usable, narrower, 1.0)
+        near = 1 / np.sqrt(2 * np.pi * (1 - wave) * (narrower - self._bend))
+        between = np.sqrt(pairs * (fewest + 1) / (12 * fewest)) * np.exp(-self._fallen(narrower))
+        odds = self.ratio * np.exp(-tilt)
+        mixed = 2 * odds / (1 + odds) ** 2  # of a pair, one in each group, whatever the ranks
+        turned = 1 - np.sqrt((np.cosh(tilt) - 0.5) / (np.cosh(tilt) + 1))
+        wider = np.minimum(2 * (np.cosh(tilt) - 1) / tilt**2, (1 + self.ratio) ** 2 / (4 * self.ratio)) - 1
+        deviation = self.most * np.sqrt((self.most + 1.5) / 36)
+        log_far = 0.5 * t * t * wider - self._swaps * turned * mixed + 0.5 * np.log(2 * self.most)
+        far = deviation * np.exp(np.minimum(log_far, _SPENT))
+        places = s / -np.expm1(-s) / t
+        return np.where(usable, np.exp(-0.5 * t * t) * places * (near + between + far), 1.0)
