@@ -91,7 +91,7 @@ def bounded_sum(n: int, bound: float, top: float, *, both: bool = False, light: 
 def signs(bound: float) -> Survival:
     """Bound the tail of a sum of weighted fair signs: no weight above `bound`, squares add up to at most 1.
 
-    The least of three: a multiple of the normal tail (Bentkus and Dzindzalieta 2015, Theorem 1.1), the tilted
+    The least of three: a multiple of the normal tail (Bentkus and Dzindzalieta 2015), the tilted
     bound, and near the middle Berry and Esseen's.
     """
 
