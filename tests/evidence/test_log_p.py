@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 import discreet
-from discreet.evidence.p_values import neighbour_sensitivity, truncated_sensitivity
+from discreet.evidence.p_values import truncated_sensitivity
 
 PROBABILITY = st.floats(1e-9, 1)
 
@@ -54,9 +54,9 @@ def test_truncated_sensitivity_is_the_largest_move_found(looks, sensitivity, nu)
 
 
 def test_the_neighbour_predicate_needs_more():
-    """A moving z makes p-values (eta, nu)-neighbours at neighbour_sensitivity, and not below it."""
+    """A moving z makes p-values (eta, nu)-neighbours at the eta of the pair that straddles nu, not below."""
     sensitivity, nu = 0.1, 1e-4
-    eta = neighbour_sensitivity(sensitivity, nu)
+    eta = np.log(nu) - norm.logsf(norm.isf(nu) + sensitivity)
     z = np.linspace(-8, 8, 20_001)
     assert discreet.are_neighbours(norm.sf(z), norm.sf(z + sensitivity), eta * (1 + 1e-9), nu)
     assert not discreet.are_neighbours(norm.sf(z), norm.sf(z + sensitivity), 0.99 * eta, nu)

@@ -11,23 +11,11 @@ import numpy as np
 
 from discreet.block import codes
 from discreet.docstrings import documented
-from discreet.errors import InputError
 from discreet.evidence.core.accumulate import Sums
-from discreet.evidence.core.certificate import Certificate, Null
 from discreet.evidence.core.contribution import COARSE, scale
-from discreet.evidence.core.effect import effect
-from discreet.evidence.core.evidence import Evidence
-from discreet.evidence.core.groups import MEMBERSHIP, Grouped
-from discreet.evidence.core.scores import ceiling_for, enough
-from discreet.evidence.core.several import (
-    PROOF,
-    SEVERAL_TEXTS,
-    even,
-    full_size,
-    mean_influence,
-    mean_norm,
-    usual_size,
-)
+from discreet.evidence.core.scores import enough
+from discreet.evidence.core.several import SEVERAL_TEXTS, mean_influence, mean_norm
+from discreet.evidence.core.several_groups import SeveralGroups
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,13 +23,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.block import Block
+    from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.invented import Invented, NullCase, NullColumns
     from discreet.typing import Bounds, Levels
 
 
 @documented(SEVERAL_TEXTS)
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Anova(Grouped):
+class Anova(SeveralGroups):
     """Test whether several groups differ in their means: one-way analysis of variance of bounded values.
 
     t^2 = sum_g n_g (mean_g - mean)^2 / s^2 among the people present in a column, s^2 their variance, which is
@@ -88,12 +77,8 @@ class Anova(Grouped):
 
     name = "anova"
     question = "Differences of means between several groups"
-    proof = "several-groups"
     effect = "correlation ratio"
-    groups = 3
-    unit = "the deviation of the groups' means, in standard deviations of the column"
 
-    levels: Levels
     bounds: Bounds
     floor: float = 0.2
 
@@ -105,12 +90,6 @@ class Anova(Grouped):
     def expected_z(self, effect: NDArray[np.float64], people: Invented) -> NDArray[np.float64]:
         """Return the mean of the strongest contrast, less where the deviation lies under the floor."""
         return effect * math.sqrt(people.n) * min(1.0, (people.sd or 0.5) / self.floor)
-
-    def invented(self, z: NDArray[np.float64], people: Invented) -> Evidence:
-        """Return the evidence of invented people in groups of one size, beside z as much as by chance."""
-        count = len(self.levels)
-        t = np.sqrt(np.maximum(z, 0.0) ** 2 + count - 2)
-        return self._evidence(("",) * z.size, t, np.full(count, people.n / count), people.n)
 
     @classmethod
     def example(cls) -> dict[str, object]:
@@ -146,37 +125,15 @@ class Anova(Grouped):
         )
 
     def _conclude(self, sums: Sums) -> Evidence:
-        if self.protect != "everything" and not sums.count.all():
-            raise InputError(
-                f"levels: nobody is in {self.levels[int(np.argmin(sums.count))]!r}; leave it out"
-            )
-        full, total = self._sizes(sums.count, sums.rows)
+        self.refuse_empty(sums.count)
+        enough(sums.rows, 2, "people")
+        full, total = self.sizes(sums.count, sums.rows)
         t = mean_norm(sums.total / COARSE, sums.square / COARSE**2, sums.present, total, full, self.floor)
-        return self._evidence(sums.names, t, sums.count, sums.rows)
+        return self.evidence(sums.names, t, sums.count, sums.rows)
 
-    def _sizes(self, counts: NDArray[np.float64], people: int) -> tuple[float, int]:
-        """Return the size of full weight, and the most people who may be present; both public."""
-        if self.protect == "everything":
-            return usual_size(people, counts.size), enough(people, 2, "people")
-        return full_size(counts), int(counts.sum())
-
-    def _evidence(
-        self, names: Sequence[str], t: NDArray[np.float64], counts: NDArray[np.float64], people: int
-    ) -> Evidence:
-        protected = self.protect == "everything"
-        full, total = self._sizes(counts, people)
-        influence, grow = mean_influence(total, full, self.floor, protected=protected)
-        clip = ceiling_for(self.ceiling, total)
-        # Half of what one person moves is room for a law on a lattice.
-        score, sensitivity = even(np.maximum(t - influence / 2, 0.0), influence, grow)
-        longest = math.sqrt(max(total - 1, 1))
-        return Evidence(
-            names,
-            np.minimum(score, clip),
-            Null("chi", clip, "checked", counts.size - 1),
-            Certificate(sensitivity, 2 * sensitivity, "replace", PROOF, "" if protected else MEMBERSHIP),
-            effect=effect(self.effect, t / longest, min(1.0, influence / longest + grow)),
-        )
+    def influence(self, people: int, full: float) -> tuple[float, float]:
+        """Return how far one person moves t: by the first number, and by the second times t."""
+        return mean_influence(people, full, self.floor, protected=self.protect == "everything")
 
 
 def _members(group: str, levels: Levels, block: Block) -> NDArray[np.float64]:

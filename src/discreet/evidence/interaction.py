@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -150,13 +149,9 @@ class Interaction(Grouped):
     @classmethod
     def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:
         """Return null cases of yes/no columns, public and protected."""
-        from discreet.evidence.core.invented import PEOPLE, NullCase, split
+        from discreet.evidence.core.invented import NullCase
 
-        sizes = 2 * split(PEOPLE // 2, columns.share)
-        labels = {"g": np.array([0, 1, 0, 1]), "s": np.array([0, 0, 1, 1])}
-        test = partial(
-            cls, group="g", stratum="s", strata=(0, 1), bounds=(0, 1), alternative=columns.alternative
-        )
+        test, sizes, labels = columns.in_strata(cls)
         return [
             NullCase("Interaction", test(protect="columns"), columns.coin, sizes, labels, crossed=True),
             NullCase("Interaction, protected", test(), columns.coin, sizes, labels, crossed=True),

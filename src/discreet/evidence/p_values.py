@@ -191,14 +191,3 @@ def truncated_sensitivity(sensitivity: float, nu: float, *, alternative: Alterna
     if sides == 1:
         return float(scipy.special.log_ndtr(-start)) - float(np.log(nu))
     return float(scipy.special.log_ndtr(-max(0.0, start))) + float(np.log(2.0)) - float(np.log(nu))
-
-
-def neighbour_sensitivity(sensitivity: float, nu: float) -> float:
-    """Return the smallest eta that makes one-sided p-values (eta, nu)-neighbours if z moves by `sensitivity`.
-
-    The pair that binds straddles nu: eta = log(nu / Phi_bar(z_nu + sensitivity)), larger than
-    `truncated_sensitivity`.
-    """
-    sensitivity = check.positive(sensitivity, "sensitivity")
-    nu = check.level(nu, "nu")
-    return float(np.log(nu)) - float(scipy.special.log_ndtr(float(scipy.special.ndtri(nu)) - sensitivity))

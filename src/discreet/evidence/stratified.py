@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from discreet.docstrings import documented
 from discreet.evidence.core.arguments import TEXTS, check_strata
@@ -16,6 +13,7 @@ from discreet.evidence.core.means import Means, check_deviation, difference_sums
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from discreet.evidence.core.accumulate import Sums
@@ -112,13 +110,9 @@ class Stratified(Means):
     @classmethod
     def null_cases(cls, columns: NullColumns) -> Sequence[NullCase]:
         """Return null cases with the deviation capped and with a low floor."""
-        from discreet.evidence.core.invented import PEOPLE, NullCase, split
+        from discreet.evidence.core.invented import NullCase
 
-        sizes = 2 * split(PEOPLE // 2, columns.share)
-        labels = {"g": np.array([0, 1, 0, 1]), "s": np.array([0, 0, 1, 1])}
-        test = partial(
-            cls, group="g", stratum="s", strata=(0, 1), bounds=(0, 1), alternative=columns.alternative
-        )
+        test, sizes, labels = columns.in_strata(cls)
         return [
             NullCase("Stratified", test(), columns.coin, sizes, labels),
             NullCase("Stratified, floor .05", test(floor=0.05), columns.coin, sizes, labels),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import cycle, islice
 from typing import TYPE_CHECKING, Any, cast
 
@@ -158,6 +159,21 @@ class NullColumns:
     def few(self) -> tuple[int, int]:
         """The same of few people."""
         return split(self.drawn, self.share)
+
+    def in_strata(
+        self, test: Callable[..., Test]
+    ) -> tuple[Callable[..., Test], tuple[int, ...], Mapping[str, NDArray[Any]]]:
+        """Return a test of yes or no in two strata of one size, how many people are in each group, and who.
+
+        The groups are those whose labels "g" and "s" are (0, 0), (1, 0), (0, 1) and (1, 1).
+        """
+        labels = {"g": np.array([0, 1, 0, 1]), "s": np.array([0, 0, 1, 1])}
+        options = {"group": "g", "stratum": "s", "strata": (0, 1), "bounds": (0, 1)}
+        return (
+            partial(test, **options, alternative=self.alternative),
+            2 * split(PEOPLE // 2, self.share),
+            labels,
+        )
 
 
 def genotypes(rate: float) -> dict[float, float]:
