@@ -65,8 +65,8 @@ def discover(
 ) -> Release:
     """Test every hypothesis in a table of people and release the discoveries: `measure`, then `release`.
 
-    Public parameters and the ledger's budget are checked before a row of data is read. Whatever the engine,
-    the budget is charged once, here, when all data has been counted.
+    All public parameters and the ledger's budget are checked before any row is read. The budget is charged
+    once, whichever engine does the counting: after the data have been counted, before any noise is drawn.
 
     Parameters
     ----------
@@ -105,9 +105,9 @@ def discover(
 
     Notes
     -----
-    What a person adds to the scores is a function of that person's own rows and of public things
-    (docs/proofs/reading.md, docs/proofs/sources.md); how far it moves them is on the proof page of the test.
-    What is promised of the release is said in `release`.
+    A person's contribution to the scores depends on that person's own rows and on public quantities only
+    (docs/proofs/reading.md, docs/proofs/sources.md); the proof page of each test bounds how far one person
+    can move them. `release` states what is promised of the discoveries.
 
     References
     ----------
@@ -153,7 +153,7 @@ def discover(
         if observed is not None and (chosen.asks_people or test.needs_rows):
             source.let_go()
         else:
-            # Scores may stay on a cluster where a method needs no more than their blocks can give.
+            # Scores may stay on the cluster if the method can work on one block at a time.
             where = {"engine": engine, "scheduler": scheduler}
             gather = asked.values or not chosen.of_shards
             evidence = measuring(source, test, **which, **where, gather=gather, look=True)
@@ -220,8 +220,9 @@ def release(
 
     Notes
     -----
-    Privacy holds for the neighbours named by the evidence's certificate, and if what it declares is true.
-    The false discovery rate that is promised, and under which assumption, is `Release.fdr`. Proofs:
+    Privacy holds for the neighbours that the certificate of the evidence names, provided that what the
+    certificate declares is true. `Release.fdr` states the false discovery rate that is promised, and under
+    which assumptions. Proofs:
     docs/proofs/aware-privacy.md and docs/proofs/aware-fdr.md for "aware", docs/proofs/all-privacy.md and
     docs/proofs/all-fdr.md for "all", docs/proofs/algorithm-4.md for "peel" and "oneshot",
     docs/proofs/mirror.md for "mirror".
@@ -283,18 +284,18 @@ def private_bh(
     dataset: str | None = None,
     release_id: str | None = None,
 ) -> Release:
-    """Release discoveries from p-values that one person moves by a factor e^eta at most, truncated at nu.
+    """Release the discoveries among p-values of which one person changes each by a factor of at most e^eta.
 
-    The paper's input: p-values that are (eta, nu)-sensitive, with eta and nu declared by you.
+    This is the input of the paper: p-values that are (eta, nu)-sensitive. You declare eta and nu.
 
     Parameters
     ----------
     p : array-like, shape (m,)
         p-values in [0, 1], or a mapping from name to p-value; no NaN: set missing p-values to 1 yourself.
     eta : float
-        Your promise: one person moves every log max(p_i, nu) by at most eta > 0.
+        Your promise: one person changes every log max(p_i, nu) by at most eta > 0.
     nu : float
-        p-values under nu count as nu; 0 < nu < 1, and best just below q/m.
+        p-values below nu count as nu. Must lie between 0 and 1; just below q/m is best.
     {q}
     {epsilon}
     {delta}
@@ -316,8 +317,9 @@ def private_bh(
 
     Notes
     -----
-    The promise of privacy stands on eta: nothing checks it. `truncated_sensitivity` computes it for normal
-    scores. Proofs: docs/proofs/log-p.md, docs/proofs/algorithm-4.md; for "aware" docs/proofs/aware-fdr.md.
+    The privacy guarantee rests on eta, which cannot be checked here; for normal scores
+    `truncated_sensitivity` computes it. Proofs: docs/proofs/log-p.md, docs/proofs/algorithm-4.md; for "aware"
+    docs/proofs/aware-fdr.md.
 
     References
     ----------
@@ -337,5 +339,5 @@ def private_bh(
 
 
 def _parameters(given: Mapping[str, Any]) -> Parameters:
-    """Return the options of a release, checked, out of all arguments of a public function."""
+    """Pick the options of a release from all arguments of a public function, and check them."""
     return Parameters(**{option.name: given[option.name] for option in fields(Parameters)})

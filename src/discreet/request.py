@@ -1,9 +1,9 @@
-"""What was asked for, what a release says of it, and the budget it is charged to.
+"""What was asked for, what the release records about it, and the budget it is charged to.
 
 With a ledger, the cost is reserved on disk before anything is drawn, and the result is stored before anybody
-sees it (docs/proofs/ledger.md). A release id stands for one question to one table: what was asked and which
-data it was asked of, in public words, is stored with the charge. What is public of a source it says itself
-(`Source.public`): files by name, column names, variants.
+sees it (docs/proofs/ledger.md). A release id identifies one question about one data set: a public description
+of the question and of the data is stored with the charge. Each source describes itself (`Source.public`): the
+names of its files, columns and variants.
 """
 
 from __future__ import annotations
@@ -51,22 +51,22 @@ _INTERRUPTED = (
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What one call asks for; nothing in it is private but the data behind `source`.
+    """What one call asks for. All of it is public except the data behind `source`.
 
     Attributes
     ----------
     asked : Parameters
-        The options of the release; its method is settled when the data's size is known.
+        The options of the release. The method is settled once the size of the data is known.
     public : mapping
-        What the ledger knows the request by: options, test, columns, data, as plain JSON.
+        What identifies the request in the ledger: options, test, columns and data, as plain JSON.
     facts : mapping
-        What the release will say of how it was asked.
+        What the release will record about how it was asked.
     source : Source or None
         The data; None where evidence was given.
     ledger, dataset, release_id
-        What to charge; no ledger, no charge.
+        What to charge, and under which id. Without a ledger nothing is charged.
     adjacency : str
-        Whom the promise is about.
+        Which tables count as neighbours in the privacy guarantee.
     """
 
     asked: Parameters
@@ -79,7 +79,7 @@ class Request:
     adjacency: str = "replace"
 
     def stored(self) -> Release | None:
-        """Return the result of the same request under the same release id, if it was made before."""
+        """Return the stored result if the same request was made before under the same release id."""
         if self.ledger is None or self.release_id is None:
             return None
         if self.ledger.stored(self.dataset, self.release_id, self.public) is None:
@@ -87,7 +87,10 @@ class Request:
         return stored(self.ledger, self.dataset, self.release_id)
 
     def refuse_early(self) -> None:
-        """Refuse, before any data is read, what the budget clearly cannot pay; what is charged is paid."""
+        """Refuse, before any data are read, what the budget clearly cannot pay for.
+
+        A request that was charged already is not refused.
+        """
         if self.ledger is None or self.ledger.entry(self.dataset, self.release_id, self.public) is not None:
             return
         if METHODS[self.asked.method].gaussian:
@@ -95,28 +98,31 @@ class Request:
             self.ledger.affords(self.dataset, gaussian_events([rho]), self.adjacency)
 
     def choosing(self, data: People | Evidence | Sharded | Pending) -> Request:
-        """Return the request with its method chosen by public numbers, if none was asked for."""
+        """Return the request with a method: the one asked for, or one chosen from public numbers."""
         asked, why = METHODS[self.asked.method].settle(self.asked, data)
         return replace(self, asked=asked, facts={**self.facts, **({"chosen": why} if why else {})})
 
     def of_people(self, data: People | Evidence | Sharded | Pending) -> Request:
-        """Return the request with whom it is about; say so if its budget hardly protects so many."""
+        """Return the request with the number of people, if that is public, and what their neighbours are.
+
+        Warns where the budget hardly protects that many people.
+        """
         if isinstance(data, People):
             people, adjacency = data.rows, "replace"
         else:
             people, adjacency = data.certificate.people, data.certificate.adjacency
         self.asked.warn(people)
         facts = dict(self.facts)
-        if people is not None and adjacency == "replace":  # neighbours are as many, so the number is public
+        if people is not None and adjacency == "replace":  # all neighbours have this size: it is public
             facts |= _recorded({"people": people}, self.ledger)
         return replace(self, facts=facts, adjacency=adjacency)
 
     @contextmanager
     def paying(self, events: tuple[Event, ...]) -> Generator[Payment]:
-        """Reserve the cost on disk, let a release be drawn, and store it; without a ledger, only draw.
+        """Reserve the cost on disk, let the caller draw the release, and store it.
 
-        Inside, what is drawn is handed to `Payment.keep`, if `Payment.is_new`. Afterwards `Payment.release`
-        may be shown.
+        Inside the block the caller draws if `Payment.is_new`, and hands the result to `Payment.keep`. Only
+        after the block may `Payment.release` be shown. Without a ledger nothing is reserved or stored.
         """
         payment = Payment(self)
         if self.ledger is None:
@@ -150,21 +156,21 @@ class Request:
 
 @dataclass(slots=True)
 class Payment:
-    """A release that is paid for: what was drawn, with what was asked beside it."""
+    """A release that is being paid for, with the request it answers."""
 
     request: Request
     line: BudgetLine | None = None
-    is_new: bool = True  # nothing is drawn where the ledger has the result
+    is_new: bool = True  # False where the ledger holds the result already: nothing is drawn then
     release: Release = field(init=False)
 
     def keep(self, drawn: Release) -> None:
-        """Take what was drawn, and add what was asked and where the budget stands."""
+        """Keep the release that was drawn, and add to it what was asked and where the budget stands."""
         source, facts = self.request.source, self.request.facts
         if source is None:
             labels, frame = {}, None
         else:
-            named = drawn.discoveries if drawn.told is None else drawn.told.hypotheses
-            labels = source.labels([*named, *_groups(facts.get("compared"))])
+            hypotheses = drawn.discoveries if drawn.told is None else drawn.told.hypotheses
+            labels = source.labels([*hypotheses, *_groups(facts.get("compared"))])
             frame = type(source.data).__module__.partition(".")[0]
         parameters = {**facts, **drawn.parameters, **({"labels": labels} if labels else {})}
         # Results come back in the kind of data frame that the caller uses.
@@ -183,7 +189,7 @@ def about_data(
     dataset: str | None,
     release_id: str | None,
 ) -> Request:
-    """Return the request that `discover` makes; of the data no more than the head is read."""
+    """Return the request behind `discover`. Of the data, only the head is read."""
     question = {"test": described(test), "columns": plain(columns), "person": plain(person)}
     record = {name: value for name, value in question.items() if value is not None}
     book = open_ledger(ledger, dataset, release_id)
@@ -206,7 +212,7 @@ def about_evidence(
     dataset: str | None,
     release_id: str | None,
 ) -> Request:
-    """Return the request that `release` makes; no other evidence is taken for this."""
+    """Return the request behind `release`, described so that other evidence is not mistaken for this."""
     book = open_ledger(ledger, dataset, release_id)
     public = asked.to_dict()
     if book is not None:
@@ -221,7 +227,7 @@ def about_evidence(
 
 
 def open_ledger(ledger: LedgerLike | None, dataset: str | None, release_id: str | None) -> Ledger | None:
-    """Return the ledger to charge, or None without one; refuse names that it could not keep."""
+    """Return the ledger to charge, or None; refuse names that a ledger could not hold."""
     if ledger is None:
         if dataset is not None or release_id is not None:
             raise InputError("dataset and release_id belong to a ledger: give `ledger` too")
@@ -239,7 +245,7 @@ def open_ledger(ledger: LedgerLike | None, dataset: str | None, release_id: str 
 
 
 def _budget_line(charge: Charge, dataset: DataSet) -> BudgetLine:
-    """Return where a charge leaves its data set."""
+    """Return what a charge leaves of the budget of its data set."""
     budget = dataset.budget(charge.name)
     # Where all of delta is set aside, epsilons add up.
     room = budget.left if budget.delta > budget.aside else max(0.0, budget.epsilon - budget.spent)
@@ -248,7 +254,7 @@ def _budget_line(charge: Charge, dataset: DataSet) -> BudgetLine:
 
 
 def _circumstances(data: Any, ledger: Ledger | None) -> dict[str, Any]:
-    """Return the public name of the data, if it is a file, and the day: settled before any data is read."""
+    """Return the name of the file, if the data are one, and today's date; neither depends on the data."""
     path = getattr(data, "path", data)
     name = Path(path).name if isinstance(path, (str, Path)) else None
     facts = {"data": name, "date": datetime.now(UTC).date().isoformat()}
@@ -256,19 +262,19 @@ def _circumstances(data: Any, ledger: Ledger | None) -> dict[str, Any]:
 
 
 def _recorded(facts: dict[str, Any], ledger: Ledger | None) -> dict[str, Any]:
-    """Return what the record of a release may say of how it was made: a custodian may keep facts back."""
+    """Return the facts that a release may record: a custodian may withhold some."""
     return facts if ledger is None else {**ledger.may_record(facts)}
 
 
 def _groups(compared: Any) -> list[str]:
-    """Return the two groups as a dictionary of the data names them."""
+    """Return the names that a data dictionary has for the two groups."""
     if compared is None:
         return []
     return [f"{compared['group']}={compared[which]}" for which in ("first", "second")]
 
 
 def _compared(test: Test) -> dict[str, dict[str, str]]:
-    """Return the two groups that differences are between, second less first, where a test compares two."""
+    """Return the two groups that a test compares, if it compares two; differences are second minus first."""
     group, levels = getattr(test, "group", None), getattr(test, "levels", ())
     if group is None or len(levels) != 2:
         return {}

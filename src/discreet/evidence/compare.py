@@ -29,7 +29,7 @@ class Compare(Test):
     """Compare two groups in every column: numbers, yes/no columns and declared answers, in one release.
 
     Nothing has to be known of the columns: how numbers are spread, how frequent answers are and how large the
-    groups are is learned privately, inside the budget. Missing entries are left out, column by column.
+    groups are is learned privately, within the budget. Missing entries are left out, column by column.
 
     Parameters
     ----------
@@ -40,8 +40,8 @@ class Compare(Test):
         "everything" (default): the group of a person is protected like all else. "columns": who is in which
         group is public, as the arms of a trial may be; group sizes are then exact.
     bounds : (low, high), or a mapping from column to (low, high), optional
-        Where the numbers lie, if you know: beyond, they count as the nearer bound. Of columns without bounds
-        a range is learned privately, and the means inside it are compared.
+        Where the numbers lie, if you know: numbers outside count as the nearer bound. For columns without
+        bounds a range is learned privately, numbers are clipped to it, and the means are compared.
     within : str, optional
         A column of disjoint subgroups, such as an occupation: the groups are then compared inside each of
         them, one hypothesis for each column and subgroup. `protect` protects it as it does the group.
@@ -56,16 +56,17 @@ class Compare(Test):
     Notes
     -----
     Null hypothesis of a column: its entries and the groups are independent among those who have an entry. If
-    whether an entry is missing depends on the group or on the value, nothing is found that is not there; if
-    it depends on both together, no test on those present can tell. Estimates are differences of means in the
-    units of the column, of numbers without bounds those cut to the range that was learned, which the estimate
-    names, and differences of rates (answers). The scores of method="aware" compare numbers by ranks, and its
-    effects are P(larger) - P(smaller). Subgroups cost little: a person is in one of them, so that ten have as
-    little noise each as one alone of that size. With `adjust` the null hypothesis is that entries and groups
-    are independent given the covariates, in which either the log odds of the group or the mean of the column
-    is linear; estimates are differences among people whom both groups have alike (matching weights), and
-    p-values are approximate. Proofs: docs/proofs/balance.md, docs/proofs/subgroups.md,
-    docs/proofs/all-privacy.md, docs/proofs/all-fdr.md; for the scores of "aware" docs/proofs/compare.md.
+    whether an entry is missing depends on the group alone or on the value alone, that by itself makes no
+    false discoveries; if it depends on both together, no test on those present can be valid. Estimates are
+    differences of rates (answers) or of means in the units of the column; for numbers without bounds, means
+    of numbers clipped to the learned range, which the estimate names. The scores of method="aware" compare
+    numbers by ranks, and its effects are P(larger) - P(smaller). Subgroups cost little: a person is in only
+    one of them, so that each of ten has no more noise than a single subgroup of its size would have. With
+    `adjust` the null hypothesis is that entries and groups are independent given the covariates, in which
+    either the log odds of the group or the mean of the column is linear; estimates are differences among
+    comparable people (matching weights), and p-values are approximate. Proofs: docs/proofs/balance.md,
+    docs/proofs/subgroups.md, docs/proofs/all-privacy.md, docs/proofs/all-fdr.md; for the scores of "aware"
+    docs/proofs/compare.md.
 
     References
     ----------

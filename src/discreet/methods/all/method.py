@@ -1,9 +1,9 @@
-"""Tell all: noise on the contrast of the groups for every hypothesis, then BH on the p-values.
+"""Release a noisy contrast of the groups for every hypothesis, then apply BH to the p-values.
 
-The budget is divided by public numbers; constants are learned; the contrasts are measured in stages, before
-each of which columns that show nothing are dropped by a public rule on their own z scores so far. The noise
-of a stage depends on which columns are left and on nothing else: that costs no false discoveries. Proofs:
-docs/proofs/all-privacy.md, all-fdr.md.
+The budget is divided by public numbers, constants such as centres and scales are learned privately, and the
+contrasts are measured in stages. Before each later stage, columns that show nothing are dropped by a public
+rule on their own z scores so far; the noise of a stage depends only on which columns are left, so that no
+false discoveries are added. Proofs: docs/proofs/all-privacy.md, docs/proofs/all-fdr.md.
 """
 
 from __future__ import annotations
@@ -51,9 +51,10 @@ _STAGES = 8  # later ones; none spends less than one in so many parts
 
 
 def ready_all(people: People, asked: Parameters) -> Ready:
-    """Settle the shares of the budget; the draw learns, measures and decides.
+    """Settle the shares of the budget; the draw learns the constants, measures and decides.
 
-    Guarantee: one Gaussian event within (epsilon, delta); how it is divided may depend on what was told.
+    Guarantee: one Gaussian event within (epsilon, delta). How it is divided may depend on earlier noisy
+    answers (docs/proofs/all-privacy.md).
     """
     if people.covariates is not None:
         from discreet.methods.all.adjusted.method import ready_adjusted  # which imports this file
@@ -85,9 +86,9 @@ def ready_all(people: People, asked: Parameters) -> Ready:
 
 
 def measured(people: People, budget: Budget, signals: int, groups: Groups | None = None) -> Tested:
-    """Learn, measure, and turn into p-values, dropping columns on the way: they count as p = 1.
+    """Learn the constants, measure, and compute p-values; columns dropped on the way count as p = 1.
 
-    About so many `signals` are expected, or more where more are seen.
+    `signals` is about how many effects are expected; more are assumed where more are seen.
 
     Guarantee: Gaussian(sqrt(2 rho)), rho being the whole budget.
     """
@@ -108,7 +109,7 @@ def check_budget(budget: Budget, columns: int) -> None:
 
 
 def settled(people: People, known: Learned, budget: Budget) -> Budget:
-    """Return the budget of what is measured, with what learning has left, divided as the rows ask for."""
+    """Return the budget of the measurements, with what learning has left, divided to suit these rows."""
     budget = budget.and_also(known.left)
     rows, present = known.rows, known.means.present
     if not any(_weighed(known)):
@@ -128,9 +129,10 @@ def settled(people: People, known: Learned, budget: Budget) -> Budget:
 
 
 def _weighed(known: Learned) -> tuple[bool, bool]:
-    """Say of both parts of rows whether it must be told what clipping leaves of each group's.
+    """Say, for both parts of rows, whether the weights that clipping leaves each group must be measured.
 
-    Of answers that are not centred also where it clips nothing, if the sizes of the groups are not known.
+    For answers that are not centred they must be, even where nothing is clipped, if the sizes of the groups
+    are not known.
     """
     exact = known.groups.deviation == 0 and math.isinf(known.balls.positive.radius)
     positive = known.rows.positive
@@ -140,8 +142,9 @@ def _weighed(known: Learned) -> tuple[bool, bool]:
 def _of_squares(known: Learned, error: NDArray[np.float64]) -> tuple[float, float]:
     """Return the squared relative error of a contrast's variance if squares got all of the budget.
 
-    `error` is that of a sum of squares. Beside it, the share that would teach what is known without: that of
-    equal groups the variance follows from everybody's squares, however unlike the groups' spreads are.
+    `error` is that of a sum of squares. Beside it, the share of the budget that would be needed to learn what
+    is known anyway: for groups of equal size the variance follows from the squares of everybody, however
+    different the spreads of the groups are.
     """
     if not error.size:
         return 0.0, 0.0
@@ -151,12 +154,12 @@ def _of_squares(known: Learned, error: NDArray[np.float64]) -> tuple[float, floa
 
 
 def _of_means(known: Learned, reach: Reach, variance: NDArray[np.float64], rho: float) -> tuple[float, float]:
-    """Return what errors of means add to the variance of contrasts, over that of sampling.
+    """Return what errors of means add to the variance of contrasts, relative to that of sampling.
 
-    If sums were measured with all of the budget; beside it the share of it that would teach what is known.
-    They count where more are present in one group, as far as that is known (what is not known of it moves a
-    contrast by how far the mean is from 0, however well that is known), or where one group's numbers are cut
-    more often.
+    This is for sums measured with the whole budget; beside it, the share of the budget that would be needed
+    to learn what is known anyway. Errors of means matter where more people are present in one group, as far
+    as that is known (what is not known of it moves a contrast in proportion to the mean itself, however well
+    the mean is known), or where the numbers of one group are clipped more often.
     """
     present = known.means.present
     uneven = known.uneven**2 + np.where(np.isinf(known.centred), known.uneven_variance, 0.0)
@@ -167,9 +170,9 @@ def _of_means(known: Learned, reach: Reach, variance: NDArray[np.float64], rho: 
 
 
 def measure(people: People, known: Learned, budget: Budget) -> Measured:
-    """Tell the sums of all columns.
+    """Measure the sums of all columns with noise.
 
-    Guarantee: the composition of Gaussian events, of the parts contrast, sums, squares and weights.
+    Guarantee: the composition of Gaussian events that spend the parts contrast, sums, squares and weights.
     """
     share, shares, protected = known.share, known.shares, people.protect == "everything"
     reach = _reach(people, known)
@@ -195,7 +198,7 @@ def measure(people: People, known: Learned, budget: Budget) -> Measured:
 
 
 def _sharper(sums: Noisy, known: Learned) -> Noisy:
-    """Return sums together with what is known of them since centres were moved."""
+    """Combine the measured sums with what is known of them from when the centres were moved."""
     expected = known.rows.shift / FINE * known.weight * known.groups.people + known.rest
     trust = 1 / (1 + sums.deviation**2 / known.centred)
     return replace(
@@ -205,14 +208,14 @@ def _sharper(sums: Noisy, known: Learned) -> Noisy:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Contrast:
-    """The contrasts of all stages together, each column's own noise, and which columns are left."""
+    """The combined contrasts of all stages, the variance of their noise, and which columns are left."""
 
     sums: NDArray[np.float64]
     variance: NDArray[np.float64]
     left: NDArray[np.bool_]
 
     def and_also(self, sums: NDArray[np.float64], variance: NDArray[np.float64]) -> Contrast:
-        """Return the mean with another measurement of the columns that are left, by inverse variance."""
+        """Combine with another measurement of the columns that are left, weighting by inverse variance."""
         mean, noise = self.sums.copy(), self.variance.copy()
         before = self.variance[self.left]
         share = before / (before + variance)
@@ -226,8 +229,8 @@ def staged(
 ) -> tuple[Contrast, Results]:
     """Return the contrasts after all stages, and what follows from them; `rho` pays for the later ones.
 
-    Which columns are dropped depends on how many signals there are: as many as are expected, or as the first
-    stage shows, if that is more. Of columns without effect half have p-values above 1/2.
+    Which columns are dropped depends on the number of signals: the one expected, or the one that the first
+    stage suggests if that is larger (half of the columns without an effect have p-values above 1/2).
     """
     noisy, tilt = first.contrast, tilt_of(known, first.weights)
     combined = Contrast(
@@ -260,13 +263,13 @@ def staged(
 
 
 def _apart(known: Learned, outcome: Results) -> NDArray[np.float64]:
-    """Return how far apart the groups are, as far as that is clear from all stages so far."""
+    """Return how far apart the groups are in each column, where the stages so far make that clear."""
     size = known.shares * (1 - known.shares) * known.means.present * known.weight
     return clear_difference(outcome.contrast, np.sqrt(outcome.variance), size, known.rows.positive)
 
 
 def _known(asked: People, known: Learned, left: NDArray[np.bool_]) -> Learned:
-    """Return the constants of the columns that are left, with balls as wide as their number asks for."""
+    """Return the constants of the columns that are left, with clipping radii that suit their number."""
     parts = ("centre", "reach", "spread")
     scaling = replace(known.scaling, **{part: getattr(known.scaling, part)[left] for part in parts})
     means = Means(known.means.mean[left], known.means.present[left], known.means.doubt[left])
@@ -301,7 +304,7 @@ def _known(asked: People, known: Learned, left: NDArray[np.bool_]) -> Learned:
 
 
 def _smaller(ball: Ball, share: float, box: Box) -> Ball:
-    """Return the ball for a share of the columns; none where their box is as small."""
+    """Return the ball for a share of the columns; an infinite one where their box is as small."""
     radius = math.sqrt(ball.room * share + min(box.entry**2, ball.room * share / 5)) if share else math.inf
     return Ball(radius if radius < box.radius else math.inf, box.entry)
 
@@ -309,8 +312,8 @@ def _smaller(ball: Ball, share: float, box: Box) -> Ball:
 def _reach(people: People, known: Learned) -> Reach:
     """Return how far one person can move the sums of these rows.
 
-    Around two centres an entry is no larger than the largest of all and the distance of the centres, and a
-    row no longer than its ball, which is then what bounds it: `can_be_apart`.
+    Around two centres an entry is at most the largest entry plus the distance of the centres, and the length
+    of a row is bounded by its ball alone: `can_be_apart`.
     """
     boxes = boxes_of(people, known.rows)
     if known.apart.any():

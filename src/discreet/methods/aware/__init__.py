@@ -1,4 +1,4 @@
-"""Noise-aware BH, whole: public cutoffs, the private count, the selection, its promise."""
+"""Noise-aware BH: public cutoffs, a private count, the selection of that many, and what is promised."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""How many to select, at a price that does not grow with the answer: a noisy binary search.
+"""How many hypotheses to select: a noisy binary search whose cost does not depend on the answer.
 
-At a candidate count r the question is whether Q_r(x) >= level_r - Z, Q_r(x) the highest level that r noisy
-scores are expected to reach. Q_r is monotone and shifts with x, so one person moves it by at most the
-sensitivity, and
-each answer is a function of one Gaussian release (docs/proofs/aware-privacy.md).
+At a candidate count r the search asks whether Q_r(x) >= level_r - Z, where Q_r(x) is the highest level that r
+noisy scores are expected to reach. Q_r is monotone in the scores x and shifts with them, so one person moves
+it by at most the sensitivity, and each answer is a function of one Gaussian release
+(docs/proofs/aware-privacy.md).
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ if TYPE_CHECKING:
     from discreet.methods.aware.shortfall import Steps
 
 STEPS = 64
-"""Scores are rounded down to this many steps to one sensitivity; so is the noise of the search."""
+"""Steps to one sensitivity: scores are rounded down to whole steps, and so is the noise of the search."""
 MOST_STEPS = 2.0**38
 """The highest score there may be, in steps."""
 _FARTHEST = 2.0**55
-"""How far levels, and noise scales, may lie from 0, in steps: whole numbers then stay below 2**62."""
+"""The largest level or noise scale, in steps: whole numbers then stay below 2**62."""
 _NARROW = 2.0**31 - 2
 _SLACK = 2.0**-12  # of a step: more than the rounding of scores up to MOST_STEPS
 
 
 def step_of(sensitivity: float) -> float:
-    """Return the step of the lattice of scores: sensitivity/STEPS, or a hair more."""
+    """Return the step that scores are rounded to: slightly more than sensitivity/STEPS."""
     return sensitivity / (STEPS - _SLACK)
 
 
 @np.errstate(all="ignore")  # a warning, or an error in its place, would tell of the scores
 def in_steps(scores: NDArray[np.float64], sensitivity: float, ceiling: float = np.inf) -> Steps:
-    """Return scores rounded down to whole steps, ascending; one person moves each by STEPS at most.
+    """Return scores rounded down to whole steps, ascending; one person moves each by at most STEPS.
 
-    Floats round x * factor by less than half the slack, and the factor is smaller by the slack. A public
-    `ceiling` of the scores, if it is low enough, lets half the memory do.
+    This holds in floating point too: rounding x * factor errs by less than half the slack, and the factor is
+    smaller by the slack. Where the public `ceiling` of the scores is low enough, half the memory suffices.
     """
     steps = scores * ((STEPS - _SLACK) / sensitivity)
     narrow = ceiling / step_of(sensitivity) < _NARROW
@@ -54,7 +54,7 @@ def in_steps(scores: NDArray[np.float64], sensitivity: float, ceiling: float = n
 
 
 def merged(parts: Sequence[Steps]) -> Steps:
-    """Return the scores of several blocks in steps, ascending: blocks and their order do not matter."""
+    """Return the scores of several blocks in ascending order, however they were divided into blocks."""
     if len(parts) == 1:
         return parts[0]
     ordered = np.concatenate(parts)
@@ -76,10 +76,10 @@ def search(
 ) -> int:
     """Return the position in `counts` of the last candidate that passed, or -1.
 
-    `depth` comparisons, each with its own rounded Gaussian of sigma_steps. With `beta`, a candidate passes
-    when a bound on its expected shortfall is at most beta*r; without, when r - 1/2 are expected above the
-    level. Positions beyond the last candidate fail without a question. `scale` and `level` are in the units
-    of the scores, `ordered` in steps.
+    Makes `depth` comparisons, each with fresh rounded Gaussian noise of standard deviation `sigma_steps`.
+    With `beta`, a candidate r passes if a bound on its expected shortfall is at most beta*r; without, if at
+    least r - 1/2 scores are expected above the level. Positions beyond the last candidate fail without a
+    comparison. `scale` and `level` are in the units of the scores, `ordered` is in steps.
     """
     noise = rounded_gaussian(sigma_steps, depth)
     at, last = 0, -1
@@ -95,7 +95,7 @@ def search(
 def check_steps(
     sigma_steps: float, scale: NDArray[np.float64], level: NDArray[np.float64], step: float
 ) -> None:
-    """Refuse, before anything is drawn, noise and levels that whole numbers of steps cannot hold."""
+    """Refuse, before anything is drawn, noise and levels too large for whole numbers of steps."""
     finite = level[np.isfinite(level)]
     farthest = max(float(scale.max()), float(np.abs(finite).max(initial=0.0))) / step
     if not (SIGMAS[0] <= sigma_steps <= SIGMAS[1] and farthest <= _FARTHEST):
@@ -106,5 +106,5 @@ def check_steps(
 
 
 def whole_level(level: float, step: float) -> int:
-    """Return a level in whole steps, rounded up by more than what scores in steps may be rounded up."""
+    """Return a level in whole steps, rounded up by more than a score can be rounded up."""
     return math.ceil(level / step + 2.0**-10)

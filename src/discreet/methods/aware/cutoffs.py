@@ -1,7 +1,8 @@
-"""Noise-aware BH: everything about it that is public. Proofs: docs/proofs/aware-fdr.md.
+"""The public part of noise-aware BH: candidate counts, noise scales and cutoffs.
 
-For a number r of discoveries, s_r is the Gumbel scale that r rounds need, t_r the BH cutoff of a *noisy* null
-score, P(X0 + s_r G >= t_r) = level * r/m, and the margin M pays for the noise of the search for r.
+For r discoveries, s_r is the Gumbel scale that r rounds need; t_r is the BH cutoff of a *noisy* null score,
+P(X0 + s_r G >= t_r) = level * r/m; and the margin M makes up for the noise of the search for r. Proofs:
+docs/proofs/aware-fdr.md.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class Aware:
 
 
 def candidate_counts(most: int, ratio: float) -> NDArray[np.int64]:
-    """Return counts from 1 to `most`, each within a factor of about 1 + ratio of the last."""
+    """Return increasing counts from 1 to `most`, each about 1 + ratio times the one before."""
     counts = [1]
     while counts[-1] < most:
         counts.append(min(most, counts[-1] + max(1, int(counts[-1] * ratio))))
@@ -61,7 +62,7 @@ def cutoffs(
     null: DiscretisedNull, scale: NDArray[np.float64], chance: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return t with P(X0 + scale * G >= t) = chance, for each scale; approximate, which costs no validity."""
-    # They bend little with log r, so sixty of them say all.
+    # They are nearly linear in log r, so that sixty of them suffice.
     few = np.unique(
         np.append(np.arange(min(_SOLVED, scale.size)), np.linspace(0, scale.size - 1, 4 * _SOLVED))
     )
@@ -78,17 +79,17 @@ def cutoffs(
 def proved(
     null: NullLaw, m: int, q: float, search: Shape, sigma: float, step: float, dependence: str
 ) -> Aware:
-    """Return the plan whose FDR is at most q: sigma and step are those of the search noise.
+    """Return the plan whose FDR is at most q; `sigma` and `step` are those of the search noise.
 
     FDR <= E min(1, m * sup E[P(s_R G >= t_R + M - max Z - X0)/R]) + beta <= q, the sup from `inflation`.
-    Noise can be paid for by the level inside t_r or by the margin M; a few levels are tried, each with the
-    margin that makes the inequality true, and the one with the lowest cutoffs is taken.
+    A lower level inside t_r or a larger margin M can make up for the noise. A few levels are tried, each with
+    the margin that makes the inequality hold, and the one with the lowest cutoffs is taken.
     """
     level, counts, scale = q - search.beta, search.counts, search.scale
     steepness = sigma * _hazard(null, level / m)
     nodes = _nodes(steepness)
     rough, fine = (discretised(null, width, _NEGLIGIBLE * level / m) for width in _widths(steepness))
-    # Where noise is small cutoffs follow the null's own steps: as fine as their rounding matters.
+    # Where noise is small the cutoffs depend on how finely the null is divided.
     middle = centred(discretised(null, _MIDDLE, _NEGLIGIBLE * level / m) if steepness < 1.0 else rough)
     far = float(np.log(m)) + 14.0
 
@@ -104,11 +105,12 @@ def proved(
     if dependence == "any":
         t = cutoffs(middle, scale, level * counts / m)
         base *= level / (m * float(inflation(rough, counts, scale, t, np.zeros(1), monotone=False)[0]))
-    # Coarse cells choose among the levels; what is used comes from fine ones. Infinite: nothing is released.
+    # The level is chosen with coarse cells, the plan is made with fine ones. Where the margin is infinite,
+    # nothing is released.
     tried = [plan(inside, rough) for inside in base * _levels(steepness)]
     best = min(tried, key=lambda candidate: _cost(counts, candidate.level))
     fitted = plan(best.inside, fine)
-    # Where there is hardly any noise no margin makes up for the rounding of cells: a lower level does.
+    # With hardly any noise no margin makes up for the width of the cells, but a lower level does.
     for share in (0.985, 0.97, 0.94):
         if np.isfinite(fitted.level).all():
             break
@@ -117,34 +119,34 @@ def proved(
 
 
 def _nodes(steepness: float) -> NDArray[np.float64]:
-    """Return where the growth is computed, in units of sigma: closest where max Z - M mostly lies."""
+    """Return the points at which the growth is computed, in units of sigma: dense where max Z - M lies."""
     near = int(np.clip(steepness / 0.005, 9, 49))
     return np.concatenate((np.linspace(-8.0, -2.6, 7), np.linspace(-2.0, 3.0, near), (4.0, 6.0, 8.0)))
 
 
 def _widths(steepness: float) -> tuple[float, float]:
-    """Return the widths of rough and fine cells: where noise costs much, a percent less."""
+    """Return the widths of coarse and fine cells; finer where noise costs little."""
     return (2 * _COARSE, _FINE) if steepness < 0.1 else (3 * _COARSE, 2 * _FINE)
 
 
 def _levels(steepness: float) -> NDArray[np.float64]:
-    """Return the shares of the level to try inside the cutoffs."""
+    """Return the shares of the level that are tried for the cutoffs."""
     full = min(1.4 * steepness + 0.5 * steepness**2, 3.0)
     return np.exp(-np.array([0.0, 0.3 * full, full]) - 0.02)
 
 
 def _cost(counts: NDArray[np.int64], level: NDArray[np.float64]) -> float:
-    """Return the average cutoff over the scale of log r, small r first: lower means more discoveries."""
+    """Return an average of the cutoffs over log r that gives small r more weight; lower is better."""
     weight = (np.gradient(np.log(counts)) if counts.size > 1 else np.ones(1)) / np.sqrt(counts)
     return float(weight @ level / weight.sum()) if np.isfinite(level).all() else np.inf
 
 
 def calibrated(null: NullLaw, m: int, q: float, search: Shape, sigma: float) -> Aware:
-    """Return the plan of the calibrated mode: cutoffs at q and a margin that simulations show to suffice.
+    """Return the plan of the calibrated mode: cutoffs at q, and a margin that suffices in simulations.
 
     M_r = max((.4 + .6 e) kappa sigma^2/2, -sigma Phi^-1(.02/depth) - d_r) + .7 e sigma, e = 1/sqrt(r), d_r =
-    t_r - (t_r at q = 1) and kappa = log(1/q)/d_r. Without the last part a few equal signals at the edge of
-    detection, where every comparison is a coin flip, take the FDR to 1.3 q; for large r it is not needed.
+    t_r - (t_r at q = 1) and kappa = log(1/q)/d_r. Without the last term, a few equal signals at the edge of
+    detection, where every comparison is a coin flip, raise the FDR to 1.3 q; for large r it is not needed.
     """
     counts, scale = search.counts, search.scale
     null_law = centred(discretised(null, _COARSE / 2, _NEGLIGIBLE * q / m))
@@ -160,7 +162,7 @@ def calibrated(null: NullLaw, m: int, q: float, search: Shape, sigma: float) -> 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shape:
-    """Which counts to consider, with their scales, in how many comparisons, and the shortfall to allow."""
+    """The candidate counts with their noise scales, the number of comparisons, and the shortfall allowed."""
 
     counts: NDArray[np.int64]
     scale: NDArray[np.float64]
@@ -169,9 +171,9 @@ class Shape:
 
 
 def shape(null: NullLaw, m: int, q: float, scale_of: Scales, sigma_one: float) -> Shape:
-    """Return the search for this much noise: s_r by count, and `sigma_one` for a single comparison.
+    """Return the search that suits the noise: s_r for each count, `sigma_one` for a single comparison.
 
-    Little noise affords a finer grid of counts and needs less room for a shortfall. Counts so large that even
+    With little noise the grid of counts is finer and less shortfall is allowed. Counts so large that even
     twice as many perfect scores could not reach their cutoff are left out.
     """
     steepness = float(sigma_one * np.sqrt(8.0) * _hazard(null, q / m))
@@ -182,7 +184,7 @@ def shape(null: NullLaw, m: int, q: float, scale_of: Scales, sigma_one: float) -
     within = t <= null.ceiling + scale * np.log(2.0)
     most = int(np.max(trial, where=within, initial=1))
     depth = candidate_counts(most, ratio).size.bit_length()
-    # As many comparisons tell 2^depth - 1 counts apart: the finest grid that they pay for.
+    # So many comparisons can tell 2^depth - 1 counts apart: take the finest grid that has no more.
     finest = next(
         r for r in np.geomspace(ratio / 2, ratio, 40) if candidate_counts(most, r).size < 1 << depth
     )

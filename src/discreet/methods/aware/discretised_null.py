@@ -1,4 +1,4 @@
-"""A null law cut into cells, each pushed to its upper edge: stochastically larger, never smaller."""
+"""A null law made discrete: the mass of each cell is moved to its upper edge, so that scores only grow."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class NullLaw(Protocol):
-    """What is asked of a null: a bound on P(score >= t), and the public top of the scores."""
+    """What is needed of a null law: a bound on P(score >= t), and the largest possible score."""
 
     @property
     def ceiling(self) -> float:
@@ -33,9 +33,10 @@ class DiscretisedNull:
 
 
 def discretised(null: NullLaw, width: float, tail: float) -> DiscretisedNull:
-    """Cut the null where log P(score > t) falls by `width`, down to `tail`; what lies beyond sits at the top.
+    """Divide the null into cells over which log P(score > t) falls by `width`, down to a chance of `tail`.
 
-    Moving a cell's mass to its upper edge multiplies any upper tail probability by e^width at most.
+    The mass of each cell moves to its upper edge, which multiplies upper tail probabilities by at most
+    e^width. What lies beyond `tail` moves to the ceiling.
     """
     top = null.ceiling
     fine = np.linspace(0.0, top, 100_001)[1:-1]
@@ -50,6 +51,6 @@ def discretised(null: NullLaw, width: float, tail: float) -> DiscretisedNull:
 
 
 def centred(null: DiscretisedNull) -> DiscretisedNull:
-    """Return the same masses in the middle of their cells, but for the top's atom: closer to the null."""
+    """Return the same masses at the middle of their cells, except at the ceiling: closer to the null."""
     middle = (null.at[1:-1] + null.at[:-2]) / 2
     return DiscretisedNull(np.concatenate((null.at[:1], middle, null.at[-1:])), null.mass)

@@ -1,4 +1,4 @@
-"""What the search can do to one null: the constant of the FDR proof (docs/proofs/aware-fdr.md, step 3)."""
+"""How much the search for the count can favour one null (docs/proofs/aware-fdr.md, step 3)."""
 
 from __future__ import annotations
 
@@ -24,12 +24,13 @@ def inflation(
 ) -> NDArray[np.float64]:
     """Return sup E[P(s_R G >= t_R - z - X0) / R] over all ways R can depend on X0, for each z in `shift`.
 
-    `monotone`: R nondecreasing in X0 (PRDS), by a dynamic programme from the top cell down; otherwise R may
-    be anything (any dependence), and the best r is taken in each cell. R = 0 contributes 0. Rounded up: a
-    chance below e^-far counts as 0 and e^-far is added at the end, one above 1 - e^-far counts as 1.
+    If `monotone`, R is nondecreasing in X0 (PRDS), and the supremum is found by a dynamic programme from the
+    top cell down. Otherwise R may depend on X0 in any way, and the best r is taken in each cell. R = 0
+    contributes 0. The result is rounded up: chances above 1 - e^-far count as 1, chances below e^-far count
+    as 0, and e^-far is added at the end.
     """
-    # Only counts start..end - 1 of a cell need a formula: below them the chance is 0, above them 1. Both ends
-    # move up as the cells go down, so a count is met, worked on, and left for good.
+    # In each cell only the counts start..end - 1 have chances other than 0 (below) and 1 (above). Both ends
+    # move up as the cells go down, so that each count is entered once and left once.
     lowest = np.minimum.accumulate(t - shift.max() - far * scale)
     highest = np.maximum.accumulate((t - shift.min() + np.log(far) * scale)[::-1])[::-1]
     starts = np.searchsorted(-lowest, -null.at)
@@ -47,7 +48,7 @@ def inflation(
         np.negative(np.expm1(np.negative(gain, out=gain), out=gain), out=gain)
         gain *= mass / counts[start:end]
         if monotone:
-            # A count not met before had chance 1 in all cells so far.
+            # A count that is entered now had chance 1 in all cells before.
             best[:, met:end] = above / counts[met:end]
             met, above = end, above + mass
             best[:, end] = above / counts[end] if end < counts.size else 0.0

@@ -1,4 +1,4 @@
-"""The margin that pays for the noise of a search (docs/proofs/aware-fdr.md, step 4)."""
+"""The margin that makes up for the noise of the search (docs/proofs/aware-fdr.md, step 4)."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ def margin_for(
 ) -> float:
     """Return the smallest margin M >= 0 with E min(1, growth(max Z - M)) <= level; all in units of sigma.
 
-    max Z is the largest of `depth` Gaussians, rounded to steps of which sigma has `sigma_steps`. `growth`
-    increases and is known at the nodes: between two it is taken at the upper one, beyond them as 1. Infinite
-    when no margin up to 8 is enough.
+    max Z is the largest of `depth` Gaussians, each rounded to whole steps; sigma is `sigma_steps` steps.
+    `growth` is increasing and known at the nodes: between two nodes the value at the upper one is used,
+    beyond the last one 1. Infinite if no margin up to 8 is enough.
     """
     capped = np.append(np.minimum(1.0, growth), 1.0)
 

@@ -1,4 +1,7 @@
-"""Noise-aware BH: count privately, then select that many (docs/proofs/aware-privacy.md, aware-fdr.md)."""
+"""Noise-aware BH: choose privately how many to report, then select that many.
+
+Proofs: docs/proofs/aware-privacy.md, docs/proofs/aware-fdr.md.
+"""
 
 from __future__ import annotations
 
@@ -34,20 +37,20 @@ if TYPE_CHECKING:
     from discreet.report.release import Release
     from discreet.selection.contest.drawn import Drawn
 
-# Scores in noise scales: selection clips them at 2**40, and the constants of the proof need the digits below.
+# The largest score, in units of the noise scale: selection clips at 2**40, and the proof needs some margin.
 _FINEST = 2.0**34
 SEARCH_SHARE = {"proved": 0.22, "calibrated": 0.18}
 
 
 def _split(rho: float, guarantee: str) -> tuple[float, float]:
-    """Return what the search for the count may spend, and what is left for the selection."""
+    """Split rho into what the search for the count spends and what is left for the selection."""
     search = SEARCH_SHARE[guarantee] * rho
     return search, (rho - search) * (1 - 2.0**-50)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Public:
-    """All of an aware release that does not depend on the data."""
+    """The constants of a release that do not depend on the data."""
 
     plan: aware.Aware
     shape: aware.Shape
@@ -66,7 +69,7 @@ def public_constants(
     guarantee: str,
     dependence: str,
 ) -> Public:
-    """Return the public constants of an aware release; they take up to a second, so they are kept."""
+    """Return the public constants of a release. They take up to a second to compute, so they are cached."""
     search, select = _split(rho, guarantee)
     check_scale(sensitivity)
     if null.ceiling * count.STEPS / sensitivity > count.MOST_STEPS:
@@ -103,7 +106,7 @@ def public_constants(
 
 
 def private_count(scores: Steps, public: Public, *, proved: bool) -> int:
-    """Return the position among the candidate counts that the private search ends at, or -1 for none."""
+    """Search privately for the count; return its position among the candidates, or -1 for none."""
     plan = public.plan
     return count.search(
         scores,
@@ -118,17 +121,21 @@ def private_count(scores: Steps, public: Public, *, proved: bool) -> int:
 
 
 def _counted(score: NDArray[np.float64], _: int, sensitivity: float, ceiling: float) -> Steps:
-    """Return a block of scores in steps, ascending."""
+    """Return a block of scores in whole steps, in ascending order."""
     return count.in_steps(score, sensitivity, ceiling)
 
 
 def _contend(score: NDArray[np.float64], first: int, scale: float, k: int, law: Law) -> Drawn:
-    """Draw the noise of a block of scores; return who may be the best k."""
+    """Draw the noise of a block of scores; return those that may be among the best k."""
     return contenders(score, scale, k, law, first)
 
 
 def ready_aware(evidence: Evidence | Sharded, asked: Parameters) -> Ready:
-    """Count privately, then select that many; docs/proofs/aware-privacy.md and aware-fdr.md."""
+    """Settle the public constants; the draw searches for the count, then selects that many.
+
+    Guarantee: Gaussian events for the search, the selection and, if asked for, the values, which together
+    are (epsilon, delta)-DP (docs/proofs/aware-privacy.md). FDR: docs/proofs/aware-fdr.md.
+    """
     certificate, guarantee = evidence.certificate, str(asked.guarantee)
     whole = gaussian_budget(asked.epsilon, asked.delta)
     rho = whole * (1 - VALUES_SHARE) if asked.values else whole

@@ -1,8 +1,8 @@
-"""Would r of the noisy scores lie above a level T? The rule behind each answer, in whole numbers.
+"""Whether r of the noisy scores are expected above a level T: the rule behind each comparison.
 
-The rule reads the scores only through how many of them lie in each of some bins of x - T, and looks up whole
-numbers for the bins. Sums of whole numbers are exact, so the answer is monotone in every score and moves with
-T to the last bit: no rounding of ours can make one person count for more (docs/proofs/aware-privacy.md).
+The rule sees the scores only through how many of them lie in each bin of x - T, and adds up whole numbers,
+one for each bin. Sums of whole numbers are exact, so the answer is monotone in every score and shifts with T
+to the last bit: rounding cannot make one person count for more (docs/proofs/aware-privacy.md).
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     Steps = NDArray[np.int32 | np.int64]
 
 FEW = 64
-"""Up to so many uncertain items the expected shortfall is computed, beyond that it is bounded."""
+"""Up to this many uncertain items the expected shortfall is computed; beyond that it is bounded."""
 MOST = 1 << 30
-"""More hypotheses than this are refused: sums of the whole numbers below would outgrow 64 bits."""
+"""The largest number of hypotheses: with more, the sums below would not fit into 64 bits."""
 LEAST_BETA = 2.0**-40
-"""The shortfall allowed must be at least this share: rounding errors are far below it."""
+"""The smallest share of shortfall that may be allowed: rounding errors are far below it."""
 _BINS = 64  # to one noise scale
 _LOWEST = -22.0  # in noise scales: items further below T have a chance under 2**-31 and count as 0
 _SURE = 2.0**-8  # of the allowed shortfall goes to items that are taken for certain
@@ -42,7 +42,7 @@ class Bins:
     Attributes
     ----------
     edge : array of int64, shape (b + 1,)
-        Lower edges in steps; items below the first count as never, items from the last on as surely above T.
+        Lower edges in steps. Items below the first never count as above T, items from the last on always do.
     chance, miss : array of float64, shape (b,)
         The chance to clear T and its complement, each accurate by itself.
     """
@@ -53,7 +53,7 @@ class Bins:
 
     @classmethod
     def of(cls, scale: float, sure: float) -> Bins:
-        """Return the bins for Gumbel noise of so many steps; from a chance of 1 - `sure` on it is certain."""
+        """Return the bins for Gumbel noise of this scale; chances above 1 - `sure` count as certain."""
         width = max(1, int(scale / _BINS))
         first, last = math.floor(_LOWEST * scale), math.ceil(scale * math.log(-math.log(sure)))
         edge = np.arange(first, last + width, width, dtype=np.int64)
@@ -62,7 +62,7 @@ class Bins:
         return cls(edge, chance, np.minimum.accumulate(np.exp(-hazard)))
 
     def counts(self, ordered: Steps, level: int) -> tuple[NDArray[np.int64], int]:
-        """Return how many of the ascending scores lie in each bin above `level`, and how many beyond all."""
+        """Return how many of the ascending scores lie in each bin above `level`, and how many beyond them."""
         kind = np.iinfo(ordered.dtype)
         below = np.searchsorted(ordered, np.clip(self.edge + level, kind.min, kind.max).astype(ordered.dtype))
         return np.diff(below), ordered.size - int(below[-1])
@@ -70,7 +70,7 @@ class Bins:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ExpectedCount:
-    """Pass where at least r - 1/2 items are expected above T."""
+    """Passes if at least r - 1/2 items are expected above T."""
 
     r: int
     bins: Bins
@@ -83,7 +83,7 @@ class ExpectedCount:
         return cls(r, bins, np.floor(bins.chance * 2.0**_UNIT).astype(np.int64))
 
     def passes(self, ordered: Steps, level: int) -> bool:
-        """Tell whether T = `level` is low enough; both in steps, `ordered` ascending."""
+        """Say whether T = `level` is low enough. Level and scores are in steps, the scores ascending."""
         held, sure = self.bins.counts(ordered, level)
         return 2 * (int(held @ self.chance) + (sure << _UNIT)) >= (2 * self.r - 1) << _UNIT
 
@@ -95,11 +95,11 @@ class ExpectedShortfall:
     Attributes
     ----------
     allowed : float
-        What the shortfall of the uncertain items may be.
+        The largest expected shortfall of the uncertain items.
     weak, coin : array of int64, shape (b,)
         Chances of the bins rounded down, in 2**-32 up to 1/10 and in 2**-20 beyond; 0 where the other holds.
     rate, exponent, limit : arrays of int64, shapes (l,), (l, b), (l,)
-        Chernoff bounds: for one l, (r - sure)*rate + exponent @ held <= limit is enough.
+        Chernoff bounds: it is enough that (r - sure)*rate + exponent @ held <= limit for one of the l.
     """
 
     r: int
@@ -125,7 +125,7 @@ class ExpectedShortfall:
         return cls(r, bins, allowed, weak, coin, *_chernoff(r, bins, allowed, m))
 
     def passes(self, ordered: Steps, level: int) -> bool:
-        """Tell whether T = `level` is low enough; both in steps, `ordered` ascending."""
+        """Say whether T = `level` is low enough. Level and scores are in steps, the scores ascending."""
         held, sure = self.bins.counts(ordered, level)
         wanted = self.r - sure
         if wanted <= 0:
@@ -137,8 +137,8 @@ class ExpectedShortfall:
     def _expected(self, held: NDArray[np.int64], wanted: int) -> float:
         """Return E(wanted - N)^+ for the uncertain items, weak ones as one Poisson variable.
 
-        The strongest of the others enter as coins, the rest joins the Poisson variable of the same mean:
-        larger in the convex order (Hoeffding 1956), so the value can only grow.
+        The strongest of the others enter one by one, as coins; the rest joins the Poisson variable, at the
+        same mean. That is larger in the convex order (Hoeffding 1956), so the result can only grow.
         """
         used = np.flatnonzero(held * self.coin)[::-1]
         taken = np.minimum(np.cumsum(held[used]), _COINS)
@@ -155,12 +155,12 @@ class ExpectedShortfall:
 
 @lru_cache(maxsize=64)
 def rule_for(r: int, scale: float, beta: float | None, m: int) -> ExpectedShortfall | ExpectedCount:
-    """Return the public rule for a candidate count; without beta, the one of the calibrated mode."""
+    """Return the public rule for a candidate count: with beta the proved one, without the calibrated one."""
     return ExpectedCount.of(r, scale) if beta is None else ExpectedShortfall.of(r, scale, beta, m)
 
 
 def _poisson_shortfall(mean: float, wanted: int) -> NDArray[np.float64]:
-    """Return E(j - N)^+ for j = 0, ..., wanted and Poisson N: sums of sums of chances, none negative."""
+    """Return E(j - N)^+ for j = 0, ..., wanted and N Poisson, as double sums of its probabilities."""
     if mean == 0.0:
         return np.arange(wanted + 1.0)
     chance = np.exp(np.arange(wanted) * math.log(mean) - mean - _LOG_FACTORIAL[:wanted])
@@ -172,8 +172,8 @@ def _chernoff(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Return E(r - N)^+ <= max_k k e^(-t k) * e^(t r) * prod(1 - p_i (1 - e^-t)) <= allowed in whole numbers.
 
-    The first inequality holds for every t > 0. Those used are public: none below 1/sqrt(r), which is about
-    where the best t lies when all r are uncertain, and none at all where the shortfall itself is computed.
+    The first inequality holds for every t > 0. The t that are used are public: none is below 1/sqrt(r), about
+    the best one when all r are uncertain. For small r, where the shortfall itself is computed, there is none.
     """
     if r <= FEW:
         none = np.zeros(0, dtype=np.int64)
