@@ -81,7 +81,7 @@ def synthesize(people: NDArray[np.int64], rng: Generator) -> NDArray[np.int64]:
         old, new = part[chosen[1]], part[chosen[0]]
         part = [new if name == old else name for name in part]
     sigma = math.sqrt((d - 1) / (2.0 * rho))
-    return _people(tree, share, {e: _cells(people, e) + sigma * rng.standard_normal(4) for e in tree}, n, rng)
+    return from_trees(share, {e: _cells(people, e) + sigma * rng.standard_normal(4) for e in tree}, n, rng)
 
 
 def _cells(people: NDArray[np.int64], edge: tuple[int, int]) -> NDArray[np.float64]:
@@ -102,19 +102,25 @@ def _distance(
     return float(np.abs(seen - n * np.array([(1 - p) * (1 - q), (1 - p) * q, p * (1 - q), p * q])).sum())
 
 
-def _people(
-    tree: list[tuple[int, int]],
+def from_trees(
     share: NDArray[np.float64],
     cells: dict[tuple[int, int], NDArray[np.float64]],
     n: int,
     rng: Generator,
 ) -> NDArray[np.int64]:
-    """Return people whose first column has its share, and every other one that given its neighbour."""
+    """Return people with the tables of these pairs, which form trees, and elsewhere the shares of columns.
+
+    The first column of each tree has its share, and every other one that given its neighbour.
+    """
     made = np.zeros((n, share.size), dtype=np.int64)
-    made[:, 0] = rounded(share[:1], made[:, 0], rng)
-    known, left = {0}, list(tree)
-    while left:
-        edge = next(e for e in left if (e[0] in known) != (e[1] in known))
+    known, left = set[int](), list(cells)
+    while len(known) < share.size:
+        edge = next((e for e in left if (e[0] in known) != (e[1] in known)), None)
+        if edge is None:
+            root = next(j for j in range(share.size) if j not in known)
+            made[:, root] = rounded(share[root : root + 1], made[:, root], rng)
+            known.add(root)
+            continue
         left.remove(edge)
         counts = np.maximum(cells[edge], 1e-3).reshape(2, 2)
         given, wanted = edge if edge[0] in known else edge[::-1]
