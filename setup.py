@@ -57,6 +57,7 @@ setup(
             ],
             py_limited_api=STABLE,
             extra_compile_args=FLAGS if os.name == "posix" else [],
+            libraries=["m"] if os.name == "posix" else [],
             optional=True,  # without a compiler, the same is done by NumPy
         )
     ],

@@ -166,5 +166,9 @@ def test_no_kernel_reads_or_writes_beyond_a_buffer(tmp_path):
     refused("sums", values, 8, False, rule[:2], weights, 2, False, np.zeros(2))
     refused("sums", values, 2, False, rule, weights, 2, False, np.zeros(2))
     refused("sums", values, 8, False, rule, weights, 2, True, np.zeros(2))
+    words = np.zeros(8, np.uint64)
+    for k, known in ((0, 9), (9, 9), (4, 4), (4, 10), (129, 200)):  # k of 9 or 150 scores, so many sorted
+        scores = np.zeros(150 if k > 9 else 9)
+        refused("joint", scores, np.zeros(known), 1.0, 1.0, words, np.zeros(k, np.int64))
     with pytest.raises((TypeError, BufferError, ValueError)):
         kernels.compiled.dose(packed[:, ::2], 12, np.zeros((4, 12), np.int32), sums)

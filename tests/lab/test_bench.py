@@ -2,10 +2,11 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
-from discreet.lab.bench import bh, imports
+from discreet.lab.bench import bh, imports, small
 from discreet.lab.bench.timing import median_seconds, verdict
 
 HEAVY = (
@@ -21,6 +22,16 @@ HEAVY = (
 
 
 @pytest.mark.slow
+def test_bench_of_small_inputs_has_every_signal():
+    """A row for each strength and k, noisy_min where k is 1, and a verdict on the worst of them."""
+    rows = list(small.run(turns=2))
+    assert len(rows) == len(small.SIGNALS) * len(small.COUNTS)
+    assert all((row.least is not None) == (row.k == 1) for row in rows)
+    said = small.in_words([replace(rows[0], approximate=10.5)])
+    assert "target NOT MET" in said
+    assert "10.5x" in said
+
+
 def test_bench_bh_compares_equal_sets():
     """The benchmark yields a row for each size and share, and prints ratios with a verdict."""
     rows = list(bh.run(sizes=(10_000,), shares=(0.0, 0.1)))

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 from scipy import stats
-from scipy.stats import binom
+from scipy.stats import binom, kendalltau
 
 from budget import assert_mean_is, must_fail
 from discreet.lab.bench.contest import (
@@ -193,11 +193,27 @@ def test_knockoffs_by_peeling_find_what_a_large_budget_shows(monkeypatch):
     rng = np.random.default_rng(1)
     x, y, real = peeled_knockoffs.study(4_000, rng)
     monkeypatch.setattr(peeled_knockoffs, "MU", 1e4)
-    found = peeled_knockoffs.rival(x, y, rng)
+    found, _ = peeled_knockoffs.rival(x, y, rng)
     assert found[real].mean() > 0.9
     assert (found & ~real).sum() <= 6
     monkeypatch.setattr(peeled_knockoffs, "MU", 1e-3)
-    assert peeled_knockoffs.rival(x, y, rng)[real].mean() < 0.5
+    assert peeled_knockoffs.rival(x, y, rng)[0][real].mean() < 0.5
+
+
+def test_mean_of_kendalls_z_is_that_of_the_columns():
+    """The mean that intervals are held against: that of columns that matter, and 0, by scipy's tau."""
+    rng, n, taus = np.random.default_rng(4), 1_000, {True: [], False: []}
+    for _ in range(2):
+        x, y, real = peeled_knockoffs.study(n, rng)
+        for j in range(peeled_knockoffs.COLUMNS):
+            taus[bool(real[j])].append(float(kendalltau(x[:, j], y).statistic))
+    # z = D K / (2 (n - 1)) of K = tau n (n - 1) / 2 pairs, D as in the test's docstring.
+    unit = 6 * np.sqrt(2 * (n - 1) / (n * (2 * n + 5))) * n / 4
+    z = {key: unit * np.array(value) for key, value in taus.items()}
+    error = z[True].std() / z[True].size ** 0.5
+    assert abs(z[True].mean() - peeled_knockoffs.mean_score(n)) < 6 * error
+    assert abs(z[True].mean() - 0.8 * peeled_knockoffs.mean_score(n)) > 6 * error
+    assert abs(z[False].mean()) < 6 * z[False].std() / z[False].size ** 0.5
 
 
 @pytest.mark.parametrize("setting", knockoffs.SETTINGS, ids=lambda setting: str(setting.columns))

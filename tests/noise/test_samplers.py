@@ -176,3 +176,17 @@ def test_lowest_digits_drawn_together():
     steep = samplers._lowest(Fraction(2), 2, N)
     weights = np.exp(-np.arange(4) / 2)
     assert_frequencies(np.bincount(steep, minlength=4), weights / weights.sum())
+
+
+def test_few_draws_are_read_as_many_are(monkeypatch):
+    """The same words give the same digits and overflows, either way, those that tie with a coin too."""
+    rng = np.random.default_rng(2)
+    monkeypatch.setattr(samplers, "resolve", lambda _: True)
+    for scale in (Fraction(1, 3), Fraction(7), Fraction(31)):
+        digits = samplers._digits(scale)
+        words = rng.integers(0, 2**16, (digits.places + 1, 40)).astype(np.uint16)
+        words[:, :4] = digits.column
+        few, many = samplers._read_few(digits, words), samplers._read(digits, words)
+        assert all(np.array_equal(a, b) for a, b in zip(few, many, strict=True))
+        assert few[1][:4].all()
+        assert (few[0][:4] == 2**digits.places - 1).all()

@@ -99,7 +99,7 @@ def bench_topk(
     quick: bool = typer.Option(False, help="Only m = 10,000: seconds instead of minutes."),
 ) -> None:
     """Compare private top-k with np.argpartition, numpy, OpenDP and diffprivlib, up to 10^6 candidates."""
-    from discreet.lab.bench import topk
+    from discreet.lab.bench import small, topk
     from discreet.progress import progress
 
     sizes = topk.SIZES[:1] if quick else topk.SIZES
@@ -109,6 +109,7 @@ def bench_topk(
             rows.append(row)
             tick(1)
     typer.echo(topk.in_words(rows))
+    typer.echo("\n" + small.in_words(list(small.run())))
 
 
 @bench.command("scales")

@@ -93,3 +93,12 @@ def lacking(
     sums: NDArray[np.int64],
     /,
 ) -> None: ...
+def joint(
+    negative: NDArray[np.float64],
+    ranked: NDArray[np.float64],
+    spread: float,
+    epsilon: float,
+    words: NDArray[np.uint64],
+    places: NDArray[np.int64],
+    /,
+) -> int: ...

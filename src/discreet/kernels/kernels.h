@@ -142,6 +142,22 @@ void add_rows(const entries *from, const int8_t *group, const clipping *how, voi
 /* Bytes of memory that this takes. */
 size_t strip_memory(size_t columns);
 
+#define JOINT_MOST 128 /* the largest k of a joint choice in C */
+
+/* Which k of m: scores with their signs changed, in their places, negative[m]; the smallest of these sorted,
+   ranked[known], known > k; the spread of scores and epsilon; random words, of which the last is read first. */
+typedef struct {
+    const double *negative, *ranked;
+    size_t m, known, k;
+    double spread, epsilon;
+    const uint64_t *words;
+    size_t count;
+} joint_question;
+
+/* Choose; places[k], rising. Returns 1, or 0 where doubles or the words do not suffice, or -1 where `ranked` does not;
+   then nothing is chosen. No binomial coefficient may be beyond 10^300. */
+int choose_joint(const joint_question *asked, int64_t *places);
+
 /* People worked on together, so that all of their entries stay in the processor's cache. */
 size_t strip_size(size_t columns);
 

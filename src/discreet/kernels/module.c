@@ -366,6 +366,32 @@ static PyObject *limit(PyObject *Py_UNUSED(module), PyObject *arguments)
     return PyLong_FromLong(HAS_VECTOR_POPCOUNT ? 2 : HAS_AVX2 ? 1 : 0);
 }
 
+PyDoc_STRVAR(joint_doc, "joint(negative, ranked, spread, epsilon, words, places): choose len(places) jointly; "
+                        "0 where doubles do not suffice, -1 where more ranks are needed.");
+
+static PyObject *joint(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    Py_buffer negative, ranked, words, places;
+    double spread, epsilon;
+    if (!PyArg_ParseTuple(arguments, "y*y*ddy*w*", &negative, &ranked, &spread, &epsilon, &words, &places))
+        return NULL;
+    const joint_question asked = {negative.buf, ranked.buf, (size_t)negative.len / 8, (size_t)ranked.len / 8,
+                                  (size_t)places.len / 8, spread, epsilon, words.buf, (size_t)words.len / 8};
+    const int good = asked.k >= 1 && asked.k <= JOINT_MOST && asked.k < asked.known && asked.known <= asked.m &&
+                     asked.m < (size_t)1 << 30;
+    int chosen = 0;
+    if (good) {
+        Py_BEGIN_ALLOW_THREADS
+        chosen = choose_joint(&asked, places.buf);
+        Py_END_ALLOW_THREADS
+    }
+    PyBuffer_Release(&negative);
+    PyBuffer_Release(&ranked);
+    PyBuffer_Release(&words);
+    PyBuffer_Release(&places);
+    return good ? PyLong_FromLong(chosen) : refuse();
+}
+
 #ifndef SOURCES
 #define SOURCES 0 /* setup.py says the checksum; a build by other means is not told from one of other sources */
 #endif
@@ -391,6 +417,7 @@ static PyMethodDef functions[] = {
     {"lengths", lengths_of, METH_VARARGS, lengths_doc},
     {"look", look, METH_VARARGS, look_doc},
     {"lacking", lacking, METH_VARARGS, lacking_doc},
+    {"joint", joint, METH_VARARGS, joint_doc},
     {NULL, NULL, 0, NULL},
 };
 

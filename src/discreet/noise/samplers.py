@@ -41,6 +41,7 @@ SIGMAS = (SCALES[0], SCALES[1] / 2)
 _UNIFORM = 64  # bits of the uniform part of Gaussian noise that are read at first
 _RARE = 40  # digits of weight 2**j * scale > 40 become one overflow coin of probability below exp(-40)
 _BLOCK = 16  # the lowest digits, up to scale/16, are drawn together
+_FEW = 64  # up to so many draws, all digits are read at once
 _CHUNK = 1 << 15  # draws worked on at once, so that their words stay in the cache
 
 Digits = Callable[[int], int]
@@ -146,11 +147,13 @@ def _settle(word: int, exact: Callable[[int], tuple[Fraction, Fraction]]) -> boo
 
 @dataclass(frozen=True, slots=True)
 class _Digits:
-    """The coins of one scale: one for each binary digit, the last for overflow."""
+    """The coins of one scale, one for each binary digit, the last for overflow; first words as a column."""
 
     first: tuple[int, ...]
     exact: tuple[Digits, ...]
     places: int
+    column: NDArray[np.int64]
+    weights: NDArray[np.int64]
 
 
 @lru_cache(maxsize=256)
@@ -158,7 +161,8 @@ def _digits(scale: Fraction) -> _Digits:
     places = max(0, math.ceil(math.log2(_RARE * scale)))
     exact: list[Digits] = [partial(floor_of_odds, 2**j / scale) for j in range(places)]
     exact.append(partial(floor_of_exp, 2**places / scale))
-    return _Digits(tuple(digits(FIRST) for digits in exact), tuple(exact), places)
+    first = tuple(digits(FIRST) for digits in exact)
+    return _Digits(first, tuple(exact), places, np.array(first)[:, None], 1 << np.arange(places))
 
 
 def geometric(scale: float | Fraction, count: int) -> NDArray[np.int64]:
@@ -172,15 +176,37 @@ def geometric(scale: float | Fraction, count: int) -> NDArray[np.int64]:
     return out
 
 
+@lru_cache(maxsize=256)
+def _cut(scale: Fraction) -> tuple[int, Fraction]:
+    """Return how many of the lowest digits are drawn together, and the scale of what stands above them."""
+    places = max(0, math.floor(math.log2(scale / _BLOCK)))
+    return places, scale / 2**places
+
+
 def _geometric(scale: Fraction, count: int) -> NDArray[np.int64]:
     """Return up to `_CHUNK` geometric draws, of a scale that has been checked.
 
     At large scales the lowest digits are drawn together: G = 2**places * H + B, H geometric of scale
     scale/2**places, B independent of it with P(B = b) proportional to exp(-b/scale), b < 2**places.
     """
-    places = max(0, math.floor(math.log2(scale / _BLOCK)))
-    digits = _digits(scale / 2**places)
+    places, upper = _cut(scale)
+    digits = _digits(upper)
     words = entropy.words((digits.places + 1) * count, np.uint16).reshape(-1, count)
+    out, coin = (_read if count > _FEW else _read_few)(digits, words)
+    for i in np.flatnonzero(coin):
+        # Overflow. Memoryless: past it the draw starts again.
+        rest = int(_geometric(upper, 1)[0]) if 1 << digits.places < LARGEST else 0
+        out[i] = min(LARGEST, (1 << digits.places) + rest)
+    if places:
+        np.minimum(out, LARGEST >> places, out=out)
+        out <<= places
+        out += _lowest(scale, places, count)
+    return np.minimum(out, LARGEST, out=out)
+
+
+def _read(digits: _Digits, words: NDArray[np.uint16]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return the digits of every draw as a number, and who overflows; words of shape (places + 1, count)."""
+    count = words.shape[1]
     out, byte = np.zeros(count, dtype=np.int64), np.zeros(count, np.uint8)
     coin, tied = np.empty(count, dtype=np.bool_), np.empty(count, dtype=np.bool_)
     bits = coin.view(np.uint8)
@@ -195,15 +221,16 @@ def _geometric(scale: Fraction, count: int) -> NDArray[np.int64]:
         if place % 8 == 7 or place == digits.places - 1:
             out |= byte.astype(np.int64) << (place - place % 8)
             byte[:] = 0
-    for i in np.flatnonzero(coin):
-        # Overflow. Memoryless: past it the draw starts again.
-        rest = int(_geometric(scale / 2**places, 1)[0]) if 1 << digits.places < LARGEST else 0
-        out[i] = min(LARGEST, (1 << digits.places) + rest)
-    if places:
-        np.minimum(out, LARGEST >> places, out=out)
-        out <<= places
-        out += _lowest(scale, places, count)
-    return np.minimum(out, LARGEST, out=out)
+    return out, coin
+
+
+def _read_few(digits: _Digits, words: NDArray[np.uint16]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return the same by fewer calls of NumPy, whose time is what few draws take."""
+    coins = words < digits.column
+    if (tied := words == digits.column).any():
+        for place, i in zip(*np.nonzero(tied), strict=True):
+            coins[place, i] = resolve(digits.exact[place])
+    return coins[:-1].T @ digits.weights, coins[-1]
 
 
 def _lowest(scale: Fraction, places: int, count: int) -> NDArray[np.int64]:
@@ -220,13 +247,14 @@ def _lowest(scale: Fraction, places: int, count: int) -> NDArray[np.int64]:
         drawn = entropy.words(left.size, np.uint64)
         kept = drawn < surely
         look = np.flatnonzero(~kept)
-        values = b[look]
+        if look.size:
+            values = b[look]
 
-        def exact(i: int, _: int, values: NDArray[np.int64] = values) -> tuple[Fraction, Fraction]:
-            x = int(values[i]) / scale
-            return x, x
+            def exact(i: int, _: int, values: NDArray[np.int64] = values) -> tuple[Fraction, Fraction]:
+                x = int(values[i]) / scale
+                return x, x
 
-        kept[look] = bernoulli_exp(values / float(scale), exact, drawn[look])
+            kept[look] = bernoulli_exp(values / float(scale), exact, drawn[look])
         out[left] = b
         left = left[~kept]
     return out

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -80,12 +81,14 @@ class ValueNoise:
         return np.clip(steps + noise, -limit, limit).astype(np.float64) * self.lattice.step
 
 
+@lru_cache(maxsize=1024)
 def laplace_noise(sensitivity: float, epsilon: float) -> ValueNoise:
     """Return noise that makes each value exactly epsilon-DP."""
     lattice = lattice_for(sensitivity)
     return ValueNoise(lattice, Fraction(lattice.sensitivity) / Fraction(epsilon), gaussian=False)
 
 
+@lru_cache(maxsize=1024)
 def gaussian_noise(sensitivity: float, rho: float) -> ValueNoise:
     """Return noise that makes each value Gaussian(sqrt(2 rho))."""
     lattice = lattice_for(sensitivity)

@@ -11,11 +11,15 @@ import decimal
 import math
 from decimal import Decimal
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet.noise import entropy
 from discreet.noise.samplers import decimals
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _FIRST, _MORE = 64, 128
 _EDGE = 1 << 24  # closer to an end than this, 64 bits do not give log U well enough
@@ -23,10 +27,10 @@ _ULPS = 2.0**-46  # 64 units in the last place, for each of a handful of roundin
 
 
 class Words:
-    """Random 64-bit words, fetched many at a time."""
+    """Random 64-bit words, fetched many at a time; those of `first` are given out before, the last first."""
 
-    def __init__(self) -> None:
-        self._left: list[int] = []
+    def __init__(self, first: NDArray[np.uint64]) -> None:
+        self._left: list[int] = first.tolist()
 
     def next(self) -> int:
         """Return a fresh word."""

@@ -2,11 +2,13 @@
 
 Every set has an exponential variable E of its own; the noise is the whole part of E/epsilon, in units of the
 spread, and ties go to the larger part behind the point. There are far too many sets to draw for, so blocks of
-sets are drawn for, best first, and split while they may hold the winner (docs/proofs/joint.md).
+sets are drawn for, best first, and split while they may hold the winner (docs/proofs/joint.md). C does it in
+doubles, where these leave no doubt: the same random words give the same choice there and in Python.
 """
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING
@@ -14,6 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.errors import InputError
+from discreet.kernels import compiled
+from discreet.noise import entropy
 from discreet.selection.contest.contest import check_scale
 from discreet.selection.contest.drawn import RANGE
 from discreet.selection.joint.arrival import Arrival, Uniform, Words
@@ -28,6 +32,13 @@ MARGIN = Fraction(1, 8)
 _MARGIN = float(MARGIN)
 MOST = 1024
 """The largest k that is offered: counts of sets have some k log2(m/k) bits."""
+_WORDS = 512  # random words drawn at once: enough for nearly every choice in C
+_IN_C, _LOGS = (
+    128,
+    690.0,
+)  # in C k is at most 128, and m^k at most exp(690), so that counts of sets are doubles
+_PLAIN = 2.0**-500, 2.0**500  # spreads whose products with whole numbers are exact in two doubles
+_FRONT, _FRONT_OF_ONE = 1 << 14, 1 << 9  # ranks that are sorted at first
 
 
 class _Entry:
@@ -93,15 +104,44 @@ def joint(scores: NDArray[np.float64], spread: float, k: int, epsilon: float) ->
     For neighbours whose scores rise by at most u and fall by at most v, u + v <= spread. NaN stands at
     -RANGE * spread, and scores are clipped to +-RANGE * spread.
     """
-    m = scores.size
-    if k == m:
-        return np.arange(m)
+    if k == scores.size:
+        return np.arange(k)
     ends = RANGE * spread
-    kept = np.fmax(scores, -ends)
-    ranks = Ranks(np.minimum(kept, ends, out=kept))
-    words, exact = Words(), Fraction(epsilon)
+    negative = np.fmin(np.subtract(0.0, scores), ends)  # 0 - 0 is 0, also where a zero is negative
+    np.maximum(negative, -ends, out=negative)
+    words = entropy.words(_WORDS, np.uint64)
+    chosen = in_c(negative, spread, k, epsilon, words)
+    return in_python(negative, spread, k, epsilon, Words(words)) if chosen is None else chosen
+
+
+def in_c(
+    negative: NDArray[np.float64], spread: float, k: int, epsilon: float, words: NDArray[np.uint64]
+) -> NDArray[np.int64] | None:
+    """Return what `in_python` chooses with these words, or None where doubles cannot tell it for certain."""
+    m = negative.size
+    small = k <= _IN_C and k * math.log(m) < _LOGS and m < 1 << 30
+    if compiled is None or not (small and _PLAIN[0] < spread < _PLAIN[1]):
+        return None
+    places = np.empty(k, dtype=np.int64)
+    ranked = negative.copy()
+    front = _FRONT if k > 1 else _FRONT_OF_ONE
+    if m > 2 * front:  # a sort of all takes longer than the rest, and the first ranks often suffice
+        ranked.partition(front)
+        ranked[:front].sort()
+        done = compiled.joint(negative, ranked[:front], spread, epsilon, words, places)
+        if done >= 0:
+            return places if done else None
+    ranked.sort()
+    return places if compiled.joint(negative, ranked, spread, epsilon, words, places) == 1 else None
+
+
+def in_python(
+    negative: NDArray[np.float64], spread: float, k: int, epsilon: float, words: Words
+) -> NDArray[np.int64]:
+    """Return the choice, with numbers of any size and as many bits as it takes; scores with changed signs."""
+    ranks, exact = Ranks(negative), Fraction(epsilon)
     heap: list[_Entry] = []
-    for block in (best_set(k), other_sets(k, m)):
+    for block in (best_set(k), other_sets(k, negative.size)):
         arrival = Arrival(Uniform(words.next()), block.count, exact)
         heappush(heap, _Entry(block, ranks, spread, arrival, -np.inf))
     while not heap[0].alike:
@@ -110,18 +150,17 @@ def joint(scores: NDArray[np.float64], spread: float, k: int, epsilon: float) ->
         halves = entry.halves()
         first = words.happens(halves[0].count, entry.block.count)
         for half, keeps in zip(halves, (first, not first), strict=True):
-            if half.count:
-                fresh = None if keeps else Arrival(Uniform(words.next()), half.count, exact, entry.arrival)
-                after = entry.after
-                if half.worst_end < entry.block.worst_end:
-                    after = ranks.score(half.worst_end)
-                heappush(heap, _Entry(half, ranks, spread, fresh or entry.arrival, after))
+            fresh = None if keeps else Arrival(Uniform(words.next()), half.count, exact, entry.arrival)
+            after = entry.after
+            if half.worst_end < entry.block.worst_end:
+                after = ranks.score(half.worst_end)
+            heappush(heap, _Entry(half, ranks, spread, fresh or entry.arrival, after))
     winner = heap[0].block
     while not winner.alone:
         wide = winner.worst_end - winner.worst > 1
         near, far = winner.by_worst() if wide else winner.by_missing()
         winner = near if words.happens(near.count, winner.count) else far
-    return np.sort(ranks.positions(_any_of(winner, words), winner.worst, winner.missing))
+    return np.sort(ranks.positions(_any_of(winner, words)))
 
 
 def _any_of(block: Block, words: Words) -> NDArray[np.int64]:

@@ -20,11 +20,11 @@ class Ranks:
     rank is exact. A segment is cut, or sorted, when one of its ranks is asked for.
     """
 
-    def __init__(self, scores: NDArray[np.float64]) -> None:
-        """Take scores without NaN; shape (m,)."""
-        self._negative = np.negative(scores)
-        self._ranked = self._negative.copy()
-        self._cuts = [0, scores.size]
+    def __init__(self, negative: NDArray[np.float64]) -> None:
+        """Take scores without NaN, their signs changed; shape (m,)."""
+        self._negative = negative
+        self._ranked = negative.copy()
+        self._cuts = [0, negative.size]
         self._sorted: set[int] = set()
         self._known: dict[int, float] = {}
 
@@ -51,14 +51,11 @@ class Ranks:
             self._ranked[first:end].partition(cut - first)
             insort(self._cuts, cut)
 
-    def positions(self, ranks: NDArray[np.int64], cut: int, inner: int) -> NDArray[np.int64]:
-        """Return the positions that hold these ranks, none of them after `cut`.
+    def positions(self, ranks: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the positions that hold these ranks; among equal scores the lower position comes first.
 
-        `cut` and, before it, `inner` are exact; the ranks between go to those who stand there, in an order
-        that depends on the scores alone.
+        That is the same order for every outcome: were it another one, an item might hold no rank at all.
         """
-        places = np.argpartition(self._negative, cut)
-        if inner < cut:
-            before = places[:cut]
-            places[:cut] = before[np.argpartition(self._negative[before], inner)]
-        return places[ranks]
+        worst = -self.score(int(ranks.max()))
+        front = np.flatnonzero(self._negative <= worst)
+        return front[np.argsort(self._negative[front], kind="stable")[ranks]]

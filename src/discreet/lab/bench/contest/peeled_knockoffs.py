@@ -8,13 +8,15 @@ described whole: none is reproduced.
 
 Here: independent normal columns, so that "given all others" and "alone" ask the same question, and ours, the
 correlation with the response by ranks, is a contender. The rival is told bounds that fit; ours needs none.
+Ours gives intervals, of the mean of each z score, which is known here; the rival gives none.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.optimize import brentq
@@ -27,7 +29,9 @@ if TYPE_CHECKING:
     from numpy.random import Generator
     from numpy.typing import NDArray
 
-    Contender = Callable[[NDArray[np.float64], NDArray[np.float64], Generator], NDArray[np.bool_]]
+    Ends = tuple[NDArray[np.float64], NDArray[np.float64]]
+    Answer = tuple[NDArray[np.bool_], Ends | None]
+    Contender = Callable[[NDArray[np.float64], NDArray[np.float64], Generator], Answer]
 
 PEOPLE, COLUMNS, REAL, SIZE, MU, DELTA, Q = (1_000, 2_000, 5_000), 100, 20, 0.6, 1.0, 1e-6, 0.1
 PEELED = 30
@@ -41,7 +45,13 @@ def study(n: int, rng: Generator) -> tuple[NDArray[np.float64], NDArray[np.float
     return x, SIZE * x[:, real].sum(axis=1) + rng.standard_normal(n), real
 
 
-def rival(x: NDArray[np.float64], y: NDArray[np.float64], rng: Generator) -> NDArray[np.bool_]:
+def mean_score(n: int) -> float:
+    """Return the mean of Kendall's z of a column that matters, jointly normal with the response."""
+    tau = 2.0 / math.pi * math.asin(SIZE / _SPREAD)
+    return 6.0 * math.sqrt(2.0 * (n - 1) / (n * (2 * n + 5))) * n * tau / 4.0
+
+
+def rival(x: NDArray[np.float64], y: NDArray[np.float64], rng: Generator) -> Answer:
     """Return what mirror peeling selects."""
     n, (high, top) = len(x), (_WIDE, _WIDE * _SPREAD)
     response = np.clip(y, -top, top)
@@ -57,8 +67,8 @@ def rival(x: NDArray[np.float64], y: NDArray[np.float64], rng: Generator) -> NDA
         told[j], left[j] = w[j] + sigma * rng.standard_normal(), -np.inf
     for cut in np.sort(np.abs(told[told != 0])):
         if (1 + (told <= -cut).sum()) / max(1, (told >= cut).sum()) <= Q:
-            return told >= cut
-    return np.zeros(COLUMNS, dtype=np.bool_)
+            return told >= cut, None
+    return np.zeros(COLUMNS, dtype=np.bool_), None
 
 
 @lru_cache(maxsize=1)
@@ -67,8 +77,8 @@ def epsilon() -> float:
     return float(brentq(lambda e: gaussian_delta(e, MU) - DELTA, 0.1, 50.0))
 
 
-def ours(x: NDArray[np.float64], y: NDArray[np.float64], rng: Generator) -> NDArray[np.bool_]:
-    """Return what `discover` finds by correlations."""
+def ours(x: NDArray[np.float64], y: NDArray[np.float64], rng: Generator) -> Answer:
+    """Return what `discover` finds by correlations, and 95% intervals; NaN where it tells none."""
     import polars as pl
 
     from discreet.api import discover
@@ -78,21 +88,29 @@ def ours(x: NDArray[np.float64], y: NDArray[np.float64], rng: Generator) -> NDAr
     names = [f"c{j}" for j in range(COLUMNS)]
     frame = pl.DataFrame({"y": y, **{name: x[:, j] for j, name in enumerate(names)}})
     found = discover(frame, Correlation(partner="y"), q=Q, epsilon=epsilon(), delta=DELTA)
-    return np.isin(names, found.discoveries)
+    told: Any = found.confidence_interval()
+    place = [names.index(name) for name in told["hypothesis"]]
+    low, high = np.full((2, COLUMNS), np.nan)
+    low[place], high[place] = told["low"], told["high"]
+    return np.isin(names, found.discoveries), (low, high)
 
 
 CONTENDERS: Mapping[str, Contender] = {"Knockoffs by peeling": rival, "ours": ours}
 
 
 def run(n: int, studies: int, seed: int) -> dict[str, NDArray[np.float64]]:
-    """Return false discovery proportion, share found and seconds of everyone; (studies, 3)."""
-    rng, marks = np.random.default_rng(seed), {name: np.empty((studies, 3)) for name in CONTENDERS}
+    """Return false discovery proportion, share found, coverage and seconds of everyone; (studies, 4)."""
+    rng, marks = np.random.default_rng(seed), {name: np.empty((studies, 4)) for name in CONTENDERS}
     for i in range(studies):
         x, y, real = study(n, rng)
+        truth = np.where(real, mean_score(n), 0.0)
         for name, contender in CONTENDERS.items():
             start = time.process_time()
-            found = contender(x, y, rng)
+            found, ends = contender(x, y, rng)
             took = time.process_time() - start
             false = (found & ~real).sum() / max(1, found.sum())
-            marks[name][i] = false, found[real].mean(), took
+            held = np.nan
+            if ends is not None and (told := ~np.isnan(ends[0])).any():
+                held = ((ends[0] <= truth) & (truth <= ends[1]))[told].mean()
+            marks[name][i] = false, found[real].mean(), held, took
     return marks
