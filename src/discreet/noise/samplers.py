@@ -228,7 +228,7 @@ def _read_few(digits: _Digits, words: NDArray[np.uint16]) -> tuple[NDArray[np.in
     """Return the same by fewer calls of NumPy, whose time is what few draws take."""
     coins = words < digits.column
     if (tied := words == digits.column).any():
-        for place, i in zip(*np.nonzero(tied), strict=True):
+        for place, i in np.argwhere(tied).tolist():
             coins[place, i] = resolve(digits.exact[place])
     return coins[:-1].T @ digits.weights, coins[-1]
 
