@@ -14,6 +14,7 @@ from scipy.stats import kendalltau
 import discreet
 from budget import assert_mean_at_most, must_fail
 from discreet.errors import InputError
+from discreet.evidence.core import ranks
 
 NAN = np.nan
 ROOM = 1 + 1e-9
@@ -162,3 +163,14 @@ def test_bands_of_numbers_are_checked():
     few["a"] = np.nan
     lost = discreet.measure(few, discreet.Correlation(partner="y", adjust={"a": (0.0, 9.0)}), columns=["x"])
     assert lost.score[0] == 0
+
+
+def test_few_people_are_compared_pair_by_pair_alike():
+    """All pairs at once give the K of sorting, with ties and missing values."""
+    rng = np.random.default_rng(4)
+    columns = rng.integers(0, 5, (20, 30)).astype(np.float64)
+    columns[rng.random(columns.shape) < 0.1] = np.nan
+    partner = np.append(rng.integers(0, 6, 19).astype(np.float64), np.nan)
+    expected = [ranks.kendall(column, partner) for column in columns.T]
+    assert np.array_equal(ranks.kendall_of_few(columns, partner), expected)
+    assert not np.array_equal(ranks.kendall_of_few(columns, partner[::-1]), expected)

@@ -63,11 +63,14 @@ def bench_adjusted(
     people: int = typer.Option(10_000, help="People."),
     columns: int = typer.Option(100, help="Columns, half of them null."),
     studies: int = typer.Option(20, help="Studies of each kind."),
+    numbers: bool = typer.Option(False, "--numbers", help="Only a number in place of the groups."),
 ) -> None:
     """Print false alarms, FDR and power under confounding: adjusted with privacy, and by OLS without."""
     from discreet.lab.bench import adjusted
 
-    typer.echo(adjusted.in_words(adjusted.run(people, columns, studies), people, columns, studies))
+    rows = [] if numbers else adjusted.run(people, columns, studies)
+    rows += adjusted.of_numbers(people, columns, studies)
+    typer.echo(adjusted.in_words(rows, people, columns, studies))
 
 
 @bench.command("auto")

@@ -24,7 +24,7 @@ from discreet.evidence.core.groups import bands_for, is_number, number_of_strata
 from discreet.evidence.core.invented import evidence_of_sums
 from discreet.evidence.core.protocol import Test
 from discreet.evidence.core.rank_law import kendall_tail
-from discreet.evidence.core.ranks import kendall
+from discreet.evidence.core.ranks import kendall, kendall_of_few
 from discreet.evidence.core.scores import basis_of, ceiling_for, conclude, enough, score_map
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from discreet.evidence.core.invented import Invented, NullCase, NullColumns
     from discreet.typing import Adjacency, Bounds, Levels, Tail
 
+_FEW = 24  # people in a stratum, up to whom all pairs are compared at once
 _FEWEST = 0.8  # tau is shrunk where fewer than this share of the people have both values
 
 
@@ -236,11 +237,16 @@ class Correlation(Test):
         else:
             stratum, _ = strata_of(self.adjust, rows, bands_for(self.adjust, n))
         each, present = np.zeros(values.shape[1]), np.zeros(values.shape[1])
-        for place in np.unique(stratum[stratum >= 0]):
-            inside = stratum == place
+        order = np.argsort(stratum, kind="stable")
+        for inside in np.split(order, np.flatnonzero(np.diff(stratum[order])) + 1):
+            if stratum[inside[0]] < 0:
+                continue
             beside, columns = partner[inside], values[inside]
             here = (~np.isnan(beside)).astype(np.float64) @ ~np.isnan(columns)
-            excess = np.array([kendall(column, beside) for column in columns.T])
+            if inside.size <= _FEW:
+                excess = kendall_of_few(columns, beside)
+            else:
+                excess = np.array([kendall(column, beside) for column in columns.T])
             each += excess / np.maximum(here - 1, 1.0)
             present += here
         return self._kendall(rows.names, each, present, self._known(n))

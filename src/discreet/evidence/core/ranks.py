@@ -115,6 +115,15 @@ def kendall(x: NDArray[np.floating[Any]], y: NDArray[np.floating[Any]]) -> float
     return float(n * (n - 1) // 2 - tied - 2 * _inversions(first))
 
 
+def kendall_of_few(
+    columns: NDArray[np.floating[Any]], partner: NDArray[np.floating[Any]]
+) -> NDArray[np.float64]:
+    """Return `kendall` of each column (n, m) and the partner (n,), pair by pair: for few people."""
+    differences = np.nan_to_num(np.sign(columns[:, None, :] - columns[None, :, :]))
+    signs = np.nan_to_num(np.sign(partner[:, None] - partner))
+    return np.asarray(np.einsum("ij,ijm->m", signs, differences) / 2, dtype=np.float64)
+
+
 def _pairs(codes: NDArray[np.int64]) -> int:
     count = np.unique(codes, return_counts=True)[1]
     return int(np.sum(count * (count - 1) // 2))

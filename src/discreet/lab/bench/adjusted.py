@@ -6,12 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import stdtr
+from scipy.special import ndtr, stdtr
 
+from discreet.api import release
 from discreet.classical.step_up import adaptive_bh
+from discreet.errors import InputError
 from discreet.evidence.compare import Compare
+from discreet.evidence.correlation import Correlation
 from discreet.gather import gathered
 from discreet.lab.bench.timing import verdict
+from discreet.measure import measure
 from discreet.methods.method import Parameters
 from discreet.methods.registry import METHODS
 
@@ -32,7 +36,8 @@ _SETTINGS = {
     "2, drawn by lot": (2, 0.0, 0.1),
 }
 _BOUNDS = (-4.0, 4.0)
-_ADJUSTED = "adjusted, "
+_ADJUSTED, _CORRELATED = "adjusted, ", "Correlation, adjusted"
+REFUSED = ": refused, too few people for so many numbers"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +75,16 @@ class _Study:
         assert told is not None  # noqa: S101  all is told
         return told.p_value
 
+    def correlated(self, epsilon: float) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Return p-values of `Correlation` with a number in the group's place, and what is released."""
+        count = self.values.shape[1]
+        table = np.column_stack([self.values, self.covariates, self.group])
+        names = [str(place) for place in range(table.shape[1])]
+        test = Correlation(partner=names[-1], adjust=dict.fromkeys(names[count:-1], _BOUNDS))
+        evidence = measure(table, test, columns=names[:count])
+        made = release(evidence, q=Q, epsilon=epsilon, delta=1e-6)
+        return np.asarray(2 * ndtr(-evidence.score), dtype=np.float64), made.indices
+
     def by_ols(self) -> NDArray[np.float64]:
         """Return two-sided p-values of the group's coefficient beside all covariates, without privacy."""
         values, group = self.values, self.group
@@ -92,6 +107,34 @@ def _study(people: int, columns: int, setting: str, rng: np.random.Generator) ->
     values = rng.normal(size=(people, columns)) + lean[:, None]
     values[:, columns // 2 :] += effect * group[:, None]
     return _Study(values, z, group)
+
+
+def of_numbers(people: int, columns: int, studies: int, epsilon: float = 1.0, seed: int = 1) -> list[Row]:
+    """Return the same of a number in place of the group, `Correlation` beside OLS; refused where it is."""
+    rows: list[Row] = []
+    half = columns // 2
+    for place, (covariates, confounding, effect) in enumerate(list(_SETTINGS.values())[:3]):
+        seen: dict[str, list[tuple[float, float, float]]] = {}
+        setting = f"{covariates}, a number"
+        for number in range(studies):
+            rng = np.random.default_rng([seed, 1, place, number])
+            z = rng.normal(size=(people, covariates))
+            lean = z.sum(axis=1) / np.sqrt(covariates)
+            own = rng.normal(size=people)
+            values = rng.normal(size=(people, columns)) + lean[:, None]
+            values[:, half:] += effect * own[:, None]
+            study = _Study(values, z, confounding * lean + own)
+            seen.setdefault("OLS, not private", []).append(_judged(study.by_ols(), half))
+            try:
+                p, found = study.correlated(epsilon)
+            except InputError:
+                rows += [Row(setting, _CORRELATED + REFUSED, np.nan, np.nan, np.nan)] if number == 0 else []
+                continue
+            false = int(np.count_nonzero(found < half)) / max(found.size, 1)
+            power = float(np.count_nonzero(found >= half)) / half
+            seen.setdefault(_CORRELATED, []).append((float(np.mean(p[:half] <= ALPHA)), false, power))
+        rows += [Row(setting, method, *np.mean(parts, axis=0).tolist()) for method, parts in seen.items()]
+    return rows
 
 
 def run(people: int, columns: int, studies: int = 20, epsilon: float = 1.0, seed: int = 1) -> list[Row]:
@@ -126,12 +169,16 @@ def in_words(rows: list[Row], people: int, columns: int, studies: int) -> str:
     half = columns // 2
     lines = [f"{people:,} people; {studies} studies of {half:,} null columns and {half:,} that differ"]
     for row in rows:
+        if row.method.endswith(REFUSED):
+            lines.append(f"{row.setting:16} {row.method}")
+            continue
         figures = f"null {row.alarms / ALPHA:6.2f} alpha   FDR {row.fdr:.3f}   power {row.power:.2f}"
         lines.append(f"{row.setting:16} {row.method:24} {figures}")
-    ours = [row.alarms for row in rows if row.method.startswith(_ADJUSTED)]
+    judged = [row for row in rows if row.method.startswith((_ADJUSTED, _CORRELATED))]
+    ours = [row.alarms for row in judged if not row.method.endswith(REFUSED)]
     # Three standard errors of a share of all null columns.
     error = 3 * np.sqrt(ALPHA / (half * studies))
-    fdr = max(row.fdr for row in rows if row.method.startswith(_ADJUSTED))
+    fdr = max(row.fdr for row in judged if not row.method.endswith(REFUSED))
     lines.append(verdict(fdr <= Q, f"false discoveries at most {Q:g}"))
     lines.append(verdict(max(ours) <= MOST * ALPHA + error, f"false alarms at most {MOST:g} alpha"))
     return "\n".join(lines)
