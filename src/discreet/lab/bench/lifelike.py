@@ -191,7 +191,7 @@ def _moved(
     whole = bool(np.all(present == np.rint(present)))
     if whole and np.unique(present).size <= _STEPS:  # ratings stay on their scale: those who can, go a step
         end = float(present.max() if shift > 0 else present.min())
-        steps = rng.random(entries.size) < abs(shift) / float(np.mean(present != end))
+        steps = rng.random(entries.size) < abs(shift) * present.size / np.count_nonzero(present != end)
         return np.where(second & steps & (entries != end), entries + np.sign(shift), entries)
     if whole and shift < 0 <= present.min():  # counts stay counts: those who have any, or some, have fewer
         fewer = np.floor(-shift / np.mean(present >= 1) + rng.random(entries.size))
