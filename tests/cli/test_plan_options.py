@@ -95,6 +95,10 @@ def test_a_wrong_separator_is_said_by_the_header_alone(people):
     told = run("discover", people, "--group", "arm").output
     assert "the header has semicolons where commas are expected" in told
     assert "--separator ';'" in told
+    head, rows = people.read_text().split("\n", 1)
+    for first in ("a, in kg", '"a"'):  # a comma in a name, and quotes, as R writes them
+        people.write_text(f"{first};{head}\n{rows}")
+        assert "the header has semicolons" in run("discover", people, "--group", "arm").output
     assert (
         "--separator tab" in run("discover", people.rename(people.with_suffix(".txt")), "--group", "a").output
     )

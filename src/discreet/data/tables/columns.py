@@ -6,6 +6,7 @@ They are chosen by name, by pattern, by type, and categorical ones by declared l
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -302,10 +303,18 @@ def check_levels(columns: Sequence[Column], asked: Mapping[str, Sequence[Any]]) 
                 answers = [f" ({answer})" if answer else "" for answer in column.answers] or [""] * len(words)
                 listed = [f"{word!r}{answer}" for word, answer in zip(words, answers, strict=True)]
                 near = perhaps(str(level), [*words, *filter(None, column.answers)])
+                two = "" if any(isinstance(level, str) for level in levels) else _which_two(words)
                 raise InputError(
                     f"column {column.name!r} has no level {level!r}{near}; its type "
-                    f"has {', '.join(listed[:_SHOWN])}{more}"
+                    f"has {', '.join(listed[:_SHOWN])}{more}{two}"
                 )
+
+
+def _which_two(words: Sequence[str]) -> str:
+    """Return how to say which levels are meant, where nobody did: they are 0 and 1 then."""
+    pair = tuple(words[:2])
+    typed = " ".join(map(shlex.quote, pair))
+    return f". Say which two are meant: --levels {typed}, or levels={pair!r} in Python"
 
 
 def unique(names: Iterable[Any]) -> tuple[str, ...]:

@@ -126,15 +126,25 @@ def open_csv(path: Path, table: Table) -> CsvSource:
         )
     header = Header(path)
     try:
-        names = _names(path, header.line, separator)
+        names = _names(path, header.line, separator, said=table.separator is not None)
     except InputError:
         header.close()
         raise
     return CsvSource(path, unique(names), header, separator, table.decimal or ".")
 
 
-def _names(path: Path, header: Lines, separator: str) -> list[str]:
-    """Return the names of the columns."""
+def _names(path: Path, header: Lines, separator: str, *, said: bool) -> list[str]:
+    """Return the names of the columns; `said` if somebody said what separates them."""
+    bare = _QUOTED.sub(b"", header.text)  # a name may have a comma in it: height;weight, kg;age
+    marks = {mark: bare.count(mark.encode()) for mark in SEPARATORS}
+    other = max(marks, key=lambda mark: marks[mark])
+    if marks[other] > marks[separator] and not (said and marks[separator]):
+        mark = "tab" if other == "\t" else other
+        raise InputError(
+            f"{path}: the header has {SEPARATORS[other]} where {SEPARATORS[separator]} are expected: .csv "
+            "files are separated by commas, .tsv files by tabs, unless you say otherwise: --separator "
+            f"{shlex.quote(mark)}, or in Python discreet.Table(path, separator={mark!r})"
+        )
     header.check(separator)
     try:
         line = header.text.decode().rstrip("\r\n")
@@ -145,14 +155,6 @@ def _names(path: Path, header: Lines, separator: str) -> list[str]:
         raise no_csv(path) from None
     if not names:
         raise InputError(f"{path}: the file is empty; a header line with column names is needed")
-    other = [mark for mark in SEPARATORS if mark != separator and mark in names[0]]
-    if len(names) == 1 and other:
-        mark = "tab" if other[0] == "\t" else other[0]
-        raise InputError(
-            f"{path}: the header has {SEPARATORS[other[0]]} where {SEPARATORS[separator]} are expected: .csv "
-            "files are separated by commas, .tsv files by tabs, unless you say otherwise: --separator "
-            f"{shlex.quote(mark)}, or in Python discreet.Table(path, separator={mark!r})"
-        )
     return names
 
 

@@ -109,6 +109,7 @@ class Tables(Source):
     def read(self, labels: Sequence[str], *, columns: Any, person: Any) -> TableReading:
         """Return the table as it is asked; rows that are held are not read again."""
         source: Any = self.opened
+        file = getattr(source, "source", source)  # without its dictionary
         known = [column.name for column in source.columns]
         check.made(
             person, (str, Person, type(None)), "person must be a column's name or Person(column, reduce=...)"
@@ -117,7 +118,7 @@ class Tables(Source):
         reserved = list(labels) + ([who.column] if who else [])
         for name in reserved:
             if name not in known:
-                raise no_column("the table", name, known)
+                raise no_column(getattr(file, "where", "the table"), name, known)
         if who and isinstance(source, DocumentedSource):
             source = replace(source, person=who.column)
         chosen = choose(source.columns, columns, reserved)

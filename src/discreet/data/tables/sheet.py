@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _MISSING = frozenset(MISSING)
 _ANSWERS = {"true": 1.0, "false": 0.0}
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf(inity)?", re.ASCII)
+_SHOWN = 6  # worksheets in a message
 _UNPACKED = 2**32  # bytes: a packed file can unfold to any size
 _SPARSE = 2**24  # cells that a sheet may span beyond eight for each that it holds
 _CELL = re.compile(rb'\br="([A-Z]{1,3})(\d{1,7})"')
@@ -43,6 +44,8 @@ class SheetSource:
     rows: list[list[Any]]
     text: frozenset[str] = frozenset()
     missing: Mapping[str, Sequence[str]] = field(default_factory=dict[str, "Sequence[str]"])
+    where: str = "the table"
+    """What is read, in words: one of several worksheets, perhaps."""
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -121,7 +124,8 @@ def open_sheet(path: Path, sheet: str | None) -> SheetSource:
                 rows = book.get_sheet_by_name(names[0] if sheet is None else sheet).to_python(
                     skip_empty_area=False
                 )
-                return _source(path, rows)
+                first = sheet is None and len(names) > 1
+                return replace(_source(path, rows), where=_first_of(names) if first else "the table")
     except InputError:
         raise
     except BaseException as error:
@@ -130,6 +134,12 @@ def open_sheet(path: Path, sheet: str | None) -> SheetSource:
             raise _damaged(path) from None
         raise
     raise InputError(f"{path}: no worksheet {sheet!r}{perhaps(sheet, names)}")
+
+
+def _first_of(names: Sequence[str]) -> str:
+    """Return in words that the first worksheet is read, and which others there are; names are public."""
+    others = ", ".join(map(repr, names[1:_SHOWN])) + (", ..." if len(names) > _SHOWN else "")
+    return f"the first worksheet, {names[0]!r} (others are chosen by --sheet: {others}),"
 
 
 def _source(path: Path, rows: list[list[Any]]) -> SheetSource:

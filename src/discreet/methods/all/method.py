@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from discreet.report.release import Release
 
 APPROXIMATE = (
-    "the t law of the z scores is near the truth, which very rare answers in small groups can strain, and "
-    "columns that do not differ are independent of the rest, or nearly so"
+    "p-values from the t distribution are near the truth, which very rare answers in small groups can strain,"
+    " and columns that do not differ are independent of the rest, or nearly so"
 )
 _CUT = 0.1  # about by how much the shares of both groups' numbers that are cut may differ
 _MOST = 2**29  # no sum is moved by more than this, times the square root of the columns
