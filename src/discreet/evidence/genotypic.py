@@ -121,12 +121,12 @@ class Genotypic(CaseControl):
             grown = np.maximum(grown, (1 + wide[used] / (typed[used] * design.pull)) ** 2)
         shrink = float(np.sqrt(np.max(1 + 1 / class_least[used]) * np.max(grown))) - 1
         # In any direction a sum over cases of weights that lie within sqrt(2 / least) of one another.
-        one = (
+        survival = (
             tails.normal
             if self.tail == "normal"
             else allele_tails_of(self, counts, alleles=False).exact(2 * least, clip)
         )
-        steps = score_map(lambda t: _both_tails(t, self.tail, one), step, clip, grow=shrink, slope=SLOPE)
+        steps = score_map(lambda t: _both_tails(t, self.tail, survival), step, clip, grow=shrink, slope=SLOPE)
         return conclude(
             counts.names,
             steps(raw),
@@ -140,10 +140,10 @@ class Genotypic(CaseControl):
         )
 
 
-def _both_tails(t: NDArray[np.float64], tail: str, one: tails.Survival) -> NDArray[np.float64]:
+def _both_tails(t: NDArray[np.float64], tail: str, survival: tails.Survival) -> NDArray[np.float64]:
     """Return half of a bound on P(length of a vector in the plane >= t): score maps read it as one side."""
     if tail == "normal":
         return 0.5 * np.exp(-0.5 * t * t)
     # A vector at least t long reaches t cos(pi/k) in one of k evenly spread directions.
-    each = [k * one(t * np.cos(np.pi / k)) for k in _DIRECTIONS]
+    each = [k * survival(t * np.cos(np.pi / k)) for k in _DIRECTIONS]
     return 0.5 * np.minimum(np.min(each, axis=0), 1.0)

@@ -120,20 +120,21 @@ class Proportion(Test):
             people = size(self.adjacency, self.least, n)
             used = [side(rate, None, people, self.ceiling, "safe") for rate, _ in counts]
             score = np.max(
-                [one.score(count, n) for one, (_, count) in zip(used, counts, strict=True)], axis=0
+                [each.score(count, n) for each, (_, count) in zip(used, counts, strict=True)],
+                axis=0,
             )
             proof = "docs/proofs/mean.md"
             return combine(names, score, used, alternative=self.alternative, proof=proof, effect=effect)
         people = enough(n, 2, "people")
         clip = ceiling_for(self.ceiling, people)
         steps = [binomial_score_map(people, rate, clip) for rate, _ in counts]
-        score = np.max([one(count) for one, (_, count) in zip(steps, counts, strict=True)], axis=0)
+        score = np.max([each(count) for each, (_, count) in zip(steps, counts, strict=True)], axis=0)
         return conclude(
             names,
             score,
             alternative=self.alternative,
-            top=max(one.top for one in steps),
-            sensitivity=max(one.move(1.0) for one in steps),
+            top=max(each.top for each in steps),
+            sensitivity=max(each.move(1.0) for each in steps),
             proof="enumerated",
             effect=effect,
         )

@@ -56,13 +56,13 @@ def if_otherwise(study: Study | Comparison, methods: Sequence[str]) -> tuple[Oth
     private = [method for method in methods if method != "bh"]
     if not private or not isinstance(study, Comparison):
         return ()
-    found: list[Otherwise] = []
+    outcomes: list[Otherwise] = []
     for words, instead in _OTHERWISE.items():
         columns = assuming(study.setting.columns, instead)
         if columns != study.setting.columns:
             changed = replace(study, setting=replace(study.setting, columns=columns))
-            found.append(Otherwise(words, changed.run(private[0]).power * len(study.effects)))
-    return tuple(found)
+            outcomes.append(Otherwise(words, changed.run(private[0]).power * len(study.effects)))
+    return tuple(outcomes)
 
 
 def searched(

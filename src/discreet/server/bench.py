@@ -157,16 +157,16 @@ def _ask_all(made: Run, port: int, tokens: list[str], requests: int, body: dict[
         for _ in range(analyst, requests, len(tokens)):
             asked = {**body, "again": True, "request_id": uuid.uuid4().hex}
             begin = time.perf_counter()
-            status, told = _patiently(
+            status, answer = _patiently(
                 lambda asked=asked: _send(port, tokens[analyst], "POST", "/datasets/cohort/ask", asked)
             )
             made.latencies.append(time.perf_counter() - begin)
             if status == 202:
-                made.granted.append((told["id"], tokens[analyst]))
-            elif told.get("kind") == "budget":
+                made.granted.append((answer["id"], tokens[analyst]))
+            elif answer.get("kind") == "budget":
                 made.refused += 1
             else:
-                made.faults += (f"status {status}: {told}",)
+                made.faults += (f"status {status}: {answer}",)
 
     begin = time.perf_counter()
     with ThreadPoolExecutor(len(tokens)) as pool:
@@ -181,8 +181,8 @@ def _missing(made: Run, port: int) -> int:
     while open_ and time.monotonic() < until:
         time.sleep(0.2)
         for job, token in list(open_):
-            _, told = _patiently(lambda job=job, token=token: _send(port, token, "GET", f"/jobs/{job}"))
-            if told["state"] == "answered":
+            _, answer = _patiently(lambda job=job, token=token: _send(port, token, "GET", f"/jobs/{job}"))
+            if answer["state"] == "answered":
                 status, _ = _patiently(
                     lambda job=job, token=token: _send(port, token, "GET", f"/jobs/{job}/answer")
                 )

@@ -308,8 +308,8 @@ def _patiently(act: Callable[[], Any], wait: Callable[[float], None]) -> Any:
 def _refusal(error: urllib.error.HTTPError) -> DiscreetError:
     """Return the server's refusal as the error it is."""
     try:
-        told = cast("dict[str, Any]", json.loads(error.read(65536)))
-        words, kind = str(told["error"]), str(told["kind"])
+        answer = cast("dict[str, Any]", json.loads(error.read(65536)))
+        words, kind = str(answer["error"]), str(answer["kind"])
     except (ValueError, KeyError, TypeError, OSError):
         words, kind = f"the server answers with status {error.code}", ""
     if kind == "budget":

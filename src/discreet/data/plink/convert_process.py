@@ -94,10 +94,10 @@ def _people_of(line: bytes) -> int:
 
 def _bytes(file: gzip.GzipFile | BinaryIO, size: int) -> bytes:
     """Return so many bytes of a file, if there are as many and no more than there could be."""
-    found = file.read(size) if 0 <= size < _LONGEST else b""
-    if len(found) != size:
+    data = file.read(size) if 0 <= size < _LONGEST else b""
+    if len(data) != size:
         raise ValueError(size)
-    return found
+    return data
 
 
 def _line(file: gzip.GzipFile | BinaryIO) -> bytes:

@@ -81,10 +81,10 @@ def _people(path: Path, code: int, answer: bytes, hint: str) -> People:
     if code == _NOBODY:
         beside = path.with_suffix(".sample").name
         raise InputError(f"{path}: says nobody's name; put {beside} beside it, {hint}")
-    told = _told(answer) if code == 0 else None
-    if told is None:
+    answered = _parsed(answer) if code == 0 else None
+    if answered is None:
         raise InputError(f"{path}: damaged, or not what its name says: check it, {hint}")
-    names, count = told
+    names, count = answered
     if not (names and count):
         raise InputError(f"{path}: has no people, or no variants with two alleles")
     if any(name.split() != [name] for name in names):
@@ -106,10 +106,10 @@ def _run(job: dict[str, str]) -> tuple[int, bytes]:
     return program.returncode, answer
 
 
-def _told(answer: bytes) -> tuple[list[str], int] | None:
+def _parsed(answer: bytes) -> tuple[list[str], int] | None:
     """Return who is in the file and how many variants; None where the answer is no such thing."""
     try:
-        told: Any = json.loads(answer)
-        return [str(name) for name in told["people"]], int(told["variants"])
+        content: Any = json.loads(answer)
+        return [str(name) for name in content["people"]], int(content["variants"])
     except (ValueError, KeyError, TypeError):
         return None

@@ -67,7 +67,7 @@ class LabelledSource:
         asked = {"wanted": [*text, *numbers], "text": text, "numbers": numbers, "batch_rows": batch_rows}
         rows_read = 0
         with _reading(self.path, asked) as lines:
-            while "all" not in (message := _told(lines, self.path)):
+            while "all" not in (message := _next_message(lines, self.path)):
                 rows = int(message["rows"])
                 values = _numbers(lines, (len(numbers), rows), self.path)
                 batch: dict[str, NDArray[Any]] = dict(zip(numbers, values, strict=True))
@@ -82,7 +82,7 @@ class LabelledSource:
 def open_labelled(path: Path) -> LabelledSource:
     """Return the source of a file, of which the head is read."""
     with _reading(path, {}) as lines:
-        head = _told(lines, path)
+        head = _next_message(lines, path)
     names, formats = tuple(head["names"]), head["formats"]
     if not names or unique(names) != names or set(head["types"]) != set(names):
         raise _damaged(path)
@@ -160,7 +160,7 @@ def _reading(path: Path, asked: Mapping[str, Any]) -> Generator[IO[bytes]]:
         program.wait()
 
 
-def _told(lines: IO[bytes], path: Path) -> dict[str, Any]:
+def _next_message(lines: IO[bytes], path: Path) -> dict[str, Any]:
     """Return the next line of JSON; where it does not come, the program has ended before its time."""
     try:
         return json.loads(lines.readline())

@@ -125,8 +125,8 @@ def padded(slots: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.
 def private_design(slots: NDArray[Any], variance: float, public: str) -> Design:
     """Return the design of a study whose phenotypes in [0, 1] are protected: their variance is declared."""
     people = _enough(slots)
-    one = np.ones(people.size)
-    return Design(people, float(people.sum()) * variance, 0 * one, one, 0.0, public)
+    ones = np.ones(people.size)
+    return Design(people, float(people.sum()) * variance, 0 * ones, ones, 0.0, public)
 
 
 def public_design(

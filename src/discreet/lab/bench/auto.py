@@ -111,11 +111,11 @@ def run(
         tick(1)
     for cell in tables:
         count = min(max(_FEWEST, -(-5 * studies // cell.signals)), _MOST)
-        found: dict[str, tuple[float, float]] = {}
+        outcomes: dict[str, tuple[float, float]] = {}
         for name in NAMES:
             met = rates(cell, "us" if name == "auto" else name, people(cell), count)
-            found[name] = met.power, met.fdr
-        rows.append(Row(f"{cell}, {people(cell):,} people", count, found))
+            outcomes[name] = met.power, met.fdr
+        rows.append(Row(f"{cell}, {people(cell):,} people", count, outcomes))
         tick(1)
     return rows
 

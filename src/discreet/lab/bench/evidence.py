@@ -86,9 +86,9 @@ def run(people: int = 1_000_000, columns: int = 500, seed: int = 1, repeats: int
         whole: dict[str, Callable[[], object]] = {
             _OURS: lambda: measure(path, TwoGroups(group=_GROUP, bounds=(0, 1))),
             _FLOORED: lambda: measure(path, TwoGroups(group=_GROUP, bounds=(0, 1), floor=0.1)),
-            _ALL: lambda: _told(path, TwoGroups(group=_GROUP, bounds=(0, 1))),
-            _STREAMED: lambda: _told(path, TwoGroups(group=_GROUP, bounds=(0, 1)), memory=0.0),
-            _PROTECTED: lambda: _told(path, Compare(group=_GROUP, levels=(0, 1))),
+            _ALL: lambda: _all_measured(path, TwoGroups(group=_GROUP, bounds=(0, 1))),
+            _STREAMED: lambda: _all_measured(path, TwoGroups(group=_GROUP, bounds=(0, 1)), memory=0.0),
+            _PROTECTED: lambda: _all_measured(path, Compare(group=_GROUP, levels=(0, 1))),
             _POLARS: lambda: _grouped_means(path),
             _READING: lambda: measure(path, _Touch()),
         }
@@ -104,8 +104,8 @@ def run(people: int = 1_000_000, columns: int = 500, seed: int = 1, repeats: int
         return Result(people, columns, scaled, *peaks, streamed)
 
 
-def _told(path: Path, test: Test, memory: float | None = None) -> object:
-    """Tell all; as on a machine of so much memory, if that is given."""
+def _all_measured(path: Path, test: Test, memory: float | None = None) -> object:
+    """Release all contrasts; as on a machine of so much memory, if that is given."""
     with patch.object(gather, "memory", lambda: memory) if memory is not None else nullcontext():
         return discover(path, test, q=0.1, epsilon=1.0, delta=1e-6, method="all")
 

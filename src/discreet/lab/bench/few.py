@@ -34,7 +34,7 @@ def run(
     settings: Sequence[tuple[str, int, int]] = SETTINGS,
 ) -> dict[Key, tuple[float, float]]:
     """Return power and FDR by kind of column, hypotheses, people and contender; half of them are true."""
-    found: dict[Key, tuple[float, float]] = {}
+    results: dict[Key, tuple[float, float]] = {}
     for kind, m, n in settings:
         signals = (m + 1) // 2
         outcomes: dict[str, list[tuple[float, float]]] = {name: [] for name in NAMES}
@@ -48,16 +48,16 @@ def run(
                 outcomes[name].append((true / signals, (places.size - true) / max(1, places.size)))
         for name, pairs in outcomes.items():
             power, fdr = np.mean(pairs, axis=0).tolist()
-            found[kind, m, n, name] = power, fdr
+            results[kind, m, n, name] = power, fdr
         tick(1)
-    return found
+    return results
 
 
-def in_words(found: dict[Key, tuple[float, float]], epsilon: float) -> str:
+def in_words(results: dict[Key, tuple[float, float]], epsilon: float) -> str:
     """Return power (FDR) of every contender, and whether the targets are met."""
-    settings = list(dict.fromkeys(key[:3] for key in found))
+    settings = list(dict.fromkeys(key[:3] for key in results))
     rows = [
-        [kind, str(m), f"{n:,}", *("{:.2f} ({:.3f})".format(*found[kind, m, n, name]) for name in NAMES)]
+        [kind, str(m), f"{n:,}", *("{:.2f} ({:.3f})".format(*results[kind, m, n, name]) for name in NAMES)]
         for kind, m, n in settings
     ]
     title = (
@@ -67,8 +67,8 @@ def in_words(found: dict[Key, tuple[float, float]], epsilon: float) -> str:
     lines = [title, "", table(["columns", "m", "people", *NAMES], rows), ""]
     for kind, m, n in settings:
         if n == _PEOPLE[-1] and m in _MARGIN:
-            ahead = found[kind, m, n, "us"][0] - found[kind, m, n, "aware"][0]
-            goal = min(_MARGIN[m], 0.99 - found[kind, m, n, "aware"][0])
+            ahead = results[kind, m, n, "us"][0] - results[kind, m, n, "aware"][0]
+            goal = min(_MARGIN[m], 0.99 - results[kind, m, n, "aware"][0])
             words = f"{kind}, m = {m}, n = {n:,}: {ahead:+.2f} of power beside noise-aware BH, at least"
             lines.append(verdict(ahead >= goal, f"{words} {goal:.2f}"))
     return "\n".join(lines)

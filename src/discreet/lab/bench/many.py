@@ -56,10 +56,10 @@ def select(hypotheses: int) -> Many:
         start = time.perf_counter()
         tasks = [task("make", block, number, size) for number, size in enumerate(sizes)]
         parts = run(client, tasks)
-        told = gathered(client, run(client, [task("public", public, part) for part in parts]))
+        facts = gathered(client, run(client, [task("public", public, part) for part in parts]))
         made = time.perf_counter()
         held = Blocks(client, parts, firsts)
-        evidence = Sharded(Numbered(hypotheses), told[0].null, told[0].certificate, held)
+        evidence = Sharded(Numbered(hypotheses), facts[0].null, facts[0].certificate, held)
         ready = ready_aware(evidence, Parameters(method="aware", q=0.1, epsilon=1.0, delta=1e-6))
         settled = time.perf_counter()
         release: Release = ready.draw()

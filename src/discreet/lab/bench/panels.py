@@ -35,8 +35,8 @@ def run(studies: int, tick: Callable[[int], None]) -> Powers:
         shares: list[tuple[float, float]] = []
         for seed in range(studies):
             people = _people(m, signals, n, np.random.default_rng([seed, m, n]))
-            found = ours(people, _EPSILON), _scored(people)
-            shares.append((_power(found[0], signals), _power(found[1], signals)))
+            places = ours(people, _EPSILON), _scored(people)
+            shares.append((_power(places[0], signals), _power(places[1], signals)))
         by_rows, by_scores = np.mean(shares, axis=0).tolist()
         powers[m, signals, n] = by_rows, by_scores
         tick(1)

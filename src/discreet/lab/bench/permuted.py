@@ -31,7 +31,7 @@ def run(
     folder: Path, releases: int, protect: Protect, tick: Callable[[int], None]
 ) -> dict[tuple[str, str], NDArray[np.bool_]]:
     """Return by table and contender which releases had a discovery, all of them false."""
-    found: dict[tuple[str, str], NDArray[np.bool_]] = {}
+    results: dict[tuple[str, str], NDArray[np.bool_]] = {}
     for survey in present(folder):
         everyone = read(SURVEYS[survey], folder, protect)
         any_found = {name: np.zeros(releases, dtype=np.bool_) for name in NAMES}
@@ -45,19 +45,19 @@ def run(
             for name in NAMES:
                 any_found[name][number] = CONTENDERS[name](people, 3.0, rng).size > 0
             tick(1)
-        found |= {(survey, name): any_found[name] for name in NAMES}
-    return found
+        results |= {(survey, name): any_found[name] for name in NAMES}
+    return results
 
 
-def in_words(found: dict[tuple[str, str], NDArray[np.bool_]]) -> str:
+def in_words(results: dict[tuple[str, str], NDArray[np.bool_]]) -> str:
     """Return the shares of releases with a discovery, and whether they are within q."""
     rows: list[list[str]] = []
     verdicts: list[str] = []
-    for (survey, name), each in found.items():
+    for (survey, name), each in results.items():
         share, error = float(each.mean()), float(np.sqrt(Q * (1 - Q) / each.size))
         rows.append([survey, name, f"{share:.3f}", f"{error:.3f}"])
         verdicts.append(verdict(share <= Q + 3 * error, f"{survey}: {name} finds {share:.3f} of the time"))
-    count = next(iter(found.values())).size
+    count = next(iter(results.values())).size
     title = (
         f"Labels permuted, {PEOPLE:,} people, a quarter of the questions, epsilon = 3, q = {Q:g}: "
         f"how often anything is found in {count:,} releases"

@@ -198,15 +198,15 @@ def keep(setting: Setting, guarantee: Guarantee, releases: int, seed: int = 0) -
     places, some = np.arange(large.shape[1], dtype=np.int64), width * round(setting.real * setting.columns)
     real: NDArray[np.bool_] = np.less(places, some)
     names, questions = [str(place) for place in range(large.shape[1])], _questions(setting)
-    false, missed, found = np.zeros(releases), np.zeros(releases), 0
+    false, missed, discoveries = np.zeros(releases), np.zeros(releases), 0
     for number in range(releases):
         values, group = invent(setting, setting.people, rng)
         people = People(names, questions, "two-sided", setting.protect, values, group)
         release = ours_released(people, setting.epsilon, method="all", guarantee=guarantee)
         false[number] = np.count_nonzero(~real[release.indices]) / max(1, len(release))
         missed[number] = _missed(release, real, samples)
-        found += len(release)
-    return Kept(false, missed, found / releases)
+        discoveries += len(release)
+    return Kept(false, missed, discoveries / releases)
 
 
 def run(

@@ -118,7 +118,7 @@ def run(
 
     Figures stand on about so many simulated `signals`.
     """
-    found: dict[Cell, Result] = {}
+    results: dict[Cell, Result] = {}
     work = partial(contest, signals=signals, names=tuple(names), people=people)
     large = [cell for cell in settings if cell.m >= _LARGE]
     small = [cell for cell in settings if cell.m < _LARGE]
@@ -126,9 +126,9 @@ def run(
         if some:
             with ProcessPoolExecutor(processes) as pool:
                 for cell, result in zip(some, pool.map(work, some), strict=True):
-                    found[cell] = result
+                    results[cell] = result
                     tick(1)
-    return {cell: found[cell] for cell in settings}
+    return {cell: results[cell] for cell in settings}
 
 
 def contest(cell: Cell, signals: int, names: Sequence[str], people: int | None = None) -> Result:
@@ -138,13 +138,13 @@ def contest(cell: Cell, signals: int, names: Sequence[str], people: int | None =
     """
     studies = max(2, -(-signals // cell.signals))
     plain = rates(cell, "not private", people or N0, 4 * studies)
-    found = {"not private": Needed(1.0, plain)}
+    results = {"not private": Needed(1.0, plain)}
     if people is not None:
-        return found | {name: Needed(None, rates(cell, name, people, studies)) for name in names}
+        return results | {name: Needed(None, rates(cell, name, people, studies)) for name in names}
     last = min(_LAST, int(2 * np.log2(_ENTRIES / cell.m / N0)))
     for name in names:
-        found[name] = needed(lambda n, name=name: rates(cell, name, n, studies), plain.power, last)
-    return found
+        results[name] = needed(lambda n, name=name: rates(cell, name, n, studies), plain.power, last)
+    return results
 
 
 def rates(cell: Cell, name: str, n: int, studies: int) -> Rates:
@@ -190,23 +190,23 @@ def needed(at: Callable[[int], Rates], power: float, last: int) -> Needed:
     return Needed(2 ** ((low + weight) / 2), Rates(power, fdr, max(less.error, more.error)))
 
 
-def in_words(found: dict[Cell, Result], people: int | None = None) -> str:
+def in_words(results: dict[Cell, Result], people: int | None = None) -> str:
     """Return the table of people ratios, or of power with so many `people`, and which targets are met."""
-    plain, *names = next(iter(found.values()))
+    plain, *names = next(iter(results.values()))
     shown = _ratio if people is None else _power
     rows = [
         [cell.kind, f"{cell.m:,}", f"{cell.share:.0%}", f"{cell.epsilon:g}", cell.labels]
         + [f"{_power(result[plain])} ({result[plain].rates.fdr:.3f})"]
         + [f"{shown(result[name])} ({result[name].rates.fdr:.3f})" for name in names]
-        for cell, result in found.items()
+        for cell, result in results.items()
     ]
     what = f"People as a multiple of {N0:,}" if people is None else f"Power with {people:,} people"
     where = f" at the power of BH without privacy there, about {POWER:g}" if people is None else ""
     title = f"{what} (realised FDR){where}; q = {Q:g}, delta = {DELTA:g}"
     header = ["columns", "m", "signals", "epsilon", "labels", f"{plain}*", *names]
     note = f"* its power (realised FDR) with {people or N0:,} people."
-    verdicts = _few_enough(found) if people is None else _chosen_well(found)
-    return "\n".join([title, "", table(header, rows), "", note, "", *verdicts, *_controlled(found)])
+    verdicts = _few_enough(results) if people is None else _chosen_well(results)
+    return "\n".join([title, "", table(header, rows), "", note, "", *verdicts, *_controlled(results)])
 
 
 def _ratio(result: Needed) -> str:

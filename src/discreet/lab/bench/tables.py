@@ -118,11 +118,11 @@ def check(task: Task) -> Checked:
         null = replace(people, group=rng.permutation(people.group))
         doubled = with_copies(people, rng)
         for name in NAMES:
-            found = CONTENDERS[name](null, 1.0, rng)
-            permuted.setdefault(name, []).append(float(found.size > 0))
-            found = CONTENDERS[name](doubled, 1.0, rng)
-            false = np.count_nonzero(found >= len(people))
-            copies.setdefault(name, []).append(false / max(1, found.size))
+            places = CONTENDERS[name](null, 1.0, rng)
+            permuted.setdefault(name, []).append(float(places.size > 0))
+            places = CONTENDERS[name](doubled, 1.0, rng)
+            false = np.count_nonzero(places >= len(people))
+            copies.setdefault(name, []).append(false / max(1, places.size))
     return Checked(_means(permuted), _means(copies))
 
 
@@ -167,19 +167,19 @@ def run(
     tables = present(folder)
     tasks = [Task(folder, name, n, how) for name in tables for n in how.people]
     checks = [Task(folder, name, _CHECKED, how) for name in tables]
-    found: dict[str, list[Found]] = {name: [] for name in tables}
+    results: dict[str, list[Found]] = {name: [] for name in tables}
     checked: dict[str, Checked] = {}
     with ProcessPoolExecutor(workers) as pool:
         for task, result in zip(tasks, pool.map(compare, tasks), strict=True):
-            found[task.survey] += [] if result is None else [result]
+            results[task.survey] += [] if result is None else [result]
             tick(1)
         for task, result in zip(checks, pool.map(check, checks), strict=True):
             checked[task.survey] = result
             tick(1)
-    return found, checked
+    return results, checked
 
 
-def in_words(found: dict[str, list[Found]], checked: dict[str, Checked], how: How) -> str:
+def in_words(results: dict[str, list[Found]], checked: dict[str, Checked], how: How) -> str:
     """Return the tables and whether the targets are met."""
     labels = "public" if how.protect == "columns" else "protected"
     title = (
@@ -188,21 +188,21 @@ def in_words(found: dict[str, list[Found]], checked: dict[str, Checked], how: Ho
     )
     parts = [title]
     verdicts: list[str] = []
-    for survey, sizes in found.items():
+    for survey, sizes in results.items():
         rows: list[list[str]] = []
-        for one in sizes:
-            for epsilon in dict.fromkeys(key[0] for key in one.share):
+        for row in sizes:
+            for epsilon in dict.fromkeys(key[0] for key in row.share):
                 cells = [
-                    f"{one.share[epsilon, name]:.2f} + {one.beyond[epsilon, name]:.1f}" for name in NAMES
+                    f"{row.share[epsilon, name]:.2f} + {row.beyond[epsilon, name]:.1f}" for name in NAMES
                 ]
-                rows.append([f"{one.people:,}", f"{epsilon:g}", f"{one.plain:.1f}", *cells])
+                rows.append([f"{row.people:,}", f"{epsilon:g}", f"{row.plain:.1f}", *cells])
                 if epsilon == 1:
-                    verdicts += _beside(survey, one)
+                    verdicts += _beside(survey, row)
         title = f"{survey}: {sizes[0].hypotheses} hypotheses" if sizes else survey
         parts.append(f"{title}\n{table(['people', 'epsilon', 'not private', *NAMES], rows)}")
     rows = [
-        [f"{survey}, {what}", *(f"{getattr(one, field)[name]:.3f}" for name in NAMES)]
-        for survey, one in checked.items()
+        [f"{survey}, {what}", *(f"{getattr(checks, field)[name]:.3f}" for name in NAMES)]
+        for survey, checks in checked.items()
         for what, field in (
             ("labels permuted: any discovery", "permuted"),
             ("shuffled copies found", "copies"),
@@ -210,9 +210,9 @@ def in_words(found: dict[str, list[Found]], checked: dict[str, Checked], how: Ho
     ]
     parts.append(f"Checks of the FDR, epsilon = 1, {how.checks} releases\n{table(['', *NAMES], rows)}")
     most = Q + 3 * np.sqrt(Q * (1 - Q) / how.checks)
-    for survey, one in checked.items():
+    for survey, checks in checked.items():
         for name in NAMES[:-1]:
-            worst = max(one.permuted[name], one.copies[name])
+            worst = max(checks.permuted[name], checks.copies[name])
             verdicts.append(verdict(worst <= most, f"{survey}: nothing beyond q from {name} on null columns"))
     return "\n\n".join([*parts, "\n".join(verdicts)])
 

@@ -18,7 +18,7 @@ def grant(db: Connection, actor: str, dataset: str, holder: str, epsilon: float,
 
     Shares may add up to more than the total, which no question passes: who asks first is served first.
     """
-    found = registry.find(db, dataset)
+    entry = registry.find(db, dataset)
     kind, _, name = holder.partition(":")
     if kind == "analyst":
         if people.find(db, name).role != "analyst":
@@ -30,5 +30,5 @@ def grant(db: Connection, actor: str, dataset: str, holder: str, epsilon: float,
     total = budget.purses(db, dataset)[""].filter
     if epsilon > total.epsilon or delta > total.delta:
         raise InputError(f"a share lies inside the total: epsilon {total.epsilon:g}, delta {total.delta:g}")
-    budget.open_purse(db, dataset, holder, epsilon=epsilon, delta=delta, neighbours=found.about.neighbours)
+    budget.open_purse(db, dataset, holder, epsilon=epsilon, delta=delta, neighbours=entry.about.neighbours)
     audit.append(db, "share", dataset, actor, holder=holder, epsilon=epsilon, delta=delta)

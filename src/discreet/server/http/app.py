@@ -97,11 +97,11 @@ def refused(request: Request, error: Exception) -> Response:
     elif isinstance(error, QueueError):
         status, kind = 429, "queue"
     elif isinstance(error, ForkedError):
-        return _told(request, 503, "unavailable", _forked(request, error))
+        return _refused(request, 503, "unavailable", _forked(request, error))
     elif isinstance(error, StoreError):
         log.error("the database cannot be used", exc_info=error.__cause__)
         status, kind = 503, "unavailable"
-    return _told(request, status, kind, str(error))
+    return _refused(request, status, kind, str(error))
 
 
 def _forked(request: Request, error: ForkedError) -> str:
@@ -118,7 +118,7 @@ def denied(request: Request, error: Any) -> Response:
     """Answer a request that is not allowed, or for nothing that is there."""
     if error.status_code == 303:
         return RedirectResponse(error.headers["Location"], 303)
-    return _told(request, error.status_code, "denied", str(error.detail))
+    return _refused(request, error.status_code, "denied", str(error.detail))
 
 
 def broken(request: Request, error: Exception) -> Response:
@@ -126,11 +126,11 @@ def broken(request: Request, error: Exception) -> Response:
     log.error("a fault in the server", exc_info=error)
     words = "Something went wrong here. The custodian's log has the details."
     if request.url.path.startswith("/api/"):
-        return _told(request, 500, "fault", words)
+        return _refused(request, 500, "fault", words)
     return page("message.html", None, 500, title="This cannot be done", words=words)  # looks nothing up
 
 
-def _told(request: Request, status: int, kind: str, words: str) -> Response:
+def _refused(request: Request, status: int, kind: str, words: str) -> Response:
     if request.url.path.startswith("/api/"):
         return JSONResponse({"error": words, "kind": kind}, status)
     return failure(request, status, words)

@@ -42,12 +42,12 @@ def _ask(request: Request, who: Visitor, form: dict[str, str]) -> Response:
     action = form.get("action", "")
     kind = {"plan": "plan", "try": "try", "ask": "ask"}.get(action, "cost")
     with store.reading() as db:
-        found = registry.seen_by(db, who.account, name)
+        entry = registry.seen_by(db, who.account, name)
     try:
         body = words_of(form)
-        asked = questions.read(body, found.about)
+        asked = questions.read(body, entry.about)
         if kind == "cost":
-            return _cost(request, who, found, form, asked)
+            return _cost(request, who, entry, form, asked)
         # The id travels with the form, so that a button pressed twice asks once.
         chosen = form.get("request_id") if kind == "ask" else None
         options: dict[str, Any] = {"request_id": chosen, "again": form.get("again") == "yes"}
@@ -56,7 +56,7 @@ def _ask(request: Request, who: Visitor, form: dict[str, str]) -> Response:
             options["version"] = int(seen)
         made = accept.submit(store, config, who.account, name, body, kind=kind, **options)
     except (InputError, BudgetError, accept.QueueError) as refusal:
-        return _again(request, who, found, form, refusal)
+        return _again(request, who, entry, form, refusal)
     return RedirectResponse(f"/jobs/{made}", 303)
 
 

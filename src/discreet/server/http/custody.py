@@ -77,12 +77,12 @@ def manage(request: Request, who: Visitor, form: dict[str, str]) -> Response:
         else:
             return RedirectResponse(f"/custody/datasets/{name}", 303)
     with store_of(request).reading() as db:
-        found = registry.find(db, name)
+        entry = registry.find(db, name)
         states = {holder: state.budget(holder or name) for holder, state in budget.purses(db, name).items()}
         shown = {"jobs": view.everything(db, name), "versions": registry.versions(db, name)}
-    text = form.get("metadata") or metadata.to_toml(found.about)
+    text = form.get("metadata") or metadata.to_toml(entry.about)
     status = 400 if words else 200
-    return page("manage.html", who, status, found=found, purses=states, **shown, words=words, text=text)
+    return page("manage.html", who, status, found=entry, purses=states, **shown, words=words, text=text)
 
 
 def _change(db: Any, actor: str, name: str, form: dict[str, str]) -> None:

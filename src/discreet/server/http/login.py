@@ -88,11 +88,11 @@ async def invite(request: Request) -> Response:
 
 def _invited(request: Request, secret: str, words: str) -> Response:
     with store_of(request).reading() as db:
-        found = credentials.visitor(db, secret, "invite")
-    if found is None:
+        guest = credentials.visitor(db, secret, "invite")
+    if guest is None:
         old = "This link was used, or is too old. Ask a custodian for a new one."
         return page("message.html", visitor(request), 404, title="No longer valid", words=old)
-    return page("invite.html", None, 400 if words else 200, name=found.account.name, words=words)
+    return page("invite.html", None, 400 if words else 200, name=guest.account.name, words=words)
 
 
 def _choose(request: Request, secret: str, password: str) -> Response:

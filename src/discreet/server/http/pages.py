@@ -142,7 +142,7 @@ def interface(request: Request) -> Response:
 def _policy(text: str) -> str:
     """Return the policy of a report: its own style and script, by their hashes, and nothing else."""
     kinds = {kind: re.findall(rf"<{kind}>(.*?)</{kind}>", text, re.DOTALL) for kind in ("style", "script")}
-    style, script = (" ".join(f"'sha256-{_hash(each)}'" for each in found) for found in kinds.values())
+    style, script = (" ".join(f"'sha256-{_hash(each)}'" for each in texts) for texts in kinds.values())
     return (
         f"default-src 'none'; style-src {style or _NOTHING}; script-src {script or _NOTHING}; "
         "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox allow-scripts"

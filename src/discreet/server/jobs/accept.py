@@ -57,12 +57,12 @@ def submit(
     with store.reading() as db:
         first = _known(db, account.name, chosen)
         then = first.version if first is not None and first.dataset == dataset else None
-        found = registry.seen_by(db, account, dataset, then)
-    if version is not None and check.whole(version, "version") != found.version:
+        entry = registry.seen_by(db, account, dataset, then)
+    if version is not None and check.whole(version, "version") != entry.version:
         raise InputError(CHANGED)
-    settled = questions.read(body, found.about)
+    settled = questions.read(body, entry.about)
     digest = chain.sha256(f"{dataset}\n{settled.text}")
-    offer = _Offer(account, found, settled, digest, kind, chosen, again=again)
+    offer = _Offer(account, entry, settled, digest, kind, chosen, again=again)
     try:
         with store.writing() as db:
             return _accept(db, config, offer)
@@ -139,36 +139,36 @@ def _known(db: Connection, account: str, request_id: str) -> Any:
     return db.execute(select(job).where(job.c.account == account, job.c.request_id == request_id)).first()
 
 
-def _asked(db: Connection, account: Account, found: registry.DataSet, digest: str, now: float) -> str | None:
+def _asked(db: Connection, account: Account, entry: registry.DataSet, digest: str, now: float) -> str | None:
     """Return the same question under the same metadata, if it has an answer, or may have one yet.
 
     Until its slot every question may: which do is told by nothing here.
     """
     same = (
-        job.c.dataset == found.name,
+        job.c.dataset == entry.name,
         job.c.digest == digest,
         job.c.kind == "ask",
-        job.c.version == found.version,
+        job.c.version == entry.version,
         or_(job.c.visible.is_(None), job.c.visible > now, job.c.state.in_(("done", "held", "approved"))),
     )
     asked = select(job.c.id).where(*same).order_by(job.c.submitted.desc()).limit(1)
-    if found.about.releases == "own":
+    if entry.about.releases == "own":
         asked = asked.where(job.c.account == account.name)
     return db.execute(asked).scalar_one_or_none()
 
 
 def _refuse_closed(
-    db: Connection, account: Account, found: registry.DataSet, offer: _Offer, now: float
+    db: Connection, account: Account, entry: registry.DataSet, offer: _Offer, now: float
 ) -> None:
     """Refuse what is asked under old metadata, of a data set that is not open, or before a custodian looked.
 
     They look at a question of the same account that took too much, from when on that is seen.
     """
-    if found.version != offer.asked_of.version:
+    if entry.version != offer.asked_of.version:
         raise InputError(CHANGED)
-    if found.state != "open":
-        raise InputError(f"{found.name!r} is {found.state}: nothing can be asked of it now")
-    mine_ = (job.c.account == account.name, job.c.dataset == found.name, job.c.state == "overran")
+    if entry.state != "open":
+        raise InputError(f"{entry.name!r} is {entry.state}: nothing can be asked of it now")
+    mine_ = (job.c.account == account.name, job.c.dataset == entry.name, job.c.state == "overran")
     overran = select(job.c.id).where(*mine_, job.c.visible <= now).limit(1)
     if offer.kind == "ask" and db.execute(overran).first() is not None:
         raise InputError(OVERRAN)

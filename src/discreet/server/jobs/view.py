@@ -104,7 +104,7 @@ def releases(
 
     Beside them, where there are more: the time that still older ones were asked before.
     """
-    found = registry.seen_by(db, account, dataset)
+    entry = registry.seen_by(db, account, dataset)
     seen = (
         job.c.dataset == dataset,
         job.c.kind == "ask",
@@ -112,7 +112,7 @@ def releases(
         job.c.visible <= time.time(),
     )
     asked = select(*_COLUMNS).where(*seen).order_by(job.c.submitted.desc())
-    if account.role == "analyst" and found.about.releases == "own":
+    if account.role == "analyst" and entry.about.releases == "own":
         asked = asked.where(job.c.account == account.name)
     if before is not None:
         asked = asked.where(job.c.submitted < before)

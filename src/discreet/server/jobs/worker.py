@@ -110,8 +110,8 @@ def _hushed() -> IO[str]:
 def _said(name: str, error: BaseException) -> dict[str, Any]:
     """Return what a log may hold of an error: its kind and the way to it, none of its words."""
     way = [f"{frame.name}:{frame.lineno}" for frame in traceback.extract_tb(error.__traceback__)]
-    told = f"worker {name} ended: {type(error).__name__}"
-    return {"level": "error", "logger": "discreet.worker", "message": told, "trace": way}
+    message = f"worker {name} ended: {type(error).__name__}"
+    return {"level": "error", "logger": "discreet.worker", "message": message, "trace": way}
 
 
 def _limit_memory(megabytes: int) -> None:

@@ -45,7 +45,7 @@ class Store:
         """Run one transaction that writes; an exception undoes all of it."""
         self.memory.refuse()
         said = {"writes": True, "memory": self.memory}
-        with _told(), self.engine.connect().execution_options(**said) as db:
+        with _refusing_odd_words(), self.engine.connect().execution_options(**said) as db:
             db.info.pop(END, None)
             with db.begin():
                 yield db
@@ -58,7 +58,7 @@ class Store:
         """Run one transaction that only reads, and sees one state of the database; `anyway`, of any."""
         if not anyway:
             self.memory.refuse()
-        with _told(), self.engine.connect() as plain:
+        with _refusing_odd_words(), self.engine.connect() as plain:
             # PostgreSQL would look anew for each statement, and see a charge in one table and not in another.
             db = plain.execution_options(isolation_level="REPEATABLE READ") if self.is_postgres else plain
             with db.begin():
@@ -85,7 +85,7 @@ class Store:
 
 
 @contextmanager
-def _told() -> Generator[None]:
+def _refusing_odd_words() -> Generator[None]:
     try:
         yield
     except DataError:
