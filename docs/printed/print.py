@@ -12,6 +12,8 @@ def main() -> None:
     for file in sorted(HERE.glob("*.txt")):
         command = file.read_text().partition("\n")[0]
         words = command.removeprefix("$ discreet ").split()
+        if "DATA" in words:  # it reads tables that are not ours to ship: run it by hand, with your folder
+            continue
         said = subprocess.run(  # noqa: S603 (our own command)
             [sys.executable, "-m", "discreet", *words], stdout=subprocess.PIPE, check=True, text=True
         ).stdout
