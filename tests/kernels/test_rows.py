@@ -76,6 +76,24 @@ def test_rows_are_the_same_bits_as_in_numpy(level, kind, monkeypatch):
         assert all(np.array_equal(found[0][at], found[0][at + 3]) for at in (1, 2, 3))
 
 
+@pytest.mark.parametrize("kernels", [compiled, None])
+def test_some_columns_are_added_up_where_they_lie(kernels, monkeypatch):
+    """Sums of the columns that are left are those of a table that has no others."""
+    monkeypatch.setattr(sums, "compiled", kernels)
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        m = 3 + 5 * seed
+        values, group, scaling, columns, rows, balls = invented(rng, 200, m, np.float32)
+        left = rng.random(m) < 0.5
+        left[0] = True
+        rules = np.stack([rows.rules(scaling, columns)[left]] * 2)
+        positive = rows.positive[left]
+        where = Totals.of(values, group, balls, positive, rules, left)
+        alone = Totals.of(values[:, left], group, balls, positive, rules)
+        for part in ("rows", "squares", "weights"):
+            assert np.array_equal(getattr(where, part), getattr(alone, part))
+
+
 @pytest.mark.parametrize("level", [0, 1, 2])
 def test_each_group_has_its_own_rows(level, monkeypatch):
     """Rows around two centres: as NumPy has it, and as if both groups were added up by themselves."""
@@ -162,12 +180,16 @@ def test_sizes_that_do_not_fit_are_refused():
             compiled.whole(values, kind, 3, rule, first, last, whole)
     signs, balls = np.zeros(3, dtype=np.uint8), np.ones((2, 2, 2))
     out = [np.zeros(shape, dtype=np.int64) for shape in ((2, 3), 3, 2)]
-    for values, member, sign, ball, last in (
-        (table[:2], group, signs, balls, 2),
-        (table, group[:1], signs, balls, 2),
-        (table, group, signs[:2], balls, 2),
-        (table, group, signs, balls[:1], 2),
-        (table, group, signs, balls, 3),
+    places, both = np.arange(3), np.stack([rules, rules])
+    for values, at, member, sign, ball, last in (
+        (table[:2], places, group, signs, balls, 2),
+        (table, places + 1, group, signs, balls, 2),
+        (table, places - 1, group, signs, balls, 2),
+        (table, places[:2], group, signs, balls, 2),
+        (table, places, group[:1], signs, balls, 2),
+        (table, places, group, signs[:2], balls, 2),
+        (table, places, group, signs, balls[:1], 2),
+        (table, places, group, signs, balls, 3),
     ):
         with pytest.raises(ValueError, match="sizes"):
-            compiled.add(values, 8, np.stack([rules, rules]), 0, last, member, sign, ball, True, 1.0, *out)
+            compiled.add(values, 8, 3, at, both, 0, last, member, sign, ball, True, 1.0, *out)

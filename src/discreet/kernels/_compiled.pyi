@@ -53,6 +53,8 @@ def whole(
 def add(
     values: NDArray[Any],
     kind: int,
+    columns: int,
+    places: NDArray[np.int64],
     rules: NDArray[np.float64],
     first: int,
     last: int,

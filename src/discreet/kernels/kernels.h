@@ -19,6 +19,12 @@ extern int widest;
 #define INLINE static
 #endif
 
+#if defined(__GNUC__)
+#define FETCH(address) __builtin_prefetch(address)
+#else
+#define FETCH(address) ((void)(address))
+#endif
+
 #if defined(__GNUC__) && defined(__x86_64__)
 #define SEVERAL_PROCESSORS
 #define WITH_AVX2 __attribute__((target("avx2")))
@@ -91,6 +97,15 @@ typedef struct {
     const column_rule *rules, *others;
 } entries;
 
+/* Fetch some people's entries of a column from memory, which takes longer than what is done with them. */
+INLINE void fetch_entries(const entries *from, size_t column, size_t first, size_t size)
+{
+    const size_t bytes = size * (size_t)from->kind;
+    const char *at = (const char *)from->at + (column * from->people + first) * (size_t)from->kind;
+    for (size_t k = 0; k < bytes; k += 64)
+        FETCH(at + k);
+}
+
 /* Make entries whole numbers; whole[columns][people]. */
 void make_whole(const entries *from, size_t columns, int16_t *whole);
 
@@ -121,10 +136,11 @@ void sum_lacking(const entries *from, const int64_t *columns, size_t count, cons
 /* Bytes of memory that this takes, at `lacks`. */
 size_t lacking_memory(size_t count);
 
-/* Which columns have entries of both signs; the balls of each group: room and radius of entries that are never
+/* Which columns of the table make up a row, and which of them have entries of both signs; the balls of each group: room and radius of entries that are never
    negative, then of the others; whether anything is clipped; what a person's weight is counted in. */
 typedef struct {
     size_t columns;
+    const int64_t *places;
     const uint8_t *signs;
     const double *balls;
     int clips;

@@ -202,6 +202,16 @@ static int set_rules(const Py_buffer *rules, Py_ssize_t groups, Py_ssize_t colum
     return 1;
 }
 
+/* Whether all columns of a list are there. */
+static int are_columns(const Py_buffer *places, Py_ssize_t columns)
+{
+    const int64_t *at = places->buf;
+    for (Py_ssize_t k = 0; k < places->len / 8; k++)
+        if (at[k] < 0 || at[k] >= columns)
+            return 0;
+    return places->len % 8 == 0;
+}
+
 PyDoc_STRVAR(whole_doc, "whole(values, kind, columns, rules, first, last, whole): make entries whole numbers.");
 
 static PyObject *whole(PyObject *Py_UNUSED(module), PyObject *arguments)
@@ -225,28 +235,29 @@ static PyObject *whole(PyObject *Py_UNUSED(module), PyObject *arguments)
     return good ? Py_NewRef(Py_None) : refuse();
 }
 
-PyDoc_STRVAR(add_doc, "add(values, kind, rules, first, last, group, signs, balls, clips, unit, sums, squares, kept): "
-                      "make rows whole, clip them, add them up.");
+PyDoc_STRVAR(add_doc, "add(values, kind, columns, places, rules, first, last, group, signs, balls, clips, unit, sums, "
+                      "squares, kept): make rows of some columns whole, clip them, add them up.");
 
 static PyObject *add(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    Py_buffer values, rules, group, signs, balls, sums, squares, kept;
+    Py_buffer values, places, rules, group, signs, balls, sums, squares, kept;
     int kind, clips;
-    Py_ssize_t first, last;
+    Py_ssize_t columns, first, last;
     double unit;
-    if (!PyArg_ParseTuple(arguments, "y*iy*nny*y*y*pdw*w*w*", &values, &kind, &rules, &first, &last, &group, &signs,
-                          &balls, &clips, &unit, &sums, &squares, &kept))
+    if (!PyArg_ParseTuple(arguments, "y*iny*y*nny*y*y*pdw*w*w*", &values, &kind, &columns, &places, &rules, &first,
+                          &last, &group, &signs, &balls, &clips, &unit, &sums, &squares, &kept))
         return NULL;
-    const Py_ssize_t columns = signs.len;
+    const Py_ssize_t count = signs.len;
     entries from;
-    const int good = columns > 0 && set_entries(&values, kind, columns, first, last, &from) &&
-                     set_rules(&rules, 2, columns, &from) && (size_t)group.len == from.people && balls.len == 64 &&
-                     unit >= 0 && unit < MOST && product(16, columns) == sums.len && sums.len == squares.len &&
+    const int good = count > 0 && set_entries(&values, kind, columns, first, last, &from) &&
+                     are_columns(&places, columns) && places.len == product(8, count) &&
+                     set_rules(&rules, 2, count, &from) && (size_t)group.len == from.people && balls.len == 64 &&
+                     unit >= 0 && unit < MOST && product(16, count) == sums.len && sums.len == squares.len &&
                      kept.len == 32;
-    void *memory = good ? malloc(strip_memory((size_t)columns)) : NULL;
+    void *memory = good ? malloc(strip_memory((size_t)count)) : NULL;
     const int enough = memory != NULL;
     if (enough) {
-        const clipping how = {(size_t)columns, signs.buf, balls.buf, clips, unit};
+        const clipping how = {(size_t)count, places.buf, signs.buf, balls.buf, clips, unit};
         totals into = {sums.buf, squares.buf, kept.buf};
         Py_BEGIN_ALLOW_THREADS
         add_rows(&from, group.buf, &how, memory, &into);
@@ -254,6 +265,7 @@ static PyObject *add(PyObject *Py_UNUSED(module), PyObject *arguments)
     }
     free(memory);
     PyBuffer_Release(&values);
+    PyBuffer_Release(&places);
     PyBuffer_Release(&rules);
     PyBuffer_Release(&group);
     PyBuffer_Release(&signs);
@@ -282,16 +294,6 @@ static PyObject *lengths_of(PyObject *Py_UNUSED(module), PyObject *arguments)
     PyBuffer_Release(&rows);
     PyBuffer_Release(&out);
     return good ? Py_NewRef(Py_None) : refuse();
-}
-
-/* Whether all columns of a list are there. */
-static int are_columns(const Py_buffer *places, Py_ssize_t columns)
-{
-    const int64_t *at = places->buf;
-    for (Py_ssize_t k = 0; k < places->len / 8; k++)
-        if (at[k] < 0 || at[k] >= columns)
-            return 0;
-    return places->len % 8 == 0;
 }
 
 PyDoc_STRVAR(look_doc, "look(values, kind, columns, places, what, centre, window, first, last, out): look at columns.");

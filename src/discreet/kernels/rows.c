@@ -15,8 +15,9 @@
 
 #define LANES 64 /* a strip has a multiple of so many people, which vectors fit */
 #define TALLEST 1024 /* people in a strip, at most */
-#define STRIP ((size_t)1 << 18) /* entries of a strip, about */
+#define STRIP ((size_t)1 << 18)
 #define EIGHT 8 /* columns whose squares are added up in 32 bits for each person */
+#define AHEAD 8 /* columns that are fetched from memory before they are asked for: each lies on a page of its own */
 #define LITTLE (1.0 / (1 << 20)) /* more than rounding adds to a product of floats */
 
 typedef struct {
@@ -69,26 +70,26 @@ size_t strip_memory(size_t columns)
 WHOLE(float)
 WHOLE(double)
 
-INLINE void whole_column(const entries *from, const column_rule *rules, size_t column, size_t first, size_t size,
+INLINE void whole_column(const entries *from, const column_rule *rule, size_t column, size_t first, size_t size,
                          int16_t *out)
 {
     const size_t place = column * from->people + first;
     if (from->kind == 4)
-        whole_float((const float *)from->at + place, size, rules + column, out);
+        whole_float((const float *)from->at + place, size, rule, out);
     else if (from->kind == 8)
-        whole_double((const double *)from->at + place, size, rules + column, out);
+        whole_double((const double *)from->at + place, size, rule, out);
     else
         memcpy(out, (const int16_t *)from->at + place, size * sizeof(int16_t));
 }
 
-/* The same by the rule of each person's group; rules are public, so it may take longer where they differ. */
-INLINE void whole_by_group(const entries *from, size_t column, size_t first, size_t size, const int32_t *second,
-                           int16_t *out)
+/* The same by the rule of each person's group, the j-th; rules are public, so it may take longer where they differ. */
+INLINE void whole_by_group(const entries *from, size_t j, size_t column, size_t first, size_t size,
+                           const int32_t *second, int16_t *out)
 {
-    whole_column(from, from->rules, column, first, size, out);
-    if (from->kind != 2 && memcmp(from->rules + column, from->others + column, sizeof(column_rule)) != 0) {
+    whole_column(from, from->rules + j, column, first, size, out);
+    if (from->kind != 2 && memcmp(from->rules + j, from->others + j, sizeof(column_rule)) != 0) {
         int16_t other[TALLEST];
-        whole_column(from, from->others, column, first, size, other);
+        whole_column(from, from->others + j, column, first, size, other);
         for (size_t i = 0; i < size; i++)
             out[i] = second[i] ? other[i] : out[i];
     }
@@ -197,7 +198,9 @@ INLINE void add_rows_body(const entries *from, const int8_t *group, const clippi
         }
         for (size_t j = 0; j < how->columns; j++) {
             int16_t *row = tile + j * height;
-            whole_by_group(from, j, first, size, s->second, row);
+            if (j + AHEAD < how->columns)
+                fetch_entries(from, (size_t)how->places[j + AHEAD], first, size);
+            whole_by_group(from, j, (size_t)how->places[j], first, size, s->second, row);
             if (how->clips)
                 add_squares(&s->before[how->signs[j] != 0], row, size);
         }
@@ -226,7 +229,7 @@ INLINE void add_rows_body(const entries *from, const int8_t *group, const clippi
 INLINE void make_whole_body(const entries *from, size_t columns, int16_t *whole)
 {
     for (size_t j = 0; j < columns; j++)
-        whole_column(from, from->rules, j, from->first, from->last - from->first,
+        whole_column(from, from->rules + j, j, from->first, from->last - from->first,
                      whole + j * from->people + from->first);
 }
 

@@ -35,6 +35,7 @@ from discreet.methods.all.sums import (
     contrast,
     row_lengths,
     sampled,
+    some_columns,
     sum_lacking,
     whole_numbers,
     with_noise,
@@ -204,8 +205,8 @@ def learn(people: People, budget: Budget, start: Start) -> Learned:
     own = np.array(start.sizes)[(start.group == 1).astype(np.intp)]
     told = partial(learn_norms, rho=budget.norms / 2, inside=start.group >= 0, people=groups.people * part)
     norms = (
-        told(whole[:, rows.positive], boxes[0], usual[0]),
-        told(whole[:, signed], boxes[1], usual[1], sizes=own),
+        told(some_columns(whole, rows.positive), boxes[0], usual[0]),
+        told(some_columns(whole, signed), boxes[1], usual[1], sizes=own),
     )
     doubt = max(start.share, 1 - start.share, float(protected)) / math.sqrt(2 * max(budget.weights, 1e-12))
     best = partial(

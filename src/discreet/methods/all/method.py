@@ -247,11 +247,11 @@ def staged(
         combined = replace(combined, left=left)
         if not left.any():
             break
-        asked = people.only(left)
+        asked = people.asked(left)
         around = replace(known, apart=_apart(known, outcome))
         kept = _known(asked, around, left)
         # Rows of fewer columns: the same budget adds less noise.
-        moved, total = PARTS * _reach(asked, kept).contrast, _totals(asked, kept)
+        moved, total = PARTS * _reach(asked, kept).contrast, _totals(people, kept, left)
         exact, unit = contrast(total.rows, kept.shares), 1 / (PARTS * FINE)
         again = with_noise(exact, moved, rho * share / whole, unit)
         # All stages in the units of the first, whose clipping left other weights.
@@ -324,8 +324,8 @@ def _reach(people: People, known: Learned) -> Reach:
     return reach_of(boxes, known.balls, pull, protected=people.protect == "everything", seen=people.seen)
 
 
-def _totals(people: People, known: Learned) -> Totals:
-    """Return the sums of people's rows around their group's centre. Private."""
+def _totals(people: People, known: Learned, left: NDArray[np.bool_] | None = None) -> Totals:
+    """Return the sums of people's rows around their group's centre, of columns that are `left`. Private."""
     sides = known.sides if known.apart.any() else (known.rows, known.rows)
     rules = np.stack([rows.rules(known.scaling, known.columns) for rows in sides])
-    return Totals.of(people.values, people.group, known.balls, known.rows.positive, rules)
+    return Totals.of(people.values, people.group, known.balls, known.rows.positive, rules, left)

@@ -172,6 +172,11 @@ def whole_numbers(values: Entries, scaling: Scaling, columns: Columns, rows: Row
     return whole.T
 
 
+def some_columns(whole: NDArray[np.int16], part: NDArray[np.bool_]) -> NDArray[np.int16]:
+    """Return some columns, side by side as they are: without a copy where these are all."""
+    return whole if part.all() else whole.T[part].T
+
+
 def row_lengths(whole: NDArray[np.int16]) -> Floats:
     """Return the length of each person's whole numbers; shape (n,)."""
     if not whole.size:
@@ -202,16 +207,19 @@ class Totals:
         balls: Balls,
         positive: NDArray[np.bool_],
         rules: Floats | None = None,
+        left: NDArray[np.bool_] | None = None,
     ) -> Totals:
-        """Clip everyone's rows and add them up.
+        """Clip everyone's rows of the columns that are `left`, or of all, and add them up.
 
         Entries are made whole first, as the rules of a person's group say, shape (2, m, 7); without rules
         they are whole numbers already.
         """
         if isinstance(values, Streamed):
-            each = (cls.of(piece, group[who], balls, positive, rules) for who, piece in values.pieces())
+            some = values if left is None else values.only(left)
+            each = (cls.of(piece, group[who], balls, positive, rules) for who, piece in some.pieces())
             return reduce(Totals.merged, each)
-        n, m = values.shape
+        places = np.flatnonzero(np.ones(values.shape[1]) if left is None else left)
+        n, m = len(values), places.size
         rules = np.zeros((2, 0, 7)) if rules is None else rules
         member, table = np.ascontiguousarray(group), by_column(values)
         signed, numbers = (~positive).astype(np.uint8), balls.numbers
@@ -222,11 +230,11 @@ class Totals:
             sums = (np.zeros((2, m), np.int64), np.zeros((2, m), np.int64), np.zeros((2, 2), np.int64))
             if compiled is not None and in_c:
                 finite, who = np.minimum(numbers, _HUGE), (first, last, member)
-                kind = (table, table.itemsize, rules)
+                kind = (table, table.itemsize, len(table), places.astype(np.int64), rules)
                 compiled.add(*kind, *who, signed, finite, clips, float(FINE), *sums)
             else:
                 for part in tiles(last, m, first):
-                    in_numpy.add(table[:, part], rules, member[part], signed, numbers, float(FINE), sums)
+                    in_numpy.add(table[places, part], rules, member[part], signed, numbers, float(FINE), sums)
             return sums
 
         return cls(*(np.sum(parts, axis=0) for parts in zip(*shared(n, m, work), strict=True)))
