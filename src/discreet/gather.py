@@ -174,7 +174,8 @@ def _values(blocks: list[Block], mask: NDArray[np.float32] | None = None) -> NDA
     `mask` is 0 for each person, or NaN for one who is to have no entries.
     """
     if len(blocks) == 1 and isinstance(blocks[0].columns, np.ndarray):
-        return blocks[0].columns if mask is None else blocks[0].columns + mask[:, None]
+        values = np.asfortranarray(blocks[0].columns)  # once: all sums go column by column
+        return values if mask is None else values + mask[:, None]
     kind = (blocks[0].columns if isinstance(blocks[0].columns, np.ndarray) else blocks[0].columns[0]).dtype
     try:
         return _filled(blocks, kind, mask)

@@ -91,5 +91,13 @@ def test_sizes_that_do_not_fit_are_refused():
     ):
         with pytest.raises(ValueError, match="sizes"):
             compiled.lacking(*given)
-    with pytest.raises(ValueError, match="sizes"):
-        compiled.lengths(np.zeros((3, 5), dtype=np.int16), 3, np.zeros(4, dtype=np.int64))
+    whole, rule, lengths = table.astype(np.int16), np.zeros((1, 7)), np.zeros(5, dtype=np.int64)
+    for given in (
+        (whole, 2, 3, places, rule, 0, 5, lengths[:4]),
+        (whole, 2, 3, places, rule, 0, 6, lengths),
+        (table, 8, 3, places + 1, rule, 0, 5, lengths),
+        (table, 8, 3, places, rule[:0], 0, 5, lengths),
+        (table, 8, 3, places, rule + 1e9, 0, 5, lengths),
+    ):
+        with pytest.raises(ValueError, match="sizes"):
+            compiled.lengths(*given)

@@ -50,6 +50,9 @@ def sums_of(values, group, scaling, columns, rows, balls):
         whole = sums.whole_numbers(values, scaling, columns, rows)
         held = Totals.of(whole, group, balls, rows.positive)
         passing = added(values, group, scaling, columns, (rows, rows), balls)
+        part = np.arange(len(columns.question)) % 3 > 0
+        length = sums.row_lengths(values, rows.rules(scaling, columns), part)
+        assert np.array_equal(length, sums.row_lengths(whole, part=part))
     found = [whole]
     for total in (held, passing):
         found += [total.rows, total.weights, total.squares]

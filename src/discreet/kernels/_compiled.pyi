@@ -68,7 +68,17 @@ def add(
     kept: NDArray[np.int64],
     /,
 ) -> None: ...
-def lengths(rows: NDArray[np.int16], columns: int, lengths: NDArray[np.int64], /) -> None: ...
+def lengths(
+    values: NDArray[Any],
+    kind: int,
+    columns: int,
+    places: NDArray[np.int64],
+    rules: NDArray[np.float64],
+    first: int,
+    last: int,
+    lengths: NDArray[np.int64],
+    /,
+) -> None: ...
 def look(
     values: NDArray[np.floating[Any]],
     kind: int,

@@ -109,8 +109,8 @@ INLINE void fetch_entries(const entries *from, size_t column, size_t first, size
 /* Make entries whole numbers; whole[columns][people]. */
 void make_whole(const entries *from, size_t columns, int16_t *whole);
 
-/* Squared lengths of the rows of some columns, whole numbers: lengths[people]. */
-void add_lengths(const int16_t *rows, size_t columns, size_t people, int64_t *lengths);
+/* Squared lengths of everyone's rows of the columns listed, as rules make them: lengths[people]. */
+void add_lengths(const entries *from, const int64_t *places, size_t count, int64_t *lengths);
 
 /* What is asked of the entries of a column: how many are of each size, pairs of octaves; the sum of their places in a
    window, -512 to 512, and how many there are; the sum of their distances from its centre, 0 to 1024; how many are in

@@ -276,22 +276,28 @@ static PyObject *add(PyObject *Py_UNUSED(module), PyObject *arguments)
     return !good ? refuse() : enough ? Py_NewRef(Py_None) : PyErr_NoMemory();
 }
 
-PyDoc_STRVAR(lengths_doc, "lengths(rows, columns, lengths): sum the squares of each person's whole numbers.");
+PyDoc_STRVAR(lengths_doc, "lengths(values, kind, columns, places, rules, first, last, lengths): sum the squares of "
+                          "each person's whole numbers in some columns.");
 
 static PyObject *lengths_of(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    Py_buffer rows, out;
-    Py_ssize_t columns;
-    if (!PyArg_ParseTuple(arguments, "y*nw*", &rows, &columns, &out))
+    Py_buffer values, places, rules, out;
+    int kind;
+    Py_ssize_t columns, first, last;
+    if (!PyArg_ParseTuple(arguments, "y*iny*y*nnw*", &values, &kind, &columns, &places, &rules, &first, &last, &out))
         return NULL;
-    const Py_ssize_t people = out.len / 8;
-    const int good = columns > 0 && out.len == 8 * people && product(2 * columns, people) == rows.len;
+    const Py_ssize_t count = places.len / 8;
+    entries from;
+    const int good = set_entries(&values, kind, columns, first, last, &from) && are_columns(&places, columns) &&
+                     set_rules(&rules, 1, count, &from) && out.len == product(8, (Py_ssize_t)from.people);
     if (good) {
         Py_BEGIN_ALLOW_THREADS
-        add_lengths(rows.buf, (size_t)columns, (size_t)people, out.buf);
+        add_lengths(&from, places.buf, (size_t)count, out.buf);
         Py_END_ALLOW_THREADS
     }
-    PyBuffer_Release(&rows);
+    PyBuffer_Release(&values);
+    PyBuffer_Release(&places);
+    PyBuffer_Release(&rules);
     PyBuffer_Release(&out);
     return good ? Py_NewRef(Py_None) : refuse();
 }

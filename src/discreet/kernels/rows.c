@@ -233,23 +233,31 @@ INLINE void make_whole_body(const entries *from, size_t columns, int16_t *whole)
                      whole + j * from->people + from->first);
 }
 
-INLINE void add_lengths_body(const int16_t *rows, size_t columns, size_t people, int64_t *out)
+INLINE void add_lengths_body(const entries *from, const int64_t *places, size_t count, int64_t *out)
 {
     lengths of;
-    for (size_t first = 0; first < people; first += TALLEST) {
-        const size_t size = people - first < TALLEST ? people - first : TALLEST;
+    int16_t row[TALLEST];
+    for (size_t first = from->first; first < from->last; first += TALLEST) {
+        const size_t size = from->last - first < TALLEST ? from->last - first : TALLEST;
         memset(&of, 0, sizeof of);
-        for (size_t j = 0; j < columns; j++)
-            add_squares(&of, rows + j * people + first, size);
+        for (size_t j = 0; j < count; j++) {
+            whole_column(from, from->rules + j, (size_t)places[j], first, size, row);
+            add_squares(&of, row, size);
+        }
         flush(&of, size);
         memcpy(out + first, of.all, size * sizeof *out);
     }
 }
 
 #ifdef SEVERAL_PROCESSORS
-WITH_AVX2 static void add_lengths_avx2(const int16_t *rows, size_t columns, size_t people, int64_t *out)
+WITH_AVX2 static void add_lengths_avx2(const entries *from, const int64_t *places, size_t count, int64_t *out)
 {
-    add_lengths_body(rows, columns, people, out);
+    add_lengths_body(from, places, count, out);
+}
+
+WITH_AVX512 static void add_lengths_avx512(const entries *from, const int64_t *places, size_t count, int64_t *out)
+{
+    add_lengths_body(from, places, count, out);
 }
 
 WITH_AVX2 static void make_whole_avx2(const entries *from, size_t columns, int16_t *whole)
@@ -275,15 +283,19 @@ WITH_AVX512 static void add_rows_avx512(const entries *from, const int8_t *group
 }
 #endif
 
-void add_lengths(const int16_t *rows, size_t columns, size_t people, int64_t *out)
+void add_lengths(const entries *from, const int64_t *places, size_t count, int64_t *out)
 {
 #ifdef SEVERAL_PROCESSORS
+    if (HAS_AVX512) {
+        add_lengths_avx512(from, places, count, out);
+        return;
+    }
     if (HAS_AVX2) {
-        add_lengths_avx2(rows, columns, people, out);
+        add_lengths_avx2(from, places, count, out);
         return;
     }
 #endif
-    add_lengths_body(rows, columns, people, out);
+    add_lengths_body(from, places, count, out);
 }
 
 void make_whole(const entries *from, size_t columns, int16_t *whole)

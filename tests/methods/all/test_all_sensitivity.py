@@ -15,6 +15,7 @@ from discreet.methods.all import where
 from discreet.methods.all.clipping import Ball, Balls, pull_of, reach_of
 from discreet.methods.all.learn import learn_norms
 from discreet.methods.all.rows import FINE, PARTS, Columns, Rows, boxes_of
+from discreet.methods.all.sums import row_lengths
 
 ROOM = audit.ROOM
 CENTRES = st.sampled_from([0.0, 1.0, 0.5, 1e-12, 1 - 1e-12]) | st.floats(0, 1)
@@ -235,7 +236,8 @@ def test_one_person_moves_means_and_lengths_within_their_sensitivity(drawn, data
         with audit.standing_in(record):
             where.learn_means(row, people, np.ones(len(people), dtype=bool), 1.0)
             for box, part in zip(boxes_of(people, rows), (rows.positive, ~rows.positive), strict=True):
-                learn_norms(rows.whole(row)[:, part], box, 1.0, 1.0, np.ones(1, dtype=bool), 1.0)
+                length = row_lengths(rows.whole(row), part=part)
+                learn_norms(length, box, 1.0, 1.0, np.ones(1, dtype=bool), 1.0)
     for one, two in zip(*(record.steps for record in records), strict=True):
         assert one.terms == two.terms
         assert one.moved(two) <= ROOM

@@ -35,9 +35,7 @@ from discreet.methods.all.sums import (
     contrast,
     row_lengths,
     sampled,
-    some_columns,
     sum_lacking,
-    whole_numbers,
     with_noise,
 )
 from discreet.methods.all.where import learn_means, learn_where
@@ -200,13 +198,14 @@ def learn(people: People, budget: Budget, start: Start) -> Learned:
     unsure = _unsure(groups, start.share, budget.weights, protected=protected)
     rows = scaled_rows(people, means, start.scaling, columns, groups.people, shares, start.rho, unsure)
     boxes = boxes_of(people, rows)
-    whole = whole_numbers(start.values, start.scaling, columns, rows)
+    rules = rows.rules(start.scaling, columns)
+    lengths = partial(row_lengths, start.values, rules)
     usual, signed = usual_norms(rows, start.scaling), ~rows.positive
     own = np.array(start.sizes)[(start.group == 1).astype(np.intp)]
     told = partial(learn_norms, rho=budget.norms / 2, inside=start.group >= 0, people=groups.people * part)
     norms = (
-        told(some_columns(whole, rows.positive), boxes[0], usual[0]),
-        told(some_columns(whole, signed), boxes[1], usual[1], sizes=own),
+        told(lengths(rows.positive), boxes[0], usual[0]),
+        told(lengths(signed) / own, boxes[1], usual[1]),
     )
     doubt = max(start.share, 1 - start.share, float(protected)) / math.sqrt(2 * max(budget.weights, 1e-12))
     best = partial(
@@ -222,7 +221,7 @@ def learn(people: People, budget: Budget, start: Start) -> Learned:
         sizes=start.sizes,
     )
     balls, left = best(norms), start.left
-    total = Totals.of(whole, start.group, balls, rows.positive)
+    total = Totals.of(start.values, start.group, balls, rows.positive, np.stack([rules, rules]))
     reach = reach_of(boxes, balls, pull_of(shares, rows.positive), protected=protected, seen=people.seen)
     noisy = with_noise(total.rows[0], reach.sums, budget.recentre, 1 / FINE)
     kept = norms[0].mean_weight(balls.positive), norms[1].mean_weight(balls.signed)
@@ -253,19 +252,17 @@ def learn(people: People, budget: Budget, start: Start) -> Learned:
 
 
 def learn_norms(
-    whole: NDArray[np.int16],
+    norm: NDArray[np.float64],
     box: Box,
     usual: float,
     rho: float,
     inside: NDArray[np.bool_],
     people: float,
-    sizes: NDArray[np.float64] | None = None,
 ) -> Norms:
-    """Return how many people have rows of which norm, in one part; one person moves it by sqrt(2).
+    """Return how many people have rows of which `norm`, in one part; one person moves it by sqrt(2).
 
-    People in neither group are not `inside`; about how many are is `people`. Norms are taken in units of
-    the size of rows in one's group, where `sizes` are given. Where nothing is to be seen in the noise, rows
-    are taken to be about as long as is `usual`.
+    People in neither group are not `inside`; about how many are is `people`. Where nothing is to be seen in
+    the noise, rows are taken to be about as long as is `usual`.
     """
     if box.columns == 0:
         return Norms(np.ones(1), np.ones(1))
@@ -273,7 +270,6 @@ def learn_norms(
     ratio = 1 + min(max(_HELD / (math.sqrt(rho) * people), _WIDTHS[0]), _WIDTHS[1])
     bins = math.ceil(math.log(_RANGE) / math.log(ratio))
     edges = box.radius * ratio ** -np.arange(float(bins))[::-1]
-    norm = row_lengths(whole) if sizes is None else row_lengths(whole) / sizes
     counts = np.bincount(np.searchsorted(edges[:-1], norm), inside, minlength=bins)
     noisy = with_noise(counts, math.sqrt(2), rho)
     # Bins that have more than noise, alone or with those beside them; and next to these what seems to.

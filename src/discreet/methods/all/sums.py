@@ -133,7 +133,7 @@ def sampled(values: Entries | Streamed) -> tuple[NDArray[np.bool_], NDArray[Any]
     if isinstance(values, Streamed):
         return values.chosen, values.some
     chosen = learners(len(values))
-    return chosen, some_rows(values, chosen)
+    return chosen, values if len(values) <= LEARNERS else some_rows(values, chosen)
 
 
 def some_rows(values: NDArray[Any], chosen: NDArray[np.bool_]) -> NDArray[Any]:
@@ -172,22 +172,31 @@ def whole_numbers(values: Entries, scaling: Scaling, columns: Columns, rows: Row
     return whole.T
 
 
-def some_columns(whole: NDArray[np.int16], part: NDArray[np.bool_]) -> NDArray[np.int16]:
-    """Return some columns, side by side as they are: without a copy where these are all."""
-    return whole if part.all() else whole.T[part].T
+def row_lengths(
+    values: NDArray[Any], rules: Floats | None = None, part: NDArray[np.bool_] | None = None
+) -> Floats:
+    """Return the length of each person's row of some columns, or of all; shape (n,).
 
+    Entries are made whole as the rules say, shape (m, 7); without rules they are whole numbers already.
+    """
+    n, m = values.shape
+    places = np.flatnonzero(np.ones(m) if part is None else part)
+    rules = np.zeros((0, 7)) if rules is None else np.ascontiguousarray(rules[places])
+    table, squared = by_column(values), np.zeros(n, dtype=np.int64)
+    in_c = n and (_are_floats(table) if rules.size else table.dtype == np.int16)
 
-def row_lengths(whole: NDArray[np.int16]) -> Floats:
-    """Return the length of each person's whole numbers; shape (n,)."""
-    if not whole.size:
-        return np.zeros(len(whole))
-    squared = np.zeros(len(whole), dtype=np.int64)
-    if compiled is not None:
-        compiled.lengths(by_column(whole), whole.shape[1], squared)
-    else:
-        for part in tiles(*whole.shape):
-            rows = whole[part].astype(np.float64)
-            squared[part] = np.einsum("ij,ij->i", rows, rows)
+    def work(first: int, last: int) -> None:
+        if compiled is not None and in_c:
+            kind = (table, table.itemsize, len(table), places.astype(np.int64))
+            compiled.lengths(*kind, rules, first, last, squared)
+            return
+        for some in tiles(last, places.size, first):
+            entries = table[places, some]
+            rows = (in_numpy.whole(entries, rules) if rules.size else entries).T.astype(np.float64)
+            squared[some] = np.einsum("ij,ij->i", rows, rows)
+
+    if places.size:
+        shared(n, places.size, work)
     return np.sqrt(squared)
 
 

@@ -21,7 +21,7 @@ from discreet.methods.all.clipping import Ball, Norms, best_balls, scaled_rows, 
 from discreet.methods.all.learn import learn_groups, learn_norms, missing_norm
 from discreet.methods.all.record import Groups, Means
 from discreet.methods.all.rows import FINE, Box, Columns, Rows, Scaling, boxes_of
-from discreet.methods.all.sums import learners, tiles, whole_numbers, with_noise
+from discreet.methods.all.sums import learners, row_lengths, tiles, whole_numbers, with_noise
 from discreet.methods.all.where import learn_means, learn_where
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ def learn(people: People, budget: Parts, balance: Balance | None) -> Learned:
     ends = _ends(rows, slopes)
     box = _box(ends)
     whole = _without(whole, u, slopes, ends, ~np.isnan(values)).astype(np.int16)
-    norms = learn_norms(whole, box, usual, budget.norms, group >= 0, groups.people * part)
+    norms = learn_norms(row_lengths(whole), box, usual, budget.norms, group >= 0, groups.people * part)
     none, pair = Norms(np.ones(1), np.ones(1)), (empty, box)
     balls = best_balls(
         (none, norms), pair, even, rows.positive, groups.people, rho, 0.0, 0.0, protected=protected
