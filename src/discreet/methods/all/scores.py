@@ -145,7 +145,7 @@ def measured_scores(evidence: Evidence, indices: NDArray[np.int64], rho: float, 
     step, null, signed = _step(evidence), evidence.null, evidence.signed
     scores = evidence.score if signed is None else signed
     exact = np.floor((scores if indices.size == scores.size else scores[indices]) / step)
-    sums, variance = np.zeros(indices.size), np.full(indices.size, math.inf)
+    sums, deviation, variance = np.zeros(indices.size), np.zeros(indices.size), math.inf
     p, left = np.ones(indices.size), np.ones(indices.size, dtype=np.bool_)
     for least, share in ((0.0, _first(later)), *later):
         left &= p <= 2 * ndtr(-least)
@@ -153,18 +153,19 @@ def measured_scores(evidence: Evidence, indices: NDArray[np.int64], rho: float, 
         count = int(np.count_nonzero(left))
         if count == 0:
             break
-        noisy = with_noise(exact[left], _moved(evidence, count, step), rho * share, step)
-        before, fresh = variance[left], float(noisy.deviation) ** 2
-        trust = 1 / (1 + fresh / before)
-        sums[left] += trust * (noisy.sums - sums[left])
-        variance[left] = fresh * trust
+        at = left if count < left.size else slice(None)  # all of them need no copy
+        noisy = with_noise(exact[at], _moved(evidence, count, step), rho * share, step)
+        fresh = float(noisy.deviation) ** 2
         # All that are left have the same noise.
-        deviation = math.sqrt(fresh * float(trust[0]))
+        trust = 1 / (1 + fresh / variance)
+        variance = fresh * trust
+        sums[at] += trust * (noisy.sums - sums[at])
+        deviation[at] = math.sqrt(variance)
         if signed is None:
-            p[left] = noisy_tail(sums[left], deviation, null)
+            p[at] = noisy_tail(sums[at], math.sqrt(variance), null)
         else:
-            p[left] = ndtr(-sums[left] / math.hypot(1.0, deviation))
-    return Scores(indices, sums, np.sqrt(variance), p)
+            p[at] = ndtr(-sums[at] / math.hypot(1.0, math.sqrt(variance)))
+    return Scores(indices, sums, deviation, p)
 
 
 def _first(later: Stages) -> float:
