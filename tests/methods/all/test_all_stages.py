@@ -54,7 +54,9 @@ def test_lengths_of_rows_are_told_as_closely_as_noise_allows(rng, columns, peopl
     radius = 5000 * math.sqrt(columns)
     box = Box(2 * radius, 2 * radius, radius, 5000 * radius, 5000.0, columns)
     inside = np.ones(people, dtype=bool)
-    norms = learn_norms(row_lengths(whole), box, 1000 * math.sqrt(columns), 0.003 * RHO, inside, float(people))
+    norms = learn_norms(
+        row_lengths(whole), box, 1000 * math.sqrt(columns), 0.003 * RHO, inside, float(people)
+    )
     length = np.linalg.norm(whole.astype(float), axis=1)
     for part in (0.8, 0.95, 1.1, 1.3):
         ball = Ball(part * 1000 * math.sqrt(columns), 2500.0)
