@@ -198,13 +198,9 @@ def codes(label: NDArray[Any], levels: Sequence[Any]) -> NDArray[np.intp]:
     seen: dict[str, int] = {}
 
     def position(entry: Any) -> int:
-        if type(entry) is not str:
-            return looked_up(entry)
-        at = seen.get(entry)
-        if at is None:
-            at = looked_up(entry)
-            if len(seen) < _REMEMBERED:
-                seen[entry] = at
+        at = looked_up(entry)
+        if type(entry) is str and len(seen) < _REMEMBERED:
+            seen[entry] = at
         return at
 
     def looked_up(entry: Any) -> int:
@@ -214,7 +210,11 @@ def codes(label: NDArray[Any], levels: Sequence[Any]) -> NDArray[np.intp]:
         at = by_number.get(_number(entry), -1) if by_number else -1
         return by_text.get(_text(entry), -1) if at < 0 and by_text else at
 
-    return np.array([position(entry) for entry in label.tolist()], dtype=np.intp)
+    # No call for a text that was seen before: this takes most of the time of a long table.
+    places = [
+        seen[entry] if type(entry) is str and entry in seen else position(entry) for entry in label.tolist()
+    ]
+    return np.array(places, dtype=np.intp)
 
 
 def numbers(label: NDArray[Any]) -> NDArray[np.float64]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -335,6 +336,6 @@ def unique(names: Iterable[Any]) -> tuple[str, ...]:
 def arrow(module: str = "pyarrow") -> Any:
     """Return pyarrow or a part of it, loaded only when a file is read."""
     try:
-        return import_module(module)
+        return sys.modules.get(module) or import_module(module)  # asked for with every column
     except ImportError:
         raise missing_extra("files", "Reading CSV and Parquet files") from None

@@ -302,7 +302,8 @@ def numbers_of(column: Any, decimal: str = ".") -> NDArray[np.float64] | None:
         column = compute.replace_substring(column, ",", ".")
     # An entry that Arrow reads is one that tidying leaves as it is, so both ways read it alike. The first few
     # tell which way is faster: Arrow takes long to refuse many.
-    floats = None if _cast(column.slice(0, _FEW)) is None else _cast(column)
+    many = len(column) > 16 * _FEW
+    floats = None if many and _cast(column.slice(0, _FEW)) is None else _cast(column)
     if floats is None:
         floats = _tidied(column.combine_chunks())
     return None if floats is None else np.asarray(floats.to_numpy(zero_copy_only=False), dtype=np.float64)
