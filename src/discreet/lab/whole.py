@@ -15,7 +15,7 @@ from discreet.api import release
 from discreet.evidence.core.certificate import Certificate, Null
 from discreet.evidence.core.evidence import Evidence
 from discreet.lab import outcomes
-from discreet.methods.auto.look import look, ranks_for, sigma_of
+from discreet.methods.auto.look import look, sigma_of
 from discreet.methods.aware import count
 from discreet.methods.aware.method import public_constants
 from discreet.methods.aware.shortfall import rule_for
@@ -146,7 +146,7 @@ def _look(x: NDArray[np.float64]) -> tuple[Evidence, NDArray[np.int64], NDArray[
     certificate = Certificate(1.0, 2.0, "replace", "declared")
     score = np.clip(x + _NULL.ceiling / 2, 0.0, _NULL.ceiling)
     evidence = Evidence([str(place) for place in range(x.size)], score, _NULL, certificate)
-    ranks = ranks_for(x.size)
+    ranks = np.unique([max(1, x.size >> halving) for halving in (1, 2, 3)]).astype(np.int64)
     return evidence, ranks, np.full(ranks.size, _NULL.ceiling / 2 + 1.0)
 
 

@@ -52,7 +52,8 @@ _SAMPLED = 4096  # people who show how common the commonest entry is
 _BLUNT = 0.78  # beyond this share of people with one entry the scores of a column are far below its z
 _RARER = 0.15  # those of declared answers stay sharp for so much more
 _BETWEEN = 1.4  # times the largest rank that stands out: about the number that does
-_MEASURED = 2  # times that rank are measured afresh
+_MEASURED = 2.5  # times that rank are measured afresh: one too few is lost, one too many costs little
+_ABOVE = 0.5  # deviations of the look's noise above a level: what is real mostly is, by far
 _STAGED = 0.7  # about the noise after stages that drop scores, over that of telling all at once
 _GRID = 512
 _BLUNTLY = (
@@ -62,15 +63,18 @@ _BLUNTLY = (
 
 
 def ranks_for(m: int) -> NDArray[np.int64]:
-    """Return the ranks that are looked at, ascending: half of all, a quarter, and so on down to 2."""
-    halvings = range(1, max(2, m.bit_length() - 1))
+    """Return the ranks that are looked at, ascending: a quarter of all, an eighth, and so on down to 2.
+
+    Where a quarter stands out all are measured, and it does not matter how many more do.
+    """
+    halvings = range(2, max(3, m.bit_length() - 1))
     return np.unique([max(1, m >> halving) for halving in halvings]).astype(np.int64)
 
 
 def levels_for(ranks: NDArray[np.int64], m: int, null: Null, q: float, noise: float) -> NDArray[np.float64]:
     """Return for each rank the score that so many must reach, for a release of them to report them.
 
-    `noise` is the variance of the noise if all scores got the whole budget: twice as many as the rank are
+    `noise` is the variance of the noise if all scores got the whole budget: a multiple of the rank are
     measured, with less noise the fewer they are.
     """
     levels: list[float] = []
@@ -132,7 +136,8 @@ def ready_looked(data: People | Evidence, asked: Parameters) -> Ready:
     later = replace(asked, epsilon=epsilon_of((1 - SHARE) * whole, asked.delta))
     events = gaussian_events((first, gaussian_budget(later.epsilon, asked.delta)))
     ranks = ranks_for(m)
-    _check(data, ranks, first)
+    questions = ranks.size.bit_length()
+    _check(data, questions, first)
     follows = [_follows(data, later, ranks, passed) for passed in range(ranks.size + 1)]
     blunt = METHODS["all"].ready(replace(later, method="all"), data), _BLUNTLY
     noise = setting_of(asked, data).noise
@@ -145,7 +150,9 @@ def ready_looked(data: People | Evidence, asked: Parameters) -> Ready:
         )
         if sharp:
             evidence, rho = _scores(data, rho)
-            seen = look(evidence, ranks, levels_for(ranks, m, evidence.null, asked.q, noise), rho)
+            levels = levels_for(ranks, m, evidence.null, asked.q, noise)
+            levels += _ABOVE * sigma_of(questions, rho) * step_of(evidence.certificate.sensitivity)
+            seen = look(evidence, ranks, levels, rho)
             ready, why = follows[seen.passed]
             told = {f"score {rank:,}": score for rank, score in seen.told.items()}
             told["noise_sd"] = seen.deviation
@@ -171,7 +178,7 @@ def _follows(
     if _dense(data) * rank > m:
         asked = replace(later, method="all", expect=float(signals))
         return METHODS["all"].ready(asked, data), f'{saw}: "all" tells every one'
-    count = min(m, _MEASURED * rank)
+    count = min(m, round(_MEASURED * rank))
     asked = replace(later, method="focus", k=count, expect=float(signals))
     return METHODS["focus"].ready(asked, data), f'{saw}: "focus" measures {count:,} afresh'
 
@@ -206,9 +213,9 @@ def _longest_run(ordered: NDArray[np.floating[Any]]) -> int:
     return int(np.max(np.diff(ends, prepend=-1), initial=0))
 
 
-def _check(data: People | Evidence, ranks: NDArray[np.int64], rho: float) -> None:
+def _check(data: People | Evidence, questions: int, rho: float) -> None:
     """Refuse, before anything is spent, a look whose noise or whose scores whole numbers cannot hold."""
-    sigma = sigma_of(ranks.size.bit_length(), rho)
+    sigma = sigma_of(questions, rho)
     check_noise(sigma, sigma)
     if (
         not isinstance(data, People)

@@ -37,8 +37,8 @@ _MARGIN, _EXTRA = 0.02, 2.0  # noise-aware BH decides about as if q were this sh
 _SEARCH = 0.22
 _SEED = 1
 _NEARLY = 0.03
-_FEW, _MANY = 40, 200_000
-_LOUD = 2.0  # where noise adds less than this to the variance of a score, telling all is nearly the best
+_FEW, _FEW_COLUMNS, _MANY = 40, 100, 200_000  # of fewer scores, or columns, there is little to gain by a look
+_LOUD = 0.5  # where noise adds less than this to the variance of a score, telling all is nearly the best
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +191,8 @@ def route(asked: Parameters, data: People | Evidence | Sharded) -> tuple[Paramet
         offered = (AWARE, ALL, FOCUS) if isinstance(data, Evidence) and not effects else (AWARE,)
     among = _takers(asked, offered)
     open_to_both = {"all", "focus"} <= among.keys() and asked.expect is None
-    if open_to_both and _FEW <= setting.m <= _MANY and setting.noise > _LOUD:
+    few = _FEW_COLUMNS if isinstance(data, People) else _FEW
+    if open_to_both and few <= setting.m <= _MANY and setting.noise > _LOUD:
         return asked, "a first look decides"
     if open_to_both and isinstance(data, People) and setting.noise <= _LOUD:
         name, why = "all", '"all" tells every one: noise adds little to what chance does'
