@@ -131,6 +131,7 @@ def test_columns_that_repeat_one_entry_are_all_told():
     made = discreet.discover(people(answers=True, columns=200, rows=3000), test, **ASKED)
     assert made.parameters["look"] == {}
     assert "same entry" in made.parameters["chosen"]
+    assert "0.2%" in made.parameters["chosen"]
     assert 0.999 < account(made.privacy.events, delta=1e-6) <= 1
 
 

@@ -6,22 +6,32 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.special import ndtri
 
 from discreet.api import release
 from discreet.evidence.core.evidence import Evidence
-from discreet.lab.bench.kinds import N0, sizes
+from discreet.lab.bench.contenders import CONTENDERS
+from discreet.lab.bench.kinds import KINDS, N0, simulate, sizes
 from discreet.lab.bench.moments import DELTA, Q
-from discreet.lab.bench.raw import Cell, rates
+from discreet.lab.bench.raw import LABELS, Cell, rates
 from discreet.lab.bench.timing import verdict
+from discreet.privacy.curves import gaussian_budget
 from discreet.report.text_table import table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from numpy.typing import NDArray
+
 NAMES = ("auto", "all", "focus", "aware")
 _BEHIND = 0.05  # of power, by which the choice may be behind the best of them
 _FEWEST, _MOST = 2, 40  # studies of a table
 _SMALL, _MORE = 500, 4  # up to so many scores, so many times the studies
+_SIGNALS = 20  # in a study of a lot, or more studies are taken
+_ENTRIES = 4_000_000  # of a table drawn by lot, at most
+
+Outcome = tuple[float, float]
+"""Power and false discovery proportion of one study."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,20 +46,87 @@ class Scored:
     def __str__(self) -> str:
         return f"{self.m:,} scores, {self.real:,} real at {self.mean:g}, moved by {self.sensitivity:g}"
 
-    def rates(self, name: str, studies: int) -> tuple[float, float]:
-        """Return power and false discovery rate; the same studies for all methods."""
+    def outcomes(self, name: str, studies: int) -> list[Outcome]:
+        """Return power and false discovery proportion of each study; the same studies for all methods."""
         options: dict[str, Any] = {} if name == "auto" else {"method": name}
-        outcomes: list[tuple[float, float]] = []
+        outcomes: list[Outcome] = []
         for seed in range(studies):
             rng = np.random.default_rng([seed, self.m, self.real])
             z = rng.standard_normal(self.m)
             z[: self.real] += self.mean * sizes(self.real, rng)
             evidence = Evidence.from_z(z, sensitivity=self.sensitivity, adjacency="replace")
             places = release(evidence, q=Q, epsilon=1.0, delta=DELTA, **options).indices
-            true = int(np.count_nonzero(places < self.real))
-            outcomes.append((true / self.real, (places.size - true) / max(1, places.size)))
-        power, fdr = np.mean(outcomes, axis=0).tolist()
-        return power, fdr
+            outcomes.append(_outcome(places, self.real))
+        return outcomes
+
+
+@dataclass(frozen=True, slots=True)
+class Lot:
+    """A table drawn by lot: what columns are like, how many, how many real, their mean z, people, budget."""
+
+    kind: str
+    m: int
+    real: int
+    mean: float
+    people: int
+    labels: str
+    epsilon: float
+
+    def __str__(self) -> str:
+        about = f"{self.m:,} columns, {self.kind}, {self.real:,} real at {self.mean:.1f}"
+        return f"{about}, {self.people:,} people, {self.labels} labels, epsilon {self.epsilon:g}"
+
+    def outcomes(self, name: str, studies: int) -> list[Outcome]:
+        """Return power and false discovery proportion of each study; the same studies for all methods."""
+        outcomes: list[Outcome] = []
+        kind = KINDS[self.kind]
+        for seed in range(studies):
+            rng = np.random.default_rng([seed, self.m, self.real, self.people])
+            shift = self.mean / np.sqrt(kind.information(self.people)) * sizes(self.real, rng)
+            study = simulate(kind, self.people, self.m, shift, LABELS[self.labels], rng)
+            places = CONTENDERS["us" if name == "auto" else name](study, self.epsilon, rng)
+            outcomes.append(_outcome(places, self.real))
+        return outcomes
+
+
+def _outcome(places: NDArray[np.int64], real: int) -> Outcome:
+    """Return the share of the real ones, which come first, that is found; and of what is found the rest."""
+    true = int(np.count_nonzero(places < real))
+    return true / real, (places.size - true) / max(1, places.size)
+
+
+def by_lot(count: int, seed: int) -> tuple[list[Scored], list[Lot]]:
+    """Return settings drawn by lot, scores and tables: nothing in the library was chosen on them.
+
+    Sizes, shares of signals and budgets are drawn evenly on the scale of logarithms; signals are from barely
+    to easily found with about the noise that selecting them would leave.
+    """
+    rng = np.random.default_rng(seed)
+    scores: list[Scored] = []
+    tables: list[Lot] = []
+
+    def between(low: float, high: float) -> float:
+        return float(np.exp(rng.uniform(np.log(low), np.log(high))))
+
+    def strength(m: int, real: int, noise: float) -> float:
+        """Return a mean z: so many times the least that BH reports, under the noise of twice as many."""
+        least = -float(ndtri(Q * real / (2 * m))) + 1
+        return round(between(1.0, 1.8) * least * float(np.sqrt(1 + noise * min(1.0, 2 * real / m))), 1)
+
+    for _ in range(count):
+        m = round(between(40, 5_000))
+        real = max(1, round(between(0.004, 0.5) * m))
+        moved = round(between(0.01, 0.1), 3)
+        noise = moved**2 * m / (2 * gaussian_budget(1.0, DELTA))
+        scores.append(Scored(m, real, strength(m, real, noise), moved))
+        m = round(between(40, 1_500))
+        real = max(1, round(between(0.004, 0.5) * m))
+        people = round(between(1_000, min(20_000, _ENTRIES / m)))
+        epsilon = round(between(0.5, 3), 1)
+        noise = 4 * m / (people * 2 * gaussian_budget(epsilon, DELTA))
+        kind, labels = (str(rng.choice(names)) for names in (list(KINDS), list(LABELS)))
+        tables.append(Lot(kind, m, real, strength(m, real, 2 * noise), people, labels, epsilon))
+    return scores, tables
 
 
 SCORES = (
@@ -82,11 +159,15 @@ TABLES = [*_UNIFORM, *_OTHERS]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What each method finds in one setting: power and false discovery rate."""
+    """What each method finds in one setting: power and false discovery rate.
+
+    `error` is the standard error of how far the choice is behind each method, where that is known.
+    """
 
     setting: str
     studies: int
     found: dict[str, tuple[float, float]]
+    error: dict[str, float]
 
     @property
     def behind(self) -> tuple[float, str]:
@@ -101,13 +182,17 @@ def people(cell: Cell) -> int:
 
 
 def run(
-    scores: Sequence[Scored], tables: Sequence[Cell], studies: int, tick: Callable[[int], None]
+    scores: Sequence[Scored | Lot], tables: Sequence[Cell], studies: int, tick: Callable[[int], None]
 ) -> list[Row]:
-    """Return what each method finds; tables stand on about five times as many signals as `studies`."""
+    """Return what each method finds; cells stand on about five times as many signals as `studies`."""
     rows: list[Row] = []
-    for scored in scores:
-        count = studies * (_MORE if scored.m <= _SMALL else 1)
-        rows.append(Row(str(scored), count, {name: scored.rates(name, count) for name in NAMES}))
+    for setting in scores:
+        more = _MORE if setting.m <= _SMALL else 1
+        count = studies * more if isinstance(setting, Scored) else _enough(setting, studies)
+        each = {name: np.array(setting.outcomes(name, count)) for name in NAMES}
+        found = {name: (float(met[:, 0].mean()), float(met[:, 1].mean())) for name, met in each.items()}
+        apart = {name: (met - each["auto"])[:, 0].std(ddof=1) / np.sqrt(count) for name, met in each.items()}
+        rows.append(Row(str(setting), count, found, {name: float(error) for name, error in apart.items()}))
         tick(1)
     for cell in tables:
         count = min(max(_FEWEST, -(-5 * studies // cell.signals)), _MOST)
@@ -115,9 +200,14 @@ def run(
         for name in NAMES:
             met = rates(cell, "us" if name == "auto" else name, people(cell), count)
             outcomes[name] = met.power, met.fdr
-        rows.append(Row(f"{cell}, {people(cell):,} people", count, outcomes))
+        rows.append(Row(f"{cell}, {people(cell):,} people", count, outcomes, {}))
         tick(1)
     return rows
+
+
+def _enough(lot: Lot, studies: int) -> int:
+    """Return how many studies of a lot make up for how few of its columns are real."""
+    return min(max(studies, _SIGNALS * studies // lot.real), _MORE * studies)
 
 
 def in_words(rows: list[Row]) -> str:
@@ -127,12 +217,15 @@ def in_words(rows: list[Row]) -> str:
         for row in rows
     ]
     title = (
-        f"Power (realised FDR) of the method chosen and of each; epsilon = 1, delta = {DELTA:g}, q = {Q:g}"
+        "Power (realised FDR) of the method chosen and of each; epsilon = 1 unless it is given, "
+        f"delta = {DELTA:g}, q = {Q:g}"
     )
     lines = [title, "", table(["setting", "studies", *NAMES], cells), ""]
     for row in rows:
         behind, best = row.behind
-        lines.append(verdict(behind <= _BEHIND, f"{row.setting}: {behind:+.2f} behind {best}, at most 0.05"))
+        error = f" (error {row.error[best]:.3f})" if best in row.error else ""
+        words = f"{row.setting}: {behind:+.2f}{error} behind {best}, at most 0.05"
+        lines.append(verdict(behind <= _BEHIND, words))
     worst = max(row.found["auto"][1] for row in rows)
     lines.append(verdict(worst <= Q, f"FDR of the method chosen at most q: {worst:.3f} where it is largest"))
     return "\n".join(lines)

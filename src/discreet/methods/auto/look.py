@@ -54,11 +54,12 @@ _RARER = 0.15  # those of declared answers stay sharp for so much more
 _BETWEEN = 1.4  # times the largest rank that stands out: about the number that does
 _MEASURED = 2.5  # times that rank are measured afresh: one too few is lost, one too many costs little
 _ABOVE = 0.5  # deviations of the look's noise above a level: what is real mostly is, by far
+_HIGHEST = 0.45  # of the largest score that there is: higher levels would be missed by those at the top
 _STAGED = 0.7  # about the noise after stages that drop scores, over that of telling all at once
 _GRID = 512
 _BLUNTLY = (
-    f"a first look, for {SHARE:.0%} of the budget, saw columns in which most people have the same entry: "
-    '"all" tells every one'
+    f"a first look, for {TIES * SHARE:.1%} of the budget, saw columns in which most people have the same "
+    'entry: "all" tells every one'
 )
 
 
@@ -124,9 +125,9 @@ def sigma_of(questions: int, rho: float) -> float:
 def ready_looked(data: People | Evidence, asked: Parameters) -> Ready:
     """Settle the cost, and every release that may follow; the draw looks, then draws one of them.
 
-    Guarantee: Gaussian(sqrt(2 rho_1)) for the look, then a method that spends no more than the rest of the
-    budget, whichever it is: inside (epsilon, delta) together. Everything that could be chosen is made ready,
-    and refused if it cannot be drawn, before anything is spent.
+    Guarantee: Gaussian(sqrt(2 rho_1)) for the look, then a method that spends no more than what the look left
+    of the budget, whichever it is: inside (epsilon, delta) together. Everything that could be chosen is made
+    ready, and refused if it cannot be drawn, before anything is spent.
     """
     from discreet.methods.auto.method import setting_of  # which imports this file
 
@@ -139,7 +140,9 @@ def ready_looked(data: People | Evidence, asked: Parameters) -> Ready:
     questions = ranks.size.bit_length()
     _check(data, questions, first)
     follows = [_follows(data, later, ranks, passed) for passed in range(ranks.size + 1)]
-    blunt = METHODS["all"].ready(replace(later, method="all"), data), _BLUNTLY
+    # Where nothing but the commonest entries is looked at, the rest of the look is for the release too.
+    more = replace(asked, method="all", epsilon=epsilon_of((1 - TIES * SHARE) * whole, asked.delta))
+    blunt = METHODS["all"].ready(more, data), _BLUNTLY
     noise = setting_of(asked, data).noise
     fdr = _promise(data, asked)
 
@@ -152,7 +155,7 @@ def ready_looked(data: People | Evidence, asked: Parameters) -> Ready:
             evidence, rho = _scores(data, rho)
             levels = levels_for(ranks, m, evidence.null, asked.q, noise)
             levels += _ABOVE * sigma_of(questions, rho) * step_of(evidence.certificate.sensitivity)
-            seen = look(evidence, ranks, levels, rho)
+            seen = look(evidence, ranks, np.minimum(levels, _HIGHEST * evidence.null.ceiling), rho)
             ready, why = follows[seen.passed]
             told = {f"score {rank:,}": score for rank, score in seen.told.items()}
             told["noise_sd"] = seen.deviation
