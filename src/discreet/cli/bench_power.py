@@ -86,8 +86,11 @@ def bench_auto(
     from discreet.progress import progress
 
     drawn = auto.by_lot(lots, seed)
-    scores = (*drawn[0], *([] if lots else auto.SCORES)) if only != "tables" else ()
-    scores = (*scores, *drawn[1]) if only != "scores" else scores
+    scores: list[auto.Scored | auto.Lot] = []
+    if only != "tables":
+        scores += drawn[0] if lots else auto.SCORES
+    if only != "scores":
+        scores += drawn[1]
     tables = [*auto.TABLES, *(auto.LARGE if large else [])] if only != "scores" and not lots else []
     with progress("settings", len(scores) + len(tables)) as tick:
         rows = auto.run(scores, tables, studies, tick)

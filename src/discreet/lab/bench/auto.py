@@ -106,7 +106,7 @@ def by_lot(count: int, seed: int) -> tuple[list[Scored], list[Lot]]:
     tables: list[Lot] = []
 
     def between(low: float, high: float) -> float:
-        return float(np.exp(rng.uniform(np.log(low), np.log(high))))
+        return low * (high / low) ** float(rng.random())
 
     def strength(m: int, real: int, noise: float) -> float:
         """Return a mean z: so many times the least that BH reports, under the noise of twice as many."""
