@@ -30,7 +30,7 @@ def notes(job: Job) -> list[str]:
     reserved = [*table.labels, *([table.person.column] if table.person else [])]
     everything = table.source.columns
     free = offered(everything, reserved)
-    lines = [f"Testing {_hypotheses(table)}.", *exact_levels(job)]
+    lines = [f"Testing {_hypotheses(table)}.", *exact_levels(job), *_groups(job, table)]
     if wanted is None:
         apart = {
             "row numbers": [column.name for column in row_numbers(everything)],
@@ -100,6 +100,17 @@ def exact_levels(job: Job) -> list[str]:
         for name, levels in asked.items()
         if any(isinstance(level, str) and not _is_number(level) for level in levels)
     ]
+
+
+def _groups(job: Job, table: TableReading) -> list[str]:
+    """Return that groups are 0 and 1 where nobody named them, of a column that may well hold words."""
+    test = job.source.completed(job.test)
+    group, levels = getattr(test, "group", None), tuple(getattr(test, "levels", ()))
+    kinds = {column.name: column.kind for column in table.source.columns}
+    if levels != (0, 1) or kinds.get(str(group)) != "float":
+        return []
+    words = f"The groups are 1 and 0 in {str(group)!r}. Whoever has anything else is in neither: if it holds "
+    return [f"{words}words, or other codes, name two of them: --levels WORD WORD."]
 
 
 def _is_number(level: str) -> bool:
