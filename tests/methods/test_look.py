@@ -13,9 +13,10 @@ from discreet.evidence.core.certificate import Null
 from discreet.evidence.core.people import People, Question
 from discreet.methods.all.budget import planned, schedule
 from discreet.methods.all.scores import measured_scores, noisy_tail
-from discreet.methods.auto.look import SHARE, _longest_run, levels_for, ranks_for
+from discreet.methods.auto.look import SHARE, TIES, _longest_run, levels_for, ranks_for, ready_looked
 from discreet.methods.auto.method import route
 from discreet.methods.aware.count import STEPS, in_steps
+from discreet.methods.first_look import epsilon_of
 from discreet.methods.method import Parameters
 from discreet.privacy.account import account
 from discreet.privacy.curves import gaussian_budget
@@ -58,6 +59,17 @@ def test_everything_together_costs_what_was_asked_for(real):
     assert 0.97 < account([rest], delta=1e-6) < 1
     assert (made.privacy.epsilon, made.privacy.delta) == (1.0, 1e-6)
     assert (made.fdr.guarantee, made.fdr.level) == ("simulated", 0.1)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-6), (1.25, 1e-6), (3.05, 1e-7), (0.1, 1e-9)])
+def test_whatever_follows_draws_no_more_than_is_charged(epsilon, delta):
+    """A look of all parts or of its first alone, and what it leaves, each rounded down by itself."""
+    ready = ready_looked(scores(8), Parameters(q=0.1, epsilon=epsilon, delta=delta))
+    whole, charged = gaussian_budget(epsilon, delta), sum(event.mu**2 / 2 for event in ready.events)
+    for share in (SHARE, TIES * SHARE):
+        left = gaussian_budget(epsilon_of((1 - share) * whole, delta), delta)
+        assert share * whole + left <= charged * (1 + 1e-14)
+    assert charged <= whole * (1 + 1e-14)
 
 
 def test_a_ledger_pays_once(tmp_path):

@@ -201,12 +201,14 @@ def invent(rng: np.random.Generator) -> Cohort:
 def ask(rng: np.random.Generator, name: str) -> tuple[Any, frozenset[str]]:
     """Return a test by name, and what it does not protect: the phenotype, the stratum, covariates."""
     several = questions.TESTS[name].groups > 2
+    # Strata of a number take more people than these cohorts have.
+    among = ("arm",) if name == "Adjusted" else ("age",) if rng.random() < 0.5 else tuple(COVARIATES)
     columns = {
         "group": STRATUM if several else PHENOTYPE,
         "levels": ("a", "b", "c") if several else (1, 2),
         "stratum": STRATUM,
         "strata": ("a", "b"),
-        "adjust": {"age": COVARIATES["age"]} if rng.random() < 0.5 else COVARIATES,
+        "adjust": {covariate: COVARIATES[covariate] for covariate in among},
         "partner": PHENOTYPE,
         "trait": PHENOTYPE,
         "reads": (PHENOTYPE,),

@@ -54,7 +54,8 @@ def kendall_tail(people: int, t: Floats) -> Floats:
     """
     scale = people * (2 * people + 5) / (people - 1)
     worst = np.zeros_like(t)
-    for large, small in pairwise(_COARSE):
+    # Of three or four people, two alone have a larger variance than all.
+    for large, small in pairwise((max(1.0, 18 / scale), *_COARSE[1:])):
         fewest = (small * scale - 10.5) / 2
         for low, high in pairwise(_TIED):
             y = t / np.sqrt(large * (1 - low**3))

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from discreet.evidence.core.evidence import Evidence
 
+_COLUMNS = 4_096  # whose pairs are compared at once
+
 
 def middle_ranks(column: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
     """Return ranks among the values present, ties sharing their mean rank, NaN where missing; shape (n,)."""
@@ -119,9 +121,13 @@ def kendall_of_few(
     columns: NDArray[np.floating[Any]], partner: NDArray[np.floating[Any]]
 ) -> NDArray[np.float64]:
     """Return `kendall` of each column (n, m) and the partner (n,), pair by pair: for few people."""
-    differences = np.nan_to_num(np.sign(columns[:, None, :] - columns[None, :, :]))
     signs = np.nan_to_num(np.sign(partner[:, None] - partner))
-    return np.asarray(np.einsum("ij,ijm->m", signs, differences) / 2, dtype=np.float64)
+    total = np.empty(columns.shape[1])
+    for start in range(0, total.size, _COLUMNS):
+        some = columns[:, start : start + _COLUMNS]
+        differences = np.nan_to_num(np.sign(some[:, None, :] - some[None, :, :]))
+        total[start : start + _COLUMNS] = np.einsum("ij,ijm->m", signs, differences) / 2
+    return total
 
 
 def _pairs(codes: NDArray[np.int64]) -> int:

@@ -135,13 +135,15 @@ def ready_looked(data: People | Evidence, asked: Parameters) -> Ready:
     whole, m = gaussian_budget(asked.epsilon, asked.delta), len(data)
     first = SHARE * whole
     later = replace(asked, epsilon=epsilon_of((1 - SHARE) * whole, asked.delta))
-    events = gaussian_events((first, gaussian_budget(later.epsilon, asked.delta)))
+    # Where nothing but the commonest entries is looked at, the rest of the look is for the release too.
+    more = replace(asked, method="all", epsilon=epsilon_of((1 - TIES * SHARE) * whole, asked.delta))
+    # Both budgets are rounded down, each by itself: the charge covers the larger.
+    spent = (gaussian_budget(each.epsilon, asked.delta) for each in (later, more))
+    events = gaussian_events((first, max(next(spent), next(spent) - (1 - TIES) * first)))
     ranks = ranks_for(m)
     questions = ranks.size.bit_length()
     _check(data, questions, first)
     follows = [_follows(data, later, ranks, passed) for passed in range(ranks.size + 1)]
-    # Where nothing but the commonest entries is looked at, the rest of the look is for the release too.
-    more = replace(asked, method="all", epsilon=epsilon_of((1 - TIES * SHARE) * whole, asked.delta))
     blunt = METHODS["all"].ready(more, data), _BLUNTLY
     noise = setting_of(asked, data).noise
     fdr = _promise(data, asked)
