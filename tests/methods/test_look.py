@@ -103,11 +103,11 @@ def test_there_is_no_look_where_the_caller_has_decided(asked):
 
 
 def test_few_columns_are_told_without_a_look():
-    """Of fewer than a hundred columns all are told: selecting some would gain little."""
+    """Of fewer than 150 columns all are told: selecting some would gain little."""
     test = discreet.Compare(group="group", levels=(0, 1), protect="columns")
-    made = discreet.discover(people(answers=False, columns=60), test, **ASKED)
+    made = discreet.discover(people(answers=False, columns=149), test, **ASKED)
     assert "look" not in made.parameters
-    assert len(made.told) == 60
+    assert len(made.told) == 149
 
 
 @pytest.mark.parametrize(("m", "sensitivity"), [(20, 0.05), (400, 0.0005), (300_000, 0.012)])
@@ -118,7 +118,7 @@ def test_there_is_no_look_where_it_would_not_pay(m, sensitivity):
     assert why
 
 
-def people(answers, columns=120, rows=600):
+def people(answers, columns=160, rows=600):
     """Return a table in which the second group is larger in four columns."""
     rng = np.random.default_rng(4)
     values = rng.normal(size=(rows, columns))

@@ -78,8 +78,9 @@ def _first(private: Release, cohort: NDArray[Any]) -> list[str]:
     """Return the first three released differences beside those of the cohort."""
     told, rows = private.told, list[str]()
     treated = cohort["treated"] == 1
-    for place, name in zip(private.indices[:3].tolist(), private.discoveries, strict=False):
+    for index, name in zip(private.indices[:3].tolist(), private.discoveries, strict=False):
         if told is not None:
+            place = int(np.searchsorted(told.indices, index))  # not all hypotheses need be told
             real = float(np.nanmean(cohort[name][treated]) - np.nanmean(cohort[name][~treated]))
             estimate, error = told.estimate[place], told.standard_error[place]
             rows.append(

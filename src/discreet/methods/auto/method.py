@@ -37,7 +37,7 @@ _MARGIN, _EXTRA = 0.02, 2.0  # noise-aware BH decides about as if q were this sh
 _SEARCH = 0.22
 _SEED = 1
 _NEARLY = 0.03
-_FEW, _FEW_COLUMNS, _MANY = 40, 100, 200_000  # of fewer scores, or columns, there is little to gain by a look
+_FEW, _FEW_COLUMNS, _MANY = 40, 150, 200_000  # of fewer scores, or columns, there is little to gain by a look
 _LOUD = 0.5  # where noise adds less than this to the variance of a score, telling all is nearly the best
 
 
