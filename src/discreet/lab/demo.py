@@ -80,7 +80,7 @@ def _first(private: Release, cohort: NDArray[Any]) -> list[str]:
     treated = cohort["treated"] == 1
     for index, name in zip(private.indices[:3].tolist(), private.discoveries, strict=False):
         if told is not None:
-            place = int(np.searchsorted(told.indices, index))  # not all hypotheses need be told
+            place = told.indices.tolist().index(index)  # not all hypotheses need be told
             real = float(np.nanmean(cohort[name][treated]) - np.nanmean(cohort[name][~treated]))
             estimate, error = told.estimate[place], told.standard_error[place]
             rows.append(
