@@ -34,7 +34,7 @@ def invented(rng, n, m, kind):
     columns = Columns(*places, np.zeros(0), np.zeros(0), np.arange(m))
     group = rng.integers(-1, 2, n).astype(np.int8)
     radii = [math.inf if rng.random() < 0.2 else FINE * 10 ** rng.uniform(-1, 2) for _ in range(2)]
-    balls = Balls(Ball(radii[0], FINE * most), Ball(radii[1], FINE * most), (1.0, 0.7))
+    balls = Balls(Ball(radii[0], FINE * most), Ball(radii[1], FINE * most))
     return values, group, scaling, columns, rows, balls
 
 
@@ -146,8 +146,10 @@ def test_one_row_reaches_nobody_else(level):
             for part in (slice(2), slice(1), slice(1, 2))
         )
         assert np.array_equal(both.rows, first.rows + second.rows)
-        for total, member in ((first, group[0]), (second, group[1])):
-            for ball, part in zip(balls.of(int(member)), (rows.positive, ~rows.positive), strict=True):
+        for total in (first, second):
+            for ball, part in zip(
+                (balls.positive, balls.signed), (rows.positive, ~rows.positive), strict=True
+            ):
                 assert np.sum(total.rows[0, part].astype(float) ** 2) <= ball.radius**2
     compiled.limit(2)
 

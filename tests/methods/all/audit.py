@@ -66,6 +66,8 @@ class Record:
         where = sys._getframe(1).f_code.co_name
         if where == "measure":
             where = self._measured(sys._getframe(1).f_globals["__name__"], unit)
+        if where == "staged" and unit == 1 / FINE:
+            where = "sums of a stage"
         self.steps.append(Step(where, exact, (sensitivity, rho, unit), answer))
         return answer
 

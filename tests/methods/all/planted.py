@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.methods.all import clipping, in_numpy, learn, method, rows, sums, where
+from discreet.methods.all import clipping, in_numpy, learn, method, remains, rows, stages, sums, totals, where
 
 
 def everywhere(patch: Any, real: Any, faulty: Any) -> None:
@@ -138,6 +138,23 @@ def shares_that_differ_forgotten(patch: Any) -> None:
     everywhere(patch, real, faulty)
 
 
+def remains_of_one_group(patch: Any) -> None:
+    """Charge what is left of both groups as if nobody left one for the other."""
+    _less(patch, remains, lambda *_: True, np.sqrt(0.5))
+
+
+def sums_of_a_stage_for_less(patch: Any) -> None:
+    """Charge the sums of later stages as half a row."""
+    real = method.staged
+
+    def faulty(*given: Any) -> Any:
+        with patch.context() as inside:
+            _less(inside, stages, lambda _, unit: unit == 1 / rows.FINE, 0.5)
+            return real(*given)
+
+    patch.setattr(method, "staged", faulty)
+
+
 def missing_at_no_angle(patch: Any) -> None:
     """Forget that two people may miss different answers."""
     _less(patch, learn, lambda _, unit: unit == 1 / (rows.PARTS * rows.FINE), np.sqrt(0.5))
@@ -193,8 +210,8 @@ def two_centres_without_a_ball(patch: Any) -> None:
 
 def two_centres_charged_as_one(patch: Any) -> None:
     """Forget that entries around two centres are larger by the distance of these."""
-    real = method._reach
-    patch.setattr(method, "_reach", lambda people, known: real(people, replace(known, apart=0 * known.apart)))
+    real = totals.reach_by
+    everywhere(patch, real, lambda people, known: real(people, replace(known, apart=0 * known.apart)))
 
 
 FAULTS = (
@@ -209,6 +226,8 @@ FAULTS = (
     pooled_columns_as_one,
     shares_that_differ_forgotten,
     missing_at_no_angle,
+    remains_of_one_group,
+    sums_of_a_stage_for_less,
     noise_looks_at_its_sums,
     exact_presence,
     dropped_by_exact_sums,

@@ -152,4 +152,4 @@ def test_entries_missing_in_one_group_alone_find_nothing(rng, monkeypatch):
     """What is not known of who is missing is in the variance; seeded. The wrong twin leaves it out."""
     assert small_when_missing(rng) < 0.2
     monkeypatch.setattr(learning, "alike", lambda told, *_: (0 * told.sums, 0 * told.sums))
-    assert small_when_missing(rng) > 0.4
+    assert small_when_missing(rng) > 0.3

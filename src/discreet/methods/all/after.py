@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import stdtr
 
+from discreet.methods.all.remains import can_be_cut
 from discreet.methods.all.rows import FINE
 from discreet.methods.all.spread import (
     drift_of,
@@ -16,8 +17,6 @@ from discreet.methods.all.spread import (
     rate_of,
     spread_of,
     squares_of_answers,
-    tilt_of,
-    weights_of,
 )
 from discreet.report.parts import Told, Values
 
@@ -119,7 +118,7 @@ def results(
     weight, shift = known.weight, rows.shift / FINE
     of_answers = kept_of(known, measured)
     weights, kept = of_answers.weights, np.where(rows.positive, of_answers.given, weight)
-    group_weights = known.group_weights(tilt_of(known, measured.weights))
+    group_weights, remains = known.group_weights, known.remains
     lacking, lever, also = known.contrast_of_centres(group_weights)
     # Answers were added up from 0, not from their centre; what their weights came to is taken off.
     sums = measured.sums.sums - shift * weight * n + also
@@ -140,13 +139,17 @@ def results(
     # What is left of answers that were given is not what is left of people: less where more are given.
     tilted_answers = shift * weight * (excess - excess_of(there, of_answers.of_people, f))
     contrasts = contrasts - tilted_answers
-    cut = excess_of(there, (first * spread.inside[0], second * spread.inside[1]), f)
-    # The part of it that numbers beyond their range add, drawn toward 0 by what is not known of it.
+    # With what numbers beyond their range add: about as much in all columns as all of them together say.
+    may_be = can_be_cut(known.columns, known.scaling, rows)
+    inside = [np.where(may_be, share, 1.0) for share in remains.inside]
+    usual = excess_of(there, (first * inside[0], second * inside[1]), f)
+    own = excess_of(there, (first * spread.inside[0], second * spread.inside[1]), f)
     trust = 1 / (1 + np.square(spread.vague / _CUT))
-    cut = excess + trust * (cut - excess)
+    cut = usual + trust * (own - usual)
     beyond = trust * np.square(f * (1 - f) * present * spread.vague)
     unknown = known.uneven_variance
-    tilted = np.where(rows.positive, 0.0, weights_of(known, measured.weights, 1).variance / weight**2)
+    kept_inside = weight * ((1 - f) * inside[0] + f * inside[1])
+    tilted = np.where(rows.positive, 0.0, f * (1 - f) * present * remains.unsure / kept_inside) ** 2
     extra = (
         mean**2 * (unknown + tilted + beyond)
         + lever**2 * unknown

@@ -45,7 +45,8 @@ class Budget:
 
     `groups`: who is in which group. `where`: where numbers lie. `centre`: the mean of every column. `norms`:
     how long people's rows are. `recentre`: the mean again, now that rows can be clipped. `apart`: a first
-    look at how far the groups differ, so that each is clipped around its own centre. The rest: `contrast` of
+    look at how far the groups differ, so that each is clipped around its own centre. `remains`: what clipping
+    and cutting leave of each group. The rest: `contrast` of
     the groups, `squares` for its variance, `sums`, `missing` and `weights` to correct it; `stages`: the
     contrast of fewer columns again.
     """
@@ -62,6 +63,7 @@ class Budget:
     weights: float
     contrast: float
     stages: float
+    remains: float = 0.0
 
     def of(self, rho: float) -> Budget:
         """Return the budget of each step."""
@@ -122,7 +124,7 @@ class Budget:
         Sums of n people that are compared with their number need noise in proportion to n, contrasts noise in
         proportion to its root.
         """
-        near_zero = ("apart", "missing", "weights", "contrast", "stages")
+        near_zero = ("apart", "missing", "weights", "contrast", "stages", "remains")
         powers = {field.name: 1 if field.name in near_zero else 2 for field in fields(self)}
         return Budget(*(getattr(self, name) * times**power for name, power in powers.items()))
 
@@ -164,15 +166,16 @@ def planned(people: People, rho: float, m: int | None = None) -> Budget:
     sums = enough(4 * m, 0.05, 0.003, 0.01)
     apart = _APART
     missing = 0.005
-    weights = 0.01 if any(answers for answers, _ in kinds) else 0.004
+    weights = 0.01 if any(answers for answers, _ in kinds) else 0.0
+    remains = enough(2, 0.015, 0.002, 0.012)
     # About the noise of one stage: columns of deviation 1, rows as long as their number, equal groups.
     noise = 4 * m / (2 * rho * max(n, 1))
     squares = LEAST
-    rest = 1 - (groups + where + centre + norms + recentre + sums + apart + missing + weights + squares)
+    learning = (groups, where, centre, norms, recentre, apart)
+    rest = 1 - (sum(learning) + sums + missing + weights + squares + remains)
     rest *= 1 - 2.0**-45
     contrast = rest if noise < _QUIET else rest * (1 - sum(share for _, share in schedule(1, m)))
-    learning = (groups, where, centre, norms, recentre, apart)
-    return Budget(*learning, squares, sums, missing, weights, contrast, rest - contrast)
+    return Budget(*learning, squares, sums, missing, weights, contrast, rest - contrast, remains)
 
 
 def group_share(people: People, rho: float) -> float:

@@ -81,32 +81,24 @@ class Ball:
 
 @dataclass(frozen=True, slots=True)
 class Balls:
-    """How both parts of a row are clipped; the signed one to a share of the radius, one for each group."""
+    """How both parts of a row are clipped."""
 
     positive: Ball
     signed: Ball
-    sizes: tuple[float, float] = (1.0, 1.0)
-
-    def of(self, group: int) -> tuple[Ball, Ball]:
-        """Return the balls for both parts of people in this group."""
-        return self.positive, Ball(self.signed.radius * self.sizes[group], self.signed.entry)
 
     @property
     def numbers(self) -> NDArray[np.float64]:
         """Room and radius of each ball, by group and part; shape (2, 2, 2)."""
-        return np.array([[(ball.room, ball.radius) for ball in self.of(side)] for side in (0, 1)])
+        both = [(ball.room, ball.radius) for ball in (self.positive, self.signed)]
+        return np.array([both, both])
 
-    def clip(
-        self, whole: NDArray[np.int16], positive: NDArray[np.bool_], group: NDArray[np.int8]
-    ) -> NDArray[np.float64]:
+    def clip(self, whole: NDArray[np.int16], positive: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Return the clipped rows of some people, whole numbers; shape (n, m)."""
         rows = whole.astype(np.float64)
         if positive.any():
             rows[:, positive] = self.positive.clip(rows[:, positive])
         if not positive.all():
-            for side in (0, 1):
-                place = np.ix_(np.flatnonzero((group == 1) == (side == 1)), ~positive)
-                rows[place] = self.of(side)[1].clip(rows[place])
+            rows[:, ~positive] = self.signed.clip(rows[:, ~positive])
         return rows
 
 
@@ -164,7 +156,7 @@ def reach_of(boxes: tuple[Box, Box], balls: Balls, pull: Pull, *, protected: boo
     other, apart, length = [0.0, 0.0], [0.0, 0.0], [0.0, 0.0]
     for group in (0, 1):
         moved = [0.0, 0.0]
-        for part, (box, ball) in enumerate(zip(boxes, balls.of(group), strict=True)):
+        for part, (box, ball) in enumerate(zip(boxes, (balls.positive, balls.signed), strict=True)):
             most = min(box.radius, ball.radius)
             far = box.apart
             if not math.isinf(ball.radius):
@@ -264,7 +256,6 @@ def best_balls(
     doubt: float,
     *,
     protected: bool,
-    sizes: tuple[float, float] = (1.0, 1.0),
 ) -> Balls:
     """Return the clipping of both parts with the most signal for the noise, from what is known of the norms.
 
@@ -273,9 +264,7 @@ def best_balls(
     What clipping takes from entries that are never negative, of which `offset` is the squared length of a
     mean row, is known within `doubt` people.
     """
-    # Where groups are clipped unlike one another, nobody may be for the sake of one entry.
-    own = _OWN if sizes[0] == sizes[1] else 1 / min(sizes)
-    tried = [_tried(norm, box, least) for norm, box, least in zip(norms, boxes, (0.0, own), strict=True)]
+    tried = [_tried(norm, box, least) for norm, box, least in zip(norms, boxes, (0.0, _OWN), strict=True)]
     tried[0] = [ball for ball in tried[0] if norms[0].mean_weight(ball) >= _LEAST]
     known = [
         {ball: (norm.mean_weight(ball) ** 2, norm.energy(ball)) for ball in balls}
@@ -285,7 +274,7 @@ def best_balls(
     size, pull = people * float(np.mean(shares * (1 - shares))), pull_of(shares, positive)
 
     def cost(pair: tuple[Ball, Ball]) -> float:
-        moved = reach_of(boxes, Balls(*pair, sizes), pull, protected=protected).contrast
+        moved = reach_of(boxes, Balls(*pair), pull, protected=protected).contrast
         noise = moved**2 / (2 * rho * size)
         clipped = 1 - math.sqrt(known[0][pair[0]][0])
         unknown = offset * min(doubt, clipped / 3 * size) ** 2 / size / known[0][pair[0]][0]
@@ -296,7 +285,7 @@ def best_balls(
             if box.columns
         )
 
-    return Balls(*min(product(tried[0], tried[1]), key=cost), sizes)
+    return Balls(*min(product(tried[0], tried[1]), key=cost))
 
 
 def can_be_apart(box: Box, ball: Ball) -> bool:

@@ -28,6 +28,7 @@ from discreet.methods.all.clipping import (
     usual_norms,
 )
 from discreet.methods.all.record import Groups, Learned, Means, Missing, uneven_labels
+from discreet.methods.all.remains import Remains, with_remains
 from discreet.methods.all.rows import FINE, PARTS, Columns, around_centres, boxes_of
 from discreet.methods.all.spread import CLEAR, alike, usual_unevenness
 from discreet.methods.all.sums import (
@@ -83,7 +84,6 @@ class Start:
     groups: Groups
     share: float
     shares: NDArray[np.float64]
-    sizes: tuple[float, float]
     missing: Missing
     columns: Columns
     scaling: Scaling
@@ -125,8 +125,8 @@ def learn_start(people: People, budget: Budget, groups: Groups | None = None) ->
     wanted = missing_share(norm, groups, means, share, rho)
     more = max(min(wanted, _MISSING) * rho - budget.missing, 0.0)
     missing = learn_missing(people, columns, groups, means, share, norm, budget.missing + more)
-    shares, sizes = shares_present(people, columns, groups, means, share, missing)
-    public = (groups, share, shares, sizes, missing, columns, scaling, means)
+    shares = shares_present(people, columns, groups, means, share, missing)
+    public = (groups, share, shares, missing, columns, scaling, means)
     return Start(*public, values, people.group[sample], part, rho - more, left - more)
 
 
@@ -163,11 +163,8 @@ def learn_missing(
 
 def shares_present(
     people: People, columns: Columns, groups: Groups, means: Means, share: float, missing: Missing
-) -> tuple[NDArray[np.float64], tuple[float, float]]:
-    """Return the second group's share of those present in each column of numbers, in whole parts.
-
-    Beside them, for both groups, how long rows of numbers are on average, as a share of the longer ones.
-    """
+) -> NDArray[np.float64]:
+    """Return the second group's share of those present in each column of numbers, in whole parts."""
     n = groups.people
     second = np.clip(share * means.present + (groups.second - share * n) - missing.excess, 0.0, means.present)
     shares = np.full(len(people), share)
@@ -178,14 +175,7 @@ def shares_present(
         exact = np.clip(second[at] / np.maximum(means.present[at], 1.0), least, 1 - least)
         clear = missing.clear[at]
         shares[at] = np.where(clear, np.round(exact * PARTS) / PARTS, share)
-        there = [
-            float(np.mean((means.present - second)[at])) / (1 - share),
-            float(np.mean(second[at])) / share,
-        ]
-        sizes = np.sqrt(np.clip(np.array(there) / max(*there, 1.0), 0.1, 1.0))
-        if clear.any():
-            return shares, (float(sizes[0]), float(sizes[1]))
-    return shares, (1.0, 1.0)
+    return shares
 
 
 def learn(people: People, budget: Budget, start: Start) -> Learned:
@@ -201,11 +191,10 @@ def learn(people: People, budget: Budget, start: Start) -> Learned:
     rules = rows.rules(start.scaling, columns)
     lengths = partial(row_lengths, start.values, rules)
     usual, signed = usual_norms(rows, start.scaling), ~rows.positive
-    own = np.array(start.sizes)[(start.group == 1).astype(np.intp)]
     told = partial(learn_norms, rho=budget.norms / 2, inside=start.group >= 0, people=groups.people * part)
     norms = (
         told(lengths(rows.positive), boxes[0], usual[0]),
-        told(lengths(signed) / own, boxes[1], usual[1]),
+        told(lengths(signed), boxes[1], usual[1]),
     )
     doubt = max(start.share, 1 - start.share, float(protected)) / math.sqrt(2 * max(budget.weights, 1e-12))
     best = partial(
@@ -218,7 +207,6 @@ def learn(people: People, budget: Budget, start: Start) -> Learned:
         offset=float(np.sum(rows.shift**2)),
         doubt=doubt,
         protected=protected,
-        sizes=start.sizes,
     )
     balls, left = best(norms), start.left
     total = Totals.of(start.values, start.group, balls, rows.positive, np.stack([rules, rules]))
@@ -248,7 +236,8 @@ def learn(people: People, budget: Budget, start: Start) -> Learned:
     moved = np.where(columns.without_bounds, _CUT * trust * centred, 0.0)
     sure = noisy.deviation**2 + moved**2 if part == 1 else np.full(len(people), math.inf)
     constants = (groups, start.share, shares, start.missing, columns, scaling, means, rows, norms, balls)
-    return Learned(*constants, (1 - trust) * centred, sure, apart, left)
+    known = Learned(*constants, (1 - trust) * centred, sure, apart, Remains(), left)
+    return with_remains(known, start.values, start.group, part, budget.remains)
 
 
 def learn_norms(

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.methods.all.clipping import Balls, Norms
+    from discreet.methods.all.remains import Remains
     from discreet.methods.all.rows import Columns, Rows, Scaling
 
     Floats = NDArray[np.float64]
@@ -135,8 +136,8 @@ class Learned:
     `means.present` is about how many people have an entry. `rest` is how far sums are from 0, or from their
     shift, now that centres were moved, and `centred` the variance of that, infinite if it is not known.
     `apart` is how far the groups differ in each column, second less first, in the units of rows, as far as
-    that is clear and the column is clipped with its group's own centre (0 elsewhere). `left` is the part of
-    the budget that was not needed.
+    that is clear and the column is clipped with its group's own centre (0 elsewhere). `remains` is what
+    clipping and cutting leave of each group's numbers. `left` is the part of the budget that was not needed.
     """
 
     groups: Groups
@@ -152,6 +153,7 @@ class Learned:
     rest: NDArray[np.float64]
     centred: NDArray[np.float64]
     apart: NDArray[np.float64]
+    remains: Remains
     left: float
 
     @property
@@ -183,12 +185,10 @@ class Learned:
         apart, middle = present * (second - first), present * (f * second + (1 - f) * first)
         return f * (1 - f) * apart + self.uneven * lever, lever, middle + self.uneven * (second - first)
 
-    def group_weights(self, tilt: float) -> tuple[Floats, Floats]:
-        """Return about the mean weight that clipping leaves to an entry of each column in each group.
-
-        `tilt` is how much more it takes from the second group, over what it takes from everybody.
-        """
-        lost = np.where(self.rows.positive, 0.0, tilt * (1 - self.weight))
+    @property
+    def group_weights(self) -> tuple[Floats, Floats]:
+        """About the mean weight that clipping leaves to an entry of each column in each group."""
+        lost = np.where(self.rows.positive, 0.0, self.remains.tilt * (1 - self.weight))
         first, second = (
             np.clip(self.weight - by * lost, _LIGHTEST, 1.0) for by in (-self.share, 1 - self.share)
         )
@@ -228,9 +228,9 @@ class Measured:
         sum w v.
     squares : Noisy, shape (2, m)
         sum (w v)^2 over the first group, then over the second.
-    weights : Noisy, shape (2,)
-        sum (y - f) w, w the weight that clipping leaves to a person's answers without negative entries, then
-        to the rest of the row; the deviation is infinite where it was not told.
+    weights : Noisy, shape (1,)
+        sum (y - f) w, w the weight that clipping leaves to a person's answers without negative entries; the
+        deviation is infinite where it was not told.
     """
 
     contrast: Noisy

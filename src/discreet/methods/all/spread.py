@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import log_ndtr, ndtr
 
+from discreet.methods.all.remains import can_be_cut
 from discreet.methods.all.rows import FINE
 
 if TYPE_CHECKING:
@@ -92,32 +93,23 @@ class Weights:
     variance: float
 
 
-def weights_of(known: Learned, told: Noisy, part: int, given: float = 1.0) -> Weights:
-    """Return sum (y - f) w of answers that are never negative, part 0, or of the other columns, part 1.
+def weights_of(known: Learned, told: Noisy, given: float = 1.0) -> Weights:
+    """Return sum (y - f) w of answers that are never negative.
 
     Before it is measured it is known from the sizes of the groups, but for what clipping takes from one group
-    more than from the other: taken to be a third of what it takes in all, of rows more if one group is small,
-    since all may be taken from it. Both are put together by inverse variance. The error is the same for all
-    columns, so it must be small. `given` is what is left of answers that are given: few people give most.
+    more than from the other: taken to be a third of what it takes in all. Both are put together by inverse
+    variance. The error is the same for all columns, so it must be small. `given` is what is left of answers
+    that are given: few people give most.
     """
     groups, share = known.groups, known.share
-    weight = known.norms[part].mean_weight((known.balls.positive, known.balls.signed)[part])
+    weight = known.norms[0].mean_weight(known.balls.positive)
     expected = (groups.second - share * groups.people) * weight
     taken = max(1 - weight, _CROWDED * (1 - given))
     unseen = _UNSEEN * taken * groups.people * share * (1 - share)
-    unseen *= 1 / (2 * min(share, 1 - share)) if part else 1.0
     before = 0.5 * (groups.deviation * weight) ** 2 + unseen**2
-    noise = float(np.broadcast_to(told.deviation, told.sums.shape)[part])
+    noise = float(np.broadcast_to(told.deviation, told.sums.shape)[0])
     trust = before / (before + noise**2) if before and np.isfinite(noise) else 0.0
-    return Weights(expected + trust * (float(told.sums[part]) - expected), before * (1 - trust))
-
-
-def tilt_of(known: Learned, told: Noisy) -> float:
-    """Return how much more clipping takes from the second group, over what it takes from everybody."""
-    weight, size = known.norms[1].mean_weight(known.balls.signed), known.groups.people
-    lost = max(1 - weight, 1e-9) * size * known.share * (1 - known.share)
-    excess = weights_of(known, told, 1).excess - (known.groups.second - known.share * size) * weight
-    return float(np.clip(-excess / lost, -1 / (1 - known.share), 1 / known.share))
+    return Weights(expected + trust * (float(told.sums[0]) - expected), before * (1 - trust))
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +136,7 @@ def kept_of(known: Learned, measured: Measured) -> Kept:
     rows, f, n = known.rows, known.share, known.groups.people
     positive, weight = rows.positive, known.norms[0].mean_weight(known.balls.positive)
     if not positive.any() or np.isinf(known.balls.positive.radius):
-        return Kept(1.0, 0.0, (1.0, 1.0), (1.0, 1.0), weights_of(known, measured.weights, 0))
+        return Kept(1.0, 0.0, (1.0, 1.0), (1.0, 1.0), weights_of(known, measured.weights))
     sums = measured.sums.sums[positive]
     left = np.maximum(sums / rows.scale[positive] / n, 1e-9)
     rate = np.where(rows.turned, 1 - known.means.mean, known.means.mean)[positive]
@@ -154,7 +146,7 @@ def kept_of(known: Learned, measured: Measured) -> Kept:
     below = (1 / weight - slope) / error
     slope += error * float(np.exp(-(below**2) / 2 - log_ndtr(-below))) / np.sqrt(2 * np.pi)
     given = float(np.clip(1 / slope, 0.3, weight))
-    weights = weights_of(known, measured.weights, 0, given)
+    weights = weights_of(known, measured.weights, given)
     weight = min(weight, 1 - _CROWDED * (1 - given))
     first, second = max(n - known.groups.second, 1.0), max(known.groups.second, 1.0)
     by_people = weights.excess + f * weight * n
@@ -244,7 +236,7 @@ def spread_of(
     rows, f = known.rows, known.shares
     squares, unsure = _numbers(known, measured, there, mean, apart)
     sampling, error = answers
-    uncut = rows.answers | known.scaling.zero_to_one(known.columns)
+    uncut = ~can_be_cut(known.columns, known.scaling, rows)
     noise = float(measured.squares.deviation)
     inside, vague = zip(
         *(_inside(squares[g], noise, there[g] * weights[g] ** 2, rows) for g in (0, 1)), strict=True

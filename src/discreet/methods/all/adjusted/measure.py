@@ -288,7 +288,7 @@ def _tiles(people: People, known: Learned) -> Iterator[tuple[slice, Floats, Floa
         whole = whole_numbers(values, known.scaling, known.columns, known.rows).astype(np.float64)
         u, _ = known.balance.turned(covariates.values[part])
         whole = _without(whole, u, known.slopes, known.ends, ~np.isnan(values))
-        yield part, count, known.balls.clip(whole.astype(np.int16), known.rows.positive, group)
+        yield part, count, known.balls.clip(whole.astype(np.int16), known.rows.positive)
 
 
 @dataclass(frozen=True, slots=True)
