@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import audit
 import nasty_people
@@ -190,3 +191,38 @@ def test_a_person_counts_the_same_wherever_they_stand():
     assert np.allclose(whole, values @ weights)
     for order in (slice(1, None), slice(None, None, -1), rng.permutation(1003)):
         assert np.array_equal(balance.by_person(np.ascontiguousarray(values[order]), weights), whole[order])
+
+
+def largest_tile(monkeypatch):
+    """Return sums of squares over the first tile of one column as large as can be: in floats, and exact."""
+    rows = 2**18
+    whole = np.full((rows, 1), measure._WIDEST, dtype=np.int16)
+    count = np.full(rows, balance.HALF - 8.0)  # whose squares are odd in their steps
+    monkeypatch.setattr(measure, "whole_numbers", lambda values, *_: whole[: len(values)])
+    known = SimpleNamespace(
+        balance=SimpleNamespace(
+            whole=lambda values, _: count[: len(values)],
+            turned=lambda values: (np.zeros((len(values), 1)), 1),
+        ),
+        balls=SimpleNamespace(clip=lambda rows, *_: rows.astype(np.float64)),
+        slopes=np.zeros((1, 1)), ends=np.array([measure._WIDEST]), scaling=None, columns=None,
+        rows=SimpleNamespace(positive=None),
+    )  # fmt: skip
+    covariates = SimpleNamespace(values=np.zeros((rows, 1)))
+    people = SimpleNamespace(
+        covariates=covariates, rows=rows, values=np.zeros((rows, 1)), group=np.ones(rows, dtype=np.int8),
+        __len__=lambda: 1,
+    )  # fmt: skip
+    monkeypatch.setattr(measure, "len", lambda x: 1 if x is people else len(x), raising=False)
+    _, each, table = next(measure._tiles(people, known))
+    squared = (each * each) // (balance.HALF**2 // measure._SQUARED)
+    in_floats = int((squared @ (table * table))[0])
+    return in_floats, len(table) * int(squared[0]) * measure._WIDEST**2
+
+
+def test_squares_of_a_tile_are_exact(monkeypatch):
+    """However large they are: what is rounded depends on the order of people. Wrong twin: higher tiles."""
+    in_floats, exact = largest_tile(monkeypatch)
+    assert in_floats == exact < 2**53
+    monkeypatch.setattr(measure, "_FEWEST", 1)
+    assert largest_tile(monkeypatch)[1] > 2**53

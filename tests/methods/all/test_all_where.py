@@ -156,3 +156,32 @@ def test_each_column_by_itself_is_caught(rng, monkeypatch):
     monkeypatch.setattr(where, "zeros_and_ones", by_itself)
     monkeypatch.setattr(where, "_join_others", lambda *_: None)
     assert called_rates(rng) < 0.82
+
+
+def spent_on_bounds(bounded, free, rho, monkeypatch):
+    """Return the share spent on numbers far inside of their bounds, beside some without bounds."""
+    told = []
+
+    def spy(total, moved, part, unit=1.0):
+        told.append(part)
+        return sums.with_noise(total, moved, part, unit)
+
+    monkeypatch.setattr(where, "with_noise", spy)
+    rng, m = np.random.default_rng(5), bounded + free
+    values = np.column_stack([rng.normal(1, 1e-4, (2_000, bounded)), rng.lognormal(size=(2_000, free))])
+    none, ends = np.zeros(0, dtype=np.intp), np.full(bounded, 1e12)
+    columns = Columns(none, np.arange(bounded), np.arange(bounded, m), 0 * ends, ends, np.arange(m))
+    found = where.learn_where(values, columns, rho, 2_000)
+    assert np.isclose(sum(told), rho - found.left)
+    return sum(told) / rho
+
+
+def test_closer_looks_leave_the_first_looks_at_others_their_part(monkeypatch):
+    """No more than the budget is spent, however often numbers within bounds are looked at again.
+
+    The wrong twin, which lets them spend all that there is, goes beyond by a quarter.
+    """
+    pairs = [(1, 3), (3, 1), (10, 30), (2, 5)]
+    assert max(spent_on_bounds(*pair, 0.02, monkeypatch) for pair in pairs) <= 1
+    monkeypatch.setattr(where, "_set_aside", lambda *_: 0.0)
+    assert max(spent_on_bounds(*pair, 0.02, monkeypatch) for pair in pairs) > 1.03

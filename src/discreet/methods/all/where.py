@@ -122,10 +122,10 @@ def learn_where(values: NDArray[Any], columns: Columns, rho: float, size: float)
     aim, worst = 0.5 / n**2, 0.5 / (COARSE * n) ** 2
     kinds = ((bounded, sum(LOOK_COSTS[1:]), _BOUNDED), (free, sum(LOOK_COSTS), _FREE))
     whole = sum(kind.size * cost for kind, cost, _ in kinds)
-    for kind, cost, taken in kinds:
-        some = kind
-        # What the first looks at these may cost:
-        part = FIRST_LOOKS * rho * some.size * cost / max(whole, 1.0)
+    # What the first looks at each kind may cost:
+    parts = [FIRST_LOOKS * rho * kind.size * cost / max(whole, 1.0) for kind, cost, _ in kinds]
+    for place, (kind, cost, taken) in enumerate(kinds):
+        some, part, kept = kind, parts[place], _set_aside(parts, place)
         numbers.pooled = part < worst * cost * some.size
         if not some.size or (numbers.pooled and kind is bounded):
             continue
@@ -143,7 +143,7 @@ def learn_where(values: NDArray[Any], columns: Columns, rho: float, size: float)
                 left -= price
                 _narrow(numbers, some, with_noise(*numbers.sums(Look.PLACES, some), price))
             price = unit * LOOK_COSTS[2] * (1 if numbers.pooled else some.size)
-            if not some.size or price > left:
+            if not some.size or price > left - kept:
                 break
             left -= price
             doubt = _means(numbers, some, with_noise(*numbers.sums(Look.MEANS, some), price / 2))
@@ -165,6 +165,11 @@ def learn_where(values: NDArray[Any], columns: Columns, rho: float, size: float)
     likely = _likely_present(numbers.present[seen], numbers.doubt[seen], n)
     numbers.present[seen], numbers.doubt[seen] = likely
     return _found(numbers, scales, reach, columns, m, left)
+
+
+def _set_aside(parts: list[float], place: int) -> float:
+    """Return what closer looks at one kind must leave for the first looks at those that follow."""
+    return sum(parts[place + 1 :])
 
 
 def _found(numbers: _Numbers, scales: Floats, reach: Floats, columns: Columns, m: int, left: float) -> Where:

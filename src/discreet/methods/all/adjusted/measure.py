@@ -46,6 +46,7 @@ _BALANCE = (0.05, 0.3)  # of the budget, at least and at most
 _SLOPE = 0.05  # deviations: the error of slopes that is aimed at
 _LENGTH = 1.2  # times the usual length: rows that slopes are learned from are no longer
 _COVARIATE = 2**6  # whole numbers to one deviation of a covariate
+_FEWEST = 8  # a tile is no higher than one of so many columns: sums of squares in it stay below 2**53
 _FARTHEST = 2.5  # deviations of what the covariates say of an entry that are kept of it
 
 
@@ -281,7 +282,7 @@ def measure_adjusted(people: People, known: Learned, budget: Parts) -> Measured:
 def _tiles(people: People, known: Learned) -> Iterator[tuple[slice, Floats, Floats]]:
     """Give some people at a time: their places, what each counts, and their clipped rows; whole numbers."""
     covariates = _covariates(people)
-    for part in tiles(people.rows, len(people)):
+    for part in tiles(people.rows, max(len(people), _FEWEST)):
         group = people.group[part]
         count = known.balance.whole(covariates.values[part], group).astype(np.float64)
         values = people.values[part]
