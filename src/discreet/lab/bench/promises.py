@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 KINDS = ("bounds", "no bounds", "skewed", "uneven spread", "yes/no", "rare", "answers", "missing")
 UNKIND = (
     "same centre",  # but twice the deviation in the second group, also where nothing is real
+    "much wider",  # likewise 2.5 times
+    "ratings",  # 1 to 5, and the second group's spread more
+    "whole rows",  # of half of the second group are missing
     "zeros and ones",
     "many zeros",
     "counts",
@@ -40,6 +43,7 @@ UNKIND = (
 GUARANTEES: tuple[Guarantee, ...] = ("approximate", "proved")
 PEOPLE = 2_000
 _ANSWERS = 4
+_WIDER = {"same centre": 2.0, "much wider": 2.5, "ratings": 2.0}
 _REFERENCE = (
     100_000  # people who stand for the truth; ten times as many as are asked, for their error counts as ours
 )
@@ -116,8 +120,8 @@ def invent(setting: Setting, n: int, rng: np.random.Generator) -> tuple[Floats, 
     real = np.arange(count) < round(setting.real * count)
     if setting.kind == "uneven spread":
         z = z * np.where((group == 1)[:, None] & real, 2.0, 1.0)
-    if setting.kind == "same centre":
-        z = z * np.where(group == 1, 2.0, 1.0)[:, None]
+    if setting.kind in _WIDER:
+        z = z * np.where(group == 1, _WIDER[setting.kind], 1.0)[:, None]
     z = z + setting.effect * (group[:, None] * real)
     kind = setting.kind
     if kind in UNKIND:
@@ -151,6 +155,10 @@ def _unkind(kind: str, z: Floats, group: NDArray[np.int8], rng: np.random.Genera
         return z / np.sqrt(rng.exponential(size=z.shape))
     if kind == "outliers in one group":
         return np.where((rng.random(z.shape) < 0.01) & second, 100 * z, z)
+    if kind == "ratings":
+        return np.clip(np.round(z) + 3, 1, 5)
+    if kind == "whole rows":
+        return np.where((rng.random((len(z), 1)) < 0.5) & second, np.nan, z + 3)
     if kind == "missing in one group":
         return np.where((rng.random(z.shape) < 0.5) & second, np.nan, z + 3)
     return z + 3
