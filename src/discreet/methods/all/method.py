@@ -22,7 +22,7 @@ from discreet.methods.all.proved.method import ready_proved
 from discreet.methods.all.record import Measured, Noisy
 from discreet.methods.all.rows import FINE, PARTS
 from discreet.methods.all.spread import ALIKE, UNLIKE
-from discreet.methods.all.stages import staged
+from discreet.methods.all.stages import LEAST_OF_SUMS, staged
 from discreet.methods.all.sums import check_noise, contrast, with_noise, with_sample
 from discreet.methods.all.totals import reach_by, totals_by
 from discreet.methods.method import Ready, expected, released
@@ -102,7 +102,8 @@ def measured(people: People, budget: Budget, signals: int, groups: Groups | None
 
 def check_budget(budget: Budget, columns: int) -> None:
     """Refuse, before anything is spent, a budget that asks for noise that cannot be drawn."""
-    main = (budget.contrast, budget.squares, budget.missing, budget.stages / _STAGES or budget.contrast)
+    later = LEAST_OF_SUMS * budget.stages / _STAGES or budget.contrast
+    main = (budget.contrast, budget.squares, budget.missing, later)
     most = _MOST * math.sqrt(columns) / math.sqrt(2 * min(main))
     check_noise(1 / math.sqrt(2 * budget.whole), most)
 

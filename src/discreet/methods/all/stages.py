@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from discreet.methods.all.record import Learned, Measured, Noisy
     from discreet.methods.all.rows import Box
 
+LEAST_OF_SUMS = 0.01
+"""Of the budget of a stage: sums for which less would be best are not told again."""
 _LITTLE = 0.02  # of the variance of noise: errors of means that add less are left as they are
 
 
@@ -105,12 +107,13 @@ def _for_sums(known: Learned, told: Noisy, left: NDArray[np.bool_], reach: Reach
     if not signed.any():
         return 0.0
     added = float(np.median((np.broadcast_to(told.deviation, known.shares.shape)[left] * lever)[signed])) ** 2
-    noise = (reach.contrast / FINE) ** 2 / (2 * rho)
-    if added < _LITTLE * noise:
+    noise = (max(reach.contrast, 1.0) / FINE) ** 2 / (2 * rho)
+    if not added > _LITTLE * noise:
         return 0.0
     # With a share s of the budget the noise is 1/(1-s) times as large, and what means add is own/s.
     own = float(np.median(lever[signed])) ** 2 * (reach.sums / FINE) ** 2 / (2 * rho) / noise
-    return rho * math.sqrt(own) / (1 + math.sqrt(own))
+    share = math.sqrt(own) / (1 + math.sqrt(own))
+    return rho * share if share > LEAST_OF_SUMS else 0.0
 
 
 def _lever(known: Learned) -> NDArray[np.float64]:
