@@ -212,7 +212,7 @@ def _geometric(scale: Fraction, count: int) -> NDArray[np.int64]:
 
 
 _Drawn = tuple["NDArray[np.int64]", "NDArray[np.bool_]", list[tuple[int, int]]]
-"""Numbers, which of them overflow, and the (digit, draw) whose first bits agree: 0 until `resolve` knows more."""
+"""Numbers, which of them overflow, and each (digit, draw) whose first bits agree: 0 until it is resolved."""
 
 
 def _read(digits: _Digits, words: NDArray[np.uint16]) -> _Drawn:
