@@ -10,10 +10,8 @@ from test_laws import P, Q
 
 import budget
 from discreet.classical.familywise import bonferroni, holm
-from discreet.classical.grouped_bh import grouped_bh
-from discreet.classical.hierarchical_bh import hierarchical_bh
 from discreet.classical.step_up import adaptive_bh, step_up_positions
-from discreet.classical.weighted_bh import weighted_bh
+from discreet.classical.structured import grouped_bh, hierarchical_bh, weighted_bh
 
 WHOLE = st.lists(st.integers(0, 2**20), min_size=1, max_size=30).map(lambda p: np.array(p) / 2**20)
 LEVELS = st.sampled_from([0.05, 0.1, 0.25])

@@ -11,7 +11,7 @@ from scipy.special import ndtr
 from scipy.stats import hypergeom
 
 import discreet
-from discreet.evidence.core.carrier_cap import CarrierCap, carrier_cap
+from discreet.evidence.carriers import CarrierCap, carrier_cap
 from discreet.gather import gathered
 from discreet.lab.cohort import Simulated
 from discreet.measure import measure

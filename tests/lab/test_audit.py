@@ -9,7 +9,7 @@ import pytest
 
 from discreet.lab import audit, errata, group_audit, outcomes, whole
 from discreet.lab.broken import FAULTS
-from discreet.lab.clopper import epsilon_found, lower, upper
+from discreet.lab.estimate import epsilon_found, lower, upper
 from discreet.selection import scales as plans
 
 MECHANISMS = {mechanism.name: mechanism for mechanism in audit.mechanisms()}

@@ -12,12 +12,11 @@ from budget import ALPHA, assert_mean_at_most, assert_mean_is, must_fail
 from discreet.errors import DiscreetError
 from discreet.evidence.core.certificate import Null
 from discreet.evidence.core.evidence import Evidence
-from discreet.lab.clopper import epsilon_found
+from discreet.lab.estimate import epsilon_found
 from discreet.methods.aware import count
 from discreet.methods.aware import cutoffs as aware
-from discreet.methods.aware.discretised_null import DiscretisedNull, discretised
-from discreet.methods.aware.inflation import inflation
-from discreet.methods.aware.margin import margin_for
+from discreet.methods.aware.cutoffs import margin_for
+from discreet.methods.aware.discretised_null import DiscretisedNull, discretised, inflation
 from discreet.methods.aware.shortfall import rule_for
 from discreet.privacy.account import account
 from discreet.privacy.events import ZCDP

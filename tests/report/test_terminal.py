@@ -6,8 +6,7 @@ import pytest
 from sample_releases import sample, told
 
 import discreet
-from discreet.cli.deliver import deliver
-from discreet.cli.terminal import print_release
+from discreet.cli.deliver import deliver, print_release
 from discreet.privacy.ledger import Ledger
 from discreet.report.rows import effect_in_words
 

@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import arrays
 from budget import assert_frequencies, must_fail
 from discreet.lab import outcomes
 from discreet.noise.laws import GUMBEL, LAPLACE
-from discreet.selection.contest import coarse, contest, settle, sieve
+from discreet.selection.contest import contest, settle, sieve
 from discreet.selection.contest.drawn import RANGE, SCALES
 
 X = np.array([0.0, 0.7, -0.4, 1.1, 0.7])
@@ -187,8 +187,8 @@ def test_whoever_the_tables_rule_out_cannot_win(monkeypatch, law, name, scale):
     k, x = 5, ODD[name] * scale
     words = np.random.default_rng(8).integers(0, 2**16, x.size, dtype=np.uint16)
     words[:40], words[-40:] = 0, 65535
-    monkeypatch.setattr(coarse, "entropy", SimpleNamespace(words=lambda n, _: words[:n].copy()))
-    stay = coarse.coarse(x, scale, k, law).index
+    monkeypatch.setattr(sieve, "entropy", SimpleNamespace(words=lambda n, _: words[:n].copy()))
+    stay = sieve.coarse(x, scale, k, law).index
     level, low = sieve.in_scales(x, scale), words / 65536.0
     with np.errstate(all="ignore"):
         most = level + np.where(words == 0, np.inf, law.isf(low, 1 - low))
@@ -237,11 +237,11 @@ def test_few_lookups_rule_out_whom_two_tables_would(law, scale, monkeypatch):
     words = np.concatenate((np.arange(1 << 16), np.repeat([0, 63, 64, 65471, 65472, 65535], 40)))
     words = rng.permutation(words).astype(np.uint16)
     x = rng.choice([0.0, 0.02, 3.0, 9.0, np.nan], words.size) * scale
-    monkeypatch.setattr(coarse.entropy, "words", lambda count, dtype: words[:count].astype(dtype))
+    monkeypatch.setattr(sieve.entropy, "words", lambda count, dtype: words[:count].astype(dtype))
     k, level = 50, np.nan_to_num(x, nan=-RANGE * scale) / scale
-    most, least = (end.take(words) for end in coarse._ends(law))
-    line = np.sort(level + least)[-k] - coarse._MARGIN
+    most, least = (end.take(words) for end in sieve._ends(law))
+    line = np.sort(level + least)[-k] - sieve._MARGIN
     with np.errstate(all="ignore"):
-        kept = coarse.coarse(x, scale, k, law).index
+        kept = sieve.coarse(x, scale, k, law).index
     assert kept.tolist() == np.flatnonzero(level + most >= line).tolist()
     assert k < kept.size < words.size / 4

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from math import sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,18 +13,9 @@ from discreet.alternative import toward
 from discreet.docstrings import documented
 from discreet.evidence.core import tails
 from discreet.evidence.core.association import allele_effect, allele_share, some_at_a_time
-from discreet.evidence.core.cap import NEAR_NORMAL, answers_tail, proved_answers_tail
-from discreet.evidence.core.carrier_cap import (
-    COMMON,
-    FEW_CASES,
-    RARE,
-    CarrierCap,
-    carrier_cap,
-    influence_at,
-    unasked,
-)
+from discreet.evidence.core.cap import NEAR_NORMAL, Cap, answers_tail, proved_answers_tail
 from discreet.evidence.core.case_control import moments_of
-from discreet.evidence.core.genetic import TEXTS, AlleleCounts
+from discreet.evidence.core.genetic import SMALL, TEXTS, AlleleCounts
 from discreet.evidence.core.scores import SLOPE, basis_of, ceiling_for, conclude, score_map
 
 if TYPE_CHECKING:
@@ -34,6 +26,64 @@ if TYPE_CHECKING:
     from discreet.evidence.core.case_control import Genotypes
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.invented import NullCase, NullColumns
+
+COMMON, RARE = 0.15, 0.05  # allele frequencies left as they are: with few people, and with many
+FEW_CASES = 0.1  # the smallest share of cases left as it is with many people, where nothing is declared
+_LEAST = 24  # people in a stratum; the proof asks for so many
+_PART = 0.45  # a stratum missing more than about a tenth of its calls may weigh more
+
+
+@dataclass(frozen=True, slots=True)
+class CarrierCap:
+    """What is public of the cap.
+
+    Attributes
+    ----------
+    cap : Cap
+        The influence D, how it grows with z, and the least pull a.
+    least : float
+        With n people called in a stratum the pull is at least least/n, or 1: few people move S much.
+    """
+
+    cap: Cap
+    least: float
+
+    def scale(
+        self, first: NDArray[np.float64], second: NDArray[np.float64], yes: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return S of N, for carriers among the people called in each group; (strata, m) to (m,)."""
+        people = np.maximum(first + second, 1.0)
+        cases, rate = second / people, yes / people
+        pull = np.maximum(np.maximum(cases, 1 - cases), np.minimum(1.0, self.least / people))
+        if self.cap.protected:
+            pull = np.maximum(pull, np.maximum(rate, 1 - rate))
+        largest = np.maximum(pull.max(axis=0), self.cap.share)
+        known = first * second / people * yes * (1 - rate) / np.maximum(people - 1, 1.0)
+        return np.maximum(np.sqrt(np.maximum(known.sum(axis=0), 0.0)), largest / self.cap.influence)
+
+
+def carrier_cap(slots: NDArray[np.float64], influence: float, share: float, *, protected: bool) -> CarrierCap:
+    """Return the cap of this influence, at most 1, where `share` is the least pull there can be."""
+    least = max(float(_LEAST), _PART * float(slots.min()))
+    square = min(influence, 1.0) ** 2
+    grow = max(sqrt(1 + square * (9 / 16 if protected else 1.0)) - 1, 1 / least)
+    return CarrierCap(Cap(min(influence, 1.0), grow, share, protected), least)
+
+
+def influence_at(frequency: float, variation: float, share: float, *, protected: bool) -> float:
+    """Return one person's influence on carriers of an allele of this frequency.
+
+    `variation` is the sum of squares of the phenotype about its means, `share` that of the larger group.
+    """
+    rate = 1 - (1 - frequency) ** 2
+    pull = max(rate, 1 - rate, share) if protected else share
+    return pull / sqrt(rate * (1 - rate) * variation)
+
+
+def unasked(common: float, rare: float) -> float:
+    """Return the influence taken unasked, from that of common alleles and that of rare ones."""
+    return max(common, min(rare, SMALL))
+
 
 _WAYS = 2  # carriers of the one allele, and of the other: the larger z counts, its p-value twice
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from discreet.lab import genetic_audit, group_audit, outcomes, single_audit, whole
 from discreet.lab.broken import FAULTS
-from discreet.lab.clopper import epsilon_found
+from discreet.lab.estimate import epsilon_found
 from discreet.privacy.group import several
 from discreet.report.text_table import table
 from discreet.selection import scales as plans

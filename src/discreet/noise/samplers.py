@@ -192,9 +192,16 @@ def _geometric(scale: Fraction, count: int) -> NDArray[np.int64]:
     places, upper = _cut(scale)
     digits = _digits(upper)
     words = entropy.words((digits.places + 1) * count, np.uint16).reshape(-1, count)
-    out, coin = (_read if count > _FEW else _read_few)(digits, words)
-    for i in np.flatnonzero(coin):
-        # Overflow. Memoryless: past it the draw starts again.
+    out, overflow, tied = (_read if count > _FEW else _read_few)(digits, words)
+    for place, i in tied:
+        if not resolve(digits.exact[place]):
+            continue
+        if place == digits.places:
+            overflow[i] = True
+        else:
+            out[i] |= 1 << place
+    for i in np.flatnonzero(overflow):
+        # Memoryless: past the largest number of these digits the draw starts again.
         rest = int(_geometric(upper, 1)[0]) if 1 << digits.places < LARGEST else 0
         out[i] = min(LARGEST, (1 << digits.places) + rest)
     if places:
@@ -204,33 +211,35 @@ def _geometric(scale: Fraction, count: int) -> NDArray[np.int64]:
     return np.minimum(out, LARGEST, out=out)
 
 
-def _read(digits: _Digits, words: NDArray[np.uint16]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return the digits of every draw as a number, and who overflows; words of shape (places + 1, count)."""
+_Drawn = tuple["NDArray[np.int64]", "NDArray[np.bool_]", list[tuple[int, int]]]
+"""Numbers, which of them overflow, and each (digit, draw) whose first bits agree: 0 until it is resolved."""
+
+
+def _read(digits: _Digits, words: NDArray[np.uint16]) -> _Drawn:
+    """Return the digits of every draw as a number; words of shape (places + 1, count)."""
     count = words.shape[1]
     out, byte = np.zeros(count, dtype=np.int64), np.zeros(count, np.uint8)
-    coin, tied = np.empty(count, dtype=np.bool_), np.empty(count, dtype=np.bool_)
+    coin, equal = np.empty(count, dtype=np.bool_), np.empty(count, dtype=np.bool_)
     bits = coin.view(np.uint8)
+    tied: list[tuple[int, int]] = []
     for place, row in enumerate(words):
         np.less(row, digits.first[place], out=coin)
-        if np.equal(row, digits.first[place], out=tied).any():
-            for i in np.flatnonzero(tied):
-                coin[i] = resolve(digits.exact[place])
+        if np.equal(row, digits.first[place], out=equal).any():
+            tied += [(place, int(i)) for i in np.flatnonzero(equal)]
         if place == digits.places:
             break
         np.bitwise_or(byte, np.left_shift(bits, place % 8, out=bits), out=byte)
         if place % 8 == 7 or place == digits.places - 1:
             out |= byte.astype(np.int64) << (place - place % 8)
             byte[:] = 0
-    return out, coin
+    return out, coin, tied
 
 
-def _read_few(digits: _Digits, words: NDArray[np.uint16]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def _read_few(digits: _Digits, words: NDArray[np.uint16]) -> _Drawn:
     """Return the same by fewer calls of NumPy, whose time is what few draws take."""
     coins = words < digits.column
-    if (tied := words == digits.column).any():
-        for place, i in np.argwhere(tied).tolist():
-            coins[place, i] = resolve(digits.exact[place])
-    return coins[:-1].T @ digits.weights, coins[-1]
+    tied = [(int(place), int(i)) for place, i in np.argwhere(words == digits.column)]
+    return coins[:-1].T @ digits.weights, coins[-1], tied
 
 
 def _lowest(scale: Fraction, places: int, count: int) -> NDArray[np.int64]:

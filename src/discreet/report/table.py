@@ -11,13 +11,11 @@ import scipy
 
 from discreet import check
 from discreet.classical.familywise import bonferroni, holm
-from discreet.classical.grouped_bh import grouped_bh
-from discreet.classical.hierarchical_bh import hierarchical_bh
 from discreet.classical.q_values import q_values
 from discreet.classical.question_bh import question_bh, question_q_values
 from discreet.classical.rejections import Rejections
 from discreet.classical.step_up import adaptive_bh, harmonic, step_up_positions
-from discreet.classical.weighted_bh import weighted_bh
+from discreet.classical.structured import grouped_bh, hierarchical_bh, weighted_bh
 from discreet.errors import InputError, missing_extra
 from discreet.report.parts import places
 from discreet.typing import Frame, Procedure

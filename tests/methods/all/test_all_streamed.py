@@ -112,7 +112,7 @@ MEMORY = """
 import sys
 import discreet
 from discreet import gather
-from discreet.lab.memory import most_memory
+from discreet.lab.bench.timing import most_memory
 gather.LARGEST = int(sys.argv[2])
 test = discreet.Compare(group="g", levels=(0, 1))
 discreet.discover(sys.argv[1], test, q=0.1, epsilon=1.0, delta=1e-6, method="all")

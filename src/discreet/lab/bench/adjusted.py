@@ -14,6 +14,7 @@ from discreet.errors import InputError
 from discreet.evidence.compare import Compare
 from discreet.evidence.correlation import Correlation
 from discreet.gather import gathered
+from discreet.lab.bench.rates import Alarms, few_alarms, mean_alarms
 from discreet.lab.bench.timing import verdict
 from discreet.measure import measure
 from discreet.methods.method import Parameters
@@ -38,17 +39,6 @@ _SETTINGS = {
 _BOUNDS = (-4.0, 4.0)
 _ADJUSTED, _CORRELATED = "adjusted, ", "Correlation, adjusted"
 REFUSED = ": refused, too few people for so many numbers"
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """Shares of null columns below alpha, of false discoveries at q, and of real columns discovered."""
-
-    setting: str
-    method: str
-    alarms: float
-    fdr: float
-    power: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,9 +99,9 @@ def _study(people: int, columns: int, setting: str, rng: np.random.Generator) ->
     return _Study(values, z, group)
 
 
-def of_numbers(people: int, columns: int, studies: int, epsilon: float = 1.0, seed: int = 1) -> list[Row]:
+def of_numbers(people: int, columns: int, studies: int, epsilon: float = 1.0, seed: int = 1) -> list[Alarms]:
     """Return the same of a number in place of the group, `Correlation` beside OLS; refused where it is."""
-    rows: list[Row] = []
+    rows: list[Alarms] = []
     half = columns // 2
     for place, (covariates, confounding, effect) in enumerate(list(_SETTINGS.values())[:3]):
         seen: dict[str, list[tuple[float, float, float]]] = {}
@@ -128,18 +118,20 @@ def of_numbers(people: int, columns: int, studies: int, epsilon: float = 1.0, se
             try:
                 p, found = study.correlated(epsilon)
             except InputError:
-                rows += [Row(setting, _CORRELATED + REFUSED, np.nan, np.nan, np.nan)] if number == 0 else []
+                rows += (
+                    [Alarms(setting, _CORRELATED + REFUSED, np.nan, np.nan, np.nan)] if number == 0 else []
+                )
                 continue
             false = int(np.count_nonzero(found < half)) / max(found.size, 1)
             power = float(np.count_nonzero(found >= half)) / half
             seen.setdefault(_CORRELATED, []).append((float(np.mean(p[:half] <= ALPHA)), false, power))
-        rows += [Row(setting, method, *np.mean(parts, axis=0).tolist()) for method, parts in seen.items()]
+        rows += mean_alarms(setting, seen)
     return rows
 
 
-def run(people: int, columns: int, studies: int = 20, epsilon: float = 1.0, seed: int = 1) -> list[Row]:
+def run(people: int, columns: int, studies: int = 20, epsilon: float = 1.0, seed: int = 1) -> list[Alarms]:
     """Return false alarms and power where covariates move the groups and columns, or the columns alone."""
-    rows: list[Row] = []
+    rows: list[Alarms] = []
     for place, setting in enumerate(_SETTINGS):
         seen: dict[str, list[tuple[float, float, float]]] = {}
         for number in range(studies):
@@ -152,7 +144,7 @@ def run(people: int, columns: int, studies: int = 20, epsilon: float = 1.0, seed
             }
             for method, values in p.items():
                 seen.setdefault(method, []).append(_judged(values, columns // 2))
-        rows += [Row(setting, method, *np.mean(parts, axis=0).tolist()) for method, parts in seen.items()]
+        rows += mean_alarms(setting, seen)
     return rows
 
 
@@ -164,21 +156,16 @@ def _judged(p: NDArray[np.float64], half: int) -> tuple[float, float, float]:
     return float(np.mean(p[:half] <= ALPHA)), false / max(places.size, 1), power
 
 
-def in_words(rows: list[Row], people: int, columns: int, studies: int) -> str:
+def in_words(rows: list[Alarms], people: int, columns: int, studies: int) -> str:
     """Return the table, and whether false alarms stay below the target."""
     half = columns // 2
     lines = [f"{people:,} people; {studies} studies of {half:,} null columns and {half:,} that differ"]
     for row in rows:
-        if row.method.endswith(REFUSED):
-            lines.append(f"{row.setting:16} {row.method}")
+        if row.way.endswith(REFUSED):
+            lines.append(f"{row.setting:16} {row.way}")
             continue
-        figures = f"null {row.alarms / ALPHA:6.2f} alpha   FDR {row.fdr:.3f}   power {row.power:.2f}"
-        lines.append(f"{row.setting:16} {row.method:24} {figures}")
-    judged = [row for row in rows if row.method.startswith((_ADJUSTED, _CORRELATED))]
-    ours = [row.alarms for row in judged if not row.method.endswith(REFUSED)]
-    # Three standard errors of a share of all null columns.
-    error = 3 * np.sqrt(ALPHA / (half * studies))
-    fdr = max(row.fdr for row in judged if not row.method.endswith(REFUSED))
-    lines.append(verdict(fdr <= Q, f"false discoveries at most {Q:g}"))
-    lines.append(verdict(max(ours) <= MOST * ALPHA + error, f"false alarms at most {MOST:g} alpha"))
-    return "\n".join(lines)
+        lines.append(row.in_words(ALPHA, (16, 24)))
+    judged = [row for row in rows if row.way.startswith((_ADJUSTED, _CORRELATED))]
+    ours = [row for row in judged if not row.way.endswith(REFUSED)]
+    lines.append(verdict(max(row.fdr for row in ours) <= Q, f"false discoveries at most {Q:g}"))
+    return "\n".join([*lines, few_alarms(ours, ALPHA, MOST, half * studies)])

@@ -13,6 +13,7 @@ from discreet.evidence.core.evidence import Evidence
 from discreet.lab.bench.contenders import CONTENDERS
 from discreet.lab.bench.kinds import KINDS, N0, simulate, sizes
 from discreet.lab.bench.moments import DELTA, Q
+from discreet.lab.bench.rates import power_and_fdp
 from discreet.lab.bench.raw import LABELS, Cell, rates
 from discreet.lab.bench.timing import verdict
 from discreet.privacy.curves import gaussian_budget
@@ -20,8 +21,6 @@ from discreet.report.text_table import table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
 
 NAMES = ("auto", "all", "focus", "aware")
 _BEHIND = 0.05  # of power, by which the choice may be behind the best of them
@@ -56,7 +55,7 @@ class Scored:
             z[: self.real] += self.mean * sizes(self.real, rng)
             evidence = Evidence.from_z(z, sensitivity=self.sensitivity, adjacency="replace")
             places = release(evidence, q=Q, epsilon=1.0, delta=DELTA, **options).indices
-            outcomes.append(_outcome(places, self.real))
+            outcomes.append(power_and_fdp(places, self.real))
         return outcomes
 
 
@@ -85,14 +84,8 @@ class Lot:
             shift = self.mean / np.sqrt(kind.information(self.people)) * sizes(self.real, rng)
             study = simulate(kind, self.people, self.m, shift, LABELS[self.labels], rng)
             places = CONTENDERS["us" if name == "auto" else name](study, self.epsilon, rng)
-            outcomes.append(_outcome(places, self.real))
+            outcomes.append(power_and_fdp(places, self.real))
         return outcomes
-
-
-def _outcome(places: NDArray[np.int64], real: int) -> Outcome:
-    """Return the share of the real ones, which come first, that is found; and of what is found the rest."""
-    true = int(np.count_nonzero(places < real))
-    return true / real, (places.size - true) / max(1, places.size)
 
 
 def by_lot(count: int, seed: int) -> tuple[list[Scored], list[Lot]]:

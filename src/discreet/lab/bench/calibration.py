@@ -16,6 +16,7 @@ import numpy as np
 from discreet.evidence.compare import Compare
 from discreet.lab.bench.contenders import ours
 from discreet.lab.bench.moments import DELTA, Q
+from discreet.lab.bench.rates import power_and_fdp
 from discreet.lab.bench.timing import verdict
 from discreet.planner import plan
 from discreet.planner.cohort import Cohort
@@ -207,7 +208,7 @@ def run(
         for release in range(each):
             people = setting.invented(np.random.default_rng([seed, place, release]))
             discoveries = ours(people, setting.epsilon)
-            powers.append(np.count_nonzero(discoveries < setting.signals) / setting.signals)
+            powers.append(power_and_fdp(discoveries, setting.signals)[0])
         error = float(np.std(powers, ddof=1) / np.sqrt(each))
         results.append(Result(setting, planned["auto"].power, float(np.mean(powers)), error))
         tick(1)

@@ -55,7 +55,7 @@ if sys.argv[2] != "measure":
     discreet.discover(sys.argv[1], test, q=0.1, epsilon=1.0, delta=1e-6, method="all")
 else:
     discreet.measure(sys.argv[1], test)
-from discreet.lab.memory import most_memory
+from discreet.lab.bench.timing import most_memory
 print(most_memory())
 """
 

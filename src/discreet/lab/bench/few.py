@@ -10,6 +10,7 @@ import numpy as np
 from discreet.lab.bench.contenders import CONTENDERS
 from discreet.lab.bench.kinds import KINDS, simulate, sizes
 from discreet.lab.bench.moments import DELTA, Q
+from discreet.lab.bench.rates import power_and_fdp
 from discreet.lab.bench.timing import verdict
 from discreet.report.text_table import table
 
@@ -44,8 +45,7 @@ def run(
             study = simulate(KINDS[kind], n, m, shift, "columns", rng)
             for name in NAMES:
                 places = CONTENDERS[name](study, epsilon, rng)
-                true = int(np.count_nonzero(places < signals))
-                outcomes[name].append((true / signals, (places.size - true) / max(1, places.size)))
+                outcomes[name].append(power_and_fdp(places, signals))
         for name, pairs in outcomes.items():
             power, fdr = np.mean(pairs, axis=0).tolist()
             results[kind, m, n, name] = power, fdr

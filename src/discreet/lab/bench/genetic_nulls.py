@@ -13,7 +13,7 @@ from discreet.evidence.carriers import Carriers
 from discreet.evidence.core.invented import STATUS, NullCase, genotypes
 from discreet.evidence.genotypic import Genotypic
 from discreet.evidence.trend import Trend
-from discreet.lab.clopper import lower
+from discreet.lab.estimate import lower
 from discreet.lab.type_one import null_scores
 from discreet.report.text_table import table
 

@@ -15,7 +15,8 @@ from discreet.evidence.carriers import Carriers
 from discreet.evidence.core.association import lesser_share
 from discreet.lab.bench.kinds import N0, POWER, noncentrality, sizes
 from discreet.lab.bench.moments import DELTA, Q
-from discreet.lab.bench.raw import Needed, Rates, needed
+from discreet.lab.bench.rates import Rates, controlled
+from discreet.lab.bench.raw import Needed, needed
 from discreet.lab.bench.timing import verdict
 from discreet.report.text_table import table
 
@@ -110,16 +111,8 @@ def found(name: str, cell: Cell, counts: NDArray[np.int64], members: NDArray[np.
 
 def rates(cell: Cell, name: str, n: int, studies: int) -> Rates:
     """Return power and FDR of a contender on studies of n people; the same studies for all contenders."""
-    outcomes: list[tuple[float, float]] = []
-    discoveries = 1
-    for seed in range(studies):
-        places = found(name, cell, *drawn(cell, n, np.random.default_rng([seed, n])))
-        true = int(np.count_nonzero(places < SIGNALS))
-        outcomes.append((true / SIGNALS, (places.size - true) / max(1, places.size)))
-        discoveries += places.size
-    power, fdp = np.array(outcomes).T
-    error = max(fdp.std() / np.sqrt(studies), np.sqrt(Q / discoveries))
-    return Rates(float(power.mean()), float(fdp.mean()), float(error))
+    drawn_studies = (drawn(cell, n, np.random.default_rng([seed, n])) for seed in range(studies))
+    return Rates.of((found(name, cell, *study) for study in drawn_studies), SIGNALS)
 
 
 def run(
@@ -165,8 +158,7 @@ def in_words(results: dict[Cell, Result]) -> str:
                 target, ratio = targets[FREQUENCIES.index(cell.frequency)], result[name].ratio
                 words = f"{name}, frequency {cell.frequency:g}: {_ratio(result[name])}, at most {target:g}"
                 lines.append(verdict((ratio or np.inf) <= target, words))
-    worst = max((r.rates.fdr - Q) / r.rates.error for result in results.values() for r in result.values())
-    lines.append(verdict(worst <= 4, "FDR at most q within 4 standard errors everywhere"))
+    lines.append(controlled(met.rates for result in results.values() for met in result.values()))
     return "\n".join(lines)
 
 

@@ -31,7 +31,7 @@ _MEMORY = """
 import sys
 import discreet
 discreet.measure(sys.argv[1], discreet.Allelic())
-from discreet.lab.memory import most_memory
+from discreet.lab.bench.timing import most_memory
 print(most_memory())
 """
 

@@ -12,7 +12,7 @@ from discreet.engine.cluster import Blocks, connected, gathered, run, task
 from discreet.engine.work import guarded, public
 from discreet.evidence.core.evidence import Evidence, Numbered
 from discreet.evidence.core.sharded import Part, Sharded
-from discreet.lab.memory import most_memory
+from discreet.lab.bench.timing import most_memory
 from discreet.methods.aware.method import ready_aware
 from discreet.methods.method import Parameters
 

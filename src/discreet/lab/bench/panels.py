@@ -13,6 +13,7 @@ from discreet.evidence.core.people import People, Question
 from discreet.lab.bench.contenders import ours
 from discreet.lab.bench.kinds import noncentrality, sizes
 from discreet.lab.bench.moments import DELTA, Q
+from discreet.lab.bench.rates import power_and_fdp
 from discreet.report.text_table import table
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def run(studies: int, tick: Callable[[int], None]) -> Powers:
         for seed in range(studies):
             people = _people(m, signals, n, np.random.default_rng([seed, m, n]))
             places = ours(people, _EPSILON), _scored(people)
-            shares.append((_power(places[0], signals), _power(places[1], signals)))
+            shares.append((power_and_fdp(places[0], signals)[0], power_and_fdp(places[1], signals)[0]))
         by_rows, by_scores = np.mean(shares, axis=0).tolist()
         powers[m, signals, n] = by_rows, by_scores
         tick(1)
@@ -66,10 +67,6 @@ def _scored(people: People) -> NDArray[np.int64]:
     counts.members[0] = np.bincount(people.group, minlength=2)
     counts.slots[0] = people.rows
     return release(counts.finish(), q=Q, epsilon=_EPSILON, delta=DELTA, method="aware").indices
-
-
-def _power(places: NDArray[np.int64], signals: int) -> float:
-    return float(np.count_nonzero(places < signals)) / signals
 
 
 def in_words(powers: Powers, studies: int) -> str:

@@ -10,6 +10,7 @@ from scipy.special import ndtr
 from discreet.api import release
 from discreet.classical.step_up import step_up_positions
 from discreet.evidence.core.evidence import Evidence
+from discreet.lab.bench.rates import power_and_fdp
 from discreet.lab.bench.timing import verdict
 from discreet.report.text_table import table
 
@@ -28,20 +29,21 @@ Rates = dict[tuple[int, str], list[tuple[float, float]]]
 
 
 def run(repetitions: int, tick: Callable[[int], None]) -> Rates:
-    """Return FDP and power of every method at every n, one list entry for each study."""
+    """Return power and FDP of every method at every n, one list entry for each study."""
     rates: Rates = {}
     for seed in range(repetitions):
         rng = np.random.default_rng(seed)
         z = rng.standard_normal(M)
         z[:SIGNALS] = rng.uniform(5, 20, SIGNALS)
-        rates.setdefault((0, "BH"), []).append(_rates(step_up_positions(ndtr(-z), Q)))
+        rates.setdefault((0, "BH"), []).append(power_and_fdp(step_up_positions(ndtr(-z), Q), SIGNALS))
         for n in PEOPLE:
             evidence = Evidence.from_z(
                 z, sensitivity=2 / np.sqrt(n), adjacency="replace", alternative="greater"
             )
             for method in METHODS:
                 if seed % _SLOW.get(method, 1) == 0:
-                    rates.setdefault((n, method), []).append(_rates(_private(evidence, method)))
+                    places = _private(evidence, method)
+                    rates.setdefault((n, method), []).append(power_and_fdp(places, SIGNALS))
             tick(1)
     return rates
 
@@ -52,24 +54,19 @@ def _private(evidence: Evidence, method: str) -> NDArray[np.int64]:
     return release(evidence, q=Q, epsilon=EPSILON, delta=DELTA, **asked).indices
 
 
-def _rates(indices: NDArray[np.int64]) -> tuple[float, float]:
-    false = int(np.count_nonzero(indices >= SIGNALS))
-    return false / max(1, indices.size), (indices.size - false) / SIGNALS
-
-
 def in_words(rates: Rates) -> str:
     """Return the table, the people each method needs for 90% of BH's power, and the targets."""
     mean = {key: np.mean(values, axis=0) for key, values in rates.items()}
-    base = float(mean[0, "BH"][1])
+    base = float(mean[0, "BH"][0])
     rows = [
-        [f"{n:,}", *(f"{mean[n, method][0]:.3f}/{mean[n, method][1]:.3f}" for method in METHODS)]
+        [f"{n:,}", *(f"{mean[n, method][1]:.3f}/{mean[n, method][0]:.3f}" for method in METHODS)]
         for n in PEOPLE
     ]
-    needed = {method: _needed([float(mean[n, method][1]) / base for n in PEOPLE]) for method in METHODS}
+    needed = {method: _needed([float(mean[n, method][0]) / base for n in PEOPLE]) for method in METHODS}
     title = (
         f"FDR/power, m = {M:,}, {SIGNALS} signals z ~ U(5, 20), sensitivity 2/sqrt(n), "
         f"epsilon = {EPSILON:g}, delta = {DELTA:g}, q = {Q:g}; "
-        f"BH without privacy {mean[0, 'BH'][0]:.3f}/{base:.3f}"
+        f"BH without privacy {mean[0, 'BH'][1]:.3f}/{base:.3f}"
     )
     lines = [
         title,
@@ -87,11 +84,11 @@ def in_words(rates: Rates) -> str:
         lines.append(f"  {method}: {n:,.0f} ({ratio})" if n else f"  {method}: {ratio}")
     for n, targets in TARGETS.items():
         for method, target in zip(METHODS[:2], targets, strict=True):
-            power = float(mean[n, method][1])
+            power = float(mean[n, method][0])
             lines.append(
                 verdict(power >= target, f"{method} at n = {n:,}: power {power:.3f}, at least {target:g}")
             )
-    share = float(mean[1_000_000, "aware, proved"][1]) / base
+    share = float(mean[1_000_000, "aware, proved"][0]) / base
     lines.append(verdict(share >= 0.99, f"proved at n = 1,000,000: {share:.3f} of BH's power, at least .99"))
     return "\n".join(lines)
 

@@ -15,11 +15,14 @@ from discreet import check
 from discreet.lab.bench.contenders import CONTENDERS
 from discreet.lab.bench.kinds import KINDS, N0, POWER, noncentrality, simulate, sizes
 from discreet.lab.bench.moments import DELTA, Q
+from discreet.lab.bench.rates import Rates, controlled
 from discreet.lab.bench.timing import verdict
 from discreet.report.text_table import table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
 
     from discreet.typing import Protect
 
@@ -63,15 +66,6 @@ class Cell:
             return None
         ratio = pair[self.share > 0.25] if self.share >= 0.05 else _RARE_TARGET
         return ratio * (_PROTECTED if self.labels == "protected" else 1)
-
-
-@dataclass(frozen=True, slots=True)
-class Rates:
-    """Means over studies: power, false discovery proportion, and the standard error of the latter."""
-
-    power: float
-    fdr: float
-    error: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,20 +145,14 @@ def rates(cell: Cell, name: str, n: int, studies: int) -> Rates:
     """Return power and FDR of a contender on studies of n people; the same studies for all contenders."""
     kind = KINDS[cell.kind]
     effect = noncentrality(cell.m, cell.signals) / np.sqrt(kind.information(N0))
-    outcomes: list[tuple[float, float]] = []
-    discoveries = 1
-    for seed in range(studies):
+
+    def study(seed: int) -> NDArray[np.int64]:
         rng = np.random.default_rng([seed, cell.m])
         shift = effect * sizes(cell.signals, rng)
         people = simulate(kind, n, cell.m, shift, LABELS[cell.labels], rng)
-        places = CONTENDERS[name](people, cell.epsilon, rng)
-        true = int(np.count_nonzero(places < cell.signals))
-        outcomes.append((true / cell.signals, (places.size - true) / max(1, places.size)))
-        discoveries += places.size
-    power, fdp = np.array(outcomes).T
-    # A few studies may agree by chance: the error is no less than if false discoveries came one by one.
-    error = max(fdp.std() / np.sqrt(studies), np.sqrt(Q / discoveries))
-    return Rates(float(power.mean()), float(fdp.mean()), float(error))
+        return CONTENDERS[name](people, cell.epsilon, rng)
+
+    return Rates.of(map(study, range(studies)), cell.signals)
 
 
 def needed(at: Callable[[int], Rates], power: float, last: int) -> Needed:
@@ -242,8 +230,5 @@ def _chosen_well(results: dict[Cell, Result]) -> list[str]:
 
 def _controlled(results: dict[Cell, Result]) -> list[str]:
     """Return whose false discovery rate is at most q everywhere, as far as the studies can tell."""
-    lines: list[str] = []
-    for name in next(iter(results.values())):
-        worst = max((result[name].rates.fdr - Q) / result[name].rates.error for result in results.values())
-        lines.append(verdict(worst <= 4, f"FDR of {name} at most q within 4 standard errors everywhere"))
-    return lines
+    names = next(iter(results.values()))
+    return [controlled((result[name].rates for result in results.values()), f"of {name} ") for name in names]

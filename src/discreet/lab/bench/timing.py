@@ -1,14 +1,18 @@
-"""The stopwatches of the benchmarks: repeats in one process, so that ratios compare like with like."""
+"""Time and memory in the benchmarks: repeats in one process, so that ratios compare like with like."""
 
 from __future__ import annotations
 
+import math
 import os
 import statistics
+import sys
 import tempfile
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping
@@ -64,3 +68,17 @@ def median_seconds(job: Callable[[], object], *, budget: float = 1.0, most: int 
 def verdict(met: bool, target: str) -> str:
     """Return the line that says whether a target is met."""
     return f"target {'met' if met else 'NOT MET'}: {target}"
+
+
+def most_memory() -> float:
+    """Return the most bytes this process has held; NaN where the system does not say."""
+    status = Path("/proc/self/status")
+    if status.exists():  # as Linux counts it: getrusage there includes what the parent held at the fork
+        lines = status.read_text(encoding="ascii").splitlines()
+        return 1024.0 * int(next(line.split()[1] for line in lines if line.startswith("VmHWM")))
+    try:
+        resource: Any = import_module("resource")
+    except ImportError:  # Windows
+        return math.nan
+    unit = 1 if sys.platform == "darwin" else 1024
+    return float(unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)

@@ -15,10 +15,9 @@ import numpy as np
 
 from discreet.errors import InputError
 from discreet.noise import entropy
-from discreet.selection.contest.coarse import coarse
 from discreet.selection.contest.drawn import SCALES, Drawn, in_scales, together
 from discreet.selection.contest.settle import exact_order
-from discreet.selection.contest.sieve import sieve
+from discreet.selection.contest.sieve import coarse, sieve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -23,7 +23,7 @@ from discreet.lab.bench.contest import (
 )
 from discreet.lab.bench.contest.lines import NONE, Line, cell, cost, peak, summary
 from discreet.lab.bench.power import published
-from discreet.lab.memory import most_memory
+from discreet.lab.bench.timing import most_memory
 from discreet.report.text_table import table
 
 if TYPE_CHECKING:
