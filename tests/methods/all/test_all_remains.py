@@ -9,8 +9,9 @@ from discreet.evidence.core.people import People, Question
 from discreet.methods.all import remains, sums
 from discreet.methods.all.clipping import Ball
 from discreet.methods.all.method import ready_all
-from discreet.methods.all.remains import Remains, can_be_cut, learn_remains, remaining
-from discreet.methods.all.rows import FINE, Columns, Rows, Scaling
+from discreet.methods.all.record import Remains
+from discreet.methods.all.remains import learn_remains, remaining
+from discreet.methods.all.rows import FINE, Columns, Rows, Scaling, can_be_cut
 from discreet.methods.method import Parameters
 
 COLUMNS = 30

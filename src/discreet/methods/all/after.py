@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import stdtr
 
-from discreet.methods.all.remains import can_be_cut
-from discreet.methods.all.rows import FINE
+from discreet.methods.all.rows import FINE, can_be_cut
 from discreet.methods.all.spread import (
     drift_of,
     excess_of,

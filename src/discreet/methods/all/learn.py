@@ -27,8 +27,8 @@ from discreet.methods.all.clipping import (
     scaled_rows,
     usual_norms,
 )
-from discreet.methods.all.record import Groups, Learned, Means, Missing, uneven_labels
-from discreet.methods.all.remains import Remains, with_remains
+from discreet.methods.all.record import Groups, Learned, Means, Missing, Remains, uneven_labels
+from discreet.methods.all.remains import with_remains
 from discreet.methods.all.rows import FINE, PARTS, Columns, around_centres, boxes_of
 from discreet.methods.all.spread import CLEAR, alike, usual_unevenness
 from discreet.methods.all.sums import (

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.methods.all.clipping import Balls, Norms
-    from discreet.methods.all.remains import Remains
     from discreet.methods.all.rows import Columns, Rows, Scaling
 
     Floats = NDArray[np.float64]
@@ -125,6 +124,28 @@ def uneven_labels(
     present = np.minimum(np.maximum(means.present, 1.0), n)
     excess = groups.second - share * n - missing.excess - apart * present
     return excess, 0.5 * groups.deviation**2 + missing.variance + (apart * means.doubt) ** 2
+
+
+@dataclass(frozen=True, slots=True)
+class Remains:
+    """What is left of the numbers of the first and of the second group. Public.
+
+    Attributes
+    ----------
+    tilt : float
+        How much more clipping takes from the second group, over what it takes from everybody.
+    inside : (float, float)
+        The share of each group's numbers that are not cut, rows counting as much as clipping leaves of them.
+    unsure : float
+        The deviation of what is not known of the difference of both together.
+    gap : float
+        That difference.
+    """
+
+    tilt: float = 0.0
+    inside: tuple[float, float] = (1.0, 1.0)
+    unsure: float = 0.0
+    gap: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)

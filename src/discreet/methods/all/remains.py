@@ -8,12 +8,13 @@ not quite known then seems to differ, so that all columns together tell how much
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.methods.all.rows import FINE
+from discreet.methods.all.record import Remains
+from discreet.methods.all.rows import FINE, can_be_cut
 from discreet.methods.all.sums import row_lengths, with_noise
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
     from discreet.methods.all.clipping import Ball
     from discreet.methods.all.record import Learned
-    from discreet.methods.all.rows import Columns, Rows, Scaling
 
     Floats = NDArray[np.float64]
     Places = NDArray[np.bool_]
@@ -29,40 +29,6 @@ if TYPE_CHECKING:
 _INSIDE, _VARIED = 0.95, 0.1  # about the share of numbers that are not cut, and how far off that may be
 _ONE_SIDED = 0.5  # of what there would be if all that is taken were taken from one group
 _LEAST = 0.05  # no group is taken to have less left
-
-
-@dataclass(frozen=True, slots=True)
-class Remains:
-    """What is left of the numbers of the first and of the second group. Public.
-
-    Attributes
-    ----------
-    tilt : float
-        How much more clipping takes from the second group, over what it takes from everybody.
-    inside : (float, float)
-        The share of each group's numbers that are not cut, rows counting as much as clipping leaves of them.
-    unsure : float
-        The deviation of what is not known of the difference of both together.
-    gap : float
-        That difference.
-    """
-
-    tilt: float = 0.0
-    inside: tuple[float, float] = (1.0, 1.0)
-    unsure: float = 0.0
-    gap: float = 0.0
-
-
-def can_be_cut(columns: Columns, scaling: Scaling, rows: Rows) -> Places:
-    """Say in which columns numbers may lie beyond what rows let through: not zeros and ones, or signs."""
-    let = 2 * scaling.reach * np.minimum(rows.most / rows.scale, 1.0)
-    middle = scaling.centre + (2 * rows.centre - 1) * scaling.reach
-    low = np.maximum(middle - let, scaling.centre - scaling.reach)
-    high = np.minimum(middle + let, scaling.centre + scaling.reach)
-    beyond = columns.without_bounds & ~scaling.zero_to_one(columns) & ~scaling.signs(columns)
-    at = columns.bounded
-    beyond[at] = (low[at] > columns.low) | (high[at] < columns.high)
-    return beyond
 
 
 def with_remains(

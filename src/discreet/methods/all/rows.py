@@ -194,6 +194,18 @@ class Rows:
         return Rows(self.centre[left], self.scale[left], self.most, *parts, less)
 
 
+def can_be_cut(columns: Columns, scaling: Scaling, rows: Rows) -> NDArray[np.bool_]:
+    """Say in which columns numbers may lie beyond what rows let through: not zeros and ones, or signs."""
+    let = 2 * scaling.reach * np.minimum(rows.most / rows.scale, 1.0)
+    middle = scaling.centre + (2 * rows.centre - 1) * scaling.reach
+    low = np.maximum(middle - let, scaling.centre - scaling.reach)
+    high = np.minimum(middle + let, scaling.centre + scaling.reach)
+    beyond = columns.without_bounds & ~scaling.zero_to_one(columns) & ~scaling.signs(columns)
+    at = columns.bounded
+    beyond[at] = (low[at] > columns.low) | (high[at] < columns.high)
+    return beyond
+
+
 def around_centres(scaling: Scaling, rows: Rows, columns: Columns) -> tuple[Scaling, Rows]:
     """Move the ranges of numbers without bounds to where their centres now are.
 

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import log_ndtr, ndtr
 
-from discreet.methods.all.remains import can_be_cut
-from discreet.methods.all.rows import FINE
+from discreet.methods.all.rows import FINE, can_be_cut
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
