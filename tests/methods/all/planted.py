@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.methods.all import clipping, in_numpy, learn, method, remains, rows, stages, sums, totals, where
+from discreet.methods.all import clipping, in_numpy, learn, method, rows, sums, where
 
 
 def everywhere(patch: Any, real: Any, faulty: Any) -> None:
@@ -140,7 +140,7 @@ def shares_that_differ_forgotten(patch: Any) -> None:
 
 def remains_of_one_group(patch: Any) -> None:
     """Charge what is left of both groups as if nobody left one for the other."""
-    _less(patch, remains, lambda *_: True, np.sqrt(0.5))
+    _less(patch, learn, lambda total, _: total.shape == (2, 2), np.sqrt(0.5))
 
 
 def sums_of_a_stage_for_less(patch: Any) -> None:
@@ -149,7 +149,7 @@ def sums_of_a_stage_for_less(patch: Any) -> None:
 
     def faulty(*given: Any) -> Any:
         with patch.context() as inside:
-            _less(inside, stages, lambda _, unit: unit == 1 / rows.FINE, 0.5)
+            _less(inside, method, lambda _, unit: unit == 1 / rows.FINE, 0.5)
             return real(*given)
 
     patch.setattr(method, "staged", faulty)
@@ -210,7 +210,7 @@ def two_centres_without_a_ball(patch: Any) -> None:
 
 def two_centres_charged_as_one(patch: Any) -> None:
     """Forget that entries around two centres are larger by the distance of these."""
-    real = totals.reach_by
+    real = clipping.reach_by
     everywhere(patch, real, lambda people, known: real(people, replace(known, apart=0 * known.apart)))
 
 

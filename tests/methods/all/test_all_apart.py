@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.evidence.core.people import People, Question
-from discreet.methods.all import clipping, learn, stages, sums
+from discreet.methods.all import clipping, learn, method, sums
 from discreet.methods.all.method import ready_all
 from discreet.methods.all.record import Learned
 from discreet.methods.all.rows import FINE, LARGEST, Rows
@@ -110,6 +110,6 @@ def test_centres_as_far_as_noise_has_them_are_caught(rng, monkeypatch):
     def as_it_is(contrast, deviation, size, positive):
         return np.where((np.abs(contrast / deviation) > 2.5) & ~positive, contrast / size, 0.0)
 
-    for module in (learn, stages):
+    for module in (learn, method):
         monkeypatch.setattr(module, "clear_difference", as_it_is)
     assert least_p_value(rng) < 1e-20

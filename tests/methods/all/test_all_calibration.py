@@ -11,9 +11,9 @@ from discreet.evidence.core.people import People, Question
 from discreet.methods.all import clipping, sums
 from discreet.methods.all import learn as learning
 from discreet.methods.all.after import results
-from discreet.methods.all.budget import planned
+from discreet.methods.all.budget import planned, settled
 from discreet.methods.all.learn import learn, learn_start
-from discreet.methods.all.method import measure, settled
+from discreet.methods.all.method import measure
 
 KINDS = ("number", "bounded", "common", "rare", "missing", "answers", "answers", "answers")
 LEVEL, CLAIMED, TWIN = 0.1, 0.12, 0.45

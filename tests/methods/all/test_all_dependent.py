@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from discreet.evidence.core.people import People, Question
-from discreet.methods.all import clipping, learn, stages, sums
+from discreet.methods.all import clipping, learn, method, sums
 from discreet.methods.all.method import ready_all
 from discreet.methods.method import Parameters
 
@@ -49,6 +49,6 @@ def test_columns_that_differ_hardly_move_one_that_does_not(rng, columns, correla
 def test_clipping_around_one_centre_is_caught(rng, monkeypatch):
     """Wrong twin: rows of both groups clipped around the same centre, as if columns were independent."""
     monkeypatch.setattr(clipping, "_BIAS", 0.0)
-    for module in (learn, stages):
+    for module in (learn, method):
         monkeypatch.setattr(module, "clear_difference", lambda contrast, *_: np.zeros(contrast.size))
     assert abs(moved(rng, 5, 0.9, 1.5, people=60_000)) > 3.0  # three times what is claimed above

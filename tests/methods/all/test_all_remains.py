@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 from discreet.evidence.core.people import People, Question
-from discreet.methods.all import remains, sums
+from discreet.methods.all import learn, sums
 from discreet.methods.all.clipping import Ball
 from discreet.methods.all.method import ready_all
 from discreet.methods.all.record import Remains
-from discreet.methods.all.remains import learn_remains, remaining
 from discreet.methods.all.rows import FINE, Columns, Rows, Scaling, can_be_cut
+from discreet.methods.all.spread import remains_of
+from discreet.methods.all.sums import with_noise
+from discreet.methods.all.where import remaining
 from discreet.methods.method import Parameters
 
 COLUMNS = 30
@@ -79,14 +81,14 @@ def test_bounds_that_are_all_inside_cut_nothing():
 @pytest.mark.usefixtures("rng")
 def test_little_noise_tells_what_is_left():
     """Of the second group half as much: the difference is told, and what is not known of it is small."""
-    people = (8_000.0, 2_000.0)
+    people = np.array([8_000.0, 2_000.0])
     total = np.array([[0.9 * 8_000, 0.05 * 8_000], [0.35 * 2_000, 0.2 * 2_000]]) * FINE
-    found = learn_remains(total.astype(np.int64), people, 0.87, 1.0, cut=True)
+    found = remains_of(with_noise(total.astype(np.int64), FINE, 1.0, 1 / FINE), people, 0.87, cut=True)
     assert found.gap == pytest.approx(0.35 - 0.9, abs=0.02)
     assert found.unsure < 0.02
     assert found.inside[0] == pytest.approx(0.9 / 0.95, abs=0.03)
     assert found.inside[1] == pytest.approx(0.35 / 0.55, abs=0.05)
-    vague = learn_remains(total.astype(np.int64), people, 0.87, 1e-7, cut=True)
+    vague = remains_of(with_noise(total.astype(np.int64), FINE, 1e-7, 1 / FINE), people, 0.87, cut=True)
     assert abs(vague.gap) < 0.1
     assert vague.unsure > 0.2
 
@@ -123,5 +125,5 @@ def test_groups_of_which_less_is_left_do_not_differ(rng, invent):
 @pytest.mark.slow
 def test_as_much_left_of_both_groups_is_caught(rng, monkeypatch):
     """Wrong twin: as if clipping and cutting took the same from both."""
-    monkeypatch.setattr(remains, "learn_remains", lambda *_, **__: Remains())
+    monkeypatch.setattr(learn, "remains_of", lambda *_, **__: Remains())
     assert small(rng, wider) > 0.06

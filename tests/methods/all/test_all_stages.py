@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.evidence.core.people import People, Question
-from discreet.methods.all import stages, sums
+from discreet.methods.all import method, sums
 from discreet.methods.all.budget import planned
 from discreet.methods.all.clipping import Ball
 from discreet.methods.all.learn import learn_norms
@@ -42,8 +42,8 @@ def dropped(rng):
 def test_where_many_differ_few_of_them_are_dropped(rng, monkeypatch):
     """Seeded. Wrong twin: stages that go by what was expected, whatever the first one shows."""
     assert dropped(rng) < 0.2
-    schedule = stages.schedule
-    monkeypatch.setattr(stages, "schedule", lambda _, m: schedule(5, m))
+    schedule = method.schedule
+    monkeypatch.setattr(method, "schedule", lambda _, m: schedule(5, m))
     assert dropped(rng) > 0.3
 
 

@@ -10,7 +10,6 @@ from scipy.special import stdtr
 
 from discreet.methods.all.rows import FINE, can_be_cut
 from discreet.methods.all.spread import (
-    drift_of,
     excess_of,
     kept_of,
     rate_of,
@@ -37,6 +36,9 @@ ZEROS_AND_ONES = "difference of rates, if all are 0 or 1"
 SIGNS = "difference of shares above 0, less those below"
 _LEAST = 1.0  # degrees of freedom
 _CUT = 0.15  # about by how much the shares of both groups' numbers that are cut differ
+# Of the mean difference of all columns between the groups, what rows' centres do not take off: of those that
+# are not clear, in deviations; and of those that are, a share, since numbers that are cut are lopsided there.
+_UNCLEAR, _UNTAKEN = 0.07, 0.22
 _ROUGH = 0.3  # of it, what clipping takes from answers in one group more than in the other may be off
 
 
@@ -155,7 +157,7 @@ def results(
         + doubt**2 * (np.maximum(excess**2, cut**2) + unknown + tilted + beyond)
         + shift**2 * weights.variance
         + np.square(_ROUGH * tilted_answers)
-        + np.where(rows.positive, 0.0, np.square(f * (1 - f) * present * weight * drift_of(known)))
+        + np.where(rows.positive, 0.0, np.square(f * (1 - f) * present * weight * _drift_of(known)))
     )
     # Centres are compared: where more of one group's numbers are cut, its mean is less far from 0.
     contrast = contrasts - mean * cut
@@ -174,6 +176,31 @@ def results(
     error = np.hypot(np.sqrt(sampling + noise + extra) * unit, np.abs(estimate) * off_by)
     deviation = np.sqrt((spread.squares[0] + spread.squares[1]) / present) * worth / kept
     return Results(z, degrees, p, estimate, error, np.sqrt(noise) * unit, deviation, contrast, variance)
+
+
+def _drift_of(known: Learned) -> float:
+    """Return about how far clipping moves the mean of a column in one group, in the units of rows.
+
+    It weighs a column by the others: where these differ between the groups and go with it, its mean moves by
+    the share of the rows that are clipped, times the correlation, times what centres do not take off of the
+    difference. That columns go together makes rows of unlike length.
+    """
+    rows, norms, ball, signed = known.rows, known.norms[1], known.balls.signed, ~known.rows.positive
+    columns = max(int(np.count_nonzero(signed)), 1)
+    if np.isinf(ball.radius) or columns == 1:
+        return 0.0
+    squared = norms.norm**2
+    uneven = float(norms.share @ squared**2) / float(norms.share @ squared) ** 2 - 1
+    # Of columns that do not go together: as fourth moments say, those of numbers as if they were normal.
+    rate = np.clip(rows.centre, 1 / known.groups.people, 1 - 1 / known.groups.people)
+    there = np.clip(known.means.present / known.groups.people, 0.01, 1.0)
+    second = np.where(rows.answers, rate * (1 - rate), known.scaling.spread**2) * rows.scale**2 * there
+    fourth = np.where(rows.answers, 1 / (rate * (1 - rate)) - 3, 3.0) / there
+    usual = float(np.sum((second**2 * (fourth - 1))[signed])) / max(float(np.sum(second[signed])) ** 2, 1e-9)
+    correlation = np.sqrt(max(uneven - usual, 0.0) / 2)
+    clipped = float(norms.share @ (squared > ball.room))
+    apart = float(np.sum(np.abs(known.apart))) / columns
+    return clipped * correlation * (_UNCLEAR + _UNTAKEN * apart)
 
 
 def _apart(known: Learned, contrasts: Floats, mean: Floats, noise: Floats) -> Floats:

@@ -13,11 +13,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtri
 
-from discreet.methods.all.spread import usual_unevenness
+from discreet.methods.all.clipping import reach_by
+from discreet.methods.all.rows import FINE
+from discreet.methods.all.spread import ALIKE, UNLIKE, usual_unevenness
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from discreet.evidence.core.people import People
-    from discreet.methods.all.record import Groups, Means
+    from discreet.methods.all.clipping import Reach
+    from discreet.methods.all.record import Groups, Learned, Means
 
 Stages = tuple[tuple[float, float], ...]
 """Before each later stage columns with z scores below the first number are dropped; then its share."""
@@ -36,6 +41,7 @@ COARSE = 2.2
 """Times these errors: with larger ones bounds are kept, or all columns are looked at as one."""
 FIRST_LOOKS = 0.8
 """Of the budget for where columns lie, for the first looks at all; the rest for those that need more."""
+_CUT = 0.1  # about by how much what is left of both groups' numbers may differ in one column, at least
 _WORTH, _MOST_WHERE = 0.3, 0.25  # see `where_share`
 
 
@@ -46,9 +52,8 @@ class Budget:
     `groups`: who is in which group. `where`: where numbers lie. `centre`: the mean of every column. `norms`:
     how long people's rows are. `recentre`: the mean again, now that rows can be clipped. `apart`: a first
     look at how far the groups differ, so that each is clipped around its own centre. `remains`: what clipping
-    and cutting leave of each group. The rest: `contrast` of
-    the groups, `squares` for its variance, `sums`, `missing` and `weights` to correct it; `stages`: the
-    contrast of fewer columns again.
+    and cutting leave of each group. The rest: `contrast` of the groups, `squares` for its variance, `sums`,
+    `missing` and `weights` to correct it; `stages`: the contrast of fewer columns again.
     """
 
     groups: float
@@ -209,3 +214,63 @@ def missing_share(norm: float, groups: Groups, means: Means, share: float, rho: 
     best = _NEAR * norm / (math.sqrt(2) * long)
     unknown = _NEAR**2 * float(np.mean(usual_unevenness(groups, means, share) ** 2)) * 2 * rho
     return best if unknown / (2 * max(share, 1 - share) * long) ** 2 > 2 * best else 0.0
+
+
+def settled(people: People, known: Learned, budget: Budget) -> Budget:
+    """Return the budget of the measurements, with what learning has left, divided to suit these rows."""
+    budget = budget.and_also(known.left)
+    rows, present = known.rows, known.means.present
+    if not _weighed(known):
+        budget = replace(budget, weights=0.0).and_also(budget.weights)
+    reach = reach_by(people, known)
+    rho = 2 * (budget.squares + budget.sums + budget.contrast + budget.stages)
+    size, middle = np.minimum(rows.scale, rows.most), rows.middle / FINE
+    hidden = size * np.minimum(known.means.doubt / known.means.present, 0.5)
+    level = np.clip(middle, hidden, size - hidden)
+    variance = np.where(rows.answers, level * (size - level), (rows.scale * known.scaling.spread) ** 2)
+    variance = np.maximum(variance * present, 1e-9)
+    noise = (reach.contrast / FINE) ** 2 / rho / float(np.mean(variance * known.shares * (1 - known.shares)))
+    squares = _of_squares(known, (reach.squares / FINE**2 / variance)[~rows.answers] ** 2 / rho)
+    sums = ((size - 2 * level) * reach.sums / FINE / variance)[rows.answers] ** 2 / rho
+    typical = float(np.median(sums)) if sums.size else 0.0
+    return budget.sharpened(noise, squares, typical, _of_means(known, reach, variance, rho))
+
+
+def _weighed(known: Learned) -> bool:
+    """Say whether the weights that clipping leaves answers without negative entries must be measured.
+
+    They must be even where nothing is clipped, if the sizes of the groups are not known.
+    """
+    exact = known.groups.deviation == 0 and math.isinf(known.balls.positive.radius)
+    return bool(known.rows.positive.any()) and not exact
+
+
+def _of_squares(known: Learned, error: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the squared relative error of a contrast's variance if squares got all of the budget.
+
+    `error` is that of a sum of squares. Beside it, the share of the budget that would be needed to learn what
+    is known anyway: for groups of equal size the variance follows from the squares of everybody, however
+    different the spreads of the groups are.
+    """
+    if not error.size:
+        return 0.0, 0.0
+    f = known.share
+    typical = float(np.median(error)) * (f**4 + (1 - f) ** 4) / (f * (1 - f)) ** 2
+    return typical, typical / (ALIKE**2 + (UNLIKE * (1 - 2 * f)) ** 2)
+
+
+def _of_means(known: Learned, reach: Reach, variance: NDArray[np.float64], rho: float) -> tuple[float, float]:
+    """Return what errors of means add to the variance of contrasts, relative to that of sampling.
+
+    This is for sums measured with the whole budget; beside it, the share of the budget that would be needed
+    to learn what is known anyway. Errors of means matter where more people are present in one group, as far
+    as that is known (what is not known of it moves a contrast in proportion to the mean itself, however well
+    the mean is known), or where the numbers of one group are clipped more often.
+    """
+    present = known.means.present
+    uneven = known.uneven**2 + np.where(np.isinf(known.centred), known.uneven_variance, 0.0)
+    taken = max(math.hypot(known.remains.gap, known.remains.unsure), _CUT) if known.remains.unsure else 0.0
+    uneven += np.where(known.rows.positive, 0.0, taken * known.shares * (1 - known.shares) * present) ** 2
+    deviation = reach.sums / FINE / math.sqrt(rho)
+    added = (deviation / present) ** 2 * uneven / (variance * known.shares * (1 - known.shares))
+    return float(np.median(added)), float(np.median(deviation**2 / known.centred))

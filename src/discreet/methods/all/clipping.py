@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evidence.core.people import People
-    from discreet.methods.all.record import Means
+    from discreet.methods.all.record import Learned, Means
     from discreet.methods.all.rows import Box, Columns, Scaling
 
 _ENTRIES = (2.5, 3.5, 5.0, 7.0, 10.0, 15.0)  # the largest scaled entries that are considered
@@ -170,6 +170,21 @@ def reach_of(boxes: tuple[Box, Box], balls: Balls, pull: Pull, *, protected: boo
     contrast = max(*same, math.hypot(*other)) if protected else max(same)
     fourth = [min(box.squares, box.entry * size) for box, size in zip(boxes, length, strict=True)]
     return Reach(contrast * _UP, math.hypot(*apart) * _UP, math.sqrt(2) * math.hypot(*fourth) * _UP)
+
+
+def reach_by(people: People, known: Learned) -> Reach:
+    """Return how far one person can move the sums of these rows.
+
+    Around two centres an entry is at most the largest entry plus the distance of the centres, and the length
+    of a row is bounded by its ball alone: `can_be_apart`.
+    """
+    boxes = boxes_of(people, known.rows)
+    if known.apart.any():
+        entry = known.rows.most * FINE + float(np.max(np.abs(known.offsets)))
+        signed = replace(boxes[1], entry=max(boxes[1].entry, entry), squares=math.inf)
+        boxes = boxes[0], signed
+    pull = pull_of(known.shares, known.rows.positive)
+    return reach_of(boxes, known.balls, pull, protected=people.protect == "everything", seen=people.seen)
 
 
 def scaled_rows(

@@ -28,9 +28,8 @@ from discreet.methods.all.clipping import (
     usual_norms,
 )
 from discreet.methods.all.record import Groups, Learned, Means, Missing, Remains, uneven_labels
-from discreet.methods.all.remains import with_remains
-from discreet.methods.all.rows import FINE, PARTS, Columns, around_centres, boxes_of
-from discreet.methods.all.spread import CLEAR, alike, usual_unevenness
+from discreet.methods.all.rows import FINE, PARTS, Columns, around_centres, boxes_of, can_be_cut
+from discreet.methods.all.spread import CLEAR, alike, remains_of, usual_unevenness
 from discreet.methods.all.sums import (
     Totals,
     contrast,
@@ -39,7 +38,7 @@ from discreet.methods.all.sums import (
     sum_lacking,
     with_noise,
 )
-from discreet.methods.all.where import learn_means, learn_where
+from discreet.methods.all.where import learn_means, learn_where, remaining
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -237,7 +236,32 @@ def learn(people: People, budget: Budget, start: Start) -> Learned:
     sure = noisy.deviation**2 + moved**2 if part == 1 else np.full(len(people), math.inf)
     constants = (groups, start.share, shares, start.missing, columns, scaling, means, rows, norms, balls)
     known = Learned(*constants, (1 - trust) * centred, sure, apart, Remains(), left)
-    return with_remains(known, start.values, start.group, part, budget.remains)
+    return _with_remains(known, start, budget.remains)
+
+
+def _with_remains(known: Learned, start: Start, rho: float) -> Learned:
+    """Return the constants with what clipping and cutting leave of the numbers of each group.
+
+    Where one group spreads more than the other, more is taken from it in every column, so that all columns
+    together tell how much (docs/proofs/all-p-values.md). Where nothing is taken the budget is left.
+
+    Guarantee: Gaussian(sqrt(2 rho)).
+    """
+    rows, ball, signed = known.rows, known.balls.signed, ~known.rows.positive
+    cut = can_be_cut(known.columns, known.scaling, rows) & signed
+    if not cut.any() and (math.isinf(ball.radius) or not signed.any()):
+        return replace(known, left=known.left + rho)
+    sides = known.sides if known.apart.any() else (rows, rows)
+    rules = [side.rules(known.scaling, known.columns) for side in (rows, *sides)]
+    counted = cut if cut.any() else signed
+    # A person adds a vector of norm at most 1, without negative entries, to the sums of one group.
+    total = remaining(start.values, start.group, rules, signed, counted, cut, ball)
+    told = with_noise(total, math.sqrt(2) * FINE, rho, 1 / FINE)
+    there = known.means.present
+    second = np.clip(known.shares * there + known.uneven, 0.0, there)
+    present = start.part * np.array([np.mean((there - second)[counted]), np.mean(second[counted])])
+    weight = known.norms[1].mean_weight(ball)
+    return replace(known, remains=remains_of(told, present, weight, cut=bool(cut.any())))
 
 
 def learn_norms(

@@ -9,22 +9,20 @@ false discoveries are added. Proofs: docs/proofs/all-privacy.md, docs/proofs/all
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet.classical.step_up import adaptive_bh
-from discreet.methods.all.after import Tested, units
-from discreet.methods.all.budget import planned
+from discreet.methods.all.after import Tested, results, units
+from discreet.methods.all.budget import planned, schedule, settled
+from discreet.methods.all.clipping import Ball, can_be_apart, clear_difference, reach_by
 from discreet.methods.all.learn import learn, learn_start
 from discreet.methods.all.proved.method import ready_proved
-from discreet.methods.all.record import Measured, Noisy
-from discreet.methods.all.rows import FINE, PARTS
-from discreet.methods.all.spread import ALIKE, UNLIKE
-from discreet.methods.all.stages import LEAST_OF_SUMS, staged
-from discreet.methods.all.sums import check_noise, contrast, with_noise, with_sample
-from discreet.methods.all.totals import reach_by, totals_by
+from discreet.methods.all.record import Means, Measured, Noisy
+from discreet.methods.all.rows import FINE, PARTS, Columns, boxes_of
+from discreet.methods.all.sums import Totals, check_noise, contrast, with_noise, with_sample
 from discreet.methods.method import Ready, expected, released
 from discreet.privacy.curves import gaussian_budget
 from discreet.privacy.events import gaussian_events
@@ -34,9 +32,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evidence.core.people import People
+    from discreet.methods.all.after import Results
     from discreet.methods.all.budget import Budget
     from discreet.methods.all.clipping import Reach
     from discreet.methods.all.record import Groups, Learned
+    from discreet.methods.all.rows import Box
     from discreet.methods.method import Parameters
     from discreet.report.release import Release
 
@@ -44,8 +44,9 @@ APPROXIMATE = (
     "p-values from the t distribution are near the truth, which very rare answers in small groups can strain,"
     " and columns that do not differ are independent of the rest, or nearly so"
 )
-_CUT = 0.1  # about by how much what is left of both groups' numbers may differ in one column, at least
 _MOST = 2**29  # no sum is moved by more than this, times the square root of the columns
+_LEAST_OF_SUMS = 0.01  # of the budget of a stage: sums for which less would be best are not told again
+_LITTLE = 0.02  # of the variance of noise: errors of means that add less are left as they are
 _STAGES = 8  # later ones; none spends less than one in so many parts
 
 
@@ -102,70 +103,10 @@ def measured(people: People, budget: Budget, signals: int, groups: Groups | None
 
 def check_budget(budget: Budget, columns: int) -> None:
     """Refuse, before anything is spent, a budget that asks for noise that cannot be drawn."""
-    later = LEAST_OF_SUMS * budget.stages / _STAGES or budget.contrast
+    later = _LEAST_OF_SUMS * budget.stages / _STAGES or budget.contrast
     main = (budget.contrast, budget.squares, budget.missing, later)
     most = _MOST * math.sqrt(columns) / math.sqrt(2 * min(main))
     check_noise(1 / math.sqrt(2 * budget.whole), most)
-
-
-def settled(people: People, known: Learned, budget: Budget) -> Budget:
-    """Return the budget of the measurements, with what learning has left, divided to suit these rows."""
-    budget = budget.and_also(known.left)
-    rows, present = known.rows, known.means.present
-    if not _weighed(known):
-        budget = replace(budget, weights=0.0).and_also(budget.weights)
-    reach = reach_by(people, known)
-    rho = 2 * (budget.squares + budget.sums + budget.contrast + budget.stages)
-    size, middle = np.minimum(rows.scale, rows.most), rows.middle / FINE
-    hidden = size * np.minimum(known.means.doubt / known.means.present, 0.5)
-    level = np.clip(middle, hidden, size - hidden)
-    variance = np.where(rows.answers, level * (size - level), (rows.scale * known.scaling.spread) ** 2)
-    variance = np.maximum(variance * present, 1e-9)
-    noise = (reach.contrast / FINE) ** 2 / rho / float(np.mean(variance * known.shares * (1 - known.shares)))
-    squares = _of_squares(known, (reach.squares / FINE**2 / variance)[~rows.answers] ** 2 / rho)
-    sums = ((size - 2 * level) * reach.sums / FINE / variance)[rows.answers] ** 2 / rho
-    typical = float(np.median(sums)) if sums.size else 0.0
-    return budget.sharpened(noise, squares, typical, _of_means(known, reach, variance, rho))
-
-
-def _weighed(known: Learned) -> bool:
-    """Say whether the weights that clipping leaves answers without negative entries must be measured.
-
-    They must be even where nothing is clipped, if the sizes of the groups are not known.
-    """
-    exact = known.groups.deviation == 0 and math.isinf(known.balls.positive.radius)
-    return bool(known.rows.positive.any()) and not exact
-
-
-def _of_squares(known: Learned, error: NDArray[np.float64]) -> tuple[float, float]:
-    """Return the squared relative error of a contrast's variance if squares got all of the budget.
-
-    `error` is that of a sum of squares. Beside it, the share of the budget that would be needed to learn what
-    is known anyway: for groups of equal size the variance follows from the squares of everybody, however
-    different the spreads of the groups are.
-    """
-    if not error.size:
-        return 0.0, 0.0
-    f = known.share
-    typical = float(np.median(error)) * (f**4 + (1 - f) ** 4) / (f * (1 - f)) ** 2
-    return typical, typical / (ALIKE**2 + (UNLIKE * (1 - 2 * f)) ** 2)
-
-
-def _of_means(known: Learned, reach: Reach, variance: NDArray[np.float64], rho: float) -> tuple[float, float]:
-    """Return what errors of means add to the variance of contrasts, relative to that of sampling.
-
-    This is for sums measured with the whole budget; beside it, the share of the budget that would be needed
-    to learn what is known anyway. Errors of means matter where more people are present in one group, as far
-    as that is known (what is not known of it moves a contrast in proportion to the mean itself, however well
-    the mean is known), or where the numbers of one group are clipped more often.
-    """
-    present = known.means.present
-    uneven = known.uneven**2 + np.where(np.isinf(known.centred), known.uneven_variance, 0.0)
-    taken = max(math.hypot(known.remains.gap, known.remains.unsure), _CUT) if known.remains.unsure else 0.0
-    uneven += np.where(known.rows.positive, 0.0, taken * known.shares * (1 - known.shares) * present) ** 2
-    deviation = reach.sums / FINE / math.sqrt(rho)
-    added = (deviation / present) ** 2 * uneven / (variance * known.shares * (1 - known.shares))
-    return float(np.median(added)), float(np.median(deviation**2 / known.centred))
 
 
 def measure(people: People, known: Learned, budget: Budget) -> Measured:
@@ -175,7 +116,7 @@ def measure(people: People, known: Learned, budget: Budget) -> Measured:
     """
     share, shares, protected = known.share, known.shares, people.protect == "everything"
     reach = reach_by(people, known)
-    total = totals_by(people, known)
+    total = _totals(people, known)
     weighed = PARTS * FINE * max(float(protected), math.sqrt(people.seen) * max(share, 1 - share))
     unit = 1 / (PARTS * FINE)
     weights = Noisy(np.zeros(1), math.inf)
@@ -200,3 +141,159 @@ def _sharper(sums: Noisy, known: Learned) -> Noisy:
     return replace(
         sums, sums=expected + trust * (sums.sums - expected), deviation=sums.deviation * np.sqrt(trust)
     )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Contrast:
+    """The combined contrasts of all stages, the variance of their noise, and which columns are left."""
+
+    sums: NDArray[np.float64]
+    variance: NDArray[np.float64]
+    left: NDArray[np.bool_]
+
+    def and_also(self, sums: NDArray[np.float64], variance: NDArray[np.float64]) -> Contrast:
+        """Combine with another measurement of the columns that are left, weighting by inverse variance."""
+        mean, noise = self.sums.copy(), self.variance.copy()
+        before = self.variance[self.left]
+        share = before / (before + variance)
+        mean[self.left] += share * (sums - mean[self.left])
+        noise[self.left] = before * (1 - share)
+        return replace(self, sums=mean, variance=noise)
+
+
+def staged(
+    people: People, known: Learned, first: Measured, rho: float, signals: int
+) -> tuple[Contrast, Results]:
+    """Return the contrasts after all stages, and what follows from them; `rho` pays for the later ones.
+
+    Which columns are dropped depends on the number of signals: the one expected, or the one that the first
+    stage suggests if that is larger (half of the columns without an effect have p-values above 1/2).
+    """
+    noisy = first.contrast
+    combined = Contrast(
+        noisy.sums, np.full(len(people), noisy.deviation**2), np.ones(len(people), dtype=np.bool_)
+    )
+    outcome = results(people.alternative, known, first, combined.sums, combined.variance)
+    if rho == 0:
+        return combined, outcome
+    seen = len(people) - 2 * int(np.count_nonzero(outcome.p > 0.5))
+    later = schedule(max(signals, seen), len(people))
+    whole = sum(share for _, share in later)
+    for least, share in later:
+        left = combined.left & (outcome.z >= least)
+        combined = replace(combined, left=left)
+        if not left.any():
+            break
+        asked = people.asked(left)
+        around = replace(known, apart=_apart(known, outcome))
+        kept = _known(asked, around, left)
+        # Rows of fewer columns: the same budget adds less noise.
+        reach, total = reach_by(asked, kept), _totals(people, kept, left)
+        price = rho * share / whole
+        of_sums = _for_sums(known, first.sums, left, reach, price)
+        exact, unit = contrast(total.rows, kept.shares), 1 / (PARTS * FINE)
+        again = with_noise(exact, PARTS * reach.contrast, price - of_sums, unit)
+        # All stages in the units of the first, whose clipping left other weights.
+        unit = known.weight[left] / kept.weight
+        lacking, _, also = kept.contrast_of_centres(kept.group_weights)
+        combined = combined.and_also((again.sums + lacking) * unit, (again.deviation * unit) ** 2)
+        if of_sums:
+            more = with_noise(total.rows[0], reach.sums, of_sums, 1 / FINE)
+            before = known.contrast_of_centres(known.group_weights)[2][left]
+            more = replace(more, sums=(more.sums + also) * unit - before, deviation=more.deviation * unit)
+            numbers = ~known.rows.positive
+            first = replace(first, sums=_joined(first.sums, more.at(numbers[left]), left & numbers))
+        outcome = results(people.alternative, known, first, combined.sums, combined.variance)
+    return combined, outcome
+
+
+def _for_sums(known: Learned, told: Noisy, left: NDArray[np.bool_], reach: Reach, rho: float) -> float:
+    """Return how much of the budget of a stage is best spent on sums of the columns that are left.
+
+    An error of a mean moves a contrast where less is left of one group's numbers than of the other's.
+    """
+    lever, signed = _lever(known)[left], ~known.rows.positive[left]
+    if not signed.any():
+        return 0.0
+    added = float(np.median((np.broadcast_to(told.deviation, known.shares.shape)[left] * lever)[signed])) ** 2
+    noise = (max(reach.contrast, 1.0) / FINE) ** 2 / (2 * rho)
+    if not added > _LITTLE * noise:
+        return 0.0
+    # With a share s of the budget the noise is 1/(1-s) times as large, and what means add is own/s.
+    own = float(np.median(lever[signed])) ** 2 * (reach.sums / FINE) ** 2 / (2 * rho) / noise
+    share = math.sqrt(own) / (1 + math.sqrt(own))
+    return rho * share if share > _LEAST_OF_SUMS else 0.0
+
+
+def _lever(known: Learned) -> NDArray[np.float64]:
+    """Return by about how much contrasts move with the sums of their columns, in which the groups are alike.
+
+    They do where more are present in one group, and where more is left of one group's numbers.
+    """
+    f, present = known.shares, known.means.present
+    uneven = known.uneven**2 + known.uneven_variance
+    gap = math.hypot(known.remains.gap, known.remains.unsure)
+    return np.sqrt(uneven + np.where(known.rows.positive, 0.0, gap * f * (1 - f) * present) ** 2) / present
+
+
+def _joined(told: Noisy, more: Noisy, at: NDArray[np.bool_]) -> Noisy:
+    """Combine sums of all columns with those told again of the ones `at`, by inverse variance."""
+    sums, deviation = told.sums.copy(), np.broadcast_to(told.deviation, told.sums.shape).copy()
+    trust = deviation[at] ** 2 / (deviation[at] ** 2 + np.square(more.deviation))
+    sums[at] += trust * (more.sums - sums[at])
+    deviation[at] *= np.sqrt(1 - trust)
+    return replace(told, sums=sums, deviation=deviation)
+
+
+def _apart(known: Learned, outcome: Results) -> NDArray[np.float64]:
+    """Return how far apart the groups are in each column, where the stages so far make that clear."""
+    size = known.shares * (1 - known.shares) * known.means.present * known.weight
+    return clear_difference(outcome.contrast, np.sqrt(outcome.variance), size, known.rows.positive)
+
+
+def _known(asked: People, known: Learned, left: NDArray[np.bool_]) -> Learned:
+    """Return the constants of the columns that are left, with clipping radii that suit their number."""
+    parts = ("centre", "reach", "spread")
+    scaling = replace(known.scaling, **{part: getattr(known.scaling, part)[left] for part in parts})
+    means = Means(known.means.mean[left], known.means.present[left], known.means.doubt[left])
+    rows = known.rows.only(left)
+    boxes = boxes_of(asked, rows)
+    # Rows of fewer columns are shorter in proportion: clipped so, they keep about the same weights.
+    share = [
+        float(np.count_nonzero(left & part)) / max(1, np.count_nonzero(part))
+        for part in (known.rows.positive, ~known.rows.positive)
+    ]
+    balls = replace(
+        known.balls,
+        positive=_smaller(known.balls.positive, share[0], boxes[0]),
+        signed=_smaller(known.balls.signed, share[1], boxes[1]),
+    )
+    norms = tuple(
+        replace(norm, norm=norm.norm * math.sqrt(part)) for norm, part in zip(known.norms, share, strict=True)
+    )
+    apart = known.apart[left] if can_be_apart(boxes[1], balls.signed) else np.zeros(len(asked))
+    return replace(
+        known,
+        apart=apart,
+        shares=known.shares[left],
+        missing=known.missing.only(left),
+        columns=Columns.of(asked),
+        scaling=scaling,
+        means=means,
+        rows=rows,
+        balls=balls,
+        norms=norms,
+    )
+
+
+def _smaller(ball: Ball, share: float, box: Box) -> Ball:
+    """Return the ball for a share of the columns; an infinite one where their box is as small."""
+    radius = math.sqrt(ball.room * share + min(box.entry**2, ball.room * share / 5)) if share else math.inf
+    return Ball(radius if radius < box.radius else math.inf, box.entry)
+
+
+def _totals(people: People, known: Learned, left: NDArray[np.bool_] | None = None) -> Totals:
+    """Return the sums of people's rows around their group's centre, of columns that are `left`. Private."""
+    sides = known.sides if known.apart.any() else (known.rows, known.rows)
+    rules = np.stack([rows.rules(known.scaling, known.columns) for rows in sides])
+    return Totals.of(people.values, people.group, known.balls, known.rows.positive, rules, left)

@@ -206,6 +206,17 @@ def can_be_cut(columns: Columns, scaling: Scaling, rows: Rows) -> NDArray[np.boo
     return beyond
 
 
+def beyond(rules: NDArray[np.float64], cut: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return rules by which an entry becomes 1 or -1 where it is cut, and 0 elsewhere."""
+    rules = rules.copy()
+    middle, half = (rules[:, 4] + rules[:, 5]) / 2, np.maximum((rules[:, 5] - rules[:, 4]) / 2, 1.0)
+    rules[:, 0] = 0.0
+    rules[:, 2] = np.where(cut, rules[:, 2] / half, 0.0)
+    rules[:, 3] = np.where(cut, (rules[:, 3] - middle) / half, 0.0)
+    rules[:, 4], rules[:, 5] = -1.0, 1.0
+    return rules
+
+
 def around_centres(scaling: Scaling, rows: Rows, columns: Columns) -> tuple[Scaling, Rows]:
     """Move the ranges of numbers without bounds to where their centres now are.
 

@@ -7,12 +7,14 @@ range whose middle is not the centre makes a difference (docs/proofs/all-p-value
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import log_ndtr, ndtr
 
+from discreet.methods.all.record import Remains
 from discreet.methods.all.rows import FINE, can_be_cut
 
 if TYPE_CHECKING:
@@ -37,9 +39,9 @@ _ONE_SIDED = 0.7  # of what there would be if all were missing in one group
 _TOGETHER = 0.75  # of the variance of how uneven it is, columns have in common
 _LONGER = 0.2  # rows that are clipped are longer where more is given, by about this power of it
 _CROWDED = 0.2  # of what clipping takes from given answers it takes from people, at least
-# Of the mean difference of all columns between the groups, what rows' centres do not take off: of those that
-# are not clear, in deviations; and of those that are, a share, since numbers that are cut are lopsided there.
-_UNCLEAR, _UNTAKEN = 0.07, 0.22
+_INSIDE, _VARIED = 0.95, 0.1  # about the share of numbers that are not cut, and how far off that may be
+_FROM_ONE = 0.5  # of what there would be if all that is taken were taken from one group
+_LEAST_LEFT = 0.05  # no group is taken to have less left
 _UNSEEN = 1 / 3  # of what clipping takes, it may take from one group more than from the other
 _LEAST = 0.1  # of what is usual, no variance is taken to be smaller
 _FEWEST = (
@@ -165,29 +167,43 @@ def rate_of(rows: Rows, weight: Floats, mean: Floats, kept: Floats) -> Floats:
     return (about + mean / kept) / np.minimum(rows.scale, rows.most)
 
 
-def drift_of(known: Learned) -> float:
-    """Return about how far clipping moves the mean of a column in one group, in the units of rows.
+def remains_of(told: Noisy, present: Floats, weight: float, *, cut: bool) -> Remains:
+    """Return what is left of each group, from what was told of the sums of `remaining`.
 
-    It weighs a column by the others: where these differ between the groups and go with it, its mean moves by
-    the share of the rows that are clipped, times the correlation, times what centres do not take off of the
-    difference. That columns go together makes rows of unlike length.
+    `present` is about how many of each group have an entry in a column, and `weight` what rows' lengths say
+    that clipping leaves of everybody's. What is left of both groups differs by no more than what is taken
+    from everybody allows, and that is put together with what was told.
     """
-    rows, norms, ball, signed = known.rows, known.norms[1], known.balls.signed, ~known.rows.positive
-    columns = max(int(np.count_nonzero(signed)), 1)
-    if np.isinf(ball.radius) or columns == 1:
-        return 0.0
-    squared = norms.norm**2
-    uneven = float(norms.share @ squared**2) / float(norms.share @ squared) ** 2 - 1
-    # Of columns that do not go together: as fourth moments say, those of numbers as if they were normal.
-    rate = np.clip(rows.centre, 1 / known.groups.people, 1 - 1 / known.groups.people)
-    there = np.clip(known.means.present / known.groups.people, 0.01, 1.0)
-    second = np.where(rows.answers, rate * (1 - rate), known.scaling.spread**2) * rows.scale**2 * there
-    fourth = np.where(rows.answers, 1 / (rate * (1 - rate)) - 3, 3.0) / there
-    usual = float(np.sum((second**2 * (fourth - 1))[signed])) / max(float(np.sum(second[signed])) ** 2, 1e-9)
-    correlation = np.sqrt(max(uneven - usual, 0.0) / 2)
-    clipped = float(norms.share @ (squared > ball.room))
-    apart = float(np.sum(np.abs(known.apart))) / columns
-    return clipped * correlation * (_UNCLEAR + _UNTAKEN * apart)
+    people = np.maximum(present, 1.0)
+    shares, error = told.sums / people[:, None], float(told.deviation) / people
+    f = float(people[1] / people.sum())
+    both = people / people.sum()
+    # Of everybody: the share inside, as far as it is told, and what is taken in all.
+    inside = 1.0
+    if cut:
+        noise = float(np.hypot(*(both * error))) / max(weight, _LEAST_LEFT)
+        seen = float(both @ shares[:, 0]) / max(weight, _LEAST_LEFT)
+        trust = 1 / (1 + (noise / _VARIED) ** 2)
+        inside = min(_INSIDE + trust * (seen - _INSIDE), 1.0)
+    rows = _gap(shares.sum(axis=1), error * math.sqrt(2), 1 - weight, f)
+    kept = max(weight * inside, _LEAST_LEFT)
+    gap, unsure = _gap(shares[:, 0], error, 1 - kept, f) if cut else rows
+    first, second = (max(weight + by * rows[0], _LEAST_LEFT) for by in (-f, 1 - f))
+    within = [
+        min(max(kept + by * gap, _LEAST_LEFT) / whole, 1.0) for by, whole in ((-f, first), (1 - f, second))
+    ]
+    tilt = -rows[0] / max(1 - weight, 1e-9)
+    return Remains(float(np.clip(tilt, -1 / (1 - f), 1 / f)), (within[0], within[1]), unsure, gap)
+
+
+def _gap(told: Floats, error: Floats, taken: float, share: float) -> tuple[float, float]:
+    """Return how much more is left of the second group than of the first, and what is not known of it."""
+    before = _FROM_ONE * min(max(taken, 0.0) / min(share, 1 - share), 1.0)
+    noise = float(np.hypot(*error))
+    if before == 0:
+        return 0.0, 0.0
+    trust = before**2 / (before**2 + noise**2)
+    return trust * float(told[1] - told[0]), before * math.sqrt(1 - trust)
 
 
 def excess_of(there: Pair, left: Shares, share: Floats) -> Floats:

@@ -15,14 +15,15 @@ import numpy as np
 from discreet.methods.all.budget import COARSE, FIRST_LOOKS, LOOK_COSTS
 from discreet.methods.all.in_numpy import PARTS_OF_WINDOW
 from discreet.methods.all.record import Means
-from discreet.methods.all.rows import FARTHEST, FINE, NO_SIZE, Scaling
+from discreet.methods.all.rows import FARTHEST, FINE, NO_SIZE, Scaling, beyond
 from discreet.methods.all.sizes import MARGIN, SURELY, crowded, zeros_and_ones
-from discreet.methods.all.sums import Look, look, with_noise
+from discreet.methods.all.sums import Look, look, row_lengths, with_noise
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evidence.core.people import People
+    from discreet.methods.all.clipping import Ball
     from discreet.methods.all.record import Noisy
     from discreet.methods.all.rows import Columns
 
@@ -254,6 +255,40 @@ def _scales(numbers: _Numbers, some: Places, noisy: Noisy) -> tuple[Floats, Floa
     mean = (noisy.sums[0] + noisy.deviation / 2) / FINE / numbers.present[some]
     noise = 2 * noisy.deviation / FINE / numbers.present[some] * numbers.window[some]
     return np.clip(2 * np.clip(mean, _NEAREST / 2, 1.0) * numbers.window[some], _SMALL, _LARGE), noise
+
+
+def remaining(
+    values: NDArray[Any],
+    group: NDArray[np.int8],
+    rules: list[Floats],
+    signed: NDArray[np.bool_],
+    counted: NDArray[np.bool_],
+    cut: NDArray[np.bool_],
+    ball: Ball,
+) -> NDArray[np.int64]:
+    """Return in steps, for both groups, the weights of rows times the share of their numbers inside, and cut.
+
+    Shape (2, 2). `rules` are those of rows, and of rows around the own centre of each group; `signed` are the
+    columns that are clipped together, and the shares are those of the columns that are `counted`. A person
+    adds two numbers that are not negative and together at most 1, less where entries are missing. Private.
+    """
+    total = np.zeros((2, 2), dtype=np.int64)
+    many = int(np.count_nonzero(counted))
+    outside = beyond(rules[0], cut)
+    lacks = 2.0 ** math.ceil(math.log2(many + 1) / 2 + 0.5)  # its square is more than `many`
+    outside[:, 6] = lacks
+    squared = np.rint(row_lengths(values, outside, counted) ** 2)
+    missing = np.floor(squared / lacks**2)
+    outer = squared - missing * lacks**2
+    lengths = row_lengths(values, rules[1], signed)
+    for side in (0, 1):
+        if side and not np.array_equal(rules[1], rules[2]):
+            lengths = row_lengths(values, rules[2], signed)
+        weight = ball.weight(lengths)
+        here = group == side
+        for place, number in enumerate((many - missing - outer, outer)):
+            total[side, place] = int(np.trunc(FINE * (weight * number / many)[here]).sum())
+    return total
 
 
 def learn_means(share: Floats, people: People, sought: NDArray[np.bool_], rho: float) -> Means:
