@@ -259,7 +259,7 @@ def _with_remains(known: Learned, start: Start, rho: float) -> Learned:
     told = with_noise(total, math.sqrt(2) * FINE, rho, 1 / FINE)
     there = known.means.present
     second = np.clip(known.shares * there + known.uneven, 0.0, there)
-    present = start.part * np.array([np.mean((there - second)[counted]), np.mean(second[counted])])
+    present = start.part * np.stack([there - second, second])[:, counted].mean(axis=1)
     weight = known.norms[1].mean_weight(ball)
     return replace(known, remains=remains_of(told, present, weight, cut=bool(cut.any())))
 

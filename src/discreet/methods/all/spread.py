@@ -188,12 +188,12 @@ def remains_of(told: Noisy, present: Floats, weight: float, *, cut: bool) -> Rem
     rows = _gap(shares.sum(axis=1), error * math.sqrt(2), 1 - weight, f)
     kept = max(weight * inside, _LEAST_LEFT)
     gap, unsure = _gap(shares[:, 0], error, 1 - kept, f) if cut else rows
-    first, second = (max(weight + by * rows[0], _LEAST_LEFT) for by in (-f, 1 - f))
-    within = [
-        min(max(kept + by * gap, _LEAST_LEFT) / whole, 1.0) for by, whole in ((-f, first), (1 - f, second))
-    ]
+    first, second = (
+        min(max(kept + by * gap, _LEAST_LEFT) / max(weight + by * rows[0], _LEAST_LEFT), 1.0)
+        for by in (-f, 1 - f)
+    )
     tilt = -rows[0] / max(1 - weight, 1e-9)
-    return Remains(float(np.clip(tilt, -1 / (1 - f), 1 / f)), (within[0], within[1]), unsure, gap)
+    return Remains(float(np.clip(tilt, -1 / (1 - f), 1 / f)), (first, second), unsure, gap)
 
 
 def _gap(told: Floats, error: Floats, taken: float, share: float) -> tuple[float, float]:
