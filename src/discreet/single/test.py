@@ -245,7 +245,9 @@ def settle_request(
 
 def _numbers(x: Any) -> NDArray[np.float64]:
     """Return values as floats; of an array only shape and kind can raise."""
-    raw = check.array(_one_by_one(x) if isinstance(x, (list, tuple)) else _without_nulls(x), "x")
+    raw = check.array(
+        _one_by_one(cast("Sequence[Any]", x)) if isinstance(x, (list, tuple)) else _without_nulls(x), "x"
+    )
     if raw.dtype.kind == "O" and raw.ndim == 1:
         raw = _one_by_one(cast("Sequence[Any]", raw.tolist()))
     if raw.dtype.kind not in "biuf" or raw.dtype.itemsize > 8:
@@ -271,7 +273,8 @@ def _without_nulls(x: Any) -> Any:
         import polars as pl
 
         column = check.attempt(lambda: pl.Series(x), _NUMBERS)
-        if column.dtype.is_numeric() or column.dtype in (pl.Boolean, pl.Null):
+        readable = {pl.Boolean, pl.Null}
+        if column.dtype.is_numeric() or column.dtype in readable:
             return column.cast(pl.Float64).to_numpy()
     return x
 
@@ -317,7 +320,11 @@ def _groups(group: Any, levels: Any, n: int, test: str) -> NDArray[np.int64]:
 
 def _unmasked(group: Any) -> Any:
     """Return groups, none for whom they are masked."""
-    return group.astype(object).filled(None) if np.ma.isMaskedArray(group) else group
+    if not np.ma.isMaskedArray(group):
+        return group
+    known = np.ma.getdata(group).astype(object)
+    known[np.ma.getmaskarray(group)] = None
+    return known
 
 
 def _each(entries: Sequence[Any]) -> NDArray[Any]:
