@@ -47,6 +47,10 @@ if TYPE_CHECKING:
 _INTERRUPTED = (
     "Nothing was released. The charge of release {} stands; asked again, the same is completed for nothing."
 )
+_FAILED = (
+    "Nothing was released. The charge of release {} counts as spent, and it is not drawn again: an error may "
+    "depend on what was drawn. Please report it."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +144,10 @@ class Request:
                     yield payment
                     result = to_json(payment.release)
                 except BaseException as error:
-                    error.add_note(_INTERRUPTED.format(reserved.charge.release_id))
+                    from discreet.privacy.ledger.steps import may_tell
+
+                    words = _FAILED if may_tell(error) else _INTERRUPTED
+                    error.add_note(words.format(reserved.charge.release_id))
                     raise
                 paid = reserved.store(result)
         if not paid.kept:

@@ -6,7 +6,7 @@ import resource
 import shutil
 import signal
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 
 import pytest
@@ -14,7 +14,7 @@ import pytest
 from discreet.errors import BudgetError, InputError, LedgerError
 from discreet.privacy.curves import gaussian_budget
 from discreet.privacy.events import ZCDP, Gaussian, Pure
-from discreet.privacy.ledger import Ledger, file
+from discreet.privacy.ledger import Ledger, file, steps
 from discreet.privacy.ledger.records import MOST_DRAWS
 
 COST = [ZCDP(0.005)]
@@ -172,6 +172,54 @@ def test_a_charge_does_not_pay_for_draws_without_end(ledger):
         ledger.stored("cohort", "first", ASKED)
     assert ledger.budget("cohort").releases == 1
     assert ledger.verify().good
+
+
+ERRORS = [ZeroDivisionError(), ValueError(), IndexError(), AssertionError(), RuntimeWarning()]
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=repr)
+@pytest.mark.parametrize("release_id", ["first", None])
+def test_an_error_in_a_draw_settles_it(ledger, error, release_id):
+    """It may depend on what was drawn: one draw is all there is, and the charge stands without a result."""
+
+    def raises(*_):
+        raise error
+
+    with pytest.raises(type(error)):
+        pay(ledger, raises, release_id)
+    (entry,) = ledger.history("cohort")
+    assert (entry.state, entry.kept, entry.failed) == ("released", False, True)
+    assert (ledger.budget("cohort").releases, ledger.budget("cohort").unfinished) == (1, 0)
+    if release_id is None:  # another charge, under another name
+        assert pay(ledger, release_id=None).fresh
+        assert len(ledger.history("cohort")) == 2
+    else:
+        for again in (lambda: pay(ledger, never), lambda: ledger.result("cohort", "first")):
+            with pytest.raises(LedgerError, match="ended in an error"):
+                again()
+    assert ledger.verify().good
+
+
+def seen_of_a_charge(ledger, name):
+    """Return what somebody sees who asks until there is an answer, where every other draw raises."""
+    draws = iter([True, False] * MOST_DRAWS)
+
+    def draw(*_):
+        if next(draws):
+            raise ZeroDivisionError
+        return '"the second draw"'
+
+    for _ in range(MOST_DRAWS):
+        with suppress(ZeroDivisionError, LedgerError):
+            return pay(ledger, draw, name).result
+    return "an error"
+
+
+def test_what_is_seen_of_a_charge_is_one_draw(ledger, monkeypatch):
+    """Wrong twin: errors taken for interruptions, after which another draw is shown."""
+    assert seen_of_a_charge(ledger, "first") == "an error"
+    monkeypatch.setattr(steps, "may_tell", lambda _: False)
+    assert seen_of_a_charge(ledger, "second") == '"the second draw"'
 
 
 @pytest.fixture

@@ -312,7 +312,7 @@ def test_values_of_a_list_are_read_one_by_one():
             questions._numbers(wrong)
 
 
-@pytest.mark.parametrize("wrapped", ["pandas", "polars", "pyarrow", "masked", "list"])
+@pytest.mark.parametrize("wrapped", ["pandas", "objects", "polars", "pyarrow", "masked", "list"])
 def test_who_has_not_answered_is_not_told_by_a_refusal(wrapped):
     """A column of yes and no is read with and without a missing answer, whatever library it is of."""
     group = [0, 1] * 50
@@ -323,6 +323,8 @@ def test_who_has_not_answered_is_not_told_by_a_refusal(wrapped):
             column = answers
         elif wrapped == "pandas":
             column = pytest.importorskip("pandas").Series(answers, dtype="boolean")
+        elif wrapped == "objects":  # what pandas makes of answers by itself, once one of them is missing
+            column = pytest.importorskip("pandas").Series(answers)
         elif wrapped == "polars":
             column = pl.Series(answers)
         else:
@@ -330,6 +332,17 @@ def test_who_has_not_answered_is_not_told_by_a_refusal(wrapped):
         answer = discreet.test(column, "two-by-two", epsilon=50, group=group, levels=(0, 1))
         assert answer.estimate > 0.8
         assert discreet.test(column, "sign", epsilon=50, null=0.5).estimate == pytest.approx(0.5, abs=0.05)
+
+
+def test_columns_that_hold_nothing_are_read_whatever_library_they_are_of():
+    """As those that hold one answer are. A group that is masked is none."""
+    pandas, pyarrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    for nothing in (pandas.Series([None] * 3), pl.Series([None] * 3), pyarrow.array([None] * 3), [None] * 3):
+        assert np.isnan(questions._numbers(nothing)).all()
+    objects = np.array([True, None, pandas.NA, 2**70], dtype=object)
+    assert np.isnan(questions._numbers(objects)).tolist() == [False, True, True, False]
+    masked = np.ma.array([1, 2, 1], mask=[0, 0, 1])
+    assert questions._groups(masked, (1, 2), 3, "rank-sum").tolist() == [0, 1, -1]
 
 
 @pytest.mark.parametrize(

@@ -161,6 +161,8 @@ def _asked_and_found(book: Ledger, name: str, entry: Entry) -> tuple[str, str]:
     asked = str(cast("Mapping[str, Any]", test).get("name", "")) if isinstance(test, Mapping) else ""
     if entry.state != "released":
         return asked, "No result: it is being drawn, or was interrupted."
+    if entry.failed:
+        return asked, "No result: its draw ended in an error."
     try:
         release = stored(book, name, entry.release_id)
     except DiscreetError:

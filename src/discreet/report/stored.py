@@ -59,7 +59,8 @@ def stored(ledger: LedgerLike, dataset: str, release_id: str | None = None) -> R
     from discreet.privacy.ledger import Ledger
 
     book = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
-    made = [entry.release_id for entry in book.history(dataset) if entry.state == "released"]
+    released = [entry for entry in book.history(dataset) if entry.state == "released"]
+    made = [entry.release_id for entry in released if not entry.failed]
     for name in reversed(made) if release_id is None else [release_id]:
         paid = book.result(dataset, name)
         if _is_release(paid.result):

@@ -245,15 +245,11 @@ def settle_request(
 
 def _numbers(x: Any) -> NDArray[np.float64]:
     """Return values as floats; of an array only shape and kind can raise."""
-    if isinstance(x, (list, tuple)):
-        try:
-            x = np.array(
-                [np.nan if entry is None else _float(entry) for entry in cast("Sequence[Any]", x)],
-                dtype=np.float64,
-            )
-        except (TypeError, ValueError):
-            raise InputError(_NUMBERS) from None
-    raw = check.array(_without_nulls(x), "x")
+    raw = check.array(
+        _one_by_one(cast("Sequence[Any]", x)) if isinstance(x, (list, tuple)) else _without_nulls(x), "x"
+    )
+    if raw.dtype.kind == "O" and raw.ndim == 1:
+        raw = _one_by_one(cast("Sequence[Any]", raw.tolist()))
     if raw.dtype.kind not in "biuf" or raw.dtype.itemsize > 8:
         raise InputError("x must hold numbers, at most 64 bits each")
     if raw.ndim != 1 or raw.size == 0:
@@ -265,8 +261,8 @@ def _numbers(x: Any) -> NDArray[np.float64]:
 def _without_nulls(x: Any) -> Any:
     """Return a column of numbers or of yes and no as floats, NaN where nothing is said.
 
-    By its type alone: a column of yes and no is no array of numbers once somebody has not answered, and to
-    refuse it then would tell.
+    A column of yes and no is no array of numbers once somebody has not answered: in pandas it is one of
+    objects, which are read one by one as those of a list. To refuse it then would tell.
     """
     if np.ma.isMaskedArray(x):
         return np.ma.filled(x.astype(np.float64), np.nan) if x.dtype.kind in "biuf" else x
@@ -277,13 +273,24 @@ def _without_nulls(x: Any) -> Any:
         import polars as pl
 
         column = check.attempt(lambda: pl.Series(x), _NUMBERS)
-        if column.dtype.is_numeric() or column.dtype == pl.Boolean:
+        readable = {pl.Boolean, pl.Null}
+        if column.dtype.is_numeric() or column.dtype in readable:
             return column.cast(pl.Float64).to_numpy()
     return x
 
 
+def _one_by_one(entries: Sequence[Any]) -> NDArray[np.float64]:
+    """Return entries as floats, each by itself."""
+    try:
+        return np.array([_float(entry) for entry in entries], dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(_NUMBERS) from None
+
+
 def _float(entry: Any) -> float:
-    """Return one number as a float."""
+    """Return one number as a float, NaN where nothing is said."""
+    if entry is None or type(entry).__name__ == "NAType":  # that of pandas
+        return math.nan
     if not isinstance(entry, (int, float, Decimal, np.generic)):
         raise TypeError
     try:
@@ -304,11 +311,20 @@ def _groups(group: Any, levels: Any, n: int, test: str) -> NDArray[np.int64]:
     raw = (
         _each(cast("Sequence[Any]", group))
         if isinstance(group, (list, tuple))
-        else check.array(group, "group")
+        else check.array(_unmasked(group), "group")
     )
     if raw.shape != (n,):
         raise InputError(f"group must have one entry for each of the {n} people; got shape {raw.shape}")
     return codes(raw, known).astype(np.int64)
+
+
+def _unmasked(group: Any) -> Any:
+    """Return groups, none for whom they are masked."""
+    if not np.ma.isMaskedArray(group):
+        return group
+    known = np.ma.getdata(group).astype(object)
+    known[np.ma.getmaskarray(group)] = None
+    return known
 
 
 def _each(entries: Sequence[Any]) -> NDArray[Any]:

@@ -13,7 +13,7 @@ from discreet import check
 from discreet.errors import InputError, LedgerError
 from discreet.privacy import events as event_kinds
 from discreet.privacy.ledger import chain, file
-from discreet.privacy.ledger.chain import DataSet, digest_of, entry_of, replay
+from discreet.privacy.ledger.chain import DataSet, digest_of, entry_of, replay, settled
 from discreet.privacy.ledger.records import Charge
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class Book:
         if settle is None:
             return entry
         last, _ = self._row(settle, "settle", name, release_id)
-        return replace(entry, state="released", settled=last.hash, kept=digest_of(last) is not None)
+        return settled(entry, last)
 
     def find(self, name: str, release_id: str | None, request: Mapping[str, Any]) -> Entry | None:
         """Return a charge by its id; without one, an interrupted one for the request, with an invented id."""
@@ -125,8 +125,13 @@ class Book:
         indexed = self.db.execute(
             "SELECT settle FROM entry WHERE dataset = ? AND release_id = ?", (name, release_id)
         ).fetchone()
-        row, _ = self._row(indexed and indexed[0], "settle", name, release_id)
+        row, body = self._row(indexed and indexed[0], "settle", name, release_id)
         digest = digest_of(row)
+        if body.get("failed"):
+            raise LedgerError(
+                f"the draw of {release_id!r} ended in an error, which may depend on what was drawn: it is "
+                "not drawn again. Its charge counts as spent; to release again, choose a new release_id"
+            )
         if digest is None:
             raise LedgerError(
                 f"the disk had no room for the result of {release_id!r}, which was handed out all the same: "
@@ -203,8 +208,12 @@ class Book:
         self.note(name, replace(entry, interrupted=entry.interrupted + 1))
         return Charge(name, entry.release_id, entry.position, entry.hash)
 
-    def settle(self, reserved: Charge, result: str, *, kept: bool = True) -> str:
-        """Write the hash of a result and, if `kept`, the result; return the hash of the chain after it."""
+    def settle(self, reserved: Charge, result: str, *, kept: bool = True, failed: bool = False) -> str:
+        """Write the hash of a result and, if `kept`, the result; return the hash of the chain after it.
+
+        Where the draw `failed`, with an error, there is no result.
+        """
+        kept = kept and not failed
         try:
             json.loads(result.encode())
         except (AttributeError, ValueError):
@@ -216,6 +225,8 @@ class Book:
         if entry.state == "released":
             raise InputError(f"release_id {release_id!r} has its result, and results are final")
         content: dict[str, Any] = {"release_id": release_id, "sha256": chain.sha256(result)}
+        if failed:
+            content["failed"] = True
         if not kept:
             content["kept"] = False
             self.db.execute("DELETE FROM room WHERE part = 1")
@@ -280,10 +291,10 @@ def state_faults(db: sqlite3.Connection, histories: Mapping[str, History]) -> li
     if dict(db.execute("SELECT dataset, text FROM state")) != states:
         faults.append("the running state is not what the rows add up to")
     places = {
-        (name, entry.release_id, entry.position, settled and settled.position, entry.interrupted)
+        (name, entry.release_id, entry.position, last and last.position, entry.interrupted)
         for name, history in histories.items()
         for entry in history.entries.values()
-        for settled in (history.settled.get(entry.release_id),)
+        for last in (history.settled.get(entry.release_id),)
     }
     if set(db.execute("SELECT dataset, release_id, charge, settle, interrupted FROM entry")) != places:
         faults.append("the index of release ids is not that of the rows")
@@ -311,8 +322,8 @@ def upgrade(db: sqlite3.Connection) -> None:
     book = Book(db, head)
     for name, history in histories.items():
         for release_id, entry in history.entries.items():
-            settled = history.settled.get(release_id)
-            book.note(name, entry, settled and settled.position)
+            last = history.settled.get(release_id)
+            book.note(name, entry, last and last.position)
         book.append("upgrade", name, {}, history.state)
 
 

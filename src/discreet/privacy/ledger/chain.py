@@ -279,8 +279,7 @@ def replay(rows: Iterable[Row]) -> dict[str, History]:
                 history.recharge(release_id, events_of(body))
             elif row.kind == "settle" and entry is not None and entry.state == "charged":
                 str(body["sha256"])
-                kept = digest_of(row) is not None
-                history.entries[release_id] = replace(entry, state="released", settled=row.hash, kept=kept)
+                history.entries[release_id] = settled(entry, row)
                 history.settled[release_id] = row
                 history.state = history.state.released()
             elif row.kind not in {"create", "upgrade"}:
@@ -335,6 +334,12 @@ def _differs(name: str, asked: Mapping[str, Any], before: Mapping[str, Any]) -> 
         both = sorted({*(now or ())} & {*(then or ())})
         now, then = ([(request or {})[key] for key in both] for request in (now, then))
     return canonical(now) != canonical(then)
+
+
+def settled(entry: Entry, row: Row) -> Entry:
+    """Return a charge with the row that settles it."""
+    failed = bool(json.loads(row.body).get("failed"))
+    return replace(entry, state="released", settled=row.hash, kept=digest_of(row) is not None, failed=failed)
 
 
 def digest_of(row: Row) -> str | None:

@@ -91,8 +91,8 @@ class Entry:
     `state` is "charged" (no result yet: being drawn, or interrupted) or "released". `hash` seals this charge
     and everything written before it, `settled` its result too. `automatic`: nobody chose its release id.
     `interrupted` counts draws that ended without a result and were begun again. `by` is who asked, as the
-    system calls them; empty where it does not say. `kept` is False where the result was handed out, but the
-    disk had no room for it.
+    system calls them; empty where it does not say. `kept` is False where there is no result to be had: it was
+    handed out, but the disk had no room for it, or the draw `failed`.
     """
 
     position: int
@@ -107,6 +107,7 @@ class Entry:
     settled: str = ""
     by: str = ""
     kept: bool = True
+    failed: bool = False
 
     @property
     def exhausted(self) -> bool:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import signal
 import sqlite3
 import threading
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
 from discreet import check
+from discreet.errors import DiscreetError
 from discreet.privacy.ledger import file
 from discreet.privacy.ledger.book import Book, checked, plain
 from discreet.privacy.ledger.chain import is_settled
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 
 _ROOM = 2**15  # bytes: several times what a row, its state and its index can take
+_FROM_OUTSIDE = (DiscreetError, MemoryError, OSError, ImportError, sqlite3.Error)
+"""What ends a draw for reasons that are not in what was drawn: files, clusters, the machine."""
 
 
 class Steps:
@@ -165,7 +168,12 @@ class Steps:
                 return
             # The lock is kept: while this process lives, nobody takes the reservation for an interrupted one.
             with _held_back() as pressed:
-                yield reserved
+                try:
+                    yield reserved
+                except Exception as error:
+                    if may_tell(error):
+                        _fail(ledger, reserved.charge)
+                    raise
         if pressed:
             raise KeyboardInterrupt(
                 f"the release was finished first, and is stored as {reserved.charge.release_id}"
@@ -255,6 +263,21 @@ class Steps:
             ledger.transaction("IMMEDIATE", create=create) as db,
         ):
             yield Book.read(db)
+
+
+def may_tell(error: BaseException) -> bool:
+    """Tell whether an error that ended a draw may depend on what was drawn.
+
+    Drawn once more, it might not come: what is seen of the charge would be chosen among several draws. So
+    such a release is settled without a result.
+    """
+    return isinstance(error, Exception) and not isinstance(error, _FROM_OUTSIDE)
+
+
+def _fail(ledger: file.Open, reserved: Charge) -> None:
+    """Settle a release whose draw ended in an error, unless it has its result."""
+    with suppress(DiscreetError, sqlite3.Error), ledger.transaction("IMMEDIATE") as db:
+        Book.read(db).settle(reserved, "null", failed=True)
 
 
 def _reserve(
