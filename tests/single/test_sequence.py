@@ -163,6 +163,29 @@ def test_an_interrupted_question_is_skipped_when_asked_to(trial, monkeypatch):
         copy.copy(discreet.Sequence())
 
 
+@pytest.mark.parametrize("paid", [None, 1.0])
+def test_a_question_whose_draw_ends_in_an_error_is_settled_at_once(trial, monkeypatch, paid):
+    """An error may depend on what was drawn: the place has p = 1, and another place is another charge."""
+    questions = discreet.Sequence(ledger=trial, dataset="trial", epsilon=paid)
+    cost = {"epsilon": 1} if paid is None else {}
+
+    def raises(*_):
+        raise ZeroDivisionError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(sign, "draw", raises)
+        patched.setattr(threshold, "of_signs", raises)
+        with pytest.raises(ZeroDivisionError):
+            questions.ask("diet", [1.0] * 300, **cost)
+    again = questions.ask("diet", [1.0] * 300, **cost)
+    assert [(asked.p_value, asked.interrupted) for asked in questions.asked][0] == (1.0, True)
+    assert again.level == online.RULES["lord"]([1.0], [False], 0.1)
+    assert len(questions.asked) == 2
+    assert len(trial.history("trial")) == (2 if paid is None else 3)  # a run is paid for once
+    assert discreet.Sequence(ledger=trial, dataset="trial", epsilon=paid).asked == questions.asked
+    assert trial.verify().good
+
+
 def test_an_answer_the_disk_had_no_room_for(trial):
     """Another process counts it as no discovery and goes on."""
     questions = discreet.Sequence(ledger=trial, dataset="trial")
