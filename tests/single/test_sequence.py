@@ -178,7 +178,7 @@ def test_a_question_whose_draw_ends_in_an_error_is_settled_at_once(trial, monkey
         with pytest.raises(ZeroDivisionError):
             questions.ask("diet", [1.0] * 300, **cost)
     again = questions.ask("diet", [1.0] * 300, **cost)
-    assert [(asked.p_value, asked.interrupted) for asked in questions.asked][0] == (1.0, True)
+    assert (questions.asked[0].p_value, questions.asked[0].interrupted) == (1.0, True)
     assert again.level == online.RULES["lord"]([1.0], [False], 0.1)
     assert len(questions.asked) == 2
     assert len(trial.history("trial")) == (2 if paid is None else 3)  # a run is paid for once
