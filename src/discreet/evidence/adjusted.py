@@ -179,7 +179,7 @@ class Adjusted(Grouped):
             proof="docs/proofs/adjusted.md",
             basis="checked",
             public="" if self.protect == "everything" else f"{MEMBERSHIP} and stratum",
-            effect=effect(self.effect, share, min(2.0, (2 * known.pull + 1) / least)),
+            effect=effect(self.effect, share, min(2.0, (2 * known.pull + 1) / least), strata=known.strata),
         )
 
 
@@ -190,20 +190,21 @@ class _Known:
     pull: float
     influence: float
     people: int
+    strata: int = 1
 
     @classmethod
     def of(cls, counts: Floats, people: int, *, protected: bool) -> _Known:
         """Return it, from the number of people alone where groups and strata are protected."""
         if protected:
-            return cls(1.0, min(1.0, math.sqrt(48 / max(people, 1))), people)
+            return cls(1.0, min(1.0, math.sqrt(48 / max(people, 1))), people, counts.shape[1])
         whole = counts.sum(axis=0)
         share = counts.max(axis=0) / (whole + 1)
         order = np.argsort(share)
         middle = int(np.count_nonzero(np.cumsum(whole[order]) < float(whole.sum()) / 2))
         pull = float(np.clip(share[order][middle], 0.5, 1.0))
-        known = cls(pull, 1.0, int(whole.sum()))
+        known = cls(pull, 1.0, int(whole.sum()), counts.shape[1])
         information = max(known.information(counts), 1e-9)
-        return cls(pull, min(1.0, pull * math.sqrt(12 / information)), known.people)
+        return replace(known, influence=min(1.0, pull * math.sqrt(12 / information)))
 
     @property
     def grow(self) -> float:

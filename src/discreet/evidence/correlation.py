@@ -227,7 +227,8 @@ class Correlation(Test):
         if self.adjust is None:
             return _Known(n, _deviation(n) / max(n - 1, 1), 2.0, 4.0)
         strata = min(number_of_strata(self.adjust, bands_for(self.adjust, n)), n / 2)
-        return _Known(n, math.sqrt((n + 7 * strata) / 9), 3.0, 6.0)
+        # A sum over strata, one after the other, is at most n/2 and divided by .8 n: 5/4 for each of them.
+        return _Known(n, math.sqrt((n + 7 * strata) / 9), 3.0, 6.0, 2 * math.ceil(strata))
 
     def _ranked(self, rows: Rows) -> Evidence:
         partner, values = numbers(rows.label(self.partner)), rows.values
@@ -270,7 +271,7 @@ class Correlation(Test):
             basis=basis_of(
                 self.tail, "checked" if any(map(is_number, (self.adjust or {}).values())) else "proved"
             ),
-            effect=effect(self.effect, tau, min(2.0, known.moves / fewest)),
+            effect=effect(self.effect, tau, min(2.0, known.moves / fewest), strata=known.rounded),
         )
 
     def _multiplied(self, sums: Sums) -> Evidence:
@@ -297,12 +298,16 @@ class Correlation(Test):
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What is public of K / (n - 1), summed over strata: its deviation, what one person moves; and tau."""
+    """What is public of K / (n - 1), summed over strata: its deviation, what one person moves; and tau.
+
+    `rounded`: how many roundings of the sum the effect pays for.
+    """
 
     people: int
     deviation: float
     pull: float
     moves: float
+    rounded: int = 1
 
 
 def _deviation(n: int) -> float:
