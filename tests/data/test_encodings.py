@@ -61,7 +61,7 @@ def test_a_byte_that_is_no_letter_is_named_by_its_line(tmp_path):
     assert "secret" not in str(refusal.value)
 
 
-@pytest.mark.parametrize("given", ["utf-16", "shift_jis", "gbk", "utf-7", "rot13", "hex", "\0", "", "no such"])
+@pytest.mark.parametrize("given", ["utf-16", "shift_jis", "gbk", "utf-7", "rot13", "\0", "", "none"])
 def test_encodings_of_several_bytes_are_refused(given):
     """Their lines could not be told apart by line feeds alone."""
     with pytest.raises(discreet.DiscreetError, match="windows-1252"):
