@@ -30,6 +30,7 @@ def _templates() -> Environment:
     )
     made.filters["when"] = _when
     made.filters["down"] = down
+    made.filters["blocks"] = _blocks
     made.filters["in_order"] = _in_order
     made.filters["short"] = "{:.4g}".format
     return made
@@ -37,6 +38,17 @@ def _templates() -> Environment:
 
 def _when(time: float | None) -> str:
     return "" if not time else f"{datetime.fromtimestamp(time, UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def _blocks(words: str) -> list[tuple[str, str]]:
+    """Return what a plan or a release says as paragraphs, and tables made of characters, in order."""
+    found: list[tuple[str, str]] = []
+    for part in words.split("\n\n"):
+        if re.search(r"^-{3,} ", part, re.MULTILINE):
+            found.append(("table", part.strip("\n")))
+        else:  # a line that is not indented begins a paragraph
+            found += [("words", line) for line in re.sub(r"\n +", " ", part).splitlines() if line.strip()]
+    return found
 
 
 def _in_order(names: Iterable[str]) -> list[str]:
