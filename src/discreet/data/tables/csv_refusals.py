@@ -29,8 +29,8 @@ def not_numbers_in(source: CsvSource, line: int, text: Sequence[str], numbers: S
     return InputError(
         f"{source.path}: column {name!r}, line {line:,}: not a number{also}. CSV declares no types: what is "
         f"tested without levels must be numbers, or missing (empty, NA, NaN, n/a). If the entry "
-        f"stands for a missing one, say so: --missing WORD; else mend it, as marks between thousands, units and "
-        f"% are no part of a number; {declare(name)}"
+        f"stands for a missing one, say so: --missing WORD; else mend it, as marks between thousands, units "
+        f"and % are no part of a number; {declare(name)}"
         f"{comma if source.separator != ',' and source.decimal != ',' else ''}"
         f"{choice}"
     )
