@@ -63,3 +63,11 @@ def test_a_draft_does_not_depend_on_the_rows(tmp_path):
     assert '"kind" = "declared"  # a, b' in drafts[0]
     assert '# "city" = []  # (text: list the answers to test)' in drafts[0]
     assert "genotypes" in run("describe", tmp_path / "people.bed").output
+
+
+def test_people_are_offered_before_what_happened_to_them(tmp_path):
+    """The draft offered the number of the encounter, of which nobody has two, as the name of a person."""
+    (tmp_path / "stays.csv").write_text("encounter_id,patient_nbr,days\n1,1,2\n")
+    said = run("describe", tmp_path / "stays.csv").output
+    assert '# person = "patient_nbr"' in said
+    assert '# "encounter_id"' in said

@@ -171,6 +171,7 @@ def _evidence(made):
     path = made.bed.with_suffix(".csv")
     path.write_text("a;b\n1,5;2\n0;1\n", "utf-8")
     table = {"data": str(path), "separator": ";", "decimal": ",", "sheet": None, "dictionary": None}
+    table |= {"encoding": "latin-1"}
     yield Target("Table", lambda **a: discreet.measure(discreet.Table(**a), discreet.Sign()), table)
     book = path.with_name("codebook.csv")
     book.write_text("name,label,low,high\na,A,0,2\n", "utf-8")

@@ -212,6 +212,16 @@ def semicolons(study: Study, folder: Path) -> discreet.Table:
     return discreet.Table(text_file(study, folder, separator=";"), separator=";", decimal=",")
 
 
+def latin(study: Study, folder: Path) -> discreet.Table:
+    """Write CSV, and say that a letter is one byte: whatever is written is some text then."""
+    return discreet.Table(text_file(study, folder), encoding="latin-1")
+
+
+def _bytes(entry: Any) -> Any:
+    """Return text as it is read with one letter for each byte."""
+    return entry.encode().decode("latin-1") if isinstance(entry, str) else entry
+
+
 def line(row: dict[str, Any], study: Study, separator: str = ",") -> bytes:
     """Return a row as a line of CSV; between semicolons, floats have a decimal comma."""
     text = io.StringIO()
@@ -434,6 +444,7 @@ FORMS = {
             for ending in (".csv", ".tsv", ".csv.gz", ".tsv.gz")
         ),
         Form("csv semicolons", semicolons, **_TEXT_TYPES, lines=True, refuses=_BAD_CELL),
+        Form("csv latin-1", latin, **_TEXT_TYPES, lines=True, refuses=_BAD_CELL, cell=_bytes),
         Form("csv with codes", with_codes, **_TEXT_TYPES, lines=True, refuses=_BAD_CELL),
         Form("csv with words for missing", with_missing, **_TEXT_TYPES, lines=True, refuses=_BAD_CELL),
         Form("xlsx", sheet, **_TEXT_TYPES, refuses=_BAD_CELL, cell=_cell),

@@ -137,3 +137,19 @@ def test_the_demonstration_can_be_clicked_through(tmp_path):
     assert {f"measure {place}" for place in range(1, 7)} <= {*release.discoveries}
     store.close()
     assert len(set(links) & {*re.findall(r"/invite/\S+", prepare(tmp_path / "demo", 1)[1])}) == 0
+
+
+def test_the_links_of_the_demonstration_work_on_the_server_it_starts(tmp_path):
+    """The server made the custodian a link of its own, which ended the one that was printed."""
+    port = free_port()
+    command = [sys.executable, "-m", "discreet", "serve", "demo", str(tmp_path / "demo"), "--port", str(port)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
+        said = "".join(server.stdout.readline() for _ in range(5))
+        wait_for(f"http://127.0.0.1:{port}/healthz")
+        links = re.findall(r"http://\S+/invite/\S+", said)
+        pages = [urllib.request.urlopen(link).read().decode() for link in links]  # noqa: S310
+        server.send_signal(signal.SIGTERM)
+        assert server.wait(60) in (0, -signal.SIGTERM)
+        assert "/invite/" not in server.stdout.read()
+    assert len(pages) == 2
+    assert all("Choose a password" in page for page in pages)

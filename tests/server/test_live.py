@@ -2,11 +2,14 @@
 
 import json
 import os
+import re
+import shlex
 import signal
 import subprocess
 import sys
 import time
 import uuid
+from pathlib import Path
 from types import SimpleNamespace
 
 import httpx
@@ -28,6 +31,28 @@ from discreet.server.store.tables import job
 
 pytestmark = pytest.mark.slow
 TEST = discreet.Compare(group="treated")
+
+
+def test_what_the_page_for_analysts_types_works_as_it_stands(place, tmp_path, monkeypatch, capsys):
+    """Its release_id was one that the server refuses."""
+    page = Path(__file__).parents[2].joinpath("docs/how-to/analyst.md").read_text()
+    (script,) = re.findall(r"^```text\n(import discreet\n.*?)^```", page, re.DOTALL | re.MULTILINE)
+    (command,) = re.findall(r"^(discreet discover --server.*?)\n```", page, re.DOTALL | re.MULTILINE)
+    monkeypatch.chdir(tmp_path)
+    with Live(place) as live:
+        token = place.token()
+        mine = {"https://data.example.org": live.url, "token-...": token}
+        mine |= {'"trial"': '"cohort"', "--dataset trial": "--dataset cohort"}
+        for theirs, ours in mine.items():
+            script, command = script.replace(theirs, ours), command.replace(theirs, ours)
+        exec(compile(script, "analyst.md", "exec"), {})  # noqa: S102 - of our own page
+        monkeypatch.setenv("DISCREET_TOKEN", token)
+        out = CliRunner().invoke(app, shlex.split(command.replace("\\\n", " "))[1:])
+    assert out.exit_code == 0, out.output
+    said = capsys.readouterr().out
+    assert "among 5 hypotheses" in said
+    assert "A plan for" in said
+    assert (tmp_path / "results/release.json").exists()
 
 
 def test_python_and_the_command_line_get_the_same_release(place, tmp_path):

@@ -14,6 +14,7 @@ from discreet.errors import InputError
 _HOW = {
     "separator": typer.Option(None, help="What separates entries of CSV: , ; | or tab."),
     "decimal": typer.Option(None, help="The decimal sign of CSV: . or ,"),
+    "encoding": typer.Option(None, help="How CSV spells letters: windows-1252, ...; UTF-8 if absent."),
     "sheet": typer.Option(None, help="The worksheet of an Excel file."),
     "dictionary": typer.Option(None, help="A data dictionary: labels, answers, bounds, codes for missing."),
 }
@@ -24,6 +25,7 @@ def describe(
     path: Path = typer.Argument(help="A file that `discreet discover` reads."),
     separator: str | None = _HOW["separator"],
     decimal: str | None = _HOW["decimal"],
+    encoding: str | None = _HOW["encoding"],
     sheet: str | None = _HOW["sheet"],
     dictionary: Path | None = _HOW["dictionary"],
 ) -> None:
@@ -35,7 +37,7 @@ def describe(
     from discreet.data.source import Table
     from discreet.server.operate.describe import describe as draft
 
-    said: dict[str, Any] = {"separator": separator, "decimal": decimal, "sheet": sheet}
+    said: dict[str, Any] = {"separator": separator, "decimal": decimal, "encoding": encoding, "sheet": sheet}
     given = {name: value for name, value in said.items() if value is not None}
     say(draft(Table(path, **given, dictionary=dictionary)))
 

@@ -12,7 +12,7 @@ import typer
 from discreet.cli.app import app, say, tell
 from discreet.cli.options import TABLE, with_options
 from discreet.data.source import Table, is_genotypes
-from discreet.data.tables.columns import is_testable, names_people, row_numbers
+from discreet.data.tables.columns import identifiers, is_testable, row_numbers
 from discreet.data.tables.reading import Tables
 from discreet.errors import InputError
 
@@ -86,7 +86,7 @@ def draft(table: Table, said: dict[str, Any], plan: str) -> str:
     """Return the plan file for a table."""
     source = Tables(table)
     columns = source.opened.columns
-    named = [column.name for column in columns if names_people(column)]
+    named = identifiers(columns)
     head = "\n".join(f"{name} = {_toml(value)}" for name, value in said.items())
     lines = [_HEAD.format(plan=shlex.quote(plan), data=head, person=_toml(named[0] if named else "id"))]
     apart = {column.name for column in row_numbers(columns)} | {*named}

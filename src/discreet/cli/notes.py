@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from discreet.data.plink.plink import Plink
-from discreet.data.tables.columns import is_testable, names_people, offered, row_numbers
+from discreet.data.tables.columns import identifiers, is_testable, offered, row_numbers
 from discreet.errors import DiscreetError
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def notes(job: Job) -> list[str]:
     if wanted is None:
         apart = {
             "row numbers": [column.name for column in row_numbers(everything)],
-            _BY_NAME: [column.name for column in everything if names_people(column)],
+            _BY_NAME: identifiers(everything),
         }
         for what, names in apart.items():
             if untested := [name for name in names if name not in {*reserved, *chosen}]:

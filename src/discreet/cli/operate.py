@@ -159,4 +159,4 @@ def demo(
 
     config, words = prepare(home, port)
     say(words)
-    start(config, say)
+    start(config, say, invited=True)

@@ -142,6 +142,9 @@ TABLE = {
         str | None, "What separates entries: ',', ';', tab or '|'; as the ending says if absent."
     ),
     "decimal": Given(str | None, "The mark before decimals: '.' (if absent) or ','."),
+    "encoding": Given(
+        str | None, "How a text file spells letters: windows-1252, latin-1, ...; UTF-8 if absent."
+    ),
     "sheet": Given(str | None, "The worksheet of an Excel file; the first if absent."),
     "dictionary": Given(
         Path | None,

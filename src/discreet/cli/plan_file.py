@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _ASKED = tuple(field.name for field in dataclasses.fields(Parameters))
 _PLINK = ("pheno", "pheno_name", "covar", "keep", "extract", "within", "freq", "threads")
-TABLE = ("separator", "decimal", "sheet", "dictionary", "missing")
+TABLE = ("separator", "decimal", "encoding", "sheet", "dictionary", "missing")
 _AS_GIVEN = ("engine", "scheduler", "dataset", "release_id")
 OWN = ("data", "columns", "person", "reduce", "ledger", *_AS_GIVEN, *TABLE, *_PLINK)
 DEFAULTS: dict[str, Any] = {"q": 0.1, "epsilon": 1.0, "delta": 1e-6}

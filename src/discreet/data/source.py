@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast, get_args
 from discreet import check
 from discreet.block import spelled
 from discreet.data.tables.dictionary import Dictionary, as_dictionary
+from discreet.data.tables.encodings import known_encoding
 from discreet.errors import DiscreetError, InputError
 from discreet.typing import DecimalMark, Separator
 
@@ -33,6 +34,7 @@ EXCEL = (".xlsx", ".xlsm")
 _FOR = {
     "separator": ("text files (.csv, .tsv, .txt)", TEXT),
     "decimal": ("text files (.csv, .tsv, .txt)", TEXT),
+    "encoding": ("text files (.csv, .tsv, .txt)", TEXT),
     "sheet": ("Excel files (.xlsx)", EXCEL),
 }
 
@@ -138,6 +140,9 @@ class Table:
     missing : text, number, or list of them, optional
         Words and numbers that stand for no entry, such as "k.A.", -9 or 999: in every column, but for
         identifiers and the column of `person`. An answer that is one of them is no level either.
+    encoding : str, optional
+        How a text file spells letters, such as "windows-1252" or "latin-1": any encoding in which a letter is
+        one byte. If None, UTF-8.
 
     Raises
     ------
@@ -165,6 +170,7 @@ class Table:
     sheet: str | None = None
     dictionary: Dictionary | str | PathLike[str] | None = None
     missing: Sequence[str | float] | str | float | None = None
+    encoding: str | None = None
 
     def __post_init__(self) -> None:
         from discreet.data.plink.plink import Plink
@@ -174,6 +180,15 @@ class Table:
         for name, (kind, endings) in _FOR.items():
             if getattr(self, name) is not None and not self._ends(endings):
                 raise InputError(f"{name} is for {kind}: leave it out")
+        self._check_text()
+        if self.sheet is not None:
+            check.text(self.sheet, "sheet")
+        if self.dictionary is not None:
+            object.__setattr__(self, "dictionary", as_dictionary(self.dictionary))
+        object.__setattr__(self, "missing", _codes(self.missing))
+
+    def _check_text(self) -> None:
+        """Refuse what cannot be said of a text file."""
         if self.separator is not None:
             typed: Any = self.separator
             if isinstance(typed, str) and typed in {"\t", "\\t"}:
@@ -181,11 +196,8 @@ class Table:
             check.choice(self.separator, "separator", get_args(Separator))
         if self.decimal is not None:
             check.choice(self.decimal, "decimal", get_args(DecimalMark))
-        if self.sheet is not None:
-            check.text(self.sheet, "sheet")
-        if self.dictionary is not None:
-            object.__setattr__(self, "dictionary", as_dictionary(self.dictionary))
-        object.__setattr__(self, "missing", _codes(self.missing))
+        if self.encoding is not None:
+            object.__setattr__(self, "encoding", known_encoding(self.encoding))
         if self.decimal == "," and self.between == ",":
             raise InputError(
                 'decimal "," in a file separated by commas: say what separates its entries, as separator=";" '
@@ -216,7 +228,7 @@ class Table:
 
     def _said(self) -> dict[str, Any]:
         options: dict[str, Any] = {
-            name: getattr(self, name) for name in ("separator", "decimal", "sheet", "missing")
+            name: getattr(self, name) for name in ("separator", "decimal", "sheet", "missing", "encoding")
         }
         if self.missing is not None:  # 9, 9.0 and "9" are one code
             options["missing"] = [spelled(code) for code in cast("Sequence[Any]", self.missing)]

@@ -55,6 +55,9 @@ _IDENTIFIERS = frozenset(
 )
 _LAST_WORDS = frozenset(("id", "ids", "uid", "uuid", "guid", "nbr", "nr", "identifier", "mrn", "ssn", "idno"))
 _FIRST_WORDS = frozenset(("id",))
+_OCCASIONS = frozenset(
+    ("encounter", "visit", "admission", "episode", "stay", "event", "claim", "sample", "order")
+)
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_]+|\d+")
 
 
@@ -117,6 +120,12 @@ def names_people(column: Column) -> bool:
     if column.identifier is not None:
         return column.identifier
     return column.levels is None and is_identifier(column.name)
+
+
+def identifiers(columns: Iterable[Column]) -> list[str]:
+    """Return the names of identifiers, those of people before those of what happened to them: visits, say."""
+    names = [column.name for column in columns if names_people(column)]
+    return sorted(names, key=lambda name: any(word.lower() in _OCCASIONS for word in _WORD.findall(name)))
 
 
 def is_identifier(name: str) -> bool:

@@ -29,7 +29,8 @@ def not_numbers_in(source: CsvSource, line: int, text: Sequence[str], numbers: S
     return InputError(
         f"{source.path}: column {name!r}, line {line:,}: not a number{also}. CSV declares no types: what is "
         f"tested without levels must be numbers, or missing (empty, NA, NaN, n/a). If the entry "
-        f"stands for a missing one, say so: --missing WORD; else mend it; {declare(name)}"
+        f"stands for a missing one, say so: --missing WORD; else mend it, as marks between thousands, units "
+        f"and % are no part of a number; {declare(name)}"
         f"{comma if source.separator != ',' and source.decimal != ',' else ''}"
         f"{choice}"
     )
@@ -37,7 +38,21 @@ def not_numbers_in(source: CsvSource, line: int, text: Sequence[str], numbers: S
 
 def no_utf8(path: Path) -> InputError:
     """Return the error that a file is no text as it should be."""
-    return InputError(f"{path}: not UTF-8 text, perhaps Latin-1 or UTF-16: save it as UTF-8")
+    return InputError(
+        f"{path}: not UTF-8 text. If it was saved in another encoding, as spreadsheets on Windows often do, "
+        "say in which: --encoding windows-1252, or in Python discreet.Table(path, "
+        'encoding="windows-1252"); or save it as UTF-8'
+    )
+
+
+def utf16(path: Path) -> InputError:
+    """Return the error that a file begins as UTF-16 does."""
+    return InputError(f"{path}: UTF-16 text, which is not read: save it as UTF-8")
+
+
+def both_marked(path: Path, encoding: str) -> InputError:
+    """Return the error that a file is said to be what its first bytes deny."""
+    return InputError(f"{path}: begins with the mark of UTF-8, and not as {encoding}: leave encoding out")
 
 
 def no_csv(path: Path) -> InputError:

@@ -10,6 +10,7 @@ import io
 import json
 import math
 import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
@@ -50,7 +51,7 @@ def read_dictionary(path: Path) -> Dictionary:
     if name.endswith(tuple(ENDINGS)):
         return open_labelled(path).dictionary
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = _text_of(path.read_bytes())
     except OSError:
         raise InputError(f"{path}: the dictionary cannot be opened") from None
     except ValueError:
@@ -63,6 +64,17 @@ def read_dictionary(path: Path) -> Dictionary:
     raise InputError(
         f"{path}: a dictionary is a .csv, .json or .yaml file, or a file of SPSS, Stata or SAS with labels"
     )
+
+
+def _text_of(content: bytes) -> str:
+    """Return what a dictionary says: in UTF-8, else in Windows' encoding: it is public, so one may guess."""
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+            raise
+        text = content.decode("cp1252")
+    return text.replace("\r\n", "\n").replace("\r", "\n")  # as in any text file
 
 
 def _rows(path: Path, text: str) -> list[dict[str, str]]:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from discreet.server.store import Connection
 
 STATES = ("open", "paused", "retired")
-TABLE = ("separator", "decimal", "sheet", "dictionary", "missing")
+TABLE = ("separator", "decimal", "encoding", "sheet", "dictionary", "missing")
 """How a file of a table is read."""
 _OF_GENOTYPES = ("pheno", "pheno_name", "covar", "keep", "extract", "within", "freq")
 SOURCE = ("path", "engine", "scheduler", *_OF_GENOTYPES, *TABLE)

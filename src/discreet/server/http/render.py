@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,8 @@ from discreet.server.http.session import visitor
 from discreet.server.store.memory import StoreError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from starlette.requests import Request
 
     from discreet.server.accounts.credentials import Visitor
@@ -27,12 +30,30 @@ def _templates() -> Environment:
     )
     made.filters["when"] = _when
     made.filters["down"] = down
+    made.filters["blocks"] = _blocks
+    made.filters["in_order"] = _in_order
     made.filters["short"] = "{:.4g}".format
     return made
 
 
 def _when(time: float | None) -> str:
     return "" if not time else f"{datetime.fromtimestamp(time, UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def _blocks(words: str) -> list[tuple[str, str]]:
+    """Return what a plan or a release says as paragraphs, and tables made of characters, in order."""
+    found: list[tuple[str, str]] = []
+    for part in words.split("\n\n"):
+        if re.search(r"^-{3,} ", part, re.MULTILINE):
+            found.append(("table", part.strip("\n")))
+        else:  # a line that is not indented begins a paragraph
+            found += [("words", line) for line in re.sub(r"\n +", " ", part).splitlines() if line.strip()]
+    return found
+
+
+def _in_order(names: Iterable[str]) -> list[str]:
+    """Return names as people count: measure 2 before measure 10."""
+    return sorted(names, key=lambda name: [part.zfill(20) for part in re.split(r"(\d+)", name)])
 
 
 def page(template: str, who: Visitor | None, status: int = 200, **words: Any) -> HTMLResponse:

@@ -53,7 +53,11 @@ def submit(
     before, or is being answered, for somebody who lets it be seen, is that job, unless `again`: nobody pays
     twice. With `version`, other metadata are refused.
     """
-    chosen = uuid.uuid4().hex if request_id is None else people.check_name(request_id, "request_id")
+    chosen = (
+        uuid.uuid4().hex
+        if request_id is None
+        else people.check_name(request_id, "release_id (request_id in HTTP)")
+    )
     with store.reading() as db:
         first = _known(db, account.name, chosen)
         then = first.version if first is not None and first.dataset == dataset else None

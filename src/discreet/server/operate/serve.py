@@ -38,14 +38,18 @@ class Lines(logging.Formatter):
         return json.dumps(content)
 
 
-def run(config: Config, say: Callable[[str], Any]) -> None:
-    """Serve until Ctrl-C or SIGTERM: running jobs end, or are taken up again by the next start."""
+def run(config: Config, say: Callable[[str], Any], *, invited: bool = False) -> None:
+    """Serve until Ctrl-C or SIGTERM: running jobs end, or are taken up again by the next start.
+
+    `invited` if the custodian has a link already: a new one would end it.
+    """
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(Lines())
     logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
+    logging.getLogger("alembic").setLevel(logging.WARNING)  # it tells which database it looks at
     app = build(config)
     with Store(config.url) as store:
-        link = first_link(store, config.site)
+        link = None if invited else first_link(store, config.site)
     say(f"The server answers at {config.site}")
     if link is not None:
         say(f"The first custodian chooses a password here, once: {link}")
