@@ -10,16 +10,21 @@ import numpy as np
 
 from discreet.methods.all.adjusted.balance import (
     HALF,
+    LEFT,
     STEPS,
     Balance,
+    budget_for_units,
     by_person,
     learn_balance,
     public_balance,
+    reach_for,
     squared_lengths,
 )
+from discreet.methods.all.adjusted.partner import Following, learn_following
+from discreet.methods.all.budget import where_share
 from discreet.methods.all.clipping import Ball, Norms, best_balls, scaled_rows, usual_norms
 from discreet.methods.all.learn import learn_groups, learn_norms, missing_norm
-from discreet.methods.all.record import Groups, Means
+from discreet.methods.all.record import Groups, Means, Noisy
 from discreet.methods.all.rows import FINE, Box, Columns, Rows, Scaling, boxes_of
 from discreet.methods.all.sums import learners, row_lengths, tiles, whole_numbers, with_noise
 from discreet.methods.all.where import learn_means, learn_where
@@ -32,7 +37,6 @@ if TYPE_CHECKING:
     from discreet.evidence.core.covariates import Covariates
     from discreet.evidence.core.people import People
     from discreet.methods.all.clipping import Balls
-    from discreet.methods.all.record import Noisy
 
     Floats = NDArray[np.float64]
 
@@ -40,10 +44,13 @@ _SQUARED = 2**8  # whole numbers to a square of 1/4: the most that one person co
 _LACKS = 2**6  # whole numbers to one missing entry
 _WIDEST = 2**15 - 1  # steps: entries have 16 bits
 _COMMON = 1e300  # answers are always centred: what people count need not add up to 0
-_COMPARED = 0.09  # about the mean square of what a person counts
-_OVERLAP = 0.25  # about the share of their variance that covariates keep among those compared
-_BALANCE = (0.05, 0.3)  # of the budget, at least and at most
+_LEVER = 4.0  # the most that what is left of a number can be, in widths
+_BALANCE = np.geomspace(0.03, 0.3, 12).tolist()  # of the budget, for weights
+_SLOPES = np.geomspace(0.005, 0.25, 16).tolist()  # and for slopes
 _SLOPE = 0.05  # deviations: the error of slopes that is aimed at
+_OFF = 1.25  # times the variance of the noise in slopes is what they are off by
+_LAST = 0.35  # of the budget for weights, for the last step toward them, about
+_CONTRAST = 0.88  # of what is measured, for contrasts
 _LENGTH = 1.2  # times the usual length: rows that slopes are learned from are no longer
 _COVARIATE = 2**6  # whole numbers to one deviation of a covariate
 _FEWEST = 8  # a tile is no higher than one of so many columns: sums of squares in it stay below 2**53
@@ -77,20 +84,36 @@ class Parts:
 def parts_of(people: People, rho: float) -> Parts:
     """Return the shares for these questions and this number of people, from public numbers alone.
 
-    The weights get what it takes for their noise to be within what covariates would add by chance, slopes
-    what makes them right within a twentieth of a deviation.
+    Weights and slopes get what makes the noise of a contrast and what their errors add to it, which is their
+    product, the least together. Where weights cost nothing slopes get what makes them right within a
+    twentieth of a deviation.
     """
-    protected = people.protect == "everything"
-    p = _covariates(people).answers.size
     n, m = max(people.size, 1), len(people)
-    enough = (1 + p + math.sqrt(2 * p)) / (2 * rho * _COMPARED * _OVERLAP * n)
-    balance = min(max(4 * enough, _BALANCE[0]), _BALANCE[1]) if protected else 0.0
+    protected = people.protect == "everything"
     groups = 0.01 if protected else 0.0
-    where = 0.25 if any(not asked.answers for asked in people.questions) else 0.0
+    kinds = [asked.bounds is not None for asked in people.questions if not asked.answers]
+    where = where_share(kinds.count(True), kinds.count(False), rho, n) if kinds else 0.0
     centre = min(max(m / (2 * rho * (0.03 * n) ** 2), 0.005), 0.03)
-    length = 4 * (1 + p + math.sqrt(2 * p)) * _LENGTH**2 * m  # one person's pull on the slopes, squared
-    slopes = min(max((p + 1) * length / (2 * rho * (_SLOPE * n) ** 2), 0.005), 0.1)
-    rest = 1 - (groups + balance + where + centre + slopes)
+    free = 1 - (groups + where + centre)
+    p = _covariates(people).answers.size
+    length = reach_for(p) ** 2
+    pull = 4 * length * _LENGTH**2 * m  # one person's, on slopes, squared
+    imbalance = LEFT * length / (2 * rho * _LAST)
+    errors = _OFF * (p + 1) * pull / (2 * rho * n**2)
+    if protected:
+        least = min(budget_for_units(p, n) / rho, _BALANCE[-1])
+        options = [(max(balance, least), slopes) for balance in _BALANCE for slopes in _SLOPES]
+
+        def variance(option: tuple[float, float]) -> float:
+            balance, slopes = option
+            noise = m * (1 + errors / slopes) / (2 * rho * (free - balance - slopes) * _CONTRAST)
+            return noise + imbalance / balance * errors / slopes
+
+        balance, slopes = min(options, key=variance)
+    else:
+        balance = 0.0
+        slopes = min(max(errors / _OFF / _SLOPE**2, _SLOPES[0]), 0.1)
+    rest = free - balance - slopes
     norms, squares, sums, missing, weights = (rest * part for part in (0.01, 0.05, 0.03, 0.02, 0.01))
     contrast = (rest - norms - squares - sums - missing - weights) * (1 - 2.0**-45)
     return Parts(groups, balance, where, centre, slopes, norms, squares, sums, missing, weights, contrast)
@@ -141,6 +164,9 @@ class Measured:
         sum r over those without an entry.
     size, size_squared : Noisy, shape (1,)
         sum |r| and sum r^2.
+    lever : Noisy, shape (1,)
+        What the contrast would be of a row that is 1 in the second group, and 0 in the first; or of one that
+        rises by 1 with each width of the partner.
     """
 
     contrast: Noisy
@@ -149,6 +175,7 @@ class Measured:
     missing: Noisy
     size: Noisy
     size_squared: Noisy
+    lever: Noisy
 
 
 def _covariates(people: People) -> Covariates:
@@ -167,7 +194,12 @@ def learn(people: People, budget: Parts, balance: Balance | None) -> Learned:
     Guarantee: Gaussian(sqrt(2 rho)), rho being the parts spent (docs/proofs/balance.md).
     """
     groups, covariates = learn_groups(people.group, budget.groups), _covariates(people)
-    if balance is None:
+    if people.partner is not None:
+        half = groups.people / 2
+        groups = replace(groups, first=half, second=half)
+        about = (covariates, people.partner, people.group, groups.people)
+        balance = learn_following(*about, budget.balance)
+    elif balance is None:
         balance = learn_balance(covariates, people.group, groups.people, budget.balance)
     columns, some = Columns.of(people), learners(people.rows)
     values, group = people.values[some], people.group[some]
@@ -190,7 +222,9 @@ def learn(people: People, budget: Parts, balance: Balance | None) -> Learned:
     whole = whole_numbers(values, where.scaling, columns, rows).astype(np.float64)
     u, _ = balance.turned(covariates.values[some])
     ball = Ball(max(min(_LENGTH * usual, box.radius), 1.0), box.entry)
-    slopes, unknown = _learn_slopes(u, ball.clip(whole), ball.radius, means.present * part, budget.slopes)
+    slopes, unknown = _learn_slopes(
+        u, balance.short, ball.clip(whole), ball.radius, means.present * part, budget.slopes
+    )
     ends = _ends(rows, slopes)
     box = _box(ends)
     whole = _without(whole, u, slopes, ends, ~np.isnan(values)).astype(np.int16)
@@ -204,7 +238,7 @@ def learn(people: People, budget: Parts, balance: Balance | None) -> Learned:
 
 
 def _learn_slopes(
-    u: Floats, rows: Floats, radius: float, present: Floats, rho: float
+    u: Floats, short: Floats, rows: Floats, radius: float, present: Floats, rho: float
 ) -> tuple[Floats, Floats]:
     """Return how columns follow the covariates, in deviations, drawn toward 0; and about the squared error.
 
@@ -222,7 +256,10 @@ def _learn_slopes(
     slopes = noisy.sums / np.maximum(present, 1.0)
     error = u.shape[1] * (noisy.deviation / np.maximum(present, 1.0)) ** 2
     size = np.sum(slopes * slopes, axis=0)
-    return slopes * np.maximum(0.0, 1 - error / np.maximum(size, 1e-300)), 2 * error
+    slopes *= np.maximum(0.0, 1 - error / np.maximum(size, 1e-300))
+    # Where covariates vary less than they should, slopes along them are as much too small.
+    missed = (short / (1 - short)) ** 2 @ slopes**2
+    return slopes, _OFF * error + missed
 
 
 def _ends(rows: Rows, slopes: Floats) -> Floats:
@@ -254,9 +291,9 @@ def measure_adjusted(people: People, known: Learned, budget: Parts) -> Measured:
     m, first = len(people), [asked.places.start for asked in people.questions]
     norm = missing_norm(people, known.groups, known.means)
     contrast, sums, squares = (np.zeros(m, dtype=np.int64) for _ in range(3))
-    missing, sizes = np.zeros(len(first), dtype=np.int64), np.zeros(2, dtype=np.int64)
+    missing, sizes = np.zeros(len(first), dtype=np.int64), np.zeros(3, dtype=np.int64)
     largest = 0
-    for part, count, rows in _tiles(people, known):
+    for part, count, lever, rows in _tiles(people, known):
         squared = (count * count) // (HALF * HALF // _SQUARED)
         lacks = np.isnan(people.values[part][:, first])
         many = np.sqrt(np.maximum(lacks.sum(axis=1), norm**2))
@@ -265,31 +302,47 @@ def measure_adjusted(people: People, known: Learned, budget: Parts) -> Measured:
         sums += (np.abs(count) @ rows).astype(np.int64)
         squares += (squared @ (rows * rows)).astype(np.int64)
         missing += (count @ (np.trunc(_LACKS * norm / many)[:, None] * lacks)).astype(np.int64)
-        sizes += np.array([np.abs(count).sum(), squared.sum()]).astype(np.int64)
+        raised = np.trunc(count * lever)
+        sizes += np.array([np.abs(count).sum(), squared.sum(), raised.sum()]).astype(np.int64)
         largest = max(largest, int(np.abs(count).max(initial=0)))
     reach = reach_of(known, largest, protected=people.protect == "everything")
     weight, square = 1 / STEPS, 0.25 / _SQUARED
+    told = budget.weights / (2 if people.partner is None else 3)
+    size = with_noise(sizes[:1], float(HALF), told, weight)
+    lever = Noisy(size.sums / 2, float(size.deviation) / 2)
+    if people.partner is not None:
+        lever = with_noise(sizes[2:], _LEVER * HALF, told, weight)
     return Measured(
         with_noise(contrast, reach.contrast, budget.contrast + known.left, weight / FINE),
         with_noise(sums, reach.sums, budget.sums, weight / FINE),
         with_noise(squares, reach.squares, budget.squares, square / FINE**2),
         with_noise(missing, reach.missing * norm, budget.missing, weight / _LACKS),
-        with_noise(sizes[:1], float(HALF), budget.weights / 2, weight),
-        with_noise(sizes[1:], float(_SQUARED), budget.weights / 2, square),
+        size,
+        with_noise(sizes[1:2], float(_SQUARED), told, square),
+        lever,
     )
 
 
-def _tiles(people: People, known: Learned) -> Iterator[tuple[slice, Floats, Floats]]:
-    """Give some people at a time: their places, what each counts, and their clipped rows; whole numbers."""
-    covariates = _covariates(people)
+def _tiles(people: People, known: Learned) -> Iterator[tuple[slice, Floats, Floats, Floats]]:
+    """Give some people at a time: places, what each counts, what is left of a partner, and clipped rows.
+
+    But for what is left these are whole numbers.
+    """
+    covariates, balance = _covariates(people), known.balance
     for part in tiles(people.rows, max(len(people), _FEWEST)):
-        group = people.group[part]
-        count = known.balance.whole(covariates.values[part], group).astype(np.float64)
+        group, beside = people.group[part], covariates.values[part]
+        lever = np.zeros(len(group))
+        if people.partner is not None and isinstance(balance, Following):
+            partner = np.where(group < 0, np.nan, people.partner[part])
+            count = balance.whole(beside, partner).astype(np.float64)
+            lever = balance.levers(beside, partner)
+        else:
+            count = balance.whole(beside, group).astype(np.float64)
         values = people.values[part]
         whole = whole_numbers(values, known.scaling, known.columns, known.rows).astype(np.float64)
-        u, _ = known.balance.turned(covariates.values[part])
+        u, _ = balance.turned(beside)
         whole = _without(whole, u, known.slopes, known.ends, ~np.isnan(values))
-        yield part, count, known.balls.clip(whole.astype(np.int16), known.rows.positive)
+        yield part, count, lever, known.balls.clip(whole.astype(np.int16), known.rows.positive)
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,5 +63,7 @@ def measured(people: People, budget: Parts, weights: Balance | None) -> Tested:
         known = learn(people, budget, weights)
         outcome = results(people.alternative, known, measure_adjusted(people, known, budget))
     _, effects = units(known.scaling, known.columns, known.rows)
+    if people.partner is not None:
+        effects = tuple(effect.replace("difference of", "slope of", 1) for effect in effects)
     names = tuple(map(str, people.names))
     return Tested(names, tuple(f"adjusted {effect}" for effect in effects), outcome, outcome.p)
