@@ -247,7 +247,7 @@ def largest_tile(monkeypatch):
         __len__=lambda: 1,
     )  # fmt: skip
     monkeypatch.setattr(measure, "len", lambda x: 1 if x is people else len(x), raising=False)
-    _, each, table = next(measure._tiles(people, known))
+    _, each, _, table = next(measure._tiles(people, known))
     squared = (each * each) // (balance.HALF**2 // measure._SQUARED)
     in_floats = int((squared @ (table * table))[0])
     return in_floats, len(table) * int(squared[0]) * measure._WIDEST**2

@@ -332,7 +332,7 @@ def _tiles(people: People, known: Learned) -> Iterator[tuple[slice, Floats, Floa
     for part in tiles(people.rows, max(len(people), _FEWEST)):
         group, beside = people.group[part], covariates.values[part]
         lever = np.zeros(len(group))
-        if people.partner is not None and isinstance(balance, Following):
+        if isinstance(balance, Following) and people.partner is not None:
             partner = np.where(group < 0, np.nan, people.partner[part])
             count = balance.whole(beside, partner).astype(np.float64)
             lever = balance.levers(beside, partner)

@@ -40,6 +40,7 @@ _FAR = 2.0  # widths, up to which that size is told
 _BESIDE = 0.25  # of the length of covariates, for that size
 _NARROW, _WIDE = 0.1, 4.0  # deviations of what is left, in widths: no smaller, no larger
 _SHRUNK = 0.3  # no step leaves less of a deviation
+_CALM = 3.0  # times what noise in a step makes of it, a width is at least: so that the next step is small
 _LEAST = 1e-290
 
 
@@ -119,10 +120,11 @@ def learn_following(
         step = shortened(excess / slope)
         known = replace(known, coefficients=known.coefficients + step)
         if number < len(ROUNDS) - 1:
-            # A step along a covariate takes its square off what is left.
+            # A step along a covariate takes its square off what is left, but for what noise makes of it.
             before = (spread * known.width) ** 2
             after = max(before - float(step[1:] @ step[1:]), (_SHRUNK**2) * before)
-            known = replace(known, width=_WIDTH * math.sqrt(after))
+            unsure = _CALM * math.sqrt(step.size) * deviation / slope
+            known = replace(known, width=_WIDTH * max(math.sqrt(after), unsure))
     return known.left_with(excess, deviation)
 
 
