@@ -8,8 +8,8 @@ import discreet
 from budget import assert_mean_at_most, must_fail
 from discreet.errors import InputError
 from discreet.gather import gathered
-from discreet.methods.all.adjusted.measure import parts_of
 from discreet.methods.all.adjusted.method import measured
+from discreet.methods.all.adjusted.parts import parts_of
 from discreet.privacy.curves import gaussian_budget
 
 ADJUST = {"age": (18, 90), "bmi": (10, 50), "sex": ["female", "male"]}

@@ -169,13 +169,9 @@ class Correlation(Test):
         few = len(levels) > 0 and min(map(len, levels)) > 1 and sum(map(len, levels)) <= MOST
         if self.ceiling is not None or self.tail != "safe" or not few or not any(map(is_number, levels)):
             return None
+        whole, looks = "everything", self.alternative
         return Comparison(
-            group=self.partner,
-            levels=(),
-            alternative=self.alternative,
-            protect="everything",
-            adjust=self.adjust,
-            number=True,
+            group=self.partner, levels=(), alternative=looks, protect=whole, adjust=self.adjust, number=True
         )
 
     def start(self, names: Sequence[str]) -> Rows | Sums:

@@ -228,8 +228,9 @@ def learn_balance(covariates: Covariates, group: NDArray[np.int8], people: float
         each = (share * counted(by_person(u, balance.coefficients), group))[:, None] * u
         noisy = with_noise(np.trunc(FINE * each).sum(axis=0), FINE * reach * UP, part * rest, 1 / FINE)
         excess, deviation = noisy.sums, float(noisy.deviation)
-        step: Floats = np.linalg.solve(people * _expected_slopes(balance.coefficients), excess)
-        balance = replace(balance, coefficients=balance.coefficients + shortened(step))
+        slopes = people * _expected_slopes(balance.coefficients)
+        step = shortened(np.asarray(np.linalg.solve(slopes, excess), dtype=np.float64))
+        balance = replace(balance, coefficients=balance.coefficients + step)
     return balance.left_with(excess, deviation)
 
 

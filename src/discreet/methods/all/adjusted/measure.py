@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet.methods.all.adjusted.balance import (
     HALF,
-    LEFT,
     STEPS,
     Balance,
-    budget_for_units,
     by_person,
     learn_balance,
     public_balance,
-    reach_for,
     squared_lengths,
 )
 from discreet.methods.all.adjusted.partner import Following, learn_following
-from discreet.methods.all.budget import where_share
+from discreet.methods.all.adjusted.parts import LENGTH, OFF
 from discreet.methods.all.clipping import Ball, Norms, best_balls, scaled_rows, usual_norms
 from discreet.methods.all.learn import learn_groups, learn_norms, missing_norm
 from discreet.methods.all.record import Groups, Means, Noisy
@@ -36,6 +33,7 @@ if TYPE_CHECKING:
 
     from discreet.evidence.core.covariates import Covariates
     from discreet.evidence.core.people import People
+    from discreet.methods.all.adjusted.parts import Parts
     from discreet.methods.all.clipping import Balls
 
     Floats = NDArray[np.float64]
@@ -45,78 +43,9 @@ _LACKS = 2**6  # whole numbers to one missing entry
 _WIDEST = 2**15 - 1  # steps: entries have 16 bits
 _COMMON = 1e300  # answers are always centred: what people count need not add up to 0
 _LEVER = 4.0  # the most that what is left of a number can be, in widths
-_BALANCE = np.geomspace(0.03, 0.3, 12).tolist()  # of the budget, for weights
-_SLOPES = np.geomspace(0.005, 0.25, 16).tolist()  # and for slopes
-_SLOPE = 0.05  # deviations: the error of slopes that is aimed at
-_OFF = 1.25  # times the variance of the noise in slopes is what they are off by
-_LAST = 0.35  # of the budget for weights, for the last step toward them, about
-_CONTRAST = 0.88  # of what is measured, for contrasts
-_LENGTH = 1.2  # times the usual length: rows that slopes are learned from are no longer
 _COVARIATE = 2**6  # whole numbers to one deviation of a covariate
 _FEWEST = 8  # a tile is no higher than one of so many columns: sums of squares in it stay below 2**53
 _FARTHEST = 2.5  # deviations of what the covariates say of an entry that are kept of it
-
-
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """What each step may spend, as parts of the whole.
-
-    `balance`: the weights. `slopes`: how columns follow the covariates. Others as in `Budget`.
-    """
-
-    groups: float
-    balance: float
-    where: float
-    centre: float
-    slopes: float
-    norms: float
-    squares: float
-    sums: float
-    missing: float
-    weights: float
-    contrast: float
-
-    def of(self, rho: float) -> Parts:
-        """Return the budget of each step."""
-        return Parts(*(getattr(self, field.name) * rho for field in fields(self)))
-
-
-def parts_of(people: People, rho: float) -> Parts:
-    """Return the shares for these questions and this number of people, from public numbers alone.
-
-    Weights and slopes get what makes the noise of a contrast and what their errors add to it, which is their
-    product, the least together. Where weights cost nothing slopes get what makes them right within a
-    twentieth of a deviation.
-    """
-    n, m = max(people.size, 1), len(people)
-    protected = people.protect == "everything"
-    groups = 0.01 if protected else 0.0
-    kinds = [asked.bounds is not None for asked in people.questions if not asked.answers]
-    where = where_share(kinds.count(True), kinds.count(False), rho, n) if kinds else 0.0
-    centre = min(max(m / (2 * rho * (0.03 * n) ** 2), 0.005), 0.03)
-    free = 1 - (groups + where + centre)
-    p = _covariates(people).answers.size
-    length = reach_for(p) ** 2
-    pull = 4 * length * _LENGTH**2 * m  # one person's, on slopes, squared
-    imbalance = LEFT * length / (2 * rho * _LAST)
-    errors = _OFF * (p + 1) * pull / (2 * rho * n**2)
-    if protected:
-        least = min(budget_for_units(p, n) / rho, _BALANCE[-1])
-        options = [(max(balance, least), slopes) for balance in _BALANCE for slopes in _SLOPES]
-
-        def variance(option: tuple[float, float]) -> float:
-            balance, slopes = option
-            noise = m * (1 + errors / slopes) / (2 * rho * (free - balance - slopes) * _CONTRAST)
-            return noise + imbalance / balance * errors / slopes
-
-        balance, slopes = min(options, key=variance)
-    else:
-        balance = 0.0
-        slopes = min(max(errors / _OFF / _SLOPE**2, _SLOPES[0]), 0.1)
-    rest = free - balance - slopes
-    norms, squares, sums, missing, weights = (rest * part for part in (0.01, 0.05, 0.03, 0.02, 0.01))
-    contrast = (rest - norms - squares - sums - missing - weights) * (1 - 2.0**-45)
-    return Parts(groups, balance, where, centre, slopes, norms, squares, sums, missing, weights, contrast)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -221,7 +150,7 @@ def learn(people: People, budget: Parts, balance: Balance | None) -> Learned:
     usual = usual_norms(rows, where.scaling)[1]
     whole = whole_numbers(values, where.scaling, columns, rows).astype(np.float64)
     u, _ = balance.turned(covariates.values[some])
-    ball = Ball(max(min(_LENGTH * usual, box.radius), 1.0), box.entry)
+    ball = Ball(max(min(LENGTH * usual, box.radius), 1.0), box.entry)
     slopes, unknown = _learn_slopes(
         u, balance.short, ball.clip(whole), ball.radius, means.present * part, budget.slopes
     )
@@ -259,7 +188,7 @@ def _learn_slopes(
     slopes *= np.maximum(0.0, 1 - error / np.maximum(size, 1e-300))
     # Where covariates vary less than they should, slopes along them are as much too small.
     missed = (short / (1 - short)) ** 2 @ slopes**2
-    return slopes, _OFF * error + missed
+    return slopes, OFF * error + missed
 
 
 def _ends(rows: Rows, slopes: Floats) -> Floats:

@@ -9,7 +9,8 @@ import numpy as np
 from discreet.classical.step_up import adaptive_bh
 from discreet.errors import InputError
 from discreet.methods.all.adjusted.after import results
-from discreet.methods.all.adjusted.measure import learn, measure_adjusted, parts_of, public_weights
+from discreet.methods.all.adjusted.measure import learn, measure_adjusted, public_weights
+from discreet.methods.all.adjusted.parts import parts_of
 from discreet.methods.all.after import Tested, units
 from discreet.methods.all.sums import check_noise
 from discreet.methods.method import Ready, released
@@ -20,7 +21,7 @@ from discreet.report.parts import FdrPromise, strongest_first
 if TYPE_CHECKING:
     from discreet.evidence.core.people import People
     from discreet.methods.all.adjusted.balance import Balance
-    from discreet.methods.all.adjusted.measure import Parts
+    from discreet.methods.all.adjusted.parts import Parts
     from discreet.methods.method import Parameters
     from discreet.report.release import Release
 
