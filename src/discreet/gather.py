@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from discreet.block import UNEVEN, codes, memory, processors
+from discreet.block import UNEVEN, codes, memory, numbers, processors
 from discreet.data.plink.plink import Cohort
 from discreet.data.source import Genotypes, open_source
 from discreet.data.tables.reading import Tables
@@ -59,8 +59,13 @@ def gathered(
     if read is None or asked is None:
         return None
     table, blocks = read
-    label = np.concatenate([codes(block.labels[asked.group], asked.levels) for block in blocks])
-    group = label.astype(np.int8)
+    partner: NDArray[np.float64] | None = None
+    if asked.number:
+        partner = np.concatenate([numbers(block.labels[asked.group]) for block in blocks])
+        group = np.where(np.isfinite(partner), np.int8(0), np.int8(-1))
+    else:
+        label = np.concatenate([codes(block.labels[asked.group], asked.levels) for block in blocks])
+        group = label.astype(np.int8)
     # Where groups are protected, how long this takes must not tell that somebody is in neither.
     some_outside = asked.protect == "everything" or bool(np.any(group < 0))
     mask = np.where(group < 0, np.float32(np.nan), np.float32(0)) if some_outside else None
@@ -78,6 +83,7 @@ def gathered(
         " ".join(
             filter(None, (getattr(source, "vouched", ""), _ROWS if person is None and source.by_row else ""))
         ),
+        partner=partner,
     )
     if asked.adjust is not None:
         people = with_covariates(people, asked.adjust, blocks)

@@ -408,8 +408,17 @@ def test_tilted_sums_stay_under_their_bound(steps, chances, sizes, share):
     skew = float(np.clip(moment[1] / unit**3 / bound, 0, 1))
     assert np.all(tail <= tails.tilted_sum(bound)(t[use]) * ROOM)
     assert np.all(tail <= tails.tilted_sum(bound, skew=skew)(t[use]) * ROOM)
+    length = (max(steps) - min(steps)) / unit
+    spans = sum(sizes) * length**2
+    assert np.all(tail <= tails.tilted_sum(length, spans=spans)(t[use]) * ROOM)
+    assert np.all(tail <= tails.near_normal(length, t[use], spans=spans) * ROOM)
     if steps == (-1, 1):
-        light = tails.bounded_sum(sum(sizes), bound, 12.0, both=True, light=True)(t[use])
+        assert np.all(tail <= tails.signs(bound)(t[use]) * ROOM)
+        # If terms were far smaller than they are, the atoms of coins would not be covered.
+        small = tails.tilted_sum(length / 100, spans=spans)(t[use])
+        assert share < 1 or not np.all(tail <= small)
+        assert share < 1 or not np.all(tail <= tails.tilted_sum(bound / 100, fair=True)(t[use]))
+        light = tails.bounded_sum(sum(sizes), length, 12.0, both=True, light=True)(t[use])
         assert np.all(tail <= light * ROOM)
         assert share < 1 or np.max(light[t[use] > 2] / norm.sf(t[use])[t[use] > 2]) < 3
     if share == 1 and len(steps) == 2:

@@ -19,9 +19,11 @@ from discreet.evidence.core.accumulate import Rows, Sums
 from discreet.evidence.core.arguments import TEXTS, only_replace, settle
 from discreet.evidence.core.cap import cap_of_numbers
 from discreet.evidence.core.contribution import COARSE, scale
+from discreet.evidence.core.covariates import MOST
 from discreet.evidence.core.effect import effect
 from discreet.evidence.core.groups import bands_for, is_number, number_of_strata, settled_strata, strata_of
 from discreet.evidence.core.invented import evidence_of_sums
+from discreet.evidence.core.people import Comparison
 from discreet.evidence.core.protocol import Test
 from discreet.evidence.core.rank_law import kendall_tail
 from discreet.evidence.core.ranks import kendall, kendall_of_few
@@ -70,8 +72,10 @@ class Correlation(Test):
     adjust : mapping from column to levels or bounds, optional
         For "kendall": what to adjust for, {"sex": ["female", "male"], "age": (17, 90)}. People are compared
         with those of the same combination of levels, a stratum; others are left out. Two numbers, but for 0
-        and 1 and the like, are the bounds of a number: it is cut into narrow bands of equal width, 4 n^(1/4)
-        of them if n people are enough for that, 40 at 10,000 people. Protected like all else.
+        and 1 and the like, are the bounds of a number. With any of these `discover` compares what all
+        covariates leave of the partner with what they leave of each column, as a regression does; its
+        p-values are approximate. By method="aware" numbers are cut into narrow bands of equal width instead,
+        4 n^(1/4) of them if n people are enough for that, 40 at 10,000 people. Protected like all else.
     alternative : {"two-sided", "greater", "less"}
         What to look for: either (default), columns that rise with the partner, or that fall.
     {ceiling}
@@ -87,12 +91,16 @@ class Correlation(Test):
     ask which columns depend on a number such as an age or a dose, this is the test. Who lacks either value is
     left out of that column. Null hypothesis: among the others, within a stratum if there are some, the column
     is independent of the partner; of bands that is checked, not proved, where it holds of the number itself.
-    Give bounds that people fill: bands far wider than a covariate's deviation adjust for little. Proof:
-    docs/proofs/correlation.md.
+    Give bounds that people fill: bands far wider than a covariate's deviation adjust for little. Where
+    numbers are adjusted for as in a regression, either the partner or the mean of the column must be linear
+    in the covariates, and estimates are slopes: how much more of the column comes with 1 more of the partner.
+    Proofs: docs/proofs/correlation.md, docs/proofs/balance.md.
 
     References
     ----------
     M. G. Kendall (1938), A new measure of rank correlation, Biometrika 30, 81-93.
+    P. J. Huber (1964), Robust estimation of a location parameter, Annals of Mathematical Statistics 35,
+    73-101: what covariates leave of the partner.
 
     Examples
     --------
@@ -110,6 +118,13 @@ class Correlation(Test):
     >>> test = discreet.Correlation(partner="age", adjust={"sex": ["female", "male"]})
     >>> discreet.discover(table, test, q=0.1, epsilon=2, delta=1e-6).discoveries[0]
     'wear'
+
+    Among people of the same height, whatever that is?
+
+    >>> table["height"] = rng.normal(170, 10, 5_000)
+    >>> test = discreet.Correlation(partner="age", adjust={"height": (130, 210)})
+    >>> discreet.discover(table, test, q=0.1, epsilon=2, delta=1e-6).discoveries
+    ('wear',)
     """
 
     name = "correlation"
@@ -147,6 +162,17 @@ class Correlation(Test):
                 'bounds, partner_bounds and floor are for method "product" (--option method=product); ranks '
                 "need none"
             )
+
+    def comparison(self) -> Comparison | None:
+        """Return what rows are to be compared with: the partner, where a number is adjusted for."""
+        levels = [*(self.adjust or {}).values()]
+        few = len(levels) > 0 and min(map(len, levels)) > 1 and sum(map(len, levels)) <= MOST
+        if self.ceiling is not None or self.tail != "safe" or not few or not any(map(is_number, levels)):
+            return None
+        whole, looks = "everything", self.alternative
+        return Comparison(
+            group=self.partner, levels=(), alternative=looks, protect=whole, adjust=self.adjust, number=True
+        )
 
     def start(self, names: Sequence[str]) -> Rows | Sums:
         """Return an empty accumulator for the columns called `names`."""

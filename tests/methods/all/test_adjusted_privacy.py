@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from discreet.evidence.core.covariates import Covariates
-from discreet.methods.all.adjusted import balance, measure
+from discreet.methods.all.adjusted import balance, measure, partner
 from discreet.methods.all.method import ready_all
 from discreet.methods.method import Parameters
 from discreet.privacy.account import account
@@ -33,7 +33,16 @@ def with_covariates(rng, people):
     values[:, answers] = np.sign(values[:, answers])
     if people.protect == "columns":
         values = np.nan_to_num(values, nan=0.0)
-    return known(replace(people, covariates=Covariates(answers, values)))
+    numbers = None
+    if people.protect == "everything" and rng.random() < 0.5:
+        numbers = np.array([a_number(rng) for _ in range(people.rows)])
+        numbers *= rng.choice([1.0, 1e-6])
+    return known(replace(people, covariates=Covariates(answers, values), partner=numbers))
+
+
+def a_number(rng):
+    """Return the partner of one person: usual, far out, or missing."""
+    return float(rng.choice([rng.normal(), rng.normal(), 1.0, 0.0, 1e308, -1e308, np.nan]))
 
 
 def known(people):
@@ -41,6 +50,8 @@ def known(people):
     values = people.covariates.values
     values[np.isnan(values).any(axis=1)] = np.nan
     group = np.where(people.covariates.known, people.group, np.int8(-1))
+    if people.partner is not None:
+        group = np.where(np.isnan(people.partner), np.int8(-1), np.minimum(group, np.int8(0)))
     return replace(people, group=group, values=np.where((group < 0)[:, None], np.nan, people.values))
 
 
@@ -59,7 +70,11 @@ def neighbours(rng, people, count=3):
         values = covariates.values.copy()
         ends = rng.choice([-1.0, 1.0, rng.uniform(-1, 1)], size=covariates.answers.size)
         values[place] = np.nan if rng.random() < 0.1 else ends
-        changed.append(known(replace(other, covariates=replace(covariates, values=values))))
+        numbers = None if people.partner is None else people.partner.copy()
+        if numbers is not None:
+            numbers[place] = a_number(rng)
+        changes = {"covariates": replace(covariates, values=values), "partner": numbers}
+        changed.append(known(replace(other, **changes)))
     return changed
 
 
@@ -90,10 +105,10 @@ def moved(seed, tables):
 @pytest.mark.slow
 def test_no_step_is_moved_by_more_than_is_paid_for():
     """At every step the sums of neighbours are within its sensitivity, and near it; its terms are alike."""
-    found = moved(1, 90)
+    found = moved(1, 140)
     assert max(found.values()) <= audit.ROOM, found
     assert {"learn_groups", "_moments", "learn_balance", "measure_adjusted", "learn_norms"} <= set(found)
-    steps = ("learn_balance", "measure_adjusted", "_moments", "_learn_slopes")
+    steps = ("learn_balance", "learn_following", "measure_adjusted", "_moments", "_learn_slopes")
     assert min(found[step] for step in steps) > 0.7, found
 
 
@@ -134,12 +149,28 @@ def slopes_charged_as_one_row(patch):
     patch.setattr(measure, "with_noise", faulty)
 
 
+def size_of_what_is_left_not_charged(patch):
+    """Tell how large what is left of a partner is beside the covariates, for nothing and at full length."""
+    patch.setattr(partner, "_BESIDE", 2.0)
+    real = partner.with_noise
+
+    def faulty(total, moved, rho, unit=1.0):
+        return real(total, moved / math.sqrt(5), rho, unit)
+
+    patch.setattr(partner, "with_noise", faulty)
+
+
+def partner_not_cut(patch):
+    """Let people whose partner is far out count in proportion."""
+    patch.setattr(partner, "_counted", lambda left: 0.5 * np.nan_to_num(np.clip(left, -2, 2), nan=0.0))
+
+
 def exact_size_of_the_balance(patch):
     """Use the number of people that are compared as it is."""
     real = measure.learn_balance
 
     def faulty(covariates, group, _, rho):
-        return real(covariates, group, float(np.count_nonzero(group >= 0)), rho)
+        return real(covariates, group, max(float(np.count_nonzero(group >= 0)), 1.0), rho)
 
     patch.setattr(measure, "learn_balance", faulty)
 
@@ -152,6 +183,8 @@ def exact_size_of_the_balance(patch):
         covariates_not_shortened,
         moments_charged_as_one_row,
         slopes_charged_as_one_row,
+        size_of_what_is_left_not_charged,
+        partner_not_cut,
         exact_size_of_the_balance,
     ],
 )
@@ -214,7 +247,7 @@ def largest_tile(monkeypatch):
         __len__=lambda: 1,
     )  # fmt: skip
     monkeypatch.setattr(measure, "len", lambda x: 1 if x is people else len(x), raising=False)
-    _, each, table = next(measure._tiles(people, known))
+    _, each, _, table = next(measure._tiles(people, known))
     squared = (each * each) // (balance.HALF**2 // measure._SQUARED)
     in_floats = int((squared @ (table * table))[0])
     return in_floats, len(table) * int(squared[0]) * measure._WIDEST**2

@@ -199,7 +199,8 @@ def bands_for(adjust: Mapping[str, Levels], people: int) -> int:
     if bands < _FEWEST_BANDS:
         raise InputError(
             f"adjust: {people} people are too few for so many covariates that are numbers; leave some out, "
-            "or cut them into levels yourself"
+            "cut them into levels yourself, or let `discover` compare rows: `Compare`, or `Correlation` "
+            "without a method"
         )
     return bands
 

@@ -185,15 +185,21 @@ def _pooled(
     while knots[-1] < strata.drawn / 4 / margin:  # no deviation is larger than half the width
         knots.append(2 * knots[-1])
     # A bound for one variance holds for all larger ones: one person then weighs less.
-    pulls = [strata.pull / float(np.sqrt(knot * margin)) for knot in (knots[0], *knots[:-1])]
+    coins = [1 / float(np.sqrt(knot * margin)) for knot in (knots[0], *knots[:-1])]
     survivals = [
-        tails.normal if test.tail == "normal" else tails.bounded_sum(strata.everyone, most, clip)
-        for most in pulls
+        tails.normal if test.tail == "normal" else _of_coins(strata.everyone, coin, strata.pull, clip)
+        for coin in coins
     ]
     grow = float(np.sqrt(1 + margin / least)) - 1
     steps = nuisance_score_map(knots, survivals, step, clip, grow=grow)
     z = toward(contrast / np.sqrt(variance), test.alternative)
     return steps(z, variance / margin), steps.top, steps.move
+
+
+def _of_coins(people: int, coin: float, pull: float, clip: float) -> tails.Survival:
+    """Return the bound on a tail of sums of independent coins, which answers in groups drawn by lot are."""
+    power = tails.bounded_sum(people, coin * pull, clip)
+    return tails.least(power, tails.tilted_sum(coin), partial(tails.near_normal, coin))
 
 
 def invented_difference(test: Means, z: NDArray[Any], people: Invented, strata: int) -> Evidence:

@@ -47,6 +47,8 @@ class Comparison:
         Its values to look at.
     adjust : mapping from column to bounds or levels, or None
         Covariates in which the groups are to be made alike, protected as the group is.
+    number : bool
+        Whether `group` holds numbers rather than two groups: columns are to go with it or not.
     """
 
     group: str
@@ -60,6 +62,7 @@ class Comparison:
     within: str | None = None
     levels_within: Levels = ()
     adjust: Mapping[str, Levels] | None = None
+    number: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +116,9 @@ class People:
         How many such tables a person may be seen in: 2 where whoever leaves one subgroup may join another.
     covariates : Covariates or None
         What the groups are to be made alike in; protected, or public, as the group is.
+    partner : array of float64, shape (n,), or None
+        A number in place of the group, protected. Those who have one are in the first group, the others in
+        neither.
     """
 
     names: Sequence[str]
@@ -128,6 +134,7 @@ class People:
     usual: float = 1.0
     seen: int = 1
     covariates: Covariates | None = field(default=None, repr=False)
+    partner: NDArray[np.float64] | None = field(default=None, repr=False)
 
     @property
     def size(self) -> int:

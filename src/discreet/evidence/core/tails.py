@@ -35,6 +35,7 @@ _BERRY_ESSEEN = 0.56  # for terms that differ: Shevtsova 2010
 _SIGNS = 0.25 / float(
     np.asarray(scipy.special.ndtr(-np.sqrt(2.0)), dtype=np.float64)
 )  # 3.18; no smaller will do
+_SPANS = 4.0  # of values in [0, 1] divided by the largest deviation there is
 _STEEPEST = 30.0  # a tilt beyond which nothing is gained
 _OUTWARD = 1.0 + 1e-5  # covers the rounding of log-gamma in the mass functions
 
@@ -69,7 +70,9 @@ def bernoulli_sum(n: int, rate: float, top: float) -> Survival:
         return n * (np.logaddexp(np.log1p(-rate), np.log(rate) + s * step) - rate * s * step)
 
     once = _lattice_bound(_binomial(n, rate), n, n * rate, step, top, 1)
-    return least(once, tilted_sum(step, log_moment), partial(near_normal, step))
+    spans = 1 / (rate * (1 - rate))
+    middle = partial(near_normal, step, spans=spans)
+    return least(once, tilted_sum(step, log_moment, spans=spans), middle)
 
 
 def bounded_sum(n: int, bound: float, top: float, *, both: bool = False, light: bool = False) -> Survival:
@@ -77,7 +80,8 @@ def bounded_sum(n: int, bound: float, top: float, *, both: bool = False, light: 
 
     Power 2 with Y the sum of n equal two-point variables: `bound` or -1/(n*bound) (Bentkus 2004, Theorem
     1.1). `both`: no term is below -bound either; the tilted bound may be smaller, and near the middle Berry
-    and Esseen's. `light`: E exp(sX) is at most exp(s^2/2), too.
+    and Esseen's. `light`: terms lie in intervals no longer than `bound`, whose squared lengths add up to at
+    most 4; so E exp(sX) is at most exp(s^2/2), too.
     """
     variance = 1.0 / n
     rate = variance / (variance + bound * bound)
@@ -85,7 +89,10 @@ def bounded_sum(n: int, bound: float, top: float, *, both: bool = False, light: 
     squares = _lattice_bound(_binomial(n, rate), n, n * rate, step, top, 2)
     if not both:
         return squares
-    return least(squares, tilted_sum(bound, _half_square if light else None), partial(near_normal, bound))
+    if not light:
+        return least(squares, tilted_sum(bound), partial(near_normal, bound))
+    middle = partial(near_normal, bound, spans=_SPANS)
+    return least(squares, tilted_sum(bound, _half_square, spans=_SPANS), middle)
 
 
 def signs(bound: float) -> Survival:
@@ -98,7 +105,7 @@ def signs(bound: float) -> Survival:
     def multiple(t: NDArray[np.float64]) -> NDArray[np.float64]:
         return _SIGNS * _OUTWARD * np.asarray(scipy.special.ndtr(-t), dtype=np.float64)
 
-    return least(multiple, tilted_sum(bound, _half_square), partial(near_normal, bound))
+    return least(multiple, tilted_sum(bound, fair=True), partial(near_normal, bound))
 
 
 def any_bounded_sum(bound: float, top: float) -> Survival:
@@ -160,13 +167,21 @@ def _half_square(s: NDArray[np.float64]) -> NDArray[np.float64]:
     return 0.5 * s * s
 
 
-def tilted_sum(bound: float, log_moment: Survival | None = None, *, skew: float | None = None) -> Survival:
+def tilted_sum(
+    bound: float,
+    log_moment: Survival | None = None,
+    *,
+    skew: float | None = None,
+    spans: float | None = None,
+    fair: bool = False,
+) -> Survival:
     """Bound the tail of a sum of independent mean-zero terms, each within +-bound, of variance v at most 1.
 
     For every s > 0: exp(log E exp(sX) - st) times the mean of exp(-s(X - t)) over X >= t under the law tilted
     by s, which Berry and Esseen's theorem bounds; at the v where that is largest. log E exp(sX) is at most
     v (exp(s bound) - 1 - s bound)/bound^2, and at most `log_moment`(s), if given. `skew`: third moments add
-    up to at most skew * bound.
+    up to at most skew * bound. `spans`: each term lies in an interval no longer than `bound`, and the squares
+    of these lengths add up to at most `spans`. `fair`: terms are weighted fair signs.
     """
 
     def survival(t: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -174,19 +189,25 @@ def tilted_sum(bound: float, log_moment: Survival | None = None, *, skew: float 
         for tilt in (t * bound, np.log1p(t * bound)):
             shift = np.clip(tilt, 1e-9, _STEEPEST)
             s = shift / bound
-            rate = (np.expm1(shift) - shift) / (bound * bound)
+            rate = (np.expm1(shift) - shift) / (bound * bound) if not fair else _half_square(s)
             most = np.inf if log_moment is None else log_moment(s)
             even = rate if skew is None else (np.cosh(shift) - 1) / (bound * bound)
             odd = 0.0 if skew is None else skew * (rate - even)
-            width = np.sqrt(np.exp(-shift) / np.cosh(shift))
-            third = bound * np.minimum(1 + shift, 2.0)
-            share = (1 / np.sqrt(2 * np.pi) / s + 2 * _BERRY_ESSEEN * third) / width
-            kink = skew if skew is not None else np.minimum(most / rate, 1.0)
+            kept, third = _tilted_terms(shift, whole=spans is not None, fair=fair)
+            density = 1 / np.sqrt(2 * np.pi * kept) / s
+            share = density + 2 * _BERRY_ESSEEN * bound * third / np.sqrt(kept)
+            # Of an interval the third moment is at most an eighth of its length cubed, whatever the variance.
+            length = np.inf if spans is None else spans / 8 / kept
             worst = np.zeros_like(t)
-            for end in (0.0, kink, 1.0):
+            kink = skew if skew is not None else np.minimum(most / rate, 1.0)
+            for number, end in enumerate((0.0, kink, length, 1.0)):
                 v = np.clip(end, np.minimum(share * share, 1.0), 1.0)
                 exponent = np.minimum(np.minimum(rate * v, even * v + odd), most) - s * t
-                tail = np.exp(np.minimum(exponent, 0.0)) * np.minimum(1.0, share / np.sqrt(v))
+                factor = share / np.sqrt(v)
+                if number:
+                    less = np.minimum(1.0, length / v)
+                    factor = (density + (share - density) * less) / np.sqrt(v)
+                tail = np.exp(np.minimum(exponent, 0.0)) * np.minimum(1.0, factor)
                 worst = np.maximum(worst, np.where(exponent < 0, tail, 1.0))
             best = np.minimum(best, worst)
         return np.minimum(best * _OUTWARD, 1.0)
@@ -194,12 +215,29 @@ def tilted_sum(bound: float, log_moment: Survival | None = None, *, skew: float 
     return survival
 
 
-def near_normal(bound: float, t: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the largest of Phi_bar(t/s) + 0.56 bound/s over deviations s <= 1, or Cantelli's bound there."""
+def _tilted_terms(
+    shift: NDArray[np.float64], *, whole: bool, fair: bool
+) -> tuple[NDArray[np.float64], NDArray[np.float64] | float]:
+    """Return what a tilt leaves of the variance, at least; and third moments over it, in bounds, at most."""
+    if fair:
+        return 1 / np.cosh(shift) ** 2, 1 + np.tanh(shift) ** 2
+    if whole:
+        return np.exp(-shift), 1.0
+    return np.exp(-shift) / np.cosh(shift), np.minimum(1 + shift, 2.0)
+
+
+def near_normal(bound: float, t: NDArray[np.float64], spans: float = np.inf) -> NDArray[np.float64]:
+    """Return the largest of Phi_bar(t/s) + 0.56 bound/s over deviations s <= 1, or Cantelli's bound there.
+
+    `spans` as in `tilted_sum`.
+    """
     worst = np.zeros_like(t)
     for large, small in pairwise(_DEVIATIONS):
         cantelli = 1 / (1 + (t / large) ** 2)
-        normal_too = scipy.special.ndtr(-t / large) + _BERRY_ESSEEN * bound / small if small > 0 else 1.0
+        normal_too = 1.0
+        if small > 0:
+            third = bound / small * min(1.0, spans / 8 / small**2)
+            normal_too = scipy.special.ndtr(-t / large) + _BERRY_ESSEEN * third
         worst = np.maximum(worst, np.minimum(cantelli, normal_too))
     return worst
 

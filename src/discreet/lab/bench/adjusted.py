@@ -6,23 +6,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import ndtr, stdtr
+from scipy.special import stdtr
 
-from discreet.api import release
 from discreet.classical.step_up import adaptive_bh
-from discreet.errors import InputError
 from discreet.evidence.compare import Compare
 from discreet.evidence.correlation import Correlation
 from discreet.gather import gathered
 from discreet.lab.bench.rates import Alarms, few_alarms, mean_alarms
 from discreet.lab.bench.timing import verdict
-from discreet.measure import measure
 from discreet.methods.method import Parameters
 from discreet.methods.registry import METHODS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from discreet.evidence.core.protocol import Test
     from discreet.typing import Protect
 
 ALPHA, Q = 0.01, 0.1
@@ -38,7 +36,7 @@ _SETTINGS = {
 }
 _BOUNDS = (-4.0, 4.0)
 _ADJUSTED, _CORRELATED = "adjusted, ", "Correlation, adjusted"
-REFUSED = ": refused, too few people for so many numbers"
+_OLS = "OLS, not private"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,26 +52,27 @@ class _Study:
     ) -> NDArray[np.float64]:
         """Return those of a release of `Compare`."""
         count = self.values.shape[1]
-        table = np.column_stack([self.values, self.covariates, self.group])
-        columns = [str(place) for place in range(table.shape[1])]
+        columns = [str(place) for place in range(count + self.covariates.shape[1] + 1)]
         adjust = dict.fromkeys(columns[count:-1], _BOUNDS) if adjusted else None
-        test = Compare(group=columns[-1], adjust=adjust, protect=protect)
-        people = gathered(table, test, person=None, columns=columns[:count])
+        return self._told(Compare(group=columns[-1], adjust=adjust, protect=protect), epsilon)
+
+    def _told(self, test: Test, epsilon: float) -> NDArray[np.float64]:
+        """Return the p-values that a release of all columns tells."""
+        table = np.column_stack([self.values, self.covariates, self.group])
+        columns = [str(place) for place in range(self.values.shape[1])]
+        people = gathered(table, test, person=None, columns=columns)
         assert people is not None  # noqa: S101  a comparison by rows
         asked = Parameters(q=Q, epsilon=epsilon, delta=1e-6, method="all")
         told = METHODS["all"].ready(asked, people).draw().told
         assert told is not None  # noqa: S101  all is told
         return told.p_value
 
-    def correlated(self, epsilon: float) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Return p-values of `Correlation` with a number in the group's place, and what is released."""
+    def correlated(self, epsilon: float) -> NDArray[np.float64]:
+        """Return those of `Correlation` with a number in the group's place."""
         count = self.values.shape[1]
-        table = np.column_stack([self.values, self.covariates, self.group])
-        names = [str(place) for place in range(table.shape[1])]
-        test = Correlation(partner=names[-1], adjust=dict.fromkeys(names[count:-1], _BOUNDS))
-        evidence = measure(table, test, columns=names[:count])
-        made = release(evidence, q=Q, epsilon=epsilon, delta=1e-6)
-        return np.asarray(2 * ndtr(-evidence.score), dtype=np.float64), made.indices
+        columns = [str(place) for place in range(count + self.covariates.shape[1] + 1)]
+        test = Correlation(partner=columns[-1], adjust=dict.fromkeys(columns[count:-1], _BOUNDS))
+        return self._told(test, epsilon)
 
     def by_ols(self) -> NDArray[np.float64]:
         """Return two-sided p-values of the group's coefficient beside all covariates, without privacy."""
@@ -100,12 +99,11 @@ def _study(people: int, columns: int, setting: str, rng: np.random.Generator) ->
 
 
 def of_numbers(people: int, columns: int, studies: int, epsilon: float = 1.0, seed: int = 1) -> list[Alarms]:
-    """Return the same of a number in place of the group, `Correlation` beside OLS; refused where it is."""
+    """Return the same of a number in place of the group, `Correlation` beside OLS."""
     rows: list[Alarms] = []
     half = columns // 2
     for place, (covariates, confounding, effect) in enumerate(list(_SETTINGS.values())[:3]):
         seen: dict[str, list[tuple[float, float, float]]] = {}
-        setting = f"{covariates}, a number"
         for number in range(studies):
             rng = np.random.default_rng([seed, 1, place, number])
             z = rng.normal(size=(people, covariates))
@@ -114,18 +112,9 @@ def of_numbers(people: int, columns: int, studies: int, epsilon: float = 1.0, se
             values = rng.normal(size=(people, columns)) + lean[:, None]
             values[:, half:] += effect * own[:, None]
             study = _Study(values, z, confounding * lean + own)
-            seen.setdefault("OLS, not private", []).append(_judged(study.by_ols(), half))
-            try:
-                p, found = study.correlated(epsilon)
-            except InputError:
-                rows += (
-                    [Alarms(setting, _CORRELATED + REFUSED, np.nan, np.nan, np.nan)] if number == 0 else []
-                )
-                continue
-            false = int(np.count_nonzero(found < half)) / max(found.size, 1)
-            power = float(np.count_nonzero(found >= half)) / half
-            seen.setdefault(_CORRELATED, []).append((float(np.mean(p[:half] <= ALPHA)), false, power))
-        rows += mean_alarms(setting, seen)
+            for way, p in {_CORRELATED: study.correlated(epsilon), _OLS: study.by_ols()}.items():
+                seen.setdefault(way, []).append(_judged(p, half))
+        rows += mean_alarms(f"{covariates}, a number", seen)
     return rows
 
 
@@ -140,7 +129,7 @@ def run(people: int, columns: int, studies: int = 20, epsilon: float = 1.0, seed
                 _ADJUSTED + "all protected": study.p_values(epsilon),
                 _ADJUSTED + "groups public": study.p_values(epsilon, "columns"),
                 "not adjusted": study.p_values(epsilon, adjusted=False),
-                "OLS, not private": study.by_ols(),
+                _OLS: study.by_ols(),
             }
             for method, values in p.items():
                 seen.setdefault(method, []).append(_judged(values, columns // 2))
@@ -160,12 +149,7 @@ def in_words(rows: list[Alarms], people: int, columns: int, studies: int) -> str
     """Return the table, and whether false alarms stay below the target."""
     half = columns // 2
     lines = [f"{people:,} people; {studies} studies of {half:,} null columns and {half:,} that differ"]
-    for row in rows:
-        if row.way.endswith(REFUSED):
-            lines.append(f"{row.setting:16} {row.way}")
-            continue
-        lines.append(row.in_words(ALPHA, (16, 24)))
-    judged = [row for row in rows if row.way.startswith((_ADJUSTED, _CORRELATED))]
-    ours = [row for row in judged if not row.way.endswith(REFUSED)]
+    lines += [row.in_words(ALPHA, (16, 24)) for row in rows]
+    ours = [row for row in rows if row.way.startswith((_ADJUSTED, _CORRELATED))]
     lines.append(verdict(max(row.fdr for row in ours) <= Q, f"false discoveries at most {Q:g}"))
     return "\n".join([*lines, few_alarms(ours, ALPHA, MOST, half * studies)])

@@ -53,9 +53,10 @@ def results(alternative: Alternative, known: Learned, told: Measured) -> Results
     degrees = np.maximum(2 * (variance / unsure) ** 2, _LEAST)
     z, p = tested(rows.sign * contrast / np.sqrt(variance), degrees, alternative)
     worth = units(known.scaling, known.columns)[0] / (rows.scale * known.weight)
-    unit = worth / (size / 2)
+    lever = there * max(float(told.lever.sums[0]), _FEWEST / 2)
+    unit = worth / lever / known.balance.worth
     estimate = rows.sign * contrast * unit
-    off_by = np.hypot(told.size.deviation / size, (1 / known.weight - 1) / 2)
+    off_by = np.hypot(told.lever.deviation / lever, (1 / known.weight - 1) / 2)
     error = np.hypot(np.sqrt(variance) * unit, np.abs(estimate) * off_by)
     deviation = np.sqrt(sampling / size_squared) * worth
     return Results(z, degrees, p, estimate, error, np.sqrt(noise) * unit, deviation, contrast, variance)

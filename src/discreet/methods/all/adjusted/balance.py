@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -30,14 +30,22 @@ STEPS = 2**13
 """Whole numbers to one, for what a person counts."""
 HALF = STEPS // 2
 """No one counts more."""
-_FINE = 2**10  # whole numbers to one deviation of a covariate
-_WHERE, _MOMENTS = 0.1, 0.15  # of the budget: where covariates lie, how they vary together
-_ROUNDS = (0.075, 0.1125, 0.1875, 0.375)  # for each step toward balance; the last says how good it is
+FINE = 2**10
+"""Whole numbers to one deviation of a covariate."""
+_UNITS, _WHERE = 0.55, 0.18  # of the budget for units, at most; of that for where covariates lie
+_LOOKS = 3  # at how covariates vary together, at most
+_SEEN = 1.8  # times its noise: a variance that needs no closer look
+_DOUBT = 0.33  # about the noise in such variances that is aimed at
+_SURELY = 0.2  # of a variance there is, at least
+ROUNDS = (0.1, 0.15, 0.25, 0.5)
+"""Of what is left, for each step toward balance; the last says how good it is."""
 _FARTHEST = 1.5  # no step is longer, in deviations of eta
 _LARGEST = 30.0  # of eta: beyond, a person counts nothing
-_LEFT = 2.0  # times the variance of the last step's noise is left of imbalance, since steps are not exact
+LEFT = 1.3
+"""Times the variance of the last step's noise is left of imbalance, since steps are not exact."""
 _NARROWEST = 1e-6  # no deviation of a covariate is taken to be smaller, bounds being -1 and 1
-_UP = 1 + 2.0**-40
+UP = 1 + 2.0**-40
+"""For the rounding of floats."""
 _NODES, _CHANCES = np.polynomial.hermite_e.hermegauss(41)
 
 
@@ -53,6 +61,8 @@ class Balance:
         People with a longer u count less, in proportion; infinite where covariates are public.
     coefficients : array of float64, shape (p + 1,)
         Those of u, for the logarithm of the odds.
+    short : array of float64, shape (p + 1,)
+        By which share steps along each coefficient may be too short, u having so much less variance than 1.
     imbalance : float
         The variance of what a column of deviation 1 that follows the covariates exactly adds to its contrast.
     """
@@ -61,6 +71,7 @@ class Balance:
     turn: Floats
     reach: float
     coefficients: Floats
+    short: Floats
     imbalance: float = 0.0
 
     def turned(self, values: Floats) -> tuple[Floats, Floats]:
@@ -69,14 +80,27 @@ class Balance:
         u = np.nan_to_num(u, nan=0.0)
         return u, np.minimum(1.0, self.reach / np.sqrt(squared_lengths(u) + 1e-300))
 
-    def counts(self, values: Floats, group: NDArray[np.int8]) -> Floats:
+    def counts(self, values: Floats, label: NDArray[Any]) -> Floats:
         """Return what each person counts, at most 1/2 either way; 0 for people in neither group."""
         u, share = self.turned(values)
-        return share * counted(by_person(u, self.coefficients), group)
+        return share * counted(by_person(u, self.coefficients), label)
 
-    def whole(self, values: Floats, group: NDArray[np.int8]) -> NDArray[np.int64]:
+    def whole(self, values: Floats, label: NDArray[Any]) -> NDArray[np.int64]:
         """Return the same in whole numbers of 1/STEPS."""
-        return np.trunc(STEPS * self.counts(values, group)).astype(np.int64)
+        return np.trunc(STEPS * self.counts(values, label)).astype(np.int64)
+
+    def left_with(self, excess: Floats, deviation: float) -> Self:
+        """Return the balance with the variance of what is left of imbalance.
+
+        It is the noise in the last step, and a little more; and what that step left where it was too short.
+        """
+        missed = self.short**2 @ np.maximum(excess**2 - deviation**2, 0.0)
+        return replace(self, imbalance=LEFT * deviation**2 + float(missed))
+
+    @property
+    def worth(self) -> float:
+        """How far apart groups are whose labels differ by 1."""
+        return 1.0
 
     @property
     def overlap(self) -> float:
@@ -135,7 +159,7 @@ def public_balance(covariates: Covariates, group: NDArray[np.int8]) -> Balance:
     scale = np.maximum(np.sqrt(count @ (values - centre) ** 2 / people), _NARROWEST)
     alike = (values - centre) / scale
     turn = np.diag(1 / scale) @ _turn((alike * count[:, None]).T @ alike / people, 1e-6)
-    balance = Balance(centre, turn, math.inf, np.zeros(len(turn) + 1))
+    balance = Balance(centre, turn, math.inf, np.zeros(len(turn) + 1), np.zeros(len(turn) + 1))
     u, _ = balance.turned(values)
     ridge = 1e-6 * np.eye(u.shape[1])
     for _ in range(100):
@@ -154,31 +178,65 @@ def public_balance(covariates: Covariates, group: NDArray[np.int8]) -> Balance:
     return balance
 
 
+def reach_for(covariates: int) -> float:
+    """Return the length of u beyond which people count less: few normal ones are longer."""
+    return math.sqrt(1 + covariates + math.sqrt(2 * covariates))
+
+
+def budget_for_units(covariates: int, people: float) -> float:
+    """Return the least budget for a balance that shows how so many covariates vary together."""
+    doubt = 2 * math.sqrt(2 * covariates) * reach_for(covariates) ** 2 / max(people, 1.0)
+    return (doubt / _DOUBT) ** 2 / 2 / (_UNITS * (1 - _WHERE) / _LOOKS)
+
+
+def units_of(
+    covariates: Covariates, group: NDArray[np.int8], people: float, rho: float
+) -> tuple[Balance, float]:
+    """Return the units of u, and what was not spent on them: most of it where one look at them is enough.
+
+    Guarantee: Gaussian(sqrt(2 (rho - left))), `left` being what is left; which may depend on what was told.
+    """
+    p = covariates.answers.size
+    reach = reach_for(p)
+    part = rho * (1 - _WHERE) / _LOOKS
+    centre, scale, left = _where(covariates, people, _WHERE * rho)
+    balance = Balance(centre, np.diag(1 / scale), reach, np.zeros(p + 1), np.zeros(p + 1))
+    for number in range(1, _LOOKS + 1):
+        mean, moments, doubt = _moments(balance, covariates.values, group, people, part + left)
+        left = 0.0
+        centre = balance.centre + np.linalg.solve(balance.turn.T, mean)
+        size, axes = np.linalg.eigh(moments)
+        turn = balance.turn @ (axes / np.sqrt(np.maximum(size, doubt)))
+        # Along directions whose variance may be lost in the noise, steps are too short.
+        surely = np.clip((size - doubt / 2) / np.maximum(size, doubt), _SURELY, 1.0)
+        balance = replace(balance, centre=centre, turn=turn, short=np.append(0.0, 1 - surely))
+        if size.min() >= _SEEN * doubt:
+            return balance, (_LOOKS - number) * part
+    return balance, 0.0
+
+
 def learn_balance(covariates: Covariates, group: NDArray[np.int8], people: float, rho: float) -> Balance:
     """Return the balance, told with noise; about so many `people` are in either group.
 
     Guarantee: Gaussian(sqrt(2 rho)).
     """
-    p = covariates.answers.size
-    reach = math.sqrt(1 + p + math.sqrt(2 * p))
-    centre, scale, left = _where(covariates, people, _WHERE * rho)
-    values = covariates.values
-    first = Balance(centre, np.diag(1 / scale), reach, np.zeros(p + 1))
-    mean, moments, doubt = _moments(first, values, group, people, _MOMENTS * rho + left)
-    turn = first.turn @ _turn(moments, doubt)
-    balance = replace(first, centre=centre + mean * scale, turn=turn)
-    u, share = balance.turned(values)
-    excess, deviation = np.zeros(p + 1), 0.0
-    for part in _ROUNDS:
+    balance, left = units_of(covariates, group, people, _UNITS * rho)
+    reach, rest = balance.reach, ((1 - _UNITS) * rho + left) * (1 - 2.0**-45)
+    u, share = balance.turned(covariates.values)
+    excess, deviation = np.zeros(u.shape[1]), 0.0
+    for part in ROUNDS:
         each = (share * counted(by_person(u, balance.coefficients), group))[:, None] * u
-        noisy = with_noise(np.trunc(_FINE * each).sum(axis=0), _FINE * reach * _UP, part * rho, 1 / _FINE)
+        noisy = with_noise(np.trunc(FINE * each).sum(axis=0), FINE * reach * UP, part * rest, 1 / FINE)
         excess, deviation = noisy.sums, float(noisy.deviation)
-        step = np.linalg.solve(people * _expected_slopes(balance.coefficients), excess)
-        step *= min(1.0, _FARTHEST / max(float(np.linalg.norm(step)), 1e-12))
+        slopes = people * _expected_slopes(balance.coefficients)
+        step = shortened(np.asarray(np.linalg.solve(slopes, excess), dtype=np.float64))
         balance = replace(balance, coefficients=balance.coefficients + step)
-    # Along directions whose variance is lost in the noise, a step is too short.
-    short = np.concatenate([[0.0], 1 - np.clip(np.linalg.eigvalsh(moments) / doubt, 0.0, 1.0)])
-    return replace(balance, imbalance=_LEFT * deviation**2 + float(np.max((short * excess) ** 2)))
+    return balance.left_with(excess, deviation)
+
+
+def shortened(step: Floats) -> Floats:
+    """Return a step no longer than the longest that is taken."""
+    return step * min(1.0, _FARTHEST / max(float(np.linalg.norm(step)), 1e-12))
 
 
 def _where(covariates: Covariates, people: float, rho: float) -> tuple[Floats, Floats, float]:
@@ -214,9 +272,9 @@ def _moments(
     weight = np.where(rows == columns, 1.0, math.sqrt(2))
     total = np.zeros(rows.size)
     for part in np.array_split(u, max(1, u.size // 2**18)):
-        total += np.trunc(part[:, rows] * part[:, columns] * (weight * _FINE)).sum(axis=0)
-    moved = math.sqrt(2) * _FINE * first.reach**2 + 2 * math.sqrt(rows.size)
-    noisy = with_noise(total, moved * _UP, rho, 1 / _FINE)
+        total += np.trunc(part[:, rows] * part[:, columns] * (weight * FINE)).sum(axis=0)
+    moved = math.sqrt(2) * FINE * first.reach**2 + 2 * math.sqrt(rows.size)
+    noisy = with_noise(total, moved * UP, rho, 1 / FINE)
     table = np.zeros((u.shape[1], u.shape[1]))
     table[rows, columns] = noisy.sums / weight / people
     table = table + np.triu(table, 1).T

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,9 +17,11 @@ from discreet.methods.all.adjusted.balance import (
     public_balance,
     squared_lengths,
 )
+from discreet.methods.all.adjusted.partner import Following, learn_following
+from discreet.methods.all.adjusted.parts import LENGTH, OFF
 from discreet.methods.all.clipping import Ball, Norms, best_balls, scaled_rows, usual_norms
 from discreet.methods.all.learn import learn_groups, learn_norms, missing_norm
-from discreet.methods.all.record import Groups, Means
+from discreet.methods.all.record import Groups, Means, Noisy
 from discreet.methods.all.rows import FINE, Box, Columns, Rows, Scaling, boxes_of
 from discreet.methods.all.sums import learners, row_lengths, tiles, whole_numbers, with_noise
 from discreet.methods.all.where import learn_means, learn_where
@@ -31,8 +33,8 @@ if TYPE_CHECKING:
 
     from discreet.evidence.core.covariates import Covariates
     from discreet.evidence.core.people import People
+    from discreet.methods.all.adjusted.parts import Parts
     from discreet.methods.all.clipping import Balls
-    from discreet.methods.all.record import Noisy
 
     Floats = NDArray[np.float64]
 
@@ -40,60 +42,10 @@ _SQUARED = 2**8  # whole numbers to a square of 1/4: the most that one person co
 _LACKS = 2**6  # whole numbers to one missing entry
 _WIDEST = 2**15 - 1  # steps: entries have 16 bits
 _COMMON = 1e300  # answers are always centred: what people count need not add up to 0
-_COMPARED = 0.09  # about the mean square of what a person counts
-_OVERLAP = 0.25  # about the share of their variance that covariates keep among those compared
-_BALANCE = (0.05, 0.3)  # of the budget, at least and at most
-_SLOPE = 0.05  # deviations: the error of slopes that is aimed at
-_LENGTH = 1.2  # times the usual length: rows that slopes are learned from are no longer
+_LEVER = 4.0  # the most that what is left of a number can be, in widths
 _COVARIATE = 2**6  # whole numbers to one deviation of a covariate
 _FEWEST = 8  # a tile is no higher than one of so many columns: sums of squares in it stay below 2**53
 _FARTHEST = 2.5  # deviations of what the covariates say of an entry that are kept of it
-
-
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """What each step may spend, as parts of the whole.
-
-    `balance`: the weights. `slopes`: how columns follow the covariates. Others as in `Budget`.
-    """
-
-    groups: float
-    balance: float
-    where: float
-    centre: float
-    slopes: float
-    norms: float
-    squares: float
-    sums: float
-    missing: float
-    weights: float
-    contrast: float
-
-    def of(self, rho: float) -> Parts:
-        """Return the budget of each step."""
-        return Parts(*(getattr(self, field.name) * rho for field in fields(self)))
-
-
-def parts_of(people: People, rho: float) -> Parts:
-    """Return the shares for these questions and this number of people, from public numbers alone.
-
-    The weights get what it takes for their noise to be within what covariates would add by chance, slopes
-    what makes them right within a twentieth of a deviation.
-    """
-    protected = people.protect == "everything"
-    p = _covariates(people).answers.size
-    n, m = max(people.size, 1), len(people)
-    enough = (1 + p + math.sqrt(2 * p)) / (2 * rho * _COMPARED * _OVERLAP * n)
-    balance = min(max(4 * enough, _BALANCE[0]), _BALANCE[1]) if protected else 0.0
-    groups = 0.01 if protected else 0.0
-    where = 0.25 if any(not asked.answers for asked in people.questions) else 0.0
-    centre = min(max(m / (2 * rho * (0.03 * n) ** 2), 0.005), 0.03)
-    length = 4 * (1 + p + math.sqrt(2 * p)) * _LENGTH**2 * m  # one person's pull on the slopes, squared
-    slopes = min(max((p + 1) * length / (2 * rho * (_SLOPE * n) ** 2), 0.005), 0.1)
-    rest = 1 - (groups + balance + where + centre + slopes)
-    norms, squares, sums, missing, weights = (rest * part for part in (0.01, 0.05, 0.03, 0.02, 0.01))
-    contrast = (rest - norms - squares - sums - missing - weights) * (1 - 2.0**-45)
-    return Parts(groups, balance, where, centre, slopes, norms, squares, sums, missing, weights, contrast)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -141,6 +93,9 @@ class Measured:
         sum r over those without an entry.
     size, size_squared : Noisy, shape (1,)
         sum |r| and sum r^2.
+    lever : Noisy, shape (1,)
+        What the contrast would be of a row that is 1 in the second group, and 0 in the first; or of one that
+        rises by 1 with each width of the partner.
     """
 
     contrast: Noisy
@@ -149,6 +104,7 @@ class Measured:
     missing: Noisy
     size: Noisy
     size_squared: Noisy
+    lever: Noisy
 
 
 def _covariates(people: People) -> Covariates:
@@ -167,7 +123,12 @@ def learn(people: People, budget: Parts, balance: Balance | None) -> Learned:
     Guarantee: Gaussian(sqrt(2 rho)), rho being the parts spent (docs/proofs/balance.md).
     """
     groups, covariates = learn_groups(people.group, budget.groups), _covariates(people)
-    if balance is None:
+    if people.partner is not None:
+        half = groups.people / 2
+        groups = replace(groups, first=half, second=half)
+        about = (covariates, people.partner, people.group, groups.people)
+        balance = learn_following(*about, budget.balance)
+    elif balance is None:
         balance = learn_balance(covariates, people.group, groups.people, budget.balance)
     columns, some = Columns.of(people), learners(people.rows)
     values, group = people.values[some], people.group[some]
@@ -189,8 +150,10 @@ def learn(people: People, budget: Parts, balance: Balance | None) -> Learned:
     usual = usual_norms(rows, where.scaling)[1]
     whole = whole_numbers(values, where.scaling, columns, rows).astype(np.float64)
     u, _ = balance.turned(covariates.values[some])
-    ball = Ball(max(min(_LENGTH * usual, box.radius), 1.0), box.entry)
-    slopes, unknown = _learn_slopes(u, ball.clip(whole), ball.radius, means.present * part, budget.slopes)
+    ball = Ball(max(min(LENGTH * usual, box.radius), 1.0), box.entry)
+    slopes, unknown = _learn_slopes(
+        u, balance.short, ball.clip(whole), ball.radius, means.present * part, budget.slopes
+    )
     ends = _ends(rows, slopes)
     box = _box(ends)
     whole = _without(whole, u, slopes, ends, ~np.isnan(values)).astype(np.int16)
@@ -204,7 +167,7 @@ def learn(people: People, budget: Parts, balance: Balance | None) -> Learned:
 
 
 def _learn_slopes(
-    u: Floats, rows: Floats, radius: float, present: Floats, rho: float
+    u: Floats, short: Floats, rows: Floats, radius: float, present: Floats, rho: float
 ) -> tuple[Floats, Floats]:
     """Return how columns follow the covariates, in deviations, drawn toward 0; and about the squared error.
 
@@ -222,7 +185,10 @@ def _learn_slopes(
     slopes = noisy.sums / np.maximum(present, 1.0)
     error = u.shape[1] * (noisy.deviation / np.maximum(present, 1.0)) ** 2
     size = np.sum(slopes * slopes, axis=0)
-    return slopes * np.maximum(0.0, 1 - error / np.maximum(size, 1e-300)), 2 * error
+    slopes *= np.maximum(0.0, 1 - error / np.maximum(size, 1e-300))
+    # Where covariates vary less than they should, slopes along them are as much too small.
+    missed = (short / (1 - short)) ** 2 @ slopes**2
+    return slopes, OFF * error + missed
 
 
 def _ends(rows: Rows, slopes: Floats) -> Floats:
@@ -254,9 +220,9 @@ def measure_adjusted(people: People, known: Learned, budget: Parts) -> Measured:
     m, first = len(people), [asked.places.start for asked in people.questions]
     norm = missing_norm(people, known.groups, known.means)
     contrast, sums, squares = (np.zeros(m, dtype=np.int64) for _ in range(3))
-    missing, sizes = np.zeros(len(first), dtype=np.int64), np.zeros(2, dtype=np.int64)
+    missing, sizes = np.zeros(len(first), dtype=np.int64), np.zeros(3, dtype=np.int64)
     largest = 0
-    for part, count, rows in _tiles(people, known):
+    for part, count, lever, rows in _tiles(people, known):
         squared = (count * count) // (HALF * HALF // _SQUARED)
         lacks = np.isnan(people.values[part][:, first])
         many = np.sqrt(np.maximum(lacks.sum(axis=1), norm**2))
@@ -265,31 +231,47 @@ def measure_adjusted(people: People, known: Learned, budget: Parts) -> Measured:
         sums += (np.abs(count) @ rows).astype(np.int64)
         squares += (squared @ (rows * rows)).astype(np.int64)
         missing += (count @ (np.trunc(_LACKS * norm / many)[:, None] * lacks)).astype(np.int64)
-        sizes += np.array([np.abs(count).sum(), squared.sum()]).astype(np.int64)
+        raised = np.trunc(count * lever)
+        sizes += np.array([np.abs(count).sum(), squared.sum(), raised.sum()]).astype(np.int64)
         largest = max(largest, int(np.abs(count).max(initial=0)))
     reach = reach_of(known, largest, protected=people.protect == "everything")
     weight, square = 1 / STEPS, 0.25 / _SQUARED
+    told = budget.weights / (2 if people.partner is None else 3)
+    size = with_noise(sizes[:1], float(HALF), told, weight)
+    lever = Noisy(size.sums / 2, float(size.deviation) / 2)
+    if people.partner is not None:
+        lever = with_noise(sizes[2:], _LEVER * HALF, told, weight)
     return Measured(
         with_noise(contrast, reach.contrast, budget.contrast + known.left, weight / FINE),
         with_noise(sums, reach.sums, budget.sums, weight / FINE),
         with_noise(squares, reach.squares, budget.squares, square / FINE**2),
         with_noise(missing, reach.missing * norm, budget.missing, weight / _LACKS),
-        with_noise(sizes[:1], float(HALF), budget.weights / 2, weight),
-        with_noise(sizes[1:], float(_SQUARED), budget.weights / 2, square),
+        size,
+        with_noise(sizes[1:2], float(_SQUARED), told, square),
+        lever,
     )
 
 
-def _tiles(people: People, known: Learned) -> Iterator[tuple[slice, Floats, Floats]]:
-    """Give some people at a time: their places, what each counts, and their clipped rows; whole numbers."""
-    covariates = _covariates(people)
+def _tiles(people: People, known: Learned) -> Iterator[tuple[slice, Floats, Floats, Floats]]:
+    """Give some people at a time: places, what each counts, what is left of a partner, and clipped rows.
+
+    But for what is left these are whole numbers.
+    """
+    covariates, balance = _covariates(people), known.balance
     for part in tiles(people.rows, max(len(people), _FEWEST)):
-        group = people.group[part]
-        count = known.balance.whole(covariates.values[part], group).astype(np.float64)
+        group, beside = people.group[part], covariates.values[part]
+        lever = np.zeros(len(group))
+        if isinstance(balance, Following) and people.partner is not None:
+            partner = np.where(group < 0, np.nan, people.partner[part])
+            count = balance.whole(beside, partner).astype(np.float64)
+            lever = balance.levers(beside, partner)
+        else:
+            count = balance.whole(beside, group).astype(np.float64)
         values = people.values[part]
         whole = whole_numbers(values, known.scaling, known.columns, known.rows).astype(np.float64)
-        u, _ = known.balance.turned(covariates.values[part])
+        u, _ = balance.turned(beside)
         whole = _without(whole, u, known.slopes, known.ends, ~np.isnan(values))
-        yield part, count, known.balls.clip(whole.astype(np.int16), known.rows.positive)
+        yield part, count, lever, known.balls.clip(whole.astype(np.int16), known.rows.positive)
 
 
 @dataclass(frozen=True, slots=True)

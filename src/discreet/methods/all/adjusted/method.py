@@ -9,7 +9,8 @@ import numpy as np
 from discreet.classical.step_up import adaptive_bh
 from discreet.errors import InputError
 from discreet.methods.all.adjusted.after import results
-from discreet.methods.all.adjusted.measure import learn, measure_adjusted, parts_of, public_weights
+from discreet.methods.all.adjusted.measure import learn, measure_adjusted, public_weights
+from discreet.methods.all.adjusted.parts import parts_of
 from discreet.methods.all.after import Tested, units
 from discreet.methods.all.sums import check_noise
 from discreet.methods.method import Ready, released
@@ -20,7 +21,7 @@ from discreet.report.parts import FdrPromise, strongest_first
 if TYPE_CHECKING:
     from discreet.evidence.core.people import People
     from discreet.methods.all.adjusted.balance import Balance
-    from discreet.methods.all.adjusted.measure import Parts
+    from discreet.methods.all.adjusted.parts import Parts
     from discreet.methods.method import Parameters
     from discreet.report.release import Release
 
@@ -63,5 +64,7 @@ def measured(people: People, budget: Parts, weights: Balance | None) -> Tested:
         known = learn(people, budget, weights)
         outcome = results(people.alternative, known, measure_adjusted(people, known, budget))
     _, effects = units(known.scaling, known.columns, known.rows)
+    if people.partner is not None:
+        effects = tuple(effect.replace("difference of", "slope of", 1) for effect in effects)
     names = tuple(map(str, people.names))
     return Tested(names, tuple(f"adjusted {effect}" for effect in effects), outcome, outcome.p)
