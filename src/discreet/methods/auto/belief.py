@@ -219,8 +219,13 @@ class Belief:
 
     @classmethod
     def before(cls, states: States) -> Belief:
-        """Return what is believed before anything was told: every state alike."""
-        return cls(states, np.full(states.signals.size, 1 / states.signals.size))
+        """Return what is believed before anything was told.
+
+        Halfway between every octave of numbers alike and every number alike: neither few signals nor many
+        are to be lost.
+        """
+        weight = np.sqrt(states.signals)
+        return cls(states, weight / weight.sum())
 
     def question(self, deviation: float) -> int:
         """Return the rank whose score, told with this noise, lets the next choice lose least on average."""

@@ -42,13 +42,13 @@ if TYPE_CHECKING:
 
     Told = tuple[tuple[int, float], ...]
 
-SHARE = 0.04
+SHARE = 0.05
 """Of the budget, for the look."""
 SIZES = 0.1
 """Of that, for the sizes of the groups where these are protected."""
-TIES = 0.05
+TIES = 0.04
 """And for how many people have the same entry."""
-QUESTIONS = 4
+QUESTIONS = 5
 """How many scores are told, one after another."""
 _DENSE = 10  # where one in so many columns stands out, or more, all are told
 _OF_ANSWERS = 4  # and of yes/no answers, whose rows are short, one in so many times that
