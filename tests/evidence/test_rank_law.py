@@ -178,3 +178,21 @@ def test_the_scores_of_ranks_are_at_most_half_as_frequent_as_their_p_values():
     """What is paid for ties at 1,000 and 1,000 people: a factor 2 and a few per cent, no more."""
     t = np.linspace(2.5, 6, 30)
     assert np.max(ranks.rank_sum_tail(1000, 1000, t) / norm.sf(t)) < 2.4
+
+
+@pytest.mark.parametrize(("first", "second"), [(40_000, 40_000), (300, 2700)])
+def test_of_many_places_most_bounds_need_not_be_computed(first, second):
+    """At many places at once the bound is what it is at a few, to the last bit."""
+    t = np.linspace(0.01, 12, 3 * rank_law._KNOTS)
+    few = [rank_law.untied_tail(first, second, part) for part in np.array_split(t, 3)]
+    assert np.array_equal(rank_law.untied_tail(first, second, t), np.concatenate(few))
+
+
+def test_a_bound_that_rises_again_is_taken_from_further_in():
+    """What bounds a chance bounds all that are further out: no place has more than the knot below says."""
+    t = np.linspace(0.01, 12, 3 * rank_law._KNOTS)
+    tail = rank_law.untied_tail(1000, 2000, t)
+    knots = np.linspace(t[0], t[-1], rank_law._KNOTS)
+    inside = np.minimum.accumulate(rank_law.untied_tail(1000, 2000, knots))
+    place = np.searchsorted(knots, t, side="right") - 1
+    assert (tail <= inside[np.clip(place, 0, None)] * (1 + 1e-12)).all()

@@ -39,6 +39,7 @@ _Q, _MIRROR_Q, _MIRROR_K = 0.5, 0.6, 2
 _SUP = 0.05
 _NULL = Null("exponential", 20.0)
 _LOOK = 0.125  # the budget of a first look: Gaussian(1/2)
+_QUESTIONS, _LEVEL = 3, _NULL.ceiling / 2 + 1.0
 
 
 def comparison_epsilon() -> float:
@@ -116,38 +117,53 @@ def look_epsilon() -> float:
 
 
 def run_look(x: NDArray[np.float64]) -> int:
-    """Look how many ranks stand out."""
-    return look(*_look(x), _LOOK).passed
+    """Look at three scores, the next rank by the answers so far; return which reach the level, as bits."""
+    told = look(_look(x), lambda told: _asked(x.size, _reached(told)), _QUESTIONS, _LOOK).told
+    return _bits(_reached(told))
 
 
 def look_law(x: NDArray[np.float64]) -> outcomes.Law:
-    """Return the exact chances that none of the ranks stands out, the first, the first two, ..."""
-    evidence, ranks, levels = _look(x)
+    """Return the exact chances of these answers."""
+    evidence = _look(x)
     ordered, step = count.in_steps(evidence.score, 1.0, _NULL.ceiling), count.step_of(1.0)
-    sigma = sigma_of(ranks.size.bit_length(), _LOOK)
+    sigma, least = sigma_of(_QUESTIONS, _LOOK), math.ceil(_LEVEL / step)
     law: outcomes.Law = {}
 
-    def walk(low: int, high: int, weight: float) -> None:
-        if low == high:
-            law[(low,)] = law.get((low,), 0.0) + weight
+    def walk(answers: tuple[bool, ...], weight: float) -> None:
+        if len(answers) == _QUESTIONS:
+            law[(_bits(answers),)] = weight
             return
-        middle = (low + high) // 2
-        least = math.ceil(float(levels[middle]) / step)
-        yes = _tail(sigma, least - int(ordered[-int(ranks[middle])]))
-        walk(middle + 1, high, weight * yes)
-        walk(low, middle, weight * (1 - yes))
+        yes = _tail(sigma, least - int(ordered[-_asked(x.size, answers)]))
+        walk((*answers, True), weight * yes)
+        walk((*answers, False), weight * (1 - yes))
 
-    walk(0, ranks.size, 1.0)
+    walk((), 1.0)
     return law
 
 
-def _look(x: NDArray[np.float64]) -> tuple[Evidence, NDArray[np.int64], NDArray[np.float64]]:
-    """Return evidence whose scores are x, lifted above 0, with the ranks and levels to look at."""
+def _bits(answers: tuple[bool, ...]) -> int:
+    """Return answers as one whole number."""
+    return sum(answer << place for place, answer in enumerate(answers))
+
+
+def _asked(size: int, answers: tuple[bool, ...]) -> int:
+    """Return the rank to ask about: a larger one after a score that reaches the level, else a smaller one."""
+    rank = max(1, size // 2)
+    for answer in answers:
+        rank += 1 if answer else -1
+    return min(max(rank, 1), size)
+
+
+def _reached(told: tuple[tuple[int, float], ...]) -> tuple[bool, ...]:
+    """Return which of the scores told reach the level."""
+    return tuple(score >= _LEVEL for _, score in told)
+
+
+def _look(x: NDArray[np.float64]) -> Evidence:
+    """Return evidence whose scores are x, lifted above 0."""
     certificate = Certificate(1.0, 2.0, "replace", "declared")
     score = np.clip(x + _NULL.ceiling / 2, 0.0, _NULL.ceiling)
-    evidence = Evidence([str(place) for place in range(x.size)], score, _NULL, certificate)
-    ranks = np.unique([max(1, x.size >> halving) for halving in (1, 2, 3)]).astype(np.int64)
-    return evidence, ranks, np.full(ranks.size, _NULL.ceiling / 2 + 1.0)
+    return Evidence([str(place) for place in range(x.size)], score, _NULL, certificate)
 
 
 def count_law(scores: NDArray[np.float64], public: Public) -> list[float]:

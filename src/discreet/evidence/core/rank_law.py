@@ -23,6 +23,7 @@ _TIED = (0.0, 0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 1.0)  # shares of people who
 _APART, _FARTHEST = 0.03, 0.25
 _FEWEST, _FEWEST_PAIRS = 25, 4  # with fewer, nothing is nearly normal
 _ESSEEN = 24 / np.pi**2 / np.sqrt(2 * np.pi)
+_KNOTS = 1024  # of the bounds of all cells
 _SPENT = 40.0  # an exponent beyond which all is as good as 1
 
 
@@ -33,17 +34,13 @@ def untied_tail(first: float, second: float, t: Floats) -> Floats:
     so. The larger the variance of z is, the more people are present. Proof: docs/proofs/ranks.md.
     """
     few, many = sorted((first, second))
-    worst = np.zeros_like(t)
+    cells: list[_Cell] = []
     for large, small in pairwise(_SHARES):
-        y = t / np.sqrt(large)
-        bound = np.minimum(np.minimum(0.5, 0.5 / (y * y)), np.exp(-0.5 * y * y))
         # The ratio of those present, times one more than their number, is at least this.
         least = small * few / many * (first + second + 1)
-        if least > _FEWEST:
-            nearly = [present.tail(y) for present in _numbers(least, first + second)]
-            bound = np.minimum(bound, np.max(nearly, axis=0))
-        worst = np.maximum(worst, bound)
-    return worst
+        present = _numbers(least, first + second) if least > _FEWEST else (None,)
+        cells += [_Cell(large, each) for each in present]
+    return _largest(cells, t)
 
 
 def kendall_tail(people: int, t: Floats) -> Floats:
@@ -53,20 +50,53 @@ def kendall_tail(people: int, t: Floats) -> Floats:
     largest set of people whose partners are equal, the smaller it is. Proof: docs/proofs/correlation.md.
     """
     scale = people * (2 * people + 5) / (people - 1)
-    worst = np.zeros_like(t)
+    cells: list[_Cell] = []
     # Of three or four people, two alone have a larger variance than all.
     for large, small in pairwise((max(1.0, 18 / scale), *_COARSE[1:])):
         fewest = (small * scale - 10.5) / 2
         for low, high in pairwise(_TIED):
-            y = t / np.sqrt(large * (1 - low**3))
-            bound = np.minimum(np.minimum(0.5, 0.5 / (y * y)), np.exp(-0.5 * y * y))
+            present = None
             if fewest > _FEWEST and high < 1:
                 kept = 1 - high * high - 3 * high / (2 * fewest)
                 pairs = kept * (fewest - 1) * (2 * fewest + 5) / (6 * (fewest + 1))
                 present = _Present(fewest, people, (1 - high) / (1 + high), pairs)
-                bound = np.minimum(bound, present.tail(y))
-            worst = np.maximum(worst, bound)
+            cells.append(_Cell(large * (1 - low**3), present))
+    return _largest(cells, t)
+
+
+def _largest(cells: list[_Cell], t: Floats) -> Floats:
+    """Return the largest of the cells' bounds on P(z >= t), each the least of some at t and below.
+
+    Of many t, most cells are left out for most of them: where the bound at a knot below t is no more than
+    the largest bound at the knot above t, which is what is returned at least.
+    """
+    if t.size <= 2 * _KNOTS:
+        return np.max([cell.tail(t) for cell in cells], axis=0)
+    knots = np.linspace(float(t.min()), float(t.max()), _KNOTS)
+    place = np.clip(np.searchsorted(knots, t, side="right") - 1, 0, _KNOTS - 2)
+    # What bounds a chance bounds all that are further out, too.
+    bounds = np.array([np.minimum.accumulate(cell.tail(knots)) for cell in cells])
+    least = np.max(bounds, axis=0)[1:]
+    worst = least[place]
+    for cell, bound in zip(cells, bounds, strict=True):
+        those = np.flatnonzero((bound[:-1] > least)[place])
+        tail = np.minimum(cell.tail(t[those]), bound[place[those]])
+        worst[those] = np.maximum(worst[those], tail)
     return worst
+
+
+@dataclass(frozen=True, slots=True)
+class _Cell:
+    """Laws of z, of at most this variance: those of the people `present`, if that many are nearly normal."""
+
+    variance: float
+    present: _Present | None
+
+    def tail(self, t: Floats) -> Floats:
+        """Bound P(z >= t): by Chebyshev's, the sub-Gaussian one, or the law of those present."""
+        y = t / np.sqrt(self.variance)
+        bound = np.minimum(np.minimum(0.5, 0.5 / (y * y)), np.exp(-0.5 * y * y))
+        return bound if self.present is None else np.minimum(bound, self.present.tail(y))
 
 
 def _numbers(least: float, everyone: float) -> Iterator[_Present]:

@@ -6,7 +6,7 @@ from discreet.methods.method import Method
 
 AUTO = Method(
     name="auto",
-    about="the one that finds the most: by a first look at how many stand out, for 4% of the budget, where "
+    about="the one that finds the most: by a first look at how many stand out, for 5% of the budget, where "
     "that matters, else by invented studies of so many hypotheses and people; the record of the release says "
     "which and why.",
     options={

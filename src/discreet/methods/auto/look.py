@@ -1,4 +1,4 @@
-"""A first look at how many hypotheses stand out, for a share of the budget; then the method for so many.
+"""A first look at a few scores, for a share of the budget: how many stand out; then the method for so many.
 
 Where few are real it pays to select them and to measure those afresh; where many are, to measure all. Public
 numbers do not tell which: a few order statistics of the scores do, and one person moves each of them by no
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,8 +19,8 @@ from discreet.evidence.core.compared import compared
 from discreet.evidence.core.people import People
 from discreet.methods.all.learn import learn_groups
 from discreet.methods.all.method import APPROXIMATE
-from discreet.methods.all.scores import noisy_tail
 from discreet.methods.all.sums import check_noise, learners, some_rows, with_noise
+from discreet.methods.auto.belief import Belief, Public, measured_of, states_of
 from discreet.methods.aware.count import MOST_STEPS, STEPS, in_steps, step_of
 from discreet.methods.first_look import epsilon_of
 from discreet.methods.method import Ready
@@ -31,90 +32,58 @@ from discreet.privacy.events import gaussian_events
 from discreet.report.parts import FdrPromise
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
-    from discreet.evidence.core.certificate import Null
     from discreet.evidence.core.evidence import Evidence
     from discreet.methods.method import Parameters
     from discreet.report.release import Release
 
-SHARE = 0.04
+    Told = tuple[tuple[int, float], ...]
+
+SHARE = 0.05
 """Of the budget, for the look."""
 SIZES = 0.1
 """Of that, for the sizes of the groups where these are protected."""
-TIES = 0.05
+TIES = 0.04
 """And for how many people have the same entry."""
-_DENSE = (
-    10  # where one in so many stands out, or more, all are measured: of columns that are told one by one,
-)
+QUESTIONS = 5
+"""How many scores are told, one after another."""
+_DENSE = 10  # where one in so many columns stands out, or more, all are told
 _OF_ANSWERS = 4  # and of yes/no answers, whose rows are short, one in so many times that
 _SAMPLED = 4096  # people who show how common the commonest entry is
 _BLUNT = 0.78  # beyond this share of people with one entry the scores of a column are far below its z
 _RARER = 0.15  # those of declared answers stay sharp for so much more
-_BETWEEN = 1.4  # times the largest rank that stands out: about the number that does
-_MEASURED = 2.5  # times that rank are measured afresh: one too few is lost, one too many costs little
-_ABOVE = 0.5  # deviations of the look's noise above a level: what is real mostly is, by far
-_HIGHEST = 0.45  # of the largest score that there is: higher levels would be missed by those at the top
-_STAGED = 0.7  # about the noise after stages that drop scores, over that of telling all at once
-_GRID = 512
+_SPARE = 1.3  # times as many are measured as are expected to be real
+_MANY = 4  # where all are told, one in so many is expected to be real
 _BLUNTLY = (
     f"a first look, for {TIES * SHARE:.1%} of the budget, saw columns in which most people have the same "
     'entry: "all" tells every one'
 )
 
 
-def ranks_for(m: int) -> NDArray[np.int64]:
-    """Return the ranks that are looked at, ascending: a quarter of all, an eighth, and so on down to 2.
-
-    Where a quarter stands out all are measured, and it does not matter how many more do.
-    """
-    halvings = range(2, max(3, m.bit_length() - 1))
-    return np.unique([max(1, m >> halving) for halving in halvings]).astype(np.int64)
-
-
-def levels_for(ranks: NDArray[np.int64], m: int, null: Null, q: float, noise: float) -> NDArray[np.float64]:
-    """Return for each rank the score that so many must reach, for a release of them to report them.
-
-    `noise` is the variance of the noise if all scores got the whole budget: a multiple of the rank are
-    measured, with less noise the fewer they are.
-    """
-    levels: list[float] = []
-    for rank in ranks.tolist():
-        deviation = _STAGED * math.sqrt(noise * min(1.0, _MEASURED * rank / m))
-        at = np.linspace(0.0, null.ceiling + 9 * deviation, _GRID)
-        p = noisy_tail(at, deviation, null)
-        levels.append(float(at[min(int(np.count_nonzero(p > q * rank / m)), _GRID - 1)]))
-    return np.array(levels)
-
-
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What a look told: how many of the ranks stand out, and the noisy scores it went by. Public."""
+    """What a look told: ranks and the noisy scores there, in the order of asking. Public."""
 
-    passed: int
-    told: dict[int, float]
+    told: Told
     deviation: float
 
 
-def look(evidence: Evidence, ranks: NDArray[np.int64], levels: NDArray[np.float64], rho: float) -> Look:
-    """Search for the last rank whose score, with noise, reaches its level.
+def look(evidence: Evidence, ask: Callable[[Told], int], questions: int, rho: float) -> Look:
+    """Tell the scores of some ranks with noise, one after another; `ask` chooses by what was told so far.
 
-    Guarantee: Gaussian(sqrt(2 rho)), one part for each question of a search by halves (docs/proofs/look.md).
+    Guarantee: Gaussian(sqrt(2 rho)), one part for each question (docs/proofs/look.md).
     """
     sensitivity, ceiling = evidence.certificate.sensitivity, evidence.null.ceiling
     ordered, step = in_steps(evidence.score, sensitivity, ceiling), step_of(sensitivity)
-    questions = ranks.size.bit_length()
     sigma = sigma_of(questions, rho)
-    low, high = 0, ranks.size
-    told: dict[int, float] = {}
+    told: Told = ()
     for noise in rounded_gaussian(sigma, questions).tolist():
-        if low == high:
-            break
-        middle = (low + high) // 2
-        rank = int(ranks[middle])
-        told[rank] = (int(ordered[-rank]) + noise) * step
-        low, high = (middle + 1, high) if told[rank] >= levels[middle] else (low, middle)
-    return Look(low, told, sigma * step)
+        rank = ask(told)
+        told = (*told, (rank, (int(ordered[-rank]) + noise) * step))
+    return Look(told, sigma * step)
 
 
 def sigma_of(questions: int, rho: float) -> float:
@@ -129,8 +98,6 @@ def ready_looked(data: People | Evidence, asked: Parameters) -> Ready:
     of the budget, whichever it is: inside (epsilon, delta) together. Everything that could be chosen is made
     ready, and refused if it cannot be drawn, before anything is spent.
     """
-    from discreet.methods.auto.method import setting_of  # which imports this file
-
     data = data.held() if isinstance(data, People) else data
     whole, m = gaussian_budget(asked.epsilon, asked.delta), len(data)
     first = SHARE * whole
@@ -140,12 +107,9 @@ def ready_looked(data: People | Evidence, asked: Parameters) -> Ready:
     # Both budgets are rounded down, each by itself: the charge covers the larger.
     spent = (gaussian_budget(each.epsilon, asked.delta) for each in (later, more))
     events = gaussian_events((first, max(next(spent), next(spent) - (1 - TIES) * first)))
-    ranks = ranks_for(m)
-    questions = ranks.size.bit_length()
-    _check(data, questions, first)
-    follows = [_follows(data, later, ranks, passed) for passed in range(ranks.size + 1)]
+    _check(data, first)
+    follows = {count: _follows(data, later, count) for count in measured_of(m).tolist()}
     blunt = METHODS["all"].ready(more, data), _BLUNTLY
-    noise = setting_of(asked, data).noise
     fdr = _promise(data, asked)
 
     def draw() -> Release:
@@ -155,11 +119,11 @@ def ready_looked(data: People | Evidence, asked: Parameters) -> Ready:
         )
         if sharp:
             evidence, rho = _scores(data, rho)
-            levels = levels_for(ranks, m, evidence.null, asked.q, noise)
-            levels += _ABOVE * sigma_of(questions, rho) * step_of(evidence.certificate.sensitivity)
-            seen = look(evidence, ranks, np.minimum(levels, _HIGHEST * evidence.null.ceiling), rho)
-            ready, why = follows[seen.passed]
-            told = {f"score {rank:,}": score for rank, score in seen.told.items()}
+            seen, belief = _looked(evidence, _public(data, evidence, later), rho)
+            ready, why = follows[_measured(data, belief)]
+            saw = f"saw about {belief.signals:,} of {m:,} stand out"
+            why = f"a first look, for {SHARE:.0%} of the budget, {saw}: {why}"
+            told = {f"score {rank:,}": score for rank, score in seen.told}
             told["noise_sd"] = seen.deviation
         made = ready.draw()
         return replace(
@@ -172,28 +136,58 @@ def ready_looked(data: People | Evidence, asked: Parameters) -> Ready:
     return Ready(events, fdr, draw)
 
 
-def _follows(
-    data: People | Evidence, later: Parameters, ranks: NDArray[np.int64], passed: int
-) -> tuple[Ready, str]:
-    """Return what follows if so many ranks stand out, ready, and why."""
+def _follows(data: People | Evidence, later: Parameters, count: int) -> tuple[Ready, str]:
+    """Return what follows if so many are to be measured, ready, and what it does."""
+    if count == len(data):
+        few = _dense(data) if isinstance(data, People) else _MANY
+        asked = replace(later, method="all", expect=float(max(1, count // few)))
+        return METHODS["all"].ready(asked, data), '"all" tells every one'
+    asked = replace(later, method="focus", k=count, expect=float(max(1, round(count / _SPARE))))
+    return METHODS["focus"].ready(asked, data), f'"focus" measures {count:,} afresh'
+
+
+def _public(data: People | Evidence, evidence: Evidence, later: Parameters) -> Public:
+    """Return what a choice goes by: of comparisons what is measured is not the score that selects."""
+    from discreet.methods.auto.method import setting_of  # which imports this file
+
+    certificate, m = evidence.certificate, len(data)
+    pull, rho = certificate.sensitivity, gaussian_budget(later.epsilon, later.delta)
+    each, most = pull**2 / (2 * rho), float(m)
+    if isinstance(data, People):
+        setting = setting_of(later, data)
+        each = setting.noise / (1 - setting.spent) / m
+    elif certificate.norm is not None:
+        most = min(most, (certificate.norm / pull) ** 2)
+    return Public(m, evidence.null, pull, each, most, rho, later.q)
+
+
+def _looked(evidence: Evidence, public: Public, rho: float) -> tuple[Look, Belief]:
+    """Look, each question chosen by the answers so far; and say what is to be believed after it.
+
+    Guarantee: Gaussian(sqrt(2 rho)).
+    """
+    deviation = sigma_of(QUESTIONS, rho) * step_of(evidence.certificate.sensitivity)
+    before = Belief.before(states_of(public))
+
+    def believed(told: Told) -> Belief:
+        return reduce(lambda belief, each: belief.after(*each, deviation), told, before)
+
+    seen = look(evidence, lambda told: believed(told).question(deviation), QUESTIONS, rho)
+    return seen, believed(seen.told)
+
+
+def _measured(data: People | Evidence, belief: Belief) -> int:
+    """Return how many to measure: of comparisons all where the signals are so dense."""
     m = len(data)
-    rank = int(ranks[passed - 1]) if passed else max(1, int(ranks[0]) // 2)
-    signals = min(m, max(1, round(_BETWEEN * rank)))
-    saw = f"a first look, for {SHARE:.0%} of the budget, saw about {signals:,} of {m:,} stand out"
-    if _dense(data) * rank > m:
-        asked = replace(later, method="all", expect=float(signals))
-        return METHODS["all"].ready(asked, data), f'{saw}: "all" tells every one'
-    count = min(m, round(_MEASURED * rank))
-    asked = replace(later, method="focus", k=count, expect=float(signals))
-    return METHODS["focus"].ready(asked, data), f'{saw}: "focus" measures {count:,} afresh'
-
-
-def _dense(data: People | Evidence) -> float:
-    """Return how many hypotheses there may be for each that stands out, if all are to be told."""
     if not isinstance(data, People):
-        return _DENSE
-    answers = sum(len(range(data.columns)[asked.places]) for asked in data.questions if asked.answers)
-    return _DENSE * (_OF_ANSWERS if 2 * answers > data.columns else 1)
+        return belief.best(m)
+    return m if belief.signals * _dense(data) >= m else belief.best(m - 1)
+
+
+def _dense(people: People) -> int:
+    """Return how many columns there may be for each that stands out, if all are to be told."""
+    answers = sum(len(range(people.columns)[asked.places]) for asked in people.questions if asked.answers)
+    return _DENSE * (_OF_ANSWERS if 2 * answers > people.columns else 1)
 
 
 def _sharp(people: People, rho: float) -> bool:
@@ -218,9 +212,9 @@ def _longest_run(ordered: NDArray[np.floating[Any]]) -> int:
     return int(np.max(np.diff(ends, prepend=-1), initial=0))
 
 
-def _check(data: People | Evidence, questions: int, rho: float) -> None:
+def _check(data: People | Evidence, rho: float) -> None:
     """Refuse, before anything is spent, a look whose noise or whose scores whole numbers cannot hold."""
-    sigma = sigma_of(questions, rho)
+    sigma = sigma_of(QUESTIONS, rho)
     check_noise(sigma, sigma)
     if (
         not isinstance(data, People)
