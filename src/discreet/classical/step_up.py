@@ -86,6 +86,11 @@ def benjamini_yekutieli(p: ArrayLike, q: float, *, names: Iterable[object] | Non
     Rejections
         The rejected hypotheses; in words when printed.
 
+    Raises
+    ------
+    InputError
+        p holds NaN or values outside [0, 1]: set missing p-values to 1 yourself.
+
     Notes
     -----
     FDR <= q whatever the dependence between the p-values, at the price of a factor of about log m: the

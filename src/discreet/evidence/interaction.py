@@ -81,6 +81,10 @@ class Interaction(Grouped):
     here (docs/proofs/interaction.md says why). To ask for a difference in each stratum by itself, use
     `Compare(within=...)`.
 
+    References
+    ----------
+    V. Bentkus (2004), On Hoeffding's inequalities, Annals of Probability 32, 1650-1673.
+
     Examples
     --------
     >>> import numpy as np, pandas as pd, discreet
