@@ -49,8 +49,8 @@ class PValues(Test):
 
     Notes
     -----
-    Null hypothesis of each: its p-value is uniform, or larger. That, and eta, cannot be checked here; for normal
-    scores `truncated_sensitivity` computes eta. Proof: docs/proofs/log-p.md.
+    Null hypothesis of each: its p-value is uniform, or larger. That, and eta, cannot be checked here; for
+    normal scores `truncated_sensitivity` computes eta. Proof: docs/proofs/log-p.md.
 
     References
     ----------
