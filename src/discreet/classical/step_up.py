@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 import scipy
@@ -162,7 +162,7 @@ def step_up_positions(p: NDArray[np.float64], q: float, m: int | None = None) ->
 def reject(
     procedure: str,
     p: NDArray[np.float64],
-    names: tuple[Any, ...] | None,
+    names: tuple[object, ...] | None,
     positions: NDArray[np.int64],
     q: float,
     line_q: float | None = None,

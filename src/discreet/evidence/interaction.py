@@ -52,7 +52,7 @@ class Interaction(Grouped):
     ----------
     {group}
     stratum : str
-        The column of strata: whoever the difference may depend on.
+        The column of strata: what the difference may depend on.
     strata : (first, second)
         Its two values, compared exactly; people with any other are left out.
     bounds : (low, high), or a mapping from column to such a pair
