@@ -154,7 +154,7 @@ def entries(value: Any, name: str) -> list[Any]:
     return attempt(lambda: list(cast("Iterable[Any]", value)), f"{name} must be a list")
 
 
-def words(value: object, name: str) -> tuple[str, ...]:
+def words(value: Any, name: str) -> tuple[str, ...]:
     """Return what hypotheses are called, as text: whatever stands in an index can name one."""
     words = entries(value, name)
     return attempt(lambda: tuple(str(word) for word in words), f"{name} must be a list of text")

@@ -273,8 +273,7 @@ def _without_nulls(x: Any) -> Any:
         import polars as pl
 
         column = check.attempt(lambda: pl.Series(x), _NUMBERS)
-        readable = {pl.Boolean, pl.Null}
-        if column.dtype.is_numeric() or column.dtype in readable:
+        if column.dtype.is_numeric() or isinstance(column.dtype, (pl.Boolean, pl.Null)):
             return column.cast(pl.Float64).to_numpy()
     return x
 
