@@ -89,7 +89,7 @@ def test_scores_of_few_cases_grow_with_what_was_told(table):
     """Told that one in ten is a case, the same z scores are larger: nothing is lost to one half."""
     carriers = discreet.Carriers()
     assumed = discreet.measure(table, carriers).score[0]
-    told = discreet.measure(table, carriers.told(2700, 300, 3000)).score[0]
+    told = discreet.measure(table, carriers.with_cases(2700, 300, 3000)).score[0]
     assert told > 1.3 * assumed
 
 
