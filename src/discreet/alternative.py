@@ -36,7 +36,7 @@ def directions(alternative: Alternative, greater: T, less: T) -> tuple[T, ...]:
     return {"greater": (greater,), "less": (less,), "two-sided": (greater, less)}[alternative]
 
 
-def in_todays_words(test: Mapping[str, Any]) -> Mapping[str, Any]:
+def in_todays_words(test: Mapping[str, object]) -> Mapping[str, Any]:
     """Return the record of a test with its alternative; earlier records say `sides`, or mean its default."""
     name = test.get("name")
     if "alternative" in test or not isinstance(name, str) or name not in _SIDES:

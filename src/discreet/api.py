@@ -315,6 +315,13 @@ def private_bh(
     Release
         The discoveries, what they cost in privacy and what is promised about false ones.
 
+    Raises
+    ------
+    InputError
+        An argument is out of range, or would do nothing with this method. Nothing was spent.
+    BudgetError
+        The release would cost more than its data set has left. Nothing was spent.
+
     Notes
     -----
     The privacy guarantee rests on eta, which cannot be checked here; for normal scores

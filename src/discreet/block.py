@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from discreet.typing import RawArray
+
 UNEVEN = "the columns of the table differ in length: a file of it is damaged"
 TILE = 2**16  # values handled at a time: small enough for the processor's cache
 WIDE = 4  # columns of a table that are handled together
@@ -52,9 +54,9 @@ class Block:
         The slot of the first row: how many rows of the table come before it.
     """
 
-    columns: NDArray[np.floating[Any]] | Sequence[NDArray[np.floating[Any]]]
-    labels: Mapping[str, NDArray[Any]] = field(default_factory=dict[str, "NDArray[Any]"])
-    people: NDArray[Any] | None = None
+    columns: NDArray[np.floating] | Sequence[NDArray[np.floating]]
+    labels: Mapping[str, RawArray] = field(default_factory=dict[str, "RawArray"])
+    people: RawArray | None = None
     first: int = 0
 
     def __post_init__(self) -> None:
@@ -63,7 +65,7 @@ class Block:
             raise InputError(UNEVEN)
 
     @property
-    def values(self) -> NDArray[np.floating[Any]]:
+    def values(self) -> NDArray[np.floating]:
         """All measurements as one array, shape (rows, m)."""
         if isinstance(self.columns, np.ndarray):
             return self.columns
@@ -77,7 +79,7 @@ class Block:
         """How many people."""
         return len(self.columns if isinstance(self.columns, np.ndarray) else self.columns[0])
 
-    def tiles(self) -> Iterator[tuple[slice, slice, NDArray[np.floating[Any]]]]:
+    def tiles(self) -> Iterator[tuple[slice, slice, NDArray[np.floating]]]:
         """Yield which rows, which columns, and a copy of their values, in pieces that fit the cache.
 
         The copy lives until the next piece and may be overwritten: memory is asked for once. Columns are
@@ -93,7 +95,7 @@ class Block:
                 copy[: len(band)] = band
                 yield slice(top, top + high), slice(0, width), copy[: len(band)]
             return
-        few: list[NDArray[np.floating[Any]]] = []
+        few: list[NDArray[np.floating]] = []
         left, rows = 0, self.rows
         for column in self.columns:
             if column.shape != (rows,):
@@ -129,7 +131,7 @@ class Genotyped(Protocol):
         ...
 
     @property
-    def labels(self) -> Mapping[str, NDArray[Any]]:
+    def labels(self) -> Mapping[str, RawArray]:
         """The columns a test names beside the genotypes, shape (rows,) each."""
         ...
 
@@ -149,8 +151,8 @@ class Genotyped(Protocol):
 
 
 def _pieces(
-    few: Sequence[NDArray[np.floating[Any]]], left: int
-) -> Iterator[tuple[slice, slice, NDArray[np.floating[Any]]]]:
+    few: Sequence[NDArray[np.floating]], left: int
+) -> Iterator[tuple[slice, slice, NDArray[np.floating]]]:
     rows = few[0].size
     high = max(1, -(-rows // max(1, -(-rows * WIDE // TILE))))  # pieces of nearly equal height
     copy = np.empty((len(few), high), dtype=few[0].dtype)
@@ -177,7 +179,7 @@ def memory() -> float:
     return most
 
 
-def codes(label: NDArray[Any], levels: Sequence[Any]) -> NDArray[np.intp]:
+def codes(label: NDArray[np.generic], levels: Sequence[object]) -> NDArray[np.intp]:
     """Return the position of each label among the public levels, -1 where it is none of them; shape (rows,).
 
     A level that is a number, or reads as one, is compared as a number: 1, 1.0, True, "1" and "true" are the
@@ -197,13 +199,13 @@ def codes(label: NDArray[Any], levels: Sequence[Any]) -> NDArray[np.intp]:
 
     seen: dict[str, int] = {}
 
-    def position(entry: Any) -> int:
+    def position(entry: object) -> int:
         at = looked_up(entry)
         if type(entry) is str and len(seen) < _REMEMBERED:
             seen[entry] = at
         return at
 
-    def looked_up(entry: Any) -> int:
+    def looked_up(entry: object) -> int:
         entry = plain(entry)
         if entry is None or (isinstance(entry, float) and np.isnan(entry)):
             return -1
@@ -217,14 +219,14 @@ def codes(label: NDArray[Any], levels: Sequence[Any]) -> NDArray[np.intp]:
     return np.array(places, dtype=np.intp)
 
 
-def numbers(label: NDArray[Any]) -> NDArray[np.float64]:
+def numbers(label: NDArray[np.generic]) -> NDArray[np.float64]:
     """Return a label column as numbers, NaN where it holds none; shape (rows,)."""
     if label.dtype.kind in "biuf":
         return label.astype(np.float64)
     return np.array([_number(entry) for entry in label.tolist()], dtype=np.float64)
 
 
-def as_read(label: NDArray[Any]) -> NDArray[Any]:
+def as_read(label: NDArray[np.generic]) -> RawArray:
     """Return some people's labels as numbers if each of theirs reads as one or is missing, else as text."""
     values = numbers(label)
     if label.dtype.kind in "biuf":
@@ -259,7 +261,7 @@ def spelled(entry: Any) -> str:
         return f"{entry:#x}"  # a whole number of more digits than Python writes
 
 
-def _text(entry: Any) -> str:
+def _text(entry: object) -> str:
     """Return an entry spelled; a whole number or a yes/no as the float it is in a column of its kind."""
     number = _number(entry) if isinstance(entry, _WHOLE) else np.nan
     return spelled(entry if np.isnan(number) else number)

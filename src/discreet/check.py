@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from discreet.typing import RawArray
+
 T = TypeVar("T")
 
 _WORDS = (str, date, timedelta)  # what is compared as it is written
@@ -48,7 +50,7 @@ def real(value: Any, name: str) -> float:
     return number
 
 
-def positive(value: Any, name: str) -> float:
+def positive(value: object, name: str) -> float:
     """Return `value` as a float above zero."""
     number = real(value, name)
     if number <= 0:
@@ -56,7 +58,7 @@ def positive(value: Any, name: str) -> float:
     return number
 
 
-def between(value: Any, name: str, low: float, high: float) -> float:
+def between(value: object, name: str, low: float, high: float) -> float:
     """Return `value` as a float in [low, high]."""
     number = real(value, name)
     if not low <= number <= high:
@@ -64,7 +66,7 @@ def between(value: Any, name: str, low: float, high: float) -> float:
     return number
 
 
-def level(value: Any, name: str) -> float:
+def level(value: object, name: str) -> float:
     """Return `value` as a float strictly between 0 and 1."""
     number = real(value, name)
     if not 0 < number < 1:
@@ -72,12 +74,12 @@ def level(value: Any, name: str) -> float:
     return number
 
 
-def epsilon(value: Any, name: str = "epsilon") -> float:
+def epsilon(value: object, name: str = "epsilon") -> float:
     """Return `value` as a float above 0 that events can record."""
     return between(positive(value, name), name, 2.0**-300, 2.0**300)
 
 
-def delta(value: Any, name: str = "delta") -> float:
+def delta(value: object, name: str = "delta") -> float:
     """Return `value` as a float in [0, 1)."""
     number = real(value, name)
     if not 0 <= number < 1:
@@ -96,27 +98,27 @@ def whole(value: Any, name: str, low: int = 1, high: int | None = None) -> int:
     return number
 
 
-def flag(value: Any, name: str) -> bool:
+def flag(value: object, name: str) -> bool:
     """Return `value` if it is True or False; "no" is not False."""
     if not isinstance(value, (bool, np.bool_)):
         raise InputError(f"{name} must be True or False; got {kind_of(value)}")
     return bool(cast("Any", value))
 
 
-def choice(value: Any, name: str, options: tuple[str, ...]) -> str:
+def choice(value: object, name: str, options: tuple[str, ...]) -> str:
     """Return `value` if it is one of `options`."""
     if not isinstance(value, str) or value not in options:
         raise InputError(f"{name} must be one of {', '.join(map(repr, options))}; got {shown(value)}")
     return str(value)
 
 
-def engine(value: Any, scheduler: Any) -> None:
+def engine(value: object, scheduler: object) -> None:
     """Refuse an engine that does not exist, and a scheduler without one."""
     if choice(value, "engine", get_args(Engine)) == "local" and scheduler is not None:
         raise InputError('scheduler belongs to engine="dask": give that too')
 
 
-def text(value: Any, name: str) -> str:
+def text(value: object, name: str) -> str:
     """Return `value` if it is text: the name of a column, for instance."""
     if not isinstance(value, str):
         raise InputError(f"{name} must be text; got {kind_of(value)}: write it in quotes")
@@ -124,13 +126,13 @@ def text(value: Any, name: str) -> str:
     return str(value)
 
 
-def printable(value: Any, name: str) -> None:
+def printable(value: object, name: str) -> None:
     """Refuse a name to be kept that is not short, printable text."""
     if not isinstance(value, str) or not 0 < len(value) <= LONGEST_NAME or not value.isprintable():
         raise InputError(f"{name} must be printable text of 1 to {LONGEST_NAME} characters")
 
 
-def made(value: Any, kind: type | tuple[type, ...], message: str) -> None:
+def made(value: object, kind: type | tuple[type, ...], message: str) -> None:
     """Refuse what is not a record of this library, or another of the kinds named."""
     if not isinstance(value, kind):
         raise InputError(f"{message}; got {kind_of(value)}")
@@ -158,7 +160,7 @@ def words(value: Any, name: str) -> tuple[str, ...]:
     return attempt(lambda: tuple(str(word) for word in words), f"{name} must be a list of text")
 
 
-def levels(value: Any, name: str) -> tuple[Any, ...]:
+def levels(value: object, name: str) -> tuple[Any, ...]:
     """Return public levels of a column in order: text, numbers, dates, True and False, all different."""
     known = tuple(_level(entry, name) for entry in entries(value, name))
     # Numbers are compared as numbers: 1, 1.0 and True are one level.
@@ -182,13 +184,13 @@ def items(value: Mapping[Any, Any], name: str) -> list[tuple[Any, Any]]:
     return attempt(lambda: list(value.items()), f"{name} must be a mapping that can be read")
 
 
-def array(value: Any, name: str) -> NDArray[Any]:
+def array(value: object, name: str) -> RawArray:
     """Return `value` as NumPy understands it, whatever that is."""
     message = f"{name} must hold numbers, in an array or in a list whose rows have one length"
     return attempt(lambda: np.asarray(value), message)
 
 
-def floats(value: Any, name: str) -> NDArray[np.float64]:
+def floats(value: object, name: str) -> NDArray[np.float64]:
     """Return numbers as float64, NaN where masked or None; any shape."""
     masked = np.ma.isMaskedArray(value)
     raw = array(np.ma.getdata(value) if masked else value, name)
@@ -202,7 +204,7 @@ def floats(value: Any, name: str) -> NDArray[np.float64]:
     return np.where(np.ma.getmaskarray(value), np.nan, plain) if masked else plain
 
 
-def settle(record: Any, **fields: Any) -> None:
+def settle(record: object, **fields: object) -> None:
     """Store checked values in a frozen record."""
     for name, value in fields.items():
         object.__setattr__(record, name, value)
@@ -227,7 +229,7 @@ def kind_of(value: Any) -> str:
     return "nothing" if value is None else type(value).__name__
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """Return a public value for a message: text and numbers as they are, if short; of others the kind."""
     if isinstance(value, str):
         return repr(value[:_SHOWN])
@@ -236,7 +238,7 @@ def shown(value: Any) -> str:
     return repr(value) if type(value) is float else kind_of(value)
 
 
-def _level(value: Any, name: str) -> Any:
+def _level(value: object, name: str) -> Any:
     if isinstance(value, _WORDS):
         return str(value) if isinstance(value, str) else value
     if isinstance(value, (bool, np.bool_)):
@@ -245,6 +247,6 @@ def _level(value: Any, name: str) -> Any:
     return int(value) if isinstance(value, Integral) else number
 
 
-def _lenient(value: Any, name: str) -> float:
+def _lenient(value: object, name: str) -> float:
     """Return a number, also one that is not finite."""
     return float(cast("Any", value)) if isinstance(value, (float, np.floating)) else real(value, name)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from discreet.block import Block
     from discreet.data.tables.reading import TableReading
     from discreet.evidence.core.protocol import Test
+    from discreet.typing import RawArray
 
 LARGEST = 2**29
 """Entries of a file that are held at once, at most: 2 GB of single precision, 4 GB of double."""
@@ -37,7 +38,7 @@ _ROWS = "Each row was taken to be one person."
 
 @np.errstate(all="ignore")  # a warning would speak of the data
 def gathered(
-    data: Any, test: Test, *, person: Any, columns: Any, panel: bool = False, stream: bool = False
+    data: object, test: Test, *, person: object, columns: object, panel: bool = False, stream: bool = False
 ) -> People | None:
     """Return everyone's entries and groups. Those in neither group have no entries.
 
@@ -95,7 +96,7 @@ def gathered(
 
 
 def _genotyped(
-    source: Genotypes, test: Test, person: Any, columns: Any, most: float
+    source: Genotypes, test: Test, person: object, columns: object, most: float
 ) -> tuple[Cohort, list[Block]] | None:
     """Return everyone's genotypes; None of more variants than `most`, or more than are held at once."""
     source.check(test, columns)
@@ -119,14 +120,14 @@ def _variants(cohort: Cohort, asked: Comparison) -> tuple[Question, ...]:
     )
 
 
-def _alleles(values: NDArray[Any]) -> NDArray[Any]:
+def _alleles(values: NDArray[np.generic]) -> RawArray:
     """Return numbers of alleles; what rounds to none of 0, 1 and 2 is missing."""
     nearest = np.rint(values)
     return np.where((nearest >= 0) & (nearest <= 2), nearest, np.nan)
 
 
 @np.errstate(all="ignore")
-def entries_of(data: Any, test: Test, *, person: Any, columns: Any) -> Entries:
+def entries_of(data: object, test: Test, *, person: object, columns: object) -> Entries:
     """Return everyone's entries and labels, for tests of whole columns."""
     read = _read(data, test, person, columns, ask=True)
     assert read is not None  # noqa: S101  rows are needed
@@ -141,7 +142,7 @@ def entries_of(data: Any, test: Test, *, person: Any, columns: Any) -> Entries:
 
 
 def _read(
-    data: Any, test: Test, person: Any, columns: Any, *, ask: bool, most: float = math.inf
+    data: object, test: Test, person: object, columns: object, *, ask: bool, most: float = math.inf
 ) -> tuple[TableReading, list[Block]] | None:
     """Return a table and everyone in it; None where that is not asked for, or is more than a test needs."""
     source = open_source(data)
@@ -174,7 +175,7 @@ def _stays(blocks: list[Block]) -> bool:
     return lazy and entries > min(LARGEST, memory() * _SHARE)
 
 
-def _values(blocks: list[Block], mask: NDArray[np.float32] | None = None) -> NDArray[Any]:
+def _values(blocks: list[Block], mask: NDArray[np.float32] | None = None) -> RawArray:
     """Return all entries, each block read into its place, so that nobody's are held twice; shape (n, m).
 
     `mask` is 0 for each person, or NaN for one who is to have no entries.
@@ -193,9 +194,7 @@ class _OtherTypeError(Exception):
     """A column is of another type than the first one."""
 
 
-def _filled(
-    blocks: list[Block], kind: np.dtype[np.floating[Any]], mask: NDArray[np.float32] | None
-) -> NDArray[Any]:
+def _filled(blocks: list[Block], kind: np.dtype[np.floating], mask: NDArray[np.float32] | None) -> RawArray:
     """Return all entries in one type, column by column in memory, as files have them."""
     ends = np.cumsum([0, *(block.rows for block in blocks)]).tolist()
     table = np.empty((_width(blocks[0]), ends[-1]), dtype=kind)
@@ -238,7 +237,7 @@ def _blocks(table: TableReading, most: float) -> list[Block] | None:
 
 
 def with_covariates(people: People, adjust: Mapping[str, Any], blocks: list[Block]) -> People:
-    """Return the people with their covariates; whoever lacks any of them is in neither group."""
+    """Return the people with their covariates; people who lack any of them are in neither group."""
     labels = {name: np.concatenate([block.labels[name] for block in blocks]) for name in adjust}
     covariates = Covariates.of(adjust, labels)
     group = np.where(covariates.known, people.group, np.int8(-1))
@@ -247,7 +246,7 @@ def with_covariates(people: People, adjust: Mapping[str, Any], blocks: list[Bloc
     return replace(people, group=group, values=values, covariates=covariates, public=public)
 
 
-def in_subgroups(people: People, asked: Comparison, label: NDArray[Any]) -> People:
+def in_subgroups(people: People, asked: Comparison, label: NDArray[np.generic]) -> People:
     """Return the people with the subgroup that each is compared in, and a hypothesis for each of them."""
     levels = asked.levels_within
     subgroup = codes(label, levels).astype(np.int32)

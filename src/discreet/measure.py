@@ -109,13 +109,13 @@ def measure(
 
 @contextmanager
 def measuring(
-    data: Any,
+    data: object,
     test: Test,
     *,
-    person: Any,
-    columns: Any,
+    person: object,
+    columns: object,
     engine: str,
-    scheduler: Any,
+    scheduler: object,
     gather: bool,
     look: bool = False,
 ) -> Generator[Evidence | Sharded | Pending]:
@@ -158,7 +158,7 @@ def measuring(
         yield _assuming(assumption, evidence)
 
 
-def _assumption(source: Source, test: Test, person: Any) -> str:
+def _assumption(source: Source, test: Test, person: object) -> str:
     """Return what is taken for granted: who vouches for the test, and that rows are people."""
     name = type(test).__name__
     words = [] if is_own(type(test)) else [f"{name} is no test of discreet: its authors vouch for it."]
@@ -182,7 +182,7 @@ def _assuming(assumption: str, evidence: Evidence | Sharded | Pending) -> Eviden
     return replace(evidence, certificate=replace(certificate, assumption=words))
 
 
-def check_p_values(data: Any, test: Test, person: Any, columns: Any) -> None:
+def check_p_values(data: object, test: Test, person: object, columns: object) -> None:
     """Refuse what does nothing where p-values are the data: they are nobody's rows."""
     if person is not None:
         raise InputError("person is for rows about people, and these are p-values: leave it out")
@@ -193,7 +193,9 @@ def check_p_values(data: Any, test: Test, person: Any, columns: Any) -> None:
         raise InputError("column names a column of a table of p-values, and these are a vector: leave it out")
 
 
-def _counted(source: Source, test: Test, *, person: Any, columns: Any, look: bool) -> Evidence | Pending:
+def _counted(
+    source: Source, test: Test, *, person: object, columns: object, look: bool
+) -> Evidence | Pending:
     """Return the evidence, counted in this process.
 
     Genotypes are counted where they lie packed, if the test can, or decoded some variants at a time.

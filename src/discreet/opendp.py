@@ -36,7 +36,7 @@ def people_domain() -> Any:
         columns.
     """
 
-    def is_table(entry: Any) -> bool:
+    def is_table(entry: object) -> bool:
         return hasattr(entry, "columns")
 
     return _opendp().user_domain("discreet.people", is_table)

@@ -190,8 +190,8 @@ def about_data(
     test: Test,
     asked: Parameters,
     *,
-    columns: Any,
-    person: Any,
+    columns: object,
+    person: object,
     ledger: LedgerLike | None,
     dataset: str | None,
     release_id: str | None,
@@ -260,7 +260,7 @@ def _budget_line(charge: Charge, dataset: DataSet) -> BudgetLine:
     return BudgetLine(charge.name, *total, charge.release_id, charge.hash, room)
 
 
-def _circumstances(data: Any, ledger: Ledger | None) -> dict[str, Any]:
+def _circumstances(data: object, ledger: Ledger | None) -> dict[str, Any]:
     """Return the name of the file, if the data are one, and today's date; neither depends on the data."""
     path = getattr(data, "path", data)
     name = Path(path).name if isinstance(path, (str, Path)) else None

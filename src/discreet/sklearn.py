@@ -210,7 +210,7 @@ class PrivateSelectFdr(SelectorMixin, BaseEstimator):
         self.n_fits_ = fits + 1
         return self
 
-    def _valid(self, X: Any, *target: Any, **options: Any) -> Any:  # noqa: N803 (scikit-learn's name)
+    def _valid(self, X: object, *target: object, **options: object) -> Any:  # noqa: N803 (scikit-learn's name)
         """Return the data as scikit-learn checks them.
 
         All features are double precision: left to itself, scikit-learn gives them one type that depends on

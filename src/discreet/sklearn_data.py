@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from discreet.typing import RawArray
+
 # How refusals of scikit-learn begin that speak of shapes and kinds alone.
 _SAFE = (
     "Expected 2D",
@@ -50,7 +52,7 @@ def in_our_words(run: Callable[[], Any]) -> Any:
     raise kind(f"X must hold numbers, people by features, and y one entry for each person: {words}")
 
 
-def two_classes(y: NDArray[Any]) -> NDArray[np.intp]:
+def two_classes(y: NDArray[np.generic]) -> NDArray[np.intp]:
     """Return the two classes, which are public, as 0 and 1."""
     classes, codes = in_our_words(lambda: np.unique(y, return_inverse=True))
     if classes.size != 2:
@@ -61,13 +63,13 @@ def two_classes(y: NDArray[Any]) -> NDArray[np.intp]:
     return codes
 
 
-def unmasked(data: Any) -> Any:
+def unmasked(data: object) -> Any:
     """Return data without a mask, NaN or None where it was: scikit-learn would read what lies under it."""
     masked: Any = data
     return entries(masked, masked.dtype) if isinstance(data, np.ma.MaskedArray) else masked
 
 
-def type_kinds(data: Any) -> list[str]:
+def type_kinds(data: object) -> list[str]:
     """Return NumPy's letters for the types of an array or of the columns of a data frame, if it has any."""
     types: Any = getattr(data, "dtypes", None)
     several = isinstance(types, Iterable)
@@ -75,15 +77,18 @@ def type_kinds(data: Any) -> list[str]:
     return [letter for dtype in types_of if isinstance(letter := getattr(dtype, "kind", None), str)]
 
 
-def column(y: Any) -> NDArray[Any]:
+def column(y: object) -> RawArray:
     """Return y as a column of floats, or of objects where it is no number; what is masked is missing."""
     given = checks.column_or_1d(unmasked(y), warn=True)
     return entries(given, given.dtype)
 
 
 def named_table(
-    values: NDArray[Any], names: tuple[str, ...], labels: tuple[str, ...], target: NDArray[Any] | None
-) -> NDArray[Any]:
+    values: NDArray[np.generic],
+    names: tuple[str, ...],
+    labels: tuple[str, ...],
+    target: NDArray[np.generic] | None,
+) -> RawArray:
     """Return features and y as one table with named columns, of numbers in double precision."""
     for label in labels:
         if label in names:

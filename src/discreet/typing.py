@@ -1,13 +1,16 @@
 """Names for the types of public functions: array-likes, frames, and options by their words.
 
-Each is checked when a function is called; to a type checker the first four are `Any`, since arrays and frames
-come from many libraries, most of them not installed.
+Each is checked when a function is called; to a type checker those that end in "Like" are `Any`, since arrays
+and frames come from many libraries, most of them not installed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 ArrayLike: TypeAlias = Any
 """One number for each hypothesis: a list, an array, a Series, or a mapping from name to number."""
@@ -17,6 +20,12 @@ AxesLike: TypeAlias = Any
 """Axes of matplotlib."""
 FrameLike: TypeAlias = Any
 """A pandas, polars or pyarrow table."""
+SeriesLike: TypeAlias = Any
+"""A column of a pandas or polars table, or the type of its entries."""
+ArrowLike: TypeAlias = Any
+"""What Arrow reads: a schema or a field, a column, a table, a file's metadata."""
+RawArray: TypeAlias = "NDArray[Any]"
+"""An array of the type that its source has: numbers, text, dates or objects."""
 SchedulerLike: TypeAlias = Any
 """A Dask cluster: its address, or a `distributed.Client`."""
 Columns: TypeAlias = str | type[bool] | type[int] | type[float] | Sequence[str] | Mapping[str, Any]

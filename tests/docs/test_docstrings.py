@@ -7,18 +7,15 @@ import pytest
 
 import discreet
 from discreet.errors import DiscreetError
+from discreet.evidence.core.protocol import Test
 from discreet.privacy.ledger.steps import Steps
 from discreet.sklearn import PrivateSelectFdr
 
-EVIDENCE_TESTS = [
-    *("Allelic", "Correlation", "Genotypic", "Mean", "PValues", "Proportion", "RankSum", "Score", "Sign"),
-    *("SignedRank", "Stratified", "Trend", "TwoByTwo", "TwoGroups", "Vote", "truncated_sensitivity"),
-    *("Adjusted", "Carriers", "Contingency", "Gehan", "KruskalWallis", "LogRank", "Pairs", "TDT"),
-    *("Anova", "Interaction"),
-]
-
 PUBLIC = {name: getattr(discreet, name) for name in discreet.__all__ if name[0] != "_"}
 PUBLIC["PrivateSelectFdr"] = PrivateSelectFdr
+EVIDENCE_TESTS = [
+    name for name, thing in PUBLIC.items() if inspect.isclass(thing) and issubclass(thing, Test)
+]
 COMPLETE = [name for name in PUBLIC if name not in EVIDENCE_TESTS]
 METHODS = [
     (name, attribute)
@@ -74,27 +71,64 @@ def _text(annotation):
     return annotation is not None and re.search(r"\bstr\b", annotation) is not None
 
 
-@pytest.mark.parametrize("name", COMPLETE)
+@pytest.mark.parametrize("name", PUBLIC)
 def test_parameters_and_returns_are_described(name):
     """All parameters, no more, and what comes back; no bare Any, and options are typed by their words."""
     if PUBLIC[name] is not DiscreetError:
         assert faults(PUBLIC[name]) == []
 
 
-@pytest.mark.parametrize("name", EVIDENCE_TESTS)
-def test_parameters_of_evidence_are_described(name):
-    """The same of the tests and of `truncated_sensitivity`."""
-    assert faults(PUBLIC[name]) == []
+def absent(thing):
+    """Return the sections that a docstring lacks.
+
+    Everything has an example and notes; functions and tests on data say where they were published, and
+    functions what they refuse.
+    """
+    wanted = ["Notes", "Examples"]
+    if inspect.isfunction(thing) or issubclass(thing, Test):
+        wanted.append("References")
+    if inspect.isfunction(thing):
+        wanted.append("Raises")
+    said = sections(thing)
+    return [head for head in wanted if not said.get(head, "").strip()] + (
+        [] if ">>> " in said.get("Examples", "") else ["an example that runs"]
+    )
 
 
-@pytest.mark.parametrize("name", COMPLETE)
+@pytest.mark.parametrize("name", PUBLIC)
 def test_what_is_promised_has_a_reason(name):
-    """There is an example; functions say what they stand on and where it was published."""
-    said = sections(PUBLIC[name])
-    assert ">>> " in said["Examples"]
-    assert "Notes" in said
-    if inspect.isfunction(PUBLIC[name]):
-        assert "References" in said
+    """There is an example; functions and tests say what they stand on and where it was published."""
+    assert absent(PUBLIC[name]) == []
+
+
+def test_absent_sections_are_noticed():
+    """Wrong twin: without the sections, with empty ones, and with an example that does not run."""
+
+    def wrong():
+        """Do it.
+
+        References
+        ----------
+
+        Examples
+        --------
+        Use it like this.
+        """  # noqa: D414
+
+    class Wrong(Test):
+        """Test it.
+
+        Notes
+        -----
+        Some.
+
+        Examples
+        --------
+        >>> Wrong()
+        """
+
+    assert absent(wrong) == ["Notes", "References", "Raises", "an example that runs"]
+    assert absent(Wrong) == ["References"]
 
 
 @pytest.mark.parametrize(("name", "attribute"), METHODS)

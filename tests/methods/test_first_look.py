@@ -76,20 +76,20 @@ def test_nothing_is_told_where_nothing_is_asked(table, test):
 def test_floors_follow_cases_and_noise():
     """Few cases make a low floor where noise is small; half of them, or few people, keep one half."""
     for people, cases, floor in ((10**6, 10**5, 0.1), (10**6, 5 * 10**5, 0.5), (10**4, 10**3, 0.5)):
-        assert discreet.Allelic().told(people - cases, cases, people).case_floor == pytest.approx(
+        assert discreet.Allelic().with_cases(people - cases, cases, people).case_floor == pytest.approx(
             floor, abs=1e-3
         )
-    assert discreet.Carriers().told(9000, 1000, 10_000).case_floor == pytest.approx(0.1)
-    assert discreet.Carriers().told(900, 100, 10_000).case_floor < 0.01 + 1e-3  # most have no phenotype
+    assert discreet.Carriers().with_cases(9000, 1000, 10_000).case_floor == pytest.approx(0.1)
+    assert discreet.Carriers().with_cases(900, 100, 10_000).case_floor < 0.01 + 1e-3  # most have no phenotype
     for told in ((0, 0), (0, 500), (1e9, 0)):
-        assert 0.01 <= discreet.Carriers().told(*told, 1000).case_floor <= 0.5
+        assert 0.01 <= discreet.Carriers().with_cases(*told, 1000).case_floor <= 0.5
 
 
 def test_scores_of_few_cases_grow_with_what_was_told(table):
     """Told that one in ten is a case, the same z scores are larger: nothing is lost to one half."""
     carriers = discreet.Carriers()
     assumed = discreet.measure(table, carriers).score[0]
-    told = discreet.measure(table, carriers.told(2700, 300, 3000)).score[0]
+    told = discreet.measure(table, carriers.with_cases(2700, 300, 3000)).score[0]
     assert told > 1.3 * assumed
 
 

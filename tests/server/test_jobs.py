@@ -30,7 +30,7 @@ CUSTODIAN = Account("custodian", "custodian")
 def seen(place, job_id, account=None):
     """Return what the analyst, or somebody else, is told of a job."""
     with place.store.reading() as db:
-        return view.one(db, place.config, account or place.ana, job_id)
+        return view.visible_job(db, place.config, account or place.ana, job_id)
 
 
 def released(place, job_id, account=None):

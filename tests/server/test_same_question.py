@@ -38,7 +38,7 @@ def ask(place, account, **options):
 def seen(place, account, made):
     """Return what an account is told of a job."""
     with place.store.reading() as db:
-        return view.one(db, place.config, account, made)
+        return view.visible_job(db, place.config, account, made)
 
 
 @pytest.mark.parametrize("releases", ["shared", "own"])
@@ -63,7 +63,7 @@ def test_while_it_is_being_answered_it_is_not_charged_again(both, bob, releases)
     if releases == "own":
         assert ask(both, bob) != made
         with both.store.reading() as db, pytest.raises(registry.UnknownError):
-            view.one(db, both.config, bob, made)
+            view.visible_job(db, both.config, bob, made)
     else:
         assert ask(both, bob) == made
         assert seen(both, bob, made)["state"] == "awaiting approval"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -77,7 +77,7 @@ def is_adaptive(
     return count == 0 or bool(values[chosen].max() <= alpha)
 
 
-def _given_value(critical: Any, count: int, m: int) -> float:
+def _given_value(critical: object, count: int, m: int) -> float:
     """Return alpha_count from a caller's own critical values, all of them checked."""
     line = check.floats(critical, "critical")
     if line.shape != (m,) or np.isnan(line).any():
@@ -85,7 +85,7 @@ def _given_value(critical: Any, count: int, m: int) -> float:
     return float(line[count - 1])
 
 
-def _positions(rejected: Any, m: int) -> NDArray[np.int64]:
+def _positions(rejected: object, m: int) -> NDArray[np.int64]:
     """Return distinct positions from a record, a mask or a sequence of positions."""
     if isinstance(rejected, Rejections):
         rejected = rejected.mask

@@ -118,6 +118,11 @@ def fdr_bound(
     Bound
         The bound, what it bounds, and its assumption; `float(bound)` is its value.
 
+    Raises
+    ------
+    InputError
+        An argument is out of range, or k is larger than m.
+
     Notes
     -----
     Holds when the p-values of the true nulls are independent of one another and super-uniform; they may

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def read_p(p: Any, names: Any = None) -> tuple[NDArray[np.float64], tuple[Any, ...] | None]:
+def read_p(p: object, names: object = None) -> tuple[NDArray[np.float64], tuple[Any, ...] | None]:
     """Return p as float64 of shape (m,) and the names that came with it.
 
     Names are `names` if given, else the keys of a mapping or the index of a pandas Series. A masked entry,
@@ -29,7 +29,7 @@ def read_p(p: Any, names: Any = None) -> tuple[NDArray[np.float64], tuple[Any, .
     return values, labels
 
 
-def _checked(p: Any) -> NDArray[np.float64]:
+def _checked(p: object) -> NDArray[np.float64]:
     if np.ma.isMaskedArray(p) and np.ma.is_masked(p):
         raise InputError("p has masked values: drop them, or set them to 1 (no evidence)")
     raw = check.array(p, "p")

@@ -36,6 +36,11 @@ def step_down(p: ArrayLike, q: float, *, names: Iterable[object] | None = None) 
     Rejections
         The rejected hypotheses; in words when printed.
 
+    Raises
+    ------
+    InputError
+        p holds NaN or values outside [0, 1]: set missing p-values to 1 yourself.
+
     Notes
     -----
     Never rejects more than `step_up`; its FDR is at most q under the same assumptions.

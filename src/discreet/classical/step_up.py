@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 import scipy
@@ -86,6 +86,11 @@ def benjamini_yekutieli(p: ArrayLike, q: float, *, names: Iterable[object] | Non
     Rejections
         The rejected hypotheses; in words when printed.
 
+    Raises
+    ------
+    InputError
+        p holds NaN or values outside [0, 1]: set missing p-values to 1 yourself.
+
     Notes
     -----
     FDR <= q whatever the dependence between the p-values, at the price of a factor of about log m: the
@@ -157,7 +162,7 @@ def step_up_positions(p: NDArray[np.float64], q: float, m: int | None = None) ->
 def reject(
     procedure: str,
     p: NDArray[np.float64],
-    names: tuple[Any, ...] | None,
+    names: tuple[object, ...] | None,
     positions: NDArray[np.int64],
     q: float,
     line_q: float | None = None,

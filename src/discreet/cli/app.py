@@ -28,7 +28,7 @@ class Refusals(TyperGroup):
     3 when the budget does not allow it, 2 for everything else that is asked for and cannot be.
     """
 
-    def list_commands(self, ctx: Any) -> list[str]:
+    def list_commands(self, ctx: object) -> list[str]:
         """Return the commands, those first that most people use; the others as they were added."""
         del ctx
         known = list(self.commands)
@@ -64,7 +64,7 @@ def _unusable(error: ValueError | OSError) -> str | None:
     return "a path holds a null character, which no path can hold" if "embedded null" in str(error) else None
 
 
-def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
+def _warn(message: Warning | str, *_: object, **__: object) -> None:
     """Show a warning without the line of code that gave it."""
     tell(f"warning: {message}")
 

@@ -1,75 +1,12 @@
-"""`discreet bench`: ratios of time and memory against peers, measured in one run, and the record of runs."""
+"""`discreet bench`: ratios of time and memory against peers, measured in one run."""
 
 from __future__ import annotations
 
-import io
-import sys
-import time
 from pathlib import Path  # noqa: TC003 (typer reads the annotations)
-from typing import TYPE_CHECKING
 
 import typer
 
-if TYPE_CHECKING:
-    from typing import TextIO
-
 bench = typer.Typer(help="Ratios against peers, measured in one run.", no_args_is_help=True)
-
-
-@bench.callback()
-def recorded(
-    ctx: typer.Context,
-    record: Path | None = typer.Option(
-        None,
-        help="Add what is printed to this history, a file of JSON lines: --record FILE before the bench.",
-    ),
-) -> None:
-    """Ratios against peers, measured in one run."""
-    if record is None or ctx.invoked_subcommand == "history":
-        return
-    from discreet.lab.bench.history import append, finished_run
-
-    words, name = sys.argv[1:], str(ctx.invoked_subcommand)
-    command = " ".join(words[words.index(name) :] if name in words else [name])
-    copy, start = Copied(sys.stdout), time.perf_counter()
-    sys.stdout = copy
-
-    def keep() -> None:
-        sys.stdout = copy.stream
-        if copy.text:  # a bench that failed has printed nothing
-            append(record, finished_run(command, time.perf_counter() - start, copy.text))
-
-    ctx.call_on_close(keep)
-
-
-class Copied(io.TextIOBase):
-    """A stream that keeps what is written to it, and passes it on."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self.stream = stream
-        self.text = ""
-
-    def write(self, text: str) -> int:
-        """Write, and keep."""
-        self.text += text
-        return self.stream.write(text)
-
-    def flush(self) -> None:
-        """Flush the stream."""
-        self.stream.flush()
-
-
-@bench.command("history")
-def bench_history(
-    file: Path = typer.Argument(help="What `discreet bench --record FILE ...` has written."),
-    bench_name: str | None = typer.Option(None, "--bench", help="Only runs of this bench, such as topk."),
-) -> None:
-    """Print the recorded runs side by side: when, of which version, and which targets were met."""
-    from discreet.lab.bench import history
-
-    runs = history.read(file)
-    chosen = [run for run in runs if bench_name is None or run.command.split()[0] == bench_name]
-    typer.echo(history.in_words(chosen))
 
 
 @bench.command("bh")

@@ -146,13 +146,13 @@ def _in_words(book: Ledger, name: str, entry: Entry, delta: float) -> str:
 
     cost = f"epsilon {account(entry.events, delta=delta):.4g}"
     by = f", by {entry.by}" if entry.by else ""
-    asked, found = _asked_and_found(book, name, entry)
+    question, result = _question_and_result(book, name, entry)
     head = f"{entry.position}. {entry.release_id}: {entry.time[:16].replace('T', ' ')} UTC{by}, {cost}"
-    lines = [line for part in (asked, found) if part for line in textwrap.wrap(part, 96)]
+    lines = [line for part in (question, result) if part for line in textwrap.wrap(part, 96)]
     return "\n".join([head, *(f"   {line}" for line in lines)])
 
 
-def _asked_and_found(book: Ledger, name: str, entry: Entry) -> tuple[str, str]:
+def _question_and_result(book: Ledger, name: str, entry: Entry) -> tuple[str, str]:
     """Return the question of a release and what it found, as its stored result says."""
     from discreet.report.stored import stored
     from discreet.report.words import headline
@@ -174,5 +174,5 @@ def _asked_and_found(book: Ledger, name: str, entry: Entry) -> tuple[str, str]:
     ), f"{headline(release)}{names and ': '}{names}{more}."
 
 
-def _echo(text: Any) -> None:
+def _echo(text: object) -> None:
     say("\n".join(map(safe, str(text).split("\n"))))

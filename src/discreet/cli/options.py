@@ -35,7 +35,7 @@ class Given:
     default: Any = None
     spelled: str = ""
 
-    def option(self, default: Any, panel: str | None = None) -> Any:
+    def option(self, default: object, panel: str | None = None) -> Any:
         """Return it with another default, for a command that declares it by itself."""
         spelled = (self.spelled,) if self.spelled else ()
         return typer.Option(default, *spelled, help=self.help, rich_help_panel=panel)

@@ -50,7 +50,7 @@ class Job:
         return {"data": self.source, "test": self.test, **self.asked.to_dict(), **self.other}
 
 
-def read_job(plan: Mapping[str, Any], given: Mapping[str, Any]) -> Job:
+def read_job(plan: Mapping[str, object], given: Mapping[str, object]) -> Job:
     """Return the job that a plan file and options describe; options win. No data is read."""
     options, everything = read_words(plan, given)
     if "data" not in everything:
@@ -72,7 +72,9 @@ def read_job(plan: Mapping[str, Any], given: Mapping[str, Any]) -> Job:
     return Job(_data(everything, test), test, asked, other)
 
 
-def read_words(plan: Mapping[str, Any], given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def read_words(
+    plan: Mapping[str, object], given: Mapping[str, object]
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the test with its options, and everything else, as it was written."""
     table = plan.get("test", {})
     table = {"name": table} if isinstance(table, str) else table
@@ -114,7 +116,7 @@ def read_plan(path: Path | None) -> tuple[dict[str, Any], dict[str, Any]]:
     return plan, {name: _switch(name, plan.pop(name)) for name in tuple(plan) if name in SWITCHES}
 
 
-def _switch(name: str, value: Any) -> Any:
+def _switch(name: str, value: object) -> Any:
     """Return an option that is no part of the job, of its type."""
     if name in {"as_json", "dry_run"}:
         return check.flag(value, name)
@@ -127,12 +129,12 @@ def _switch(name: str, value: Any) -> Any:
     return check.path(value, name) if name == "out" else check.text(value, name)
 
 
-def _underscored(table: Mapping[str, Any]) -> dict[str, Any]:
+def _underscored(table: Mapping[str, object]) -> dict[str, Any]:
     """Return options by their names in Python: release-id and release_id are one."""
     return {name.replace("-", "_"): value for name, value in table.items()}
 
 
-def _check_plan(plan: Mapping[str, Any], test: str) -> None:
+def _check_plan(plan: Mapping[str, object], test: str) -> None:
     """Refuse a name that neither a release nor its test knows."""
     known = ["test", "option", *_ASKED, *OWN, *find_test(test).arguments()]
     for name in plan:
@@ -173,7 +175,7 @@ def _other(everything: Mapping[str, Any]) -> dict[str, Any]:
     return other
 
 
-def _columns(written: Any) -> Any:
+def _columns(written: object) -> Any:
     """Return the columns; in TOML, which has no word for None, it is "number" or "declared"."""
     if not isinstance(written, dict):
         return written
@@ -190,7 +192,7 @@ def _read(path: Path) -> dict[str, Any]:
         raise InputError(f"the plan file {path} is not TOML: {error}") from None
 
 
-def _pairs(options: Any) -> dict[str, Any]:
+def _pairs(options: object) -> dict[str, Any]:
     """Return "name=value" pairs, each value read as TOML where it is one, else as text."""
     pairs: dict[str, Any] = {}
     for option in check.words(options, "option"):

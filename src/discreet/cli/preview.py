@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from discreet.data.tables.reading import TableReading
 
 
-def preview(job: Job, people: int | None, hypotheses: int | None, assume: Any = None) -> str:
+def preview(job: Job, people: int | None, hypotheses: int | None, assume: object = None) -> str:
     """Return the job in words, its cost against the ledger, and the planner's view of it."""
     if not isinstance(job.data, Plink) and Path(job.data.data).exists():
         job = dataclasses.replace(job, test=job.source.completed(job.test))

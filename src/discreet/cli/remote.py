@@ -41,7 +41,9 @@ class Asked:
         return f"Your share has room for about {more} more release{'' if more == 1 else 's'} like this one."
 
 
-def question(server: str, token: str | None, plan: Mapping[str, Any], given: Mapping[str, Any]) -> Asked:
+def question(
+    server: str, token: str | None, plan: Mapping[str, object], given: Mapping[str, object]
+) -> Asked:
     """Return what the options and the plan file ask of a custodian's server; nothing is sent yet."""
     token = token or os.environ.get("DISCREET_TOKEN")
     if token is None:

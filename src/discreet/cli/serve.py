@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -35,7 +35,7 @@ def need_server() -> None:
         raise missing_extra("server", "the server")
 
 
-def config_of(home: Path, **given: Any) -> Config:
+def config_of(home: Path, **given: object) -> Config:
     """Return the settings of a home folder."""
     need_server()
     from discreet.server import config

@@ -69,15 +69,15 @@ class Source(Protocol):
         """Return what a ledger remembers of it; no more than its head is read."""
         ...
 
-    def check(self, test: Any, columns: Any) -> None:
+    def check(self, test: object, columns: object) -> None:
         """Refuse what is asked of data that does not have it, as its declared types and files say."""
         ...
 
-    def read(self, labels: Sequence[str], *, columns: Any, person: Any) -> Reading:
+    def read(self, labels: Sequence[str], *, columns: object, person: object) -> Reading:
         """Return the hypotheses and everyone's rows, with these label columns beside them."""
         ...
 
-    def completed(self, test: Any) -> Any:
+    def completed(self, test: object) -> Any:
         """Return a test with what the data's dictionary says to it, where there is one."""
         return test
 
@@ -90,7 +90,7 @@ class Source(Protocol):
         return
 
 
-def open_source(data: Any) -> Source:
+def open_source(data: object) -> Source:
     """Return the source behind anything that `discover` takes; one that is open stays as it is."""
     from discreet.data.tables.reading import Tables
 
@@ -103,7 +103,7 @@ def open_source(data: Any) -> Source:
     return Tables(data)
 
 
-def is_genotypes(data: Any) -> bool:
+def is_genotypes(data: object) -> bool:
     """Say whether `data` is a Plink record, a path to PLINK files, or such a source."""
     from discreet.data.plink.plink import ENDINGS, Plink
 
@@ -112,7 +112,7 @@ def is_genotypes(data: Any) -> bool:
     return isinstance(data, (Plink, Genotypes))
 
 
-def is_table(data: Any) -> bool:
+def is_table(data: object) -> bool:
     """Say whether p-values come as a table, rather than as a vector or a mapping."""
     if isinstance(data, str) or hasattr(data, "suffix") or len(getattr(data, "shape", ())) == 2:
         return True
@@ -240,13 +240,13 @@ class Table:
         return f"Table({str(self.data) if isinstance(self.data, (str, Path)) else 'private'}{shown})"
 
 
-def _codes(given: Any) -> tuple[Any, ...] | None:
+def _codes(given: object) -> tuple[Any, ...] | None:
     """Return the codes for missing, one or several, as they are kept."""
     given = [] if given is None else [given] if isinstance(given, (str, int, float)) else given
     return check.levels(given, "missing") or None
 
 
-def as_table(data: Any) -> Table:
+def as_table(data: object) -> Table:
     """Return a table as it was described, or with nothing said about it."""
     return data if isinstance(data, Table) else Table(data)
 
@@ -309,7 +309,7 @@ class Genotypes(Source):
 class OnCluster(Source):
     """A dask array or data frame: only the engine of that name can read it."""
 
-    def __init__(self, data: Any) -> None:
+    def __init__(self, data: object) -> None:
         self.data = data
 
     def public(self) -> dict[str, object]:
@@ -318,7 +318,7 @@ class OnCluster(Source):
         names = cast("Iterable[Any]", range(self.data.shape[1]) if named is None else named)
         return {"kind": "table", "file": None, "columns": hashed(names)}
 
-    def check(self, test: Any, columns: Any) -> None:
+    def check(self, test: object, columns: object) -> None:
         """Refuse a level that the table's own type does not have."""
         from discreet.data.tables.reading import Tables
 
@@ -326,14 +326,14 @@ class OnCluster(Source):
         if example is not None:
             Tables(example).check(test, columns)
 
-    def read(self, labels: Sequence[str], *, columns: Any, person: Any) -> Reading:
+    def read(self, labels: Sequence[str], *, columns: object, person: object) -> Reading:
         """Refuse, in the words of tables."""
         from discreet.data.tables.reading import Tables
 
         return Tables(self.data).read(labels, columns=columns, person=person)
 
 
-def hashed(names: Iterable[Any]) -> str:
+def hashed(names: Iterable[object]) -> str:
     """Return the hash of a list of names."""
     return sha256(json.dumps([str(name) for name in names]).encode()).hexdigest()
 

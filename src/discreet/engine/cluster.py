@@ -35,7 +35,7 @@ def dask(module: str) -> Any:
 
 
 @contextmanager
-def connected(scheduler: Any = None) -> Generator[Any]:
+def connected(scheduler: object = None) -> Generator[Any]:
     """Yield a client: the one given, one for the address given, the current one, or of a cluster made here.
 
     A cluster made here is closed at the end. It has no web pages, and partial sums are not written to disk.
@@ -69,7 +69,7 @@ def connected(scheduler: Any = None) -> Generator[Any]:
         yield client
 
 
-def task(name: str, function: Callable[..., Any], *arguments: Any) -> Any:
+def task(name: str, function: Callable[..., Any], *arguments: object) -> Any:
     """Return a task whose key says nothing of its data and is never used twice.
 
     A key made from arguments would hand the noise of one release to the next.
@@ -79,12 +79,12 @@ def task(name: str, function: Callable[..., Any], *arguments: Any) -> Any:
     )
 
 
-def shared(value: Any) -> Any:
+def shared(value: object) -> Any:
     """Return a value that many tasks use, sent once to each worker."""
     return dask("dask").delayed(value, name=f"discreet-shared-{uuid.uuid4().hex}", traverse=False)
 
 
-def tree(nodes: Sequence[Any], merge: Callable[[Sequence[Any]], Any]) -> Any:
+def tree(nodes: Sequence[object], merge: Callable[[Sequence[Any]], Any]) -> Any:
     """Return the task that merges the results of all tasks, a few at a time."""
     while len(nodes) > 1:
         nodes = [

@@ -73,7 +73,7 @@ class Cut:
     groups: list[Group]
 
 
-def cut(data: Any, test: Test, *, person: Any, columns: Any, threads: int = 1) -> Cut:
+def cut(data: object, test: Test, *, person: object, columns: object, threads: int = 1) -> Cut:
     """Return the tasks that count `data`: Parquet, PLINK files, a dask array or a dask data frame.
 
     `threads` is how many tasks the cluster can run at once.
@@ -97,7 +97,7 @@ def cut(data: Any, test: Test, *, person: Any, columns: Any, threads: int = 1) -
     )
 
 
-def _parquet(path: Path, test: Test, columns: Any) -> Cut:
+def _parquet(path: Path, test: Test, columns: object) -> Cut:
     table = Tables(path).read(test.labels, columns=columns, person=None)
     if not isinstance(table.source, ParquetSource):
         raise InputError(

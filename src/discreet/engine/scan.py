@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,7 +25,7 @@ GATHERED = 10_000_000
 
 @contextmanager
 def scan(
-    data: Any, test: Test, *, person: Any, columns: Any, scheduler: Any, gather: bool
+    data: object, test: Test, *, person: object, columns: object, scheduler: object, gather: bool
 ) -> Generator[Evidence | Sharded]:
     """Yield the evidence, counted on a cluster; sharded evidence lasts as long as the block does.
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from discreet.data.tables.reading import TableReading
     from discreet.evidence.core.accumulate import Accumulator
     from discreet.evidence.core.protocol import Test
+    from discreet.typing import RawArray
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -66,7 +67,7 @@ def guarded(function: Callable[P, T]) -> Callable[P, T | Failure]:
 
 @guarded
 def counted(
-    about: tuple[Test, Sequence[str]], blocks: Callable[..., Iterable[Block]], *arguments: Any
+    about: tuple[Test, Sequence[str]], blocks: Callable[..., Iterable[Block]], *arguments: object
 ) -> Accumulator:
     """Return a new accumulator of the people in some blocks."""
     test, names = about
@@ -119,7 +120,7 @@ class Summed:
 
     about: tuple[Test, Sequence[str]]
 
-    def __call__(self, parts: Sequence[Any]) -> Any:
+    def __call__(self, parts: Sequence[object]) -> Any:
         """Return the accumulator of everyone in `parts`."""
         test, names = self.about
         total = test.start(names)
@@ -155,12 +156,12 @@ class Declared:
         """All columns."""
         return self.partition.columns
 
-    def batches(self, wanted: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
+    def batches(self, wanted: Sequence[str]) -> Iterator[dict[str, RawArray]]:
         """Yield the wanted columns in batches of rows."""
         for batch in self.partition.batches(wanted):
             yield {name: self._read(name, batch[name]) for name in wanted}
 
-    def _read(self, name: str, column: NDArray[Any]) -> NDArray[Any]:
+    def _read(self, name: str, column: NDArray[np.generic]) -> RawArray:
         """Return a column as declared; numbers among objects, or written as text, are read one by one."""
         values = column
         if self.declared[name].kind == "f" and column.dtype == object:
@@ -175,8 +176,8 @@ class Declared:
 
 
 def array_blocks(
-    values: NDArray[Any],
-    labels: NDArray[Any] | None,
+    values: RawArray,
+    labels: RawArray | None,
     reading: tuple[Sequence[str], NDArray[np.intp] | None, np.dtype[Any]],
     first: int,
     rows: int,

@@ -71,7 +71,7 @@ class Adjusted(Grouped):
 
     Notes
     -----
-    Null hypothesis: within a stratum, among those with a value, groups are as good as drawn by lot. However
+    Null hypothesis: within a stratum, among those with a value, groups are as if drawn at random. However
     many strata there are, one person moves z as little; strata with one group alone say nothing. A few levels
     cannot stand for a strong confounder that is a number: give its bounds, those that people fill. p-values
     are checked, not proved; how far one person moves a score is proved: docs/proofs/adjusted.md.
@@ -117,7 +117,7 @@ class Adjusted(Grouped):
         return {"group": "group", "adjust": {"stratum": (0, 1)}}
 
     def expected_z(self, effect: NDArray[np.float64], people: Invented) -> NDArray[np.float64]:
-        """Return the mean of z: ranks are as good as normal values, but for 3/pi."""
+        """Return the mean of z: ranks keep 3/pi of the information of normal values."""
         return effect * math.sqrt(people.first * people.second / people.n * 3 / math.pi)
 
     def invented(self, z: NDArray[np.float64], people: Invented) -> Evidence:
@@ -217,7 +217,7 @@ class _Known:
         return np.minimum(1 / (counts.sum(axis=0) + 1), self.pull / most)
 
     def information(self, counts: Floats) -> float:
-        """Return 12 times the variance of the contrast when groups are drawn by lot within strata."""
+        """Return 12 times the variance of the contrast when groups are drawn at random within strata."""
         weight = self.weights(counts) ** 2 * (counts.sum(axis=0) + 1)
         return float(np.sum(weight * counts[0] * counts[1]))
 

@@ -52,7 +52,7 @@ class Anova(SeveralGroups):
 
     Notes
     -----
-    Null hypothesis: among those with a value, groups are as good as drawn by lot. The law of t is bounded by
+    Null hypothesis: among those with a value, groups are as if drawn at random. The law of t is bounded by
     that of the norm of so many normal variables, less half of what one person moves, which is checked, not
     proved; how far one person moves it is proved: docs/proofs/several-groups.md. The effect is the square
     root of the share of the variance between groups, between 0 (nothing) and 1, shrunk where people are

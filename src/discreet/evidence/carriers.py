@@ -95,7 +95,7 @@ class Carriers(AlleleCounts):
 
     A person counts 0 or 1 in place of 0, 1 or 2 alleles, and so moves z half as far, while little is lost:
     at a frequency of 0.2, 11% of the information. z = N / S, N the carriers among cases beyond their share, S
-    the deviation of N when cases are drawn by lot. The larger of two z counts, of carriers of the effect
+    the deviation of N when cases are drawn at random. The larger of two z counts, of carriers of the effect
     allele and of the other one, with twice its p-value: which of them is rare need not be known.
 
     Parameters

@@ -46,7 +46,7 @@ class Compare(Test):
         A column of disjoint subgroups, such as an occupation: the groups are then compared inside each of
         them, one hypothesis for each column and subgroup. `protect` protects it as it does the group.
     levels_within : sequence, optional
-        The values of `within` to look inside; public, whoever has others is left out.
+        The values of `within` to look inside; public; people with other values are left out.
     adjust : mapping from column to bounds or levels, optional
         Covariates to adjust for: {"age": (17, 90), "sex": ["female", "male"]}. Two numbers are bounds,
         anything else are levels (two levels that are numbers as text: ["1", "2"]). People who lack one, or

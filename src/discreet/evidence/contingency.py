@@ -56,7 +56,7 @@ class Contingency(Grouped):
     -----
     Columns must be yes/no by their type, or have declared levels: columns={"work": ["private", "state"]}. All
     other answers together are one more, unless one level alone is declared. Null hypothesis: among those with
-    an answer, groups are as good as drawn by lot. p-values are checked, not proved; how far one person moves
+    an answer, groups are as if drawn at random. p-values are checked, not proved; how far one person moves
     a score is proved: docs/proofs/several-groups.md. The effect is Cramer's V, shrunk where people are
     missing.
 

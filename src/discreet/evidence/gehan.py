@@ -36,7 +36,7 @@ class Gehan(Censored):
     Every column holds times: until the event, or until a person was last seen without it. z = N / S, N half
     of: pairs of the two groups in which the one of the second is known to have outlived the other, less those
     the other way round; pairs that censoring or ties leave open count nothing. S is the deviation of N when
-    groups are drawn by lot, or larger, so that one person takes z to at most z + D + e z, D being that of
+    groups are drawn at random, or larger, so that one person takes z to at most z + D + e z, D being that of
     ranks. Without censoring this is `RankSum`.
 
     Parameters
@@ -52,10 +52,10 @@ class Gehan(Censored):
     Notes
     -----
     Who lacks a time, or does not know if the event came, is left out of that column. Null hypothesis: among
-    the others, groups are as good as drawn by lot, given times and events. That asks censoring to be alike in
-    both groups, as where people are drawn by lot and followed alike; if it is not, but has nothing to do with
-    what would have happened, N is still 0 on average and p-values are approximate. p-values are checked, not
-    proved. Early differences weigh more than in the log-rank test. Proof: docs/proofs/gehan.md.
+    the others, groups are as if drawn at random, given times and events. That asks censoring to be alike in
+    both groups, as where people are assigned at random and followed alike; if it is not, but has nothing to
+    do with what would have happened, N is still 0 on average and p-values are approximate. p-values are
+    checked, not proved. Early differences weigh more than in the log-rank test. Proof: docs/proofs/gehan.md.
 
     References
     ----------

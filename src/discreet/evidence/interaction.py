@@ -52,7 +52,7 @@ class Interaction(Grouped):
     ----------
     {group}
     stratum : str
-        The column of strata: whoever the difference may depend on.
+        The column of strata: what the difference may depend on.
     strata : (first, second)
         Its two values, compared exactly; people with any other are left out.
     bounds : (low, high), or a mapping from column to such a pair
@@ -80,6 +80,10 @@ class Interaction(Grouped):
     what adds up in means or rates does not on ranks, odds or logarithms, and there is no such test of ranks
     here (docs/proofs/interaction.md says why). To ask for a difference in each stratum by itself, use
     `Compare(within=...)`.
+
+    References
+    ----------
+    V. Bentkus (2004), On Hoeffding's inequalities, Annals of Probability 32, 1650-1673.
 
     Examples
     --------

@@ -42,7 +42,7 @@ class KruskalWallis(SeveralGroups):
 
     Notes
     -----
-    Null hypothesis: among those with a value, groups are as good as drawn by lot. The law of t is bounded by
+    Null hypothesis: among those with a value, groups are as if drawn at random. The law of t is bounded by
     that of the norm of so many normal variables, less half of what one person moves, which is checked, not
     proved; how far one person moves it is proved: docs/proofs/several-groups.md. The effect is
     sqrt(H/(n - 1)), between 0 (nothing) and 1 (groups tell the ranks), shrunk where people are missing.
@@ -70,7 +70,7 @@ class KruskalWallis(SeveralGroups):
     effect = "correlation ratio of ranks"
 
     def expected_z(self, effect: NDArray[np.float64], people: Invented) -> NDArray[np.float64]:
-        """Return the mean of the strongest contrast: ranks are as good as values, but for 3/pi."""
+        """Return the mean of the strongest contrast: ranks keep 3/pi of the information of values."""
         return effect * math.sqrt(people.n * 3 / math.pi)
 
     @classmethod

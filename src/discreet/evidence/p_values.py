@@ -47,6 +47,15 @@ class PValues(Test):
     names : str, optional
         With `column`: the column that says what the hypotheses are called; their numbers when absent.
 
+    Notes
+    -----
+    Null hypothesis of each: its p-value is uniform, or larger. That, and eta, cannot be checked here; for
+    normal scores `truncated_sensitivity` computes eta. Proof: docs/proofs/log-p.md.
+
+    References
+    ----------
+    Dwork, Su & Zhang (2015), Private False Discovery Rate Control, arXiv:1511.03803: Definition 4.1.
+
     Examples
     --------
     >>> import discreet
@@ -129,6 +138,11 @@ def are_neighbours(p: ArrayLike, p2: ArrayLike, eta: float, nu: float) -> bool:
     bool
         Whether the definition holds for every hypothesis.
 
+    Raises
+    ------
+    InputError
+        The two have not the same shape, or hold NaN, infinities or values outside [0, 1].
+
     Notes
     -----
     This is not the same as |log max(p, nu) - log max(p2, nu)| <= eta, which is what privacy needs and what
@@ -161,9 +175,6 @@ def truncated_sensitivity(sensitivity: float, nu: float, *, alternative: Alterna
     One-sided, p = Phi_bar(z):   eta = log(Phi_bar(z_nu - sensitivity) / nu), z_nu the upper nu point.
     Two-sided, p = 2 Phi_bar(|z|): eta = log(2 Phi_bar(max(0, z_{nu/2} - sensitivity)) / nu).
 
-    log Phi_bar is concave, so the ratio is largest where truncation stops it. The paper's approximation is
-    eta ~ B sqrt(2 log(1/nu) / n) / sigma. Proof: docs/proofs/log-p.md.
-
     Parameters
     ----------
     sensitivity : float
@@ -177,6 +188,20 @@ def truncated_sensitivity(sensitivity: float, nu: float, *, alternative: Alterna
     -------
     float
         eta: what `PValues` and `Evidence.from_p` ask for.
+
+    Raises
+    ------
+    InputError
+        The sensitivity is not above 0, or nu not strictly between 0 and 1.
+
+    Notes
+    -----
+    log Phi_bar is concave, so the ratio is largest where truncation stops it. The paper's approximation is
+    eta ~ B sqrt(2 log(1/nu) / n) / sigma. Proof: docs/proofs/log-p.md.
+
+    References
+    ----------
+    Dwork, Su & Zhang (2015), Private False Discovery Rate Control, arXiv:1511.03803: Definition 4.1.
 
     Examples
     --------

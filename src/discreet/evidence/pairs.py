@@ -120,7 +120,9 @@ class Pairs(Test):
             One hypothesis for each pair.
         """
         asked = [*zip(entries.names, entries.questions, strict=True)]
-        chosen = [(one, two) for one, two in combinations(asked, 2) if one[1].column != two[1].column]
+        chosen = [
+            (first, second) for first, second in combinations(asked, 2) if first[1].column != second[1].column
+        ]
         if not chosen:
             raise InputError("a pair needs two columns: choose more")
         if entries.rows < _LEAST:
@@ -137,7 +139,7 @@ class Pairs(Test):
             used.append(kinds[shape])
             signed = used[-1].statistic(entries, left, right)
             t[place], share[place] = abs(signed), signed / used[-1].longest
-        names = tuple(f"{one[0]} & {two[0]}" for one, two in chosen)
+        names = tuple(f"{first} & {second}" for (first, _), (second, _) in chosen)
         return _evidence(self, names, t, share, used)
 
     def expected_z(self, effect: NDArray[np.float64], people: Invented) -> NDArray[np.float64]:

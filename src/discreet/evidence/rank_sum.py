@@ -61,7 +61,7 @@ class RankSum(Grouped):
     Notes
     -----
     No bounds are needed: ranks do not care. Without a value a person counts in neither group. Null
-    hypothesis: among those present, groups are as good as drawn by lot; one group may miss more than the
+    hypothesis: among those present, groups are as if drawn at random; one group may miss more than the
     other, and large values more than small ones, but not both together. All values are kept in memory until
     the end, and every column is sorted. Proof: docs/proofs/ranks.md.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.invented import Invented, NullCase, NullColumns
-    from discreet.typing import Adjacency
+    from discreet.typing import Adjacency, RawArray
 
 
 @documented(TEXTS)
@@ -142,7 +142,7 @@ def sign_score_map(n: int, ceiling: float) -> ScoreMap:
     return ScoreMap(1.0, np.minimum(scores, ceiling))
 
 
-def sign_tail(n: int, v: NDArray[Any]) -> NDArray[np.float64]:
+def sign_tail(n: int, v: RawArray) -> NDArray[np.float64]:
     """Return P(S_n >= v): S_n = 2 Bin(n, 1/2) - n."""
     count = np.ceil((n + v) / 2)
     inside = np.minimum(count, n)  # beyond n there is no tail at all

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.invented import Invented, NullCase, NullColumns
     from discreet.evidence.core.scores import ScoreMap
-    from discreet.typing import Adjacency, Tail
+    from discreet.typing import Adjacency, RawArray, Tail
 
 MOVES = 4.0
 """How far one family moves b - c: from two alleles passed on to two held back."""
@@ -216,7 +216,7 @@ class Transmissions:
         return "Transmissions(private)"
 
 
-def trios_of(labels: Mapping[str, NDArray[Any]], affected: float) -> tuple[NDArray[np.int64], int]:
+def trios_of(labels: Mapping[str, RawArray], affected: float) -> tuple[NDArray[np.int64], int]:
     """Return rows of (child, father, mother), the first affected child of each family, and of how many.
 
     Families that could have a trio, by the pedigree alone, are counted: that number is public. Nobody is
@@ -252,7 +252,7 @@ _TABLE = np.array([passed_on(code // 16, code // 4 % 4, code % 4) for code in ra
 _EXCESS, _BOTH = (_TABLE @ np.array([1, sign]) for sign in (-1, 1))
 
 
-def _dose(values: NDArray[Any]) -> NDArray[np.int64]:
+def _dose(values: NDArray[np.generic]) -> NDArray[np.int64]:
     """Return 0, 1, 2, or 3 for no call."""
     dose = np.rint(values)
     return np.where((dose >= 0) & (dose <= 2), dose, 3).astype(np.int64)

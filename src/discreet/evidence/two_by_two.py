@@ -39,8 +39,8 @@ class TwoByTwo(Grouped):
     """Test whether the rates of yes in two groups differ, or the second's is higher, or lower.
 
     z = (T - X n2 / N) / S among the people present in a column: T of X yes are in the second group, of n2
-    people. S is the deviation when groups are drawn by lot, sqrt(n1 n2 X (N - X) / (N^2 (N - 1))), or larger:
-    never so small that one person could move z by more than a public D + e z.
+    people. S is the deviation when groups are drawn at random, sqrt(n1 n2 X (N - X) / (N^2 (N - 1))), or
+    larger: never so small that one person could move z by more than a public D + e z.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class TwoByTwo(Grouped):
     Notes
     -----
     A value of at least one half is a yes; who has none counts in neither group. Null hypothesis: among those
-    who answered, groups are as good as drawn by lot (Fisher's); one group may answer less than the other, and
+    who answered, groups are as if drawn at random (Fisher's); one group may answer less than the other, and
     yes be left out more often than no, but not both together. Proof: docs/proofs/two-by-two.md.
 
     References

@@ -62,6 +62,10 @@ class TwoGroups(Means):
     group may miss more than the other. For yes/no columns `TwoByTwo` is sharper. Proof:
     docs/proofs/two-groups.md.
 
+    References
+    ----------
+    V. Bentkus (2004), On Hoeffding's inequalities, Annals of Probability 32, 1650-1673.
+
     Examples
     --------
     >>> import numpy as np, pandas as pd, discreet

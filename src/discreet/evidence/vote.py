@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import warnings
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.invented import NullCase, NullColumns
-    from discreet.typing import Adjacency
+    from discreet.typing import Adjacency, RawArray
 
 _KEY = b"discreet"
 _LONGEST_KEY = 64  # bytes, of the hash
@@ -149,13 +149,13 @@ class Vote(Test):
             proof="enumerated",
         )
 
-    def _hashed(self, person: Any) -> int:
+    def _hashed(self, person: object) -> int:
         digest = hashlib.blake2b(
             str(person).encode("utf-8", "surrogatepass"), digest_size=8, key=self.key
         ).digest()
         return int.from_bytes(digest, "big") % self.blocks
 
-    def _votes(self, values: NDArray[Any], labels: dict[str, NDArray[Any]]) -> NDArray[np.float64]:
+    def _votes(self, values: NDArray[np.generic], labels: dict[str, RawArray]) -> NDArray[np.float64]:
         silent = np.zeros(values.shape[1])
         try:
             with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -168,6 +168,6 @@ class Vote(Test):
         return (p <= self.level).astype(np.float64) if p.shape == silent.shape else silent
 
 
-def _largest(block: NDArray[Any]) -> NDArray[np.float64]:
+def _largest(block: NDArray[np.generic]) -> NDArray[np.float64]:
     """Return a p-value that is exactly uniform for values uniform on [-1/2, 1/2]."""
     return 1 - (block.max(axis=0) + 0.5) ** block.shape[0]

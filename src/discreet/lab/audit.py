@@ -236,51 +236,46 @@ def exact_row(mechanism: Mechanism) -> Row:
             loss = outcomes.epsilon_at(p, q, mechanism.delta, loss)
         else:
             loss = max(loss, outcomes.loss(p, q))
-    verdict = "holds" if loss <= mechanism.epsilon * (1 + 1e-9) else "VIOLATED"
-    return Row(mechanism.name, "exact law", mechanism.epsilon, mechanism.delta, loss, "epsilon", verdict)
+    return _claimed(mechanism.name, "exact law", mechanism.epsilon, mechanism.delta, loss)
+
+
+def _claimed(name: str, how: str, claim: float, delta: float, found: float, unit: str = "epsilon") -> Row:
+    """Return a row about a claim that must hold, but for rounding."""
+    verdict = "holds" if found <= claim * (1 + 1e-9) else "VIOLATED"
+    return Row(name, how, claim, delta, found, unit, verdict)
+
+
+def _planted(name: str, claim: float, delta: float, found: float, unit: str = "epsilon") -> Row:
+    """Return a row about a planted fault, which must be caught."""
+    return Row(name, "planted fault", claim, delta, found, unit, "caught" if found > claim else "MISSED")
 
 
 def single_rows() -> Iterator[Row]:
     """Yield the tests of one hypothesis, each with its noise, and with a tenth less, which must be caught."""
     epsilon = single_audit.EPSILON
     for test in single_audit.audited():
-        loss = single_audit.loss(test)
-        verdict = "holds" if loss <= epsilon * (1 + 1e-9) else "VIOLATED"
-        yield Row(test.name, "exact law", epsilon, 0.0, loss, "epsilon", verdict)
-    run = single_audit.run_loss()
-    good = "holds" if run <= epsilon * (1 + 1e-9) else "VIOLATED"
-    yield Row("Sequence by discovery, one run", "exact law", epsilon, 0.0, run, "epsilon", good)
+        yield _claimed(test.name, "exact law", epsilon, 0.0, single_audit.loss(test))
+    yield _claimed("Sequence by discovery, one run", "exact law", epsilon, 0.0, single_audit.run_loss())
     for test in single_audit.audited(faulty=True):
-        loss = single_audit.loss(test)
-        verdict = "caught" if loss > epsilon else "MISSED"
-        yield Row(f"{test.name}, a tenth less noise", "planted fault", epsilon, 0.0, loss, "epsilon", verdict)
-    run = single_audit.run_loss(faulty=True)
-    caught = "caught" if run > epsilon else "MISSED"
+        yield _planted(f"{test.name}, a tenth less noise", epsilon, 0.0, single_audit.loss(test))
     name = "Sequence by discovery, the hidden number's shift forgotten"
-    yield Row(name, "planted fault", epsilon, 0.0, run, "epsilon", caught)
+    yield _planted(name, epsilon, 0.0, single_audit.run_loss(faulty=True))
 
 
 def genetic_rows() -> Iterator[Row]:
     """Yield the certificates of carriers and families, the number of cases told, a planted fault of each."""
     allowed, moved = genetic_audit.carriers_moved()
-    verdict = "holds" if moved <= allowed * (1 + 1e-9) else "VIOLATED"
-    yield Row("carriers, certificate", "uphill walk", allowed, 0.0, moved, "moved", verdict)
+    yield _claimed("carriers, certificate", "uphill walk", allowed, 0.0, moved, "moved")
     allowed, moved = genetic_audit.carriers_moved(faulty=True)
-    verdict = "caught" if moved > allowed else "MISSED"
-    yield Row("carriers, phenotypes taken as public", "planted fault", allowed, 0.0, moved, "moved", verdict)
+    yield _planted("carriers, phenotypes taken as public", allowed, 0.0, moved, "moved")
     allowed, moved = genetic_audit.families_moved()
-    verdict = "holds" if moved <= allowed * (1 + 1e-9) else "VIOLATED"
-    yield Row("TDT, certificate", "one family replaced", allowed, 0.0, moved, "moved", verdict)
+    yield _claimed("TDT, certificate", "one family replaced", allowed, 0.0, moved, "moved")
     allowed, moved = genetic_audit.families_moved(faulty=True)
-    verdict = "caught" if moved > allowed else "MISSED"
-    yield Row("TDT, every child taken for a family", "planted fault", allowed, 0.0, moved, "moved", verdict)
-    delta = genetic_audit.DELTA
+    yield _planted("TDT, every child taken for a family", allowed, 0.0, moved, "moved")
     epsilon, cost = genetic_audit.cases_told()
-    verdict = "holds" if cost <= epsilon * (1 + 1e-9) else "VIOLATED"
-    yield Row("number of cases told", "exact law", epsilon, delta, cost, "epsilon", verdict)
+    yield _claimed("number of cases told", "exact law", epsilon, genetic_audit.DELTA, cost)
     epsilon, cost = genetic_audit.cases_told(faulty=True)
-    verdict = "caught" if cost > epsilon else "MISSED"
-    yield Row("number of cases, too little noise", "planted fault", epsilon, delta, cost, "epsilon", verdict)
+    yield _planted("number of cases, too little noise", epsilon, genetic_audit.DELTA, cost)
 
 
 def group_rows() -> Iterator[Row]:
@@ -317,8 +312,7 @@ def fault_rows(seed: int | None = None) -> Iterator[Row]:
     for fault in FAULTS:
         first, second = (fault.sample(np.array(x), fault.runs, rng) for x in fault.inputs)
         loss = epsilon_found(first, second, fault.delta, ALPHA)
-        verdict = "caught" if loss > fault.epsilon else "MISSED"
-        yield Row(fault.name, "planted fault", fault.epsilon, fault.delta, loss, "epsilon", verdict)
+        yield _planted(fault.name, fault.epsilon, fault.delta, loss)
     yield order_row()
 
 

@@ -216,7 +216,7 @@ class _Drawn:
     def labels(self) -> dict[str, NDArray[Any]]:
         return {name: np.repeat(kinds, self.case.sizes) for name, kinds in self.case.labels.items()}
 
-    def _of_kinds(self, people: NDArray[Any]) -> NDArray[np.float64]:
+    def _of_kinds(self, people: NDArray[np.generic]) -> NDArray[np.float64]:
         """Return what the first person of each kind has of something that all of a kind share."""
         return people[:, np.cumsum([0, *self.case.sizes[:-1]])].astype(np.float64)
 

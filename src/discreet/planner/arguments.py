@@ -50,7 +50,7 @@ def effect_sizes(effects: Any) -> tuple[float, ...]:
     return sizes
 
 
-def number_of_signals(signals: Any, m: int, kinds: int, columns: tuple[Column, ...], test: Any) -> int:
+def number_of_signals(signals: object, m: int, kinds: int, columns: tuple[Column, ...], test: object) -> int:
     """Return how many hypotheses are false; each effect size gets at least one."""
     if kinds > m:
         raise InputError(f"effects must hold at most m = {m} sizes; got {kinds}")
@@ -133,17 +133,17 @@ def with_signals(columns: tuple[Column, ...], signals: Any) -> tuple[Column, ...
     )
 
 
-def subgroups_of(test: Any) -> int:
+def subgroups_of(test: object) -> int:
     """Return how many subgroups the groups are compared in."""
     return max(1, len(getattr(test, "levels_within", ())))
 
 
-def hypotheses_in(columns: tuple[Column, ...], test: Any) -> int:
+def hypotheses_in(columns: tuple[Column, ...], test: object) -> int:
     """Return how many hypotheses the columns make, in all subgroups together."""
     return sum(column.hypotheses for column in columns) * subgroups_of(test)
 
 
-def _column(name: Any, levels: Any, bounds: Any) -> Column:
+def _column(name: object, levels: object, bounds: object) -> Column:
     """Return one column, numbers if it has no levels."""
     if levels is None:
         bounded = name in bounds if isinstance(bounds, Mapping) else bounds is not None
@@ -188,7 +188,7 @@ def cohort_of(
     return Cohort(asked, columns, _HALF if share is None else check.between(share, "share", 0.001, 0.999))
 
 
-def assumed_of(columns: tuple[Column, ...], assume: Any) -> tuple[Column, ...]:
+def assumed_of(columns: tuple[Column, ...], assume: object) -> tuple[Column, ...]:
     """Return the columns with what is assumed of each by its name."""
     if assume is None:
         return columns
@@ -231,7 +231,7 @@ def _rates(column: Column, name: str, value: Any) -> float | tuple[float, ...]:
     return tuple(rate / whole for rate in rates) if given > 1 else rates
 
 
-def refuse_unused(options: Mapping[str, Any], where: str) -> None:
+def refuse_unused(options: Mapping[str, object], where: str) -> None:
     """Refuse options that would do nothing."""
     for name, value in options.items():
         if value is not None:
@@ -239,7 +239,7 @@ def refuse_unused(options: Mapping[str, Any], where: str) -> None:
 
 
 def setting_of(
-    test: Any,
+    test: object,
     sensitivity: float | None,
     looks: Alternative,
     n: int,
@@ -262,7 +262,7 @@ def setting_of(
 
 
 def methods_to_try(
-    methods: Any, offered: tuple[str, ...], *, signed: bool
+    methods: object, offered: tuple[str, ...], *, signed: bool
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the methods to try, in the order of the table, and words on one that does not apply."""
     named = [methods] if isinstance(methods, str) else methods

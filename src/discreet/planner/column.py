@@ -38,7 +38,7 @@ class Column:
     name, names : str, tuple of str
         What it is called, and what its hypotheses are, if it is known.
     real : tuple of int
-        Which of its hypotheses are said to be real; of which columns are is drawn by lot if none is said.
+        Which of its hypotheses are said to be real; of which columns are is drawn at random if none is said.
     missing, rate, shape, centre, sd : optional
         As the arguments of `plan`, for this column alone; None where nothing is said of it. A tuple of rates
         has one for each answer.
@@ -147,7 +147,7 @@ class Column:
         return entries
 
 
-def assuming(columns: Iterable[Column], everywhere: Mapping[str, Any]) -> tuple[Column, ...]:
+def assuming(columns: Iterable[Column], everywhere: Mapping[str, object]) -> tuple[Column, ...]:
     """Return the columns with what is assumed of all of them, where nothing is said of one."""
     said = {name: value for name, value in everywhere.items() if value is not None}
     made: dict[Column, Column] = {}  # of many columns most are alike
@@ -163,7 +163,7 @@ def assuming(columns: Iterable[Column], everywhere: Mapping[str, Any]) -> tuple[
     return tuple(made[column] for column in columns)
 
 
-def checked(name: str, value: Any) -> Any:
+def checked(name: str, value: object) -> Any:
     """Return what is assumed under that name, refused in words if it cannot be."""
     match name:
         case "missing":

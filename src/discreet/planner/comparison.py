@@ -120,9 +120,9 @@ class Comparison:
         return math.sqrt(self.n / self.setting.subgroups * (1 - self.setting.missing) * share * (1 - share))
 
     def _real(self, study: int) -> NDArray[np.int64]:
-        """Return the hypotheses that have effects in that study, drawn by lot where there is a choice."""
-        lot = np.random.default_rng((self.seed, study, 1))
-        return lot.permutation(self.setting.real_places)[: len(self.effects)]
+        """Return the hypotheses that have effects in that study, drawn at random where there is a choice."""
+        rng = np.random.default_rng((self.seed, study, 1))
+        return rng.permutation(self.setting.real_places)[: len(self.effects)]
 
     def _effects(self, study: int) -> NDArray[np.float64]:
         """Return the effect of every hypothesis, in alternating directions unless one side is looked at."""

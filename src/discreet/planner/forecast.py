@@ -62,7 +62,7 @@ def forecast(
     )
 
 
-def assumptions(assume: Any) -> dict[str, Any]:
+def assumptions(assume: object) -> dict[str, Any]:
     """Return what a plan file assumes as arguments of `plan`, refused in words if it is none of them."""
     if assume is None:
         return {}
@@ -77,7 +77,7 @@ def assumptions(assume: Any) -> dict[str, Any]:
     return {"assume" if name == "columns" else name: value for name, value in said.items()}
 
 
-def columns_of_table(table: TableReading, test: Any) -> tuple[Column, ...] | None:
+def columns_of_table(table: TableReading, test: object) -> tuple[Column, ...] | None:
     """Return the columns that a comparison would ask a table about, by its head; None of other tests."""
     if not isinstance(test, Compare):
         return None

@@ -26,7 +26,7 @@ def check_picture(path: Path | str) -> Path:
     return file
 
 
-def picture(plan: Plan, path: Path | str | None, ax: Any) -> Any:
+def picture(plan: Plan, path: Path | str | None, ax: object) -> Any:
     """Draw the power curves, write them to `path` (.png, .svg or .pdf) if it is given; return the axes."""
     file = None if path is None else check_picture(path)
     if not plan.curve:

@@ -108,8 +108,8 @@ def plan(
         How large the real effects are: differences between two groups, or distances from the null value, in
         standard deviations of the column; for `Correlation`, the correlation itself.
     signals : int, or names, optional
-        How many hypotheses are really false, shared equally among `effects`; which of them is drawn by lot in
-        each invented study. Or which: columns, and "work=private" for an answer. If None, a tenth of m.
+        How many hypotheses are really false, shared equally among `effects`; which of them is drawn at random
+        in each invented study. Or which: columns, and "work=private" for an answer. If None, a tenth of m.
     test : Compare, Mean, ..., optional
         What `discover` will be given; its column names do not matter. If None, `Compare`.
     sensitivity : float, optional

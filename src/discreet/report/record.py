@@ -97,7 +97,7 @@ def _text(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
 
 
-def _plain(x: Any) -> Any:
+def _plain(x: object) -> Any:
     """Return a parameter as JSON holds it; what JSON cannot hold becomes words, for nothing may be lost."""
     if isinstance(x, np.generic):
         return _plain(cast("object", x.item()))
@@ -177,7 +177,7 @@ def _read_release(record: dict[str, Any]) -> Release:
     )
 
 
-def _read_privacy(x: Any) -> Privacy:
+def _read_privacy(x: object) -> Privacy:
     words = ["neighbours", "public", "assumption"]
     fields = _object(x, "privacy", ["epsilon", "delta", *words, "events"])
     spent = tuple(_read_event(event) for event in _typed(fields["events"], "events", list))
@@ -186,14 +186,14 @@ def _read_privacy(x: Any) -> Privacy:
     return Privacy(epsilon, delta, spent, *(_typed(fields[name], name, str) for name in words))
 
 
-def _read_event(x: Any) -> events.Event:
+def _read_event(x: object) -> events.Event:
     fields = cast("dict[str, Any]", _typed(x, "an event", dict))
     return events.from_dict(
         {name: value if name in {"kind", "count"} else _real(value, name) for name, value in fields.items()}
     )
 
 
-def _read_fdr(x: Any) -> FdrPromise:
+def _read_fdr(x: object) -> FdrPromise:
     names = ["guarantee", "assumption", "source", "scope"]
     fields = _object(x, "fdr", ["level", *names])
     words = [_typed(fields[name], name, str) for name in names]
@@ -201,7 +201,7 @@ def _read_fdr(x: Any) -> FdrPromise:
     return FdrPromise(_amount(fields["level"], "level", null=math.inf), *words)
 
 
-def _read_values(x: Any, listed: list[dict[str, Any]]) -> Values | None:
+def _read_values(x: object, listed: list[dict[str, Any]]) -> Values | None:
     pairs = [(discovery["value"], discovery["noise"]) for discovery in listed]
     if x is None:
         if any(pair != (None, None) for pair in pairs):
@@ -240,7 +240,7 @@ def _read_told(x: Any, m: int) -> Told | None:
     )
 
 
-def _read_budget(x: Any) -> BudgetLine | None:
+def _read_budget(x: object) -> BudgetLine | None:
     if x is None:
         return None
     words, numbers = ["data_set", "release", "head"], ["epsilon", "delta", "spent", "next"]
@@ -261,7 +261,7 @@ def _refuse_constant(constant: str) -> None:
     raise InputError(f"the release holds {constant}, which is not JSON")
 
 
-def _real(x: Any, name: str, null: float | None = None) -> float:
+def _real(x: object, name: str, null: float | None = None) -> float:
     if x is None and null is not None:
         return null
     if isinstance(x, bool) or not isinstance(x, (int, float)):
@@ -269,7 +269,7 @@ def _real(x: Any, name: str, null: float | None = None) -> float:
     return check.real(x, name)
 
 
-def _amount(x: Any, name: str, null: float) -> float:
+def _amount(x: object, name: str, null: float) -> float:
     number = _real(x, name, null)
     if number < 0:
         raise InputError(f"{name} must be at least 0; got {number:g}")
@@ -288,7 +288,7 @@ def _object(x: Any, name: str, fields: list[str]) -> dict[str, Any]:
 _WORDS = {str: "text", bool: "true or false", list: "a list", dict: "an object"}
 
 
-def _typed(x: Any, name: str, kind: type) -> Any:
+def _typed(x: object, name: str, kind: type) -> Any:
     if not isinstance(x, kind):
         raise InputError(f"{name} in the release must be {_WORDS[kind]}; got {type(x).__name__}")
     return x

@@ -153,7 +153,7 @@ def _values(table: dict[str, list[Any]], name: str) -> list[_Column]:
     return made
 
 
-def _some(cells: Sequence[Any]) -> list[Any]:
+def _some(cells: Sequence[object]) -> list[Any]:
     return list(islice(cells, MOST_ROWS))
 
 

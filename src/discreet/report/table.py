@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from discreet.report.parts import Told
     from discreet.report.release import Release
+    from discreet.typing import RawArray
 
 KINDS: tuple[str, ...] = get_args(Frame)
 _EXTRAS = {"pandas": "pandas", "polars": "polars", "pyarrow": "files"}
@@ -139,7 +140,7 @@ def limits(told: Told, miss: NDArray[np.float64]) -> tuple[NDArray[np.float64], 
         return told.estimate - reach, told.estimate + reach
 
 
-def told_columns(release: Release) -> dict[str, NDArray[Any]]:
+def told_columns(release: Release) -> dict[str, RawArray]:
     """Return what is known of each told hypothesis, in the order of `Told`, one array a column."""
     told = told_of(release)
     discovered = np.isin(told.indices, release.indices)
@@ -161,7 +162,7 @@ def told_columns(release: Release) -> dict[str, NDArray[Any]]:
     }
 
 
-def of_discoveries(release: Release) -> dict[str, NDArray[Any]]:
+def of_discoveries(release: Release) -> dict[str, RawArray]:
     """Return the same of each discovery, in the order of the release."""
     where = places(told_of(release), release.indices)
     return {name: column[where] for name, column in told_columns(release).items() if name != "discovered"}
@@ -182,7 +183,7 @@ _STRUCTURED: dict[str, tuple[str, Callable[..., NDArray[np.int64]], str]] = {
 }
 
 
-def decide(release: Release, procedure: str, q: float | None, **given: Any) -> Rejections:
+def decide(release: Release, procedure: str, q: float | None, **given: object) -> Rejections:
     """Return what `Release.decide` does; `given` has weights and groups."""
     told = told_of(release)
     check.choice(procedure, "procedure", get_args(Procedure))
@@ -209,7 +210,7 @@ def decide(release: Release, procedure: str, q: float | None, **given: Any) -> R
     return Rejections(words, q, release.m, indices.size, float(p.max(initial=0.0)), indices, p, names)
 
 
-def _each(release: Release, value: Any, name: str) -> list[Any]:
+def _each(release: Release, value: object, name: str) -> list[Any]:
     """Return one entry for each hypothesis, in order, from a list in this order or a mapping by name."""
     told = told_of(release)
     names, entries = check.named(value, name)

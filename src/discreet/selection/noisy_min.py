@@ -107,6 +107,11 @@ def noisy_min(
     NoisyMin
         The position, the noisy value if it was asked for, and the promise.
 
+    Raises
+    ------
+    InputError
+        An argument is out of range, or asks for noise that cannot be drawn exactly. Nothing was drawn.
+
     Notes
     -----
     Neighbours: any two inputs whose values differ by at most `sensitivity` each, within `spread` together.

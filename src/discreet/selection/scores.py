@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,7 +26,7 @@ _WORDS = {
 }
 
 
-def read_scores(scores: Any, name: str, *, largest: bool) -> NDArray[np.float64]:
+def read_scores(scores: object, name: str, *, largest: bool) -> NDArray[np.float64]:
     """Return scores as float64 of shape (m,), negated unless `largest`.
 
     Masked entries become NaN, which means "no evidence". Whole numbers beyond 2**53 are clipped to it, since

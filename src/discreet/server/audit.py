@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlalchemy import insert, select, update
 
@@ -31,7 +31,9 @@ def begin(db: Connection) -> None:
     db.execute(insert(tables.head).values(id=1, seed=seed, position=0, hash=seed))
 
 
-def append(db: Connection, kind: str, subject: str, actor: str, /, *changes: Change, **content: Any) -> str:
+def append(
+    db: Connection, kind: str, subject: str, actor: str, /, *changes: Change, **content: object
+) -> str:
     """Write one row at the end of the log, in the caller's transaction; return its hash.
 
     `changes` are those of `records` that this row is about. The end of the log is locked until the

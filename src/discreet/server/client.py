@@ -106,11 +106,11 @@ class Connection:
         """Return a data set by its name; nothing is sent yet."""
         return Remote(check.text(name, "name"), self)
 
-    def send(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
+    def send(self, method: str, path: str, body: Mapping[str, object] | None = None) -> Any:
         """Send one request and return its JSON; a refusal is raised as the library's own error."""
         return json.loads(self.fetch(method, path, body))
 
-    def fetch(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> bytes:
+    def fetch(self, method: str, path: str, body: Mapping[str, object] | None = None) -> bytes:
         """Send one request and return the bytes of its answer."""
         data = None if body is None else json.dumps(dict(body)).encode()
         headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
@@ -252,16 +252,16 @@ class Remote:
         """Ask in a plan file's words."""
         return self._answer("ask", {"request_id": uuid.uuid4().hex, **body}, time.sleep)
 
-    def outlook(self, body: Mapping[str, Any]) -> str:
+    def outlook(self, body: Mapping[str, object]) -> str:
         """Return, in words, what a question in a plan file's words would find; free, and nothing is read."""
         job = self._done("plan", body, time.sleep)
         return str(self.server.send("GET", f"/jobs/{job}/answer")["words"])
 
-    def _answer(self, kind: str, body: Mapping[str, Any], wait: Callable[[float], None]) -> Release:
+    def _answer(self, kind: str, body: Mapping[str, object], wait: Callable[[float], None]) -> Release:
         job = self._done(kind, body, wait)
         return Release.from_json(_patiently(lambda: self.server.fetch("GET", f"/jobs/{job}/answer"), wait))
 
-    def _done(self, kind: str, body: Mapping[str, Any], wait: Callable[[float], None]) -> str:
+    def _done(self, kind: str, body: Mapping[str, object], wait: Callable[[float], None]) -> str:
         """Send a question and wait until it is answered; return its job."""
         safe = "request_id" in body  # sent twice it is asked once
 
@@ -322,7 +322,7 @@ def _refusal(error: urllib.error.HTTPError) -> DiscreetError:
 class _SameServer(urllib.request.HTTPRedirectHandler):
     """Follows no redirect: the token is for the server it was given for."""
 
-    def redirect_request(self, *_: Any, **__: Any) -> None:
+    def redirect_request(self, *_: object, **__: object) -> None:
         """Refuse."""
 
 

@@ -60,16 +60,16 @@ def scores(n: int, epsilon: float) -> NDArray[np.int64]:
 def by_rank(
     x: NDArray[np.float64],
     group: NDArray[np.int64],
-    lots: NDArray[np.uint64],
+    tie_breaks: NDArray[np.uint64],
     places: NDArray[np.int64],
     coins: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    """Return the group at every rank, lowest first; ties are broken by lot and missing values rank lowest.
+    """Return the group at every rank, lowest first; ties are broken at random and missing values rank lowest.
 
-    Who is in no group, -1, takes a rank by lot, the next of `places`, and the group `coins` has there: a
+    Who is in no group, -1, takes a random rank, the next of `places`, and the group `coins` has there: a
     value that says nothing about the groups must not move their ranks.
     """
-    order = np.lexsort((lots, np.where(np.isnan(x), -np.inf, x)))
+    order = np.lexsort((tie_breaks, np.where(np.isnan(x), -np.inf, x)))
     ranked = group[order]
     known = ranked >= 0
     drawn = np.zeros(x.size, dtype=np.bool_)
@@ -85,9 +85,9 @@ def statistic(at: NDArray[np.int64], epsilon: float) -> int:
 
 
 def drawn_by_rank(x: NDArray[np.float64], group: NDArray[np.int64], groups: int) -> NDArray[np.int64]:
-    """Return the group at every rank, with fresh lots."""
-    lots, more = entropy.words(2 * x.size, np.uint64).reshape(2, -1)
-    return by_rank(x, group, lots, np.argsort(more), uniform_below(groups, x.size).astype(np.int64))
+    """Return the group at every rank, with ties broken afresh."""
+    tie_breaks, more = entropy.words(2 * x.size, np.uint64).reshape(2, -1)
+    return by_rank(x, group, tie_breaks, np.argsort(more), uniform_below(groups, x.size).astype(np.int64))
 
 
 def draw(x: NDArray[np.float64], group: NDArray[np.int64], epsilon: float) -> int:

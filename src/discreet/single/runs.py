@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from discreet.privacy.events import Pure
 from discreet.single.threshold import Run
@@ -29,7 +29,7 @@ def pay_for_run(
     epsilon: float,
     ledger: Ledger,
     dataset: str,
-    public: Mapping[str, Any],
+    public: Mapping[str, object],
 ) -> None:
     """Pay for a run of questions at the first free place of the ledger, and put it into `runs`.
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from discreet.privacy.ledger import Ledger
     from discreet.privacy.ledger.chain import DataSet
     from discreet.privacy.ledger.records import Charge
-    from discreet.typing import ArrayLike
+    from discreet.typing import ArrayLike, RawArray
 
 TESTS: tuple[str, ...] = get_args(SingleTest)
 _NUMBERS = "x must hold numbers, one for each person"
@@ -74,8 +74,8 @@ def test(
     epsilon : float
         The privacy budget, between 1e-4 and 1000.
     group : array-like, shape (n,), optional
-        Each person's group, for all but "sign". Who is in none gets a group and a rank by lot, and does not
-        count for "two-by-two".
+        Each person's group, for all but "sign". Who is in none gets a group and a rank at random, and does
+        not count for "two-by-two".
     levels : sequence, optional
         The groups, of two the first one first; public. Needed with `group`.
     null : float
@@ -149,7 +149,7 @@ def test(
     return from_record(json.loads(paid.result))
 
 
-def answered(x: ArrayLike, group: Any, levels: Any, asked: dict[str, Any]) -> Tested:
+def answered(x: ArrayLike, group: object, levels: object, asked: dict[str, Any]) -> Tested:
     """Draw the answer to a question that `settle_request` has settled."""
     values, epsilon, confidence = _numbers(x), asked["epsilon"], asked["confidence"]
     name, n = asked["test"], values.size
@@ -182,7 +182,7 @@ def answered(x: ArrayLike, group: Any, levels: Any, asked: dict[str, Any]) -> Te
     )  # fmt: skip
 
 
-def statistic(x: ArrayLike, group: Any, levels: Any, asked: dict[str, Any]) -> threshold.Statistic:
+def statistic(x: ArrayLike, group: object, levels: object, asked: dict[str, Any]) -> threshold.Statistic:
     """Return the statistic of a settled question without noise, for a run that pays by discovery."""
     values, name, alternative = _numbers(x), asked["test"], asked["alternative"]
     if name == "sign":
@@ -202,11 +202,11 @@ def opened(ledger: Ledger | str | PathLike[str]) -> Ledger:
 
 def settle_request(
     x: ArrayLike,
-    test: Any = "sign",
+    test: object = "sign",
     *,
     epsilon: float,
-    group: Any = None,
-    levels: Any = None,
+    group: object = None,
+    levels: object = None,
     null: float = 0.0,
     alternative: str = "two-sided",
     confidence: float = 0.95,
@@ -243,7 +243,7 @@ def settle_request(
     }
 
 
-def _numbers(x: Any) -> NDArray[np.float64]:
+def _numbers(x: object) -> NDArray[np.float64]:
     """Return values as floats; of an array only shape and kind can raise."""
     raw = check.array(
         _one_by_one(cast("Sequence[Any]", x)) if isinstance(x, (list, tuple)) else _without_nulls(x), "x"
@@ -273,13 +273,12 @@ def _without_nulls(x: Any) -> Any:
         import polars as pl
 
         column = check.attempt(lambda: pl.Series(x), _NUMBERS)
-        readable = {pl.Boolean, pl.Null}
-        if column.dtype.is_numeric() or column.dtype in readable:
+        if column.dtype.is_numeric() or isinstance(column.dtype, (pl.Boolean, pl.Null)):
             return column.cast(pl.Float64).to_numpy()
     return x
 
 
-def _one_by_one(entries: Sequence[Any]) -> NDArray[np.float64]:
+def _one_by_one(entries: Sequence[object]) -> NDArray[np.float64]:
     """Return entries as floats, each by itself."""
     try:
         return np.array([_float(entry) for entry in entries], dtype=np.float64)
@@ -287,7 +286,7 @@ def _one_by_one(entries: Sequence[Any]) -> NDArray[np.float64]:
         raise InputError(_NUMBERS) from None
 
 
-def _float(entry: Any) -> float:
+def _float(entry: object) -> float:
     """Return one number as a float, NaN where nothing is said."""
     if entry is None or type(entry).__name__ == "NAType":  # that of pandas
         return math.nan
@@ -299,7 +298,7 @@ def _float(entry: Any) -> float:
         return math.inf if cast("Any", entry) > 0 else -math.inf
 
 
-def _groups(group: Any, levels: Any, n: int, test: str) -> NDArray[np.int64]:
+def _groups(group: object, levels: object, n: int, test: str) -> NDArray[np.int64]:
     """Return each person's group by its place among the levels, or -1 for none."""
     if group is None or levels is None:
         raise InputError(f'"{test}" needs group, one entry for each person, and levels, the groups')
@@ -318,7 +317,7 @@ def _groups(group: Any, levels: Any, n: int, test: str) -> NDArray[np.int64]:
     return codes(raw, known).astype(np.int64)
 
 
-def _unmasked(group: Any) -> Any:
+def _unmasked(group: object) -> Any:
     """Return groups, none for whom they are masked."""
     if not np.ma.isMaskedArray(group):
         return group
@@ -327,7 +326,7 @@ def _unmasked(group: Any) -> Any:
     return known
 
 
-def _each(entries: Sequence[Any]) -> NDArray[Any]:
+def _each(entries: Sequence[object]) -> RawArray:
     """Return entries as they are: of a list NumPy would make text, or finer dates, for the sake of one."""
     array = np.empty(len(entries), dtype=object)
     array[:] = [entry if isinstance(entry, _PLAIN) else None for entry in entries]

@@ -138,7 +138,7 @@ def _count_file(
 ) -> None:
     """Read and count long stretches in compiled code: no thread waits for the interpreter at each chunk."""
     run = kernels.compiled
-    assert run is not None  # noqa: S101  whoever calls has looked
+    assert run is not None  # noqa: S101  the caller has checked
     with bed.opened() as file:
 
         def work(start: int, stop: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
+
+    from discreet.typing import RawArray
 
 _LISTS = {".bed": ".bim", ".pgen": ".pvar"}  # where the variants are listed
 ENDINGS = (*_LISTS, *OTHER_ENDINGS)
@@ -181,7 +183,7 @@ class Plink:
         phenotype = people.phenotype
         if self.pheno is not None:
             phenotype = read_phenotype(Path(self.pheno), people, self.pheno_name)
-        labels: dict[str, NDArray[Any]] = {PHENOTYPE: phenotype[kept]}
+        labels: dict[str, RawArray] = {PHENOTYPE: phenotype[kept]}
         if self.within is not None:
             labels[STRATUM] = read_strata(Path(self.within), people)[kept]
         if self.covar is not None:
@@ -216,7 +218,7 @@ class Cohort:
     packed: Packed
     names: Variants
     kept: NDArray[np.bool_]
-    labels: Mapping[str, NDArray[Any]]
+    labels: Mapping[str, RawArray]
     threads: int
 
     @property
@@ -258,7 +260,7 @@ class Cohort:
         names = replace(self.names, text=b"", starts=self.names.starts[:0], chosen=chosen)
         return replace(self, names=names, threads=1)
 
-    def check(self, labels: Sequence[str], person: Any, columns: Any) -> None:
+    def check(self, labels: Sequence[str], person: object, columns: object) -> None:
         """Refuse what is asked of tables only, and columns that are not there."""
         if person is not None or columns is not None:
             raise InputError(
@@ -271,7 +273,7 @@ class Cohort:
                     "of covariates as covar"
                 )
 
-    def _spread(self, rows: NDArray[Any]) -> NDArray[Any]:
+    def _spread(self, rows: NDArray[np.generic]) -> RawArray:
         """Return values of the people kept as values of everyone in the file, zero for the others."""
         full = np.zeros((len(rows), self.kept.size), dtype=rows.dtype)
         full[:, self.kept] = rows

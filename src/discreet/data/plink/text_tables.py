@@ -6,7 +6,7 @@ Every line is read by itself; docs/proofs/sources.md.
 from __future__ import annotations
 
 from itertools import dropwhile
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
+
+    from discreet.typing import RawArray
 
 
 def read_psam(path: Path) -> People:
@@ -48,21 +50,21 @@ def read_phenotype(path: Path, people: People, column: str | None) -> NDArray[np
     return phenotypes(["NA" if value is None else value for value in values])
 
 
-def read_strata(path: Path, people: People) -> NDArray[Any]:
+def read_strata(path: Path, people: People) -> RawArray:
     """Return everyone's stratum from a file FID IID stratum; None for those not listed."""
     result = np.empty(len(people.identifiers), dtype=object)
     result[:] = _by_person(path, people, None)
     return result
 
 
-def read_covariates(path: Path, people: People, taken: Sequence[str]) -> dict[str, NDArray[Any]]:
+def read_covariates(path: Path, people: People, taken: Sequence[str]) -> dict[str, RawArray]:
     """Return the columns of a file FID IID PC1 ..., as text, None where it is missing; not those `taken`."""
     header, rows = _table(path)
     names = [name.lstrip("#") for name in header]
     free = [name for name in names if name not in {"FID", "IID"}]
     if not free or len(set(names)) != len(names) or not {*taken}.isdisjoint(names):
         raise InputError(f"{path}: needs a header FID IID and the name of each covariate, none of them twice")
-    result: dict[str, NDArray[Any]] = {}
+    result: dict[str, RawArray] = {}
     for name in free:
         column = np.empty(len(people.identifiers), dtype=object)
         values = _by_person(path, people, name, (header, rows))

@@ -16,13 +16,13 @@ from discreet.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from numpy.typing import NDArray
+    from discreet.typing import ArrowLike, RawArray
 
 CELLS = 2**23  # values read at a time: tens of megabytes, whatever the number of people
 _POLARS_ENUM = b"_PL_ENUM_VALUES2"
 
 
-def is_missing(entry: Any) -> bool:
+def is_missing(entry: object) -> bool:
     """Say whether an entry stands for nothing: None, NaN, NaT or pandas' NA."""
     if entry is None:
         return True
@@ -37,7 +37,7 @@ def rows_at_a_time(width: int) -> int:
     return max(1024, CELLS // max(1, width))
 
 
-def enum_levels(field: Any) -> tuple[str, ...] | None:
+def enum_levels(field: ArrowLike) -> tuple[str, ...] | None:
     """Return the levels of an Enum that polars wrote into Arrow's schema, each after its length."""
     metadata: dict[bytes, bytes] = field.metadata or {}
     if _POLARS_ENUM not in metadata:
@@ -61,7 +61,7 @@ class ArraySource:
     own.
     """
 
-    table: NDArray[Any]
+    table: RawArray
 
     def __post_init__(self) -> None:
         table, plain = self.table, self.table.dtype.names is None
@@ -76,7 +76,7 @@ class ArraySource:
         """All columns."""
         return tuple(Column(name, kind_of(dtype)) for name, dtype in self._types().items())
 
-    def batches(self, wanted: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
+    def batches(self, wanted: Sequence[str]) -> Iterator[dict[str, RawArray]]:
         """Yield the wanted columns in batches of rows."""
         types = self._types()
         for name in wanted:
@@ -107,7 +107,7 @@ def kind_of(dtype: np.dtype[Any]) -> str:
     return _KINDS.get(dtype.kind, "other")
 
 
-def entries(column: NDArray[Any], declared: np.dtype[Any]) -> NDArray[Any]:
+def entries(column: RawArray, declared: np.dtype[Any]) -> RawArray:
     """Return a column's entries: floats with NaN, or objects with None, where missing or masked.
 
     The type of the result follows from the declared type alone: single precision where that holds every such

@@ -13,9 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from numpy.typing import NDArray
-
     from discreet.data.tables.column import Column
+    from discreet.typing import ArrowLike, RawArray
 
 ENDINGS = (".arrow", ".arrows", ".feather", ".ipc")
 
@@ -31,7 +30,7 @@ class ArrowFileSource:
         """All columns."""
         return _columns(_attempt(self._open, self.path).schema, str(self.path))
 
-    def batches(self, wanted: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
+    def batches(self, wanted: Sequence[str]) -> Iterator[dict[str, RawArray]]:
         """Yield the wanted columns, batch by batch; damage is looked for in each."""
         reader = _attempt(self._open, self.path)
         if hasattr(reader, "num_record_batches"):
@@ -41,7 +40,7 @@ class ArrowFileSource:
         while (batch := _attempt(lambda: next(reader, None), self.path)) is not None:
             yield _attempt(lambda held=batch: _arrays(held, wanted), self.path)
 
-    def _open(self) -> Any:
+    def _open(self) -> ArrowLike:
         file, ipc = arrow().OSFile(str(self.path)), arrow("pyarrow.ipc")
         try:
             return ipc.open_file(file)
@@ -54,9 +53,9 @@ class ArrowFileSource:
 class StreamSource:
     """Rows that come as a stream of Arrow's; it is asked for once more where rows are read again."""
 
-    data: Any
-    reader: Any = field(init=False)
-    schema: Any = field(init=False)
+    data: ArrowLike
+    reader: ArrowLike = field(init=False)
+    schema: ArrowLike = field(init=False)
 
     def __post_init__(self) -> None:
         self.reader = self._stream()
@@ -66,7 +65,7 @@ class StreamSource:
         """All columns."""
         return _columns(self.schema, "the stream")
 
-    def batches(self, wanted: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
+    def batches(self, wanted: Sequence[str]) -> Iterator[dict[str, RawArray]]:
         """Yield the wanted columns, batch by batch."""
         reader, self.reader = self.reader or self._stream(), None
         try:
@@ -77,7 +76,7 @@ class StreamSource:
         except Exception:  # noqa: BLE001 - of a driver; it may quote an entry
             raise _not_run() from None
 
-    def _stream(self) -> Any:
+    def _stream(self) -> ArrowLike:
         try:
             reader = arrow().RecordBatchReader.from_stream(self.data)
             self.schema = reader.schema
@@ -92,7 +91,7 @@ def _not_run() -> InputError:
     )
 
 
-def _columns(schema: Any, where: str) -> tuple[Column, ...]:
+def _columns(schema: ArrowLike, where: str) -> tuple[Column, ...]:
     try:
         if unique(schema.names) != tuple(schema.names):
             raise InputError(f"{where}: two columns have the same name; rename one")
@@ -101,7 +100,7 @@ def _columns(schema: Any, where: str) -> tuple[Column, ...]:
         raise InputError(f"{where}: its columns have names that are no text; it may be damaged") from None
 
 
-def _arrays(batch: Any, wanted: Sequence[str]) -> dict[str, NDArray[Any]]:
+def _arrays(batch: Any, wanted: Sequence[str]) -> dict[str, RawArray]:
     """Return columns as arrays; a batch whose parts do not fit is refused before it is looked at."""
     batch = batch.select(list(wanted))
     batch.validate(full=True)

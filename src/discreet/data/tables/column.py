@@ -11,7 +11,7 @@ from discreet.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping, Sequence
 
-    from numpy.typing import NDArray
+    from discreet.typing import RawArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class TableSource(Protocol):
         """All columns, with unique names."""
         ...
 
-    def batches(self, wanted: Sequence[str]) -> Iterator[Mapping[str, NDArray[Any]]]:
+    def batches(self, wanted: Sequence[str]) -> Iterator[Mapping[str, RawArray]]:
         """Yield batches of rows: floats with NaN, or objects with None, where missing."""
         ...
 

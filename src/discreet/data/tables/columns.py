@@ -194,13 +194,13 @@ def _meant(entry: str, known: Mapping[str, Column], free: Sequence[Column]) -> l
     return [(name, None) for name in numbers or [entry]]
 
 
-def hypotheses_of(name: str, levels: Sequence[Any]) -> tuple[tuple[str, ...], bool]:
+def hypotheses_of(name: str, levels: Sequence[object]) -> tuple[tuple[str, ...], bool]:
     """Return the hypotheses that levels given for a column make, and if the last is about all other ones."""
     chosen = _with_levels(Column(name, "text"), tuple(levels))
     return chosen.names, len(chosen.names) > 1 and not chosen.closed
 
 
-def codes_of(asked: Sequence[Any], levels: Sequence[Any], answers: Sequence[str]) -> tuple[Any, ...]:
+def codes_of(asked: Sequence[object], levels: Sequence[object], answers: Sequence[str]) -> tuple[Any, ...]:
     """Return levels as the table has them: a word that is no level but the label of one is that level.
 
     A label that two levels have is no way to name one; what is neither stays, and is refused in its turn.
@@ -215,18 +215,18 @@ def codes_of(asked: Sequence[Any], levels: Sequence[Any], answers: Sequence[str]
     )
 
 
-def _in_codes(column: Column, asked: Sequence[Any]) -> tuple[Any, ...]:
+def _in_codes(column: Column, asked: Sequence[object]) -> tuple[Any, ...]:
     """Return the levels that are asked of a column, as it has them."""
     return codes_of(asked, column.levels or (), column.answers) if column.answers else tuple(asked)
 
 
-def _place_of_yes(levels: Sequence[Any]) -> int | None:
+def _place_of_yes(levels: Sequence[object]) -> int | None:
     """Return where yes is among yes and no (true and false, 1 and 0); None of other levels."""
     words = [str(level).strip().casefold() for level in levels]
     return words.index(_YES_OF[frozenset(words)]) if frozenset(words) in _YES_OF else None
 
 
-def _with_levels(column: Column, levels: tuple[Any, ...] | None) -> Chosen:
+def _with_levels(column: Column, levels: tuple[object, ...] | None) -> Chosen:
     name = column.name or "column"
     if levels is None:
         return Chosen(column, None, (name,)) if column.levels is None else _declared(name, column)
@@ -250,7 +250,7 @@ def _declared(name: str, column: Column) -> Chosen:
     return Chosen(column, levels, tuple(names), tuple(places), closed=True)
 
 
-def asked_levels(test: Any, columns: Any) -> dict[str, tuple[Any, ...]]:
+def asked_levels(test: object, columns: object) -> dict[str, tuple[Any, ...]]:
     """Return the levels that a test and a choice of columns name, by column."""
     levels_of: dict[str, tuple[Any, ...]] = {}
     for column, levels in LABELLED:
@@ -285,7 +285,7 @@ def declared_levels(column: Column) -> tuple[Any, ...] | None:
     return (False, True) if column.levels is None and column.kind == "bool" else column.levels
 
 
-def check_levels(columns: Sequence[Column], asked: Mapping[str, Sequence[Any]]) -> None:
+def check_levels(columns: Sequence[Column], asked: Mapping[str, Sequence[object]]) -> None:
     """Refuse a level that the type of its column does not have; near misses are named.
 
     Of text whose levels are not declared, numbers are refused: they are what a test takes if nobody says.
@@ -327,7 +327,7 @@ def _which_two(words: Sequence[str]) -> str:
     return f". Say which two are meant: --levels {typed}, or levels={pair!r} in Python"
 
 
-def unique(names: Iterable[Any]) -> tuple[str, ...]:
+def unique(names: Iterable[object]) -> tuple[str, ...]:
     """Return names as text, a repeated one followed by (2), (3), ..."""
     seen: set[str] = set()
     result: list[str] = []

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.data.tables.column import Column, TableSource
+    from discreet.typing import RawArray
 
 _OTHERS = {"text": "text", "date": "other"}
 Meaning = Literal["number", "yes/no", "answers", "text", "date", "identifier"]
@@ -56,7 +57,7 @@ class Variable:
         places = [place for place, word in enumerate(words) if word in {"yes", "true"}]
         return places[0] % len(self.levels) if places else 1
 
-    def codes_of(self, asked: Sequence[Any]) -> tuple[Any, ...]:
+    def codes_of(self, asked: Sequence[object]) -> tuple[Any, ...]:
         """Return levels as the table has them, where they may be given by their labels."""
         return codes_of(asked, self.levels, self.answers)
 
@@ -192,7 +193,7 @@ class Dictionary:
         return sha256(json.dumps(contents).encode()).hexdigest()
 
 
-def as_dictionary(given: Any) -> Dictionary:
+def as_dictionary(given: object) -> Dictionary:
     """Return a dictionary that is given as such, or as a path."""
     if isinstance(given, Dictionary):
         return given
@@ -226,7 +227,7 @@ class DocumentedSource:
         """All columns of the table."""
         return tuple(self._documented(column) for column in self.source.columns)
 
-    def batches(self, wanted: Sequence[str]) -> Iterator[Mapping[str, NDArray[Any]]]:
+    def batches(self, wanted: Sequence[str]) -> Iterator[Mapping[str, RawArray]]:
         """Yield the wanted columns in batches of rows, declared codes for missing taken out."""
         asked = {*wanted}
         missing = {name: words for name, words in self._missing().items() if name in asked and words}
@@ -275,19 +276,19 @@ class DocumentedSource:
             return replace(column, levels=None, identifier=True)
         return replace(column, kind=_OTHERS[variable.kind], levels=None)
 
-    def _are_present(self, levels: Sequence[Any]) -> NDArray[np.bool_]:
+    def _are_present(self, levels: Sequence[object]) -> NDArray[np.bool_]:
         """Say which levels stand for an answer, and not for a missing one."""
         return codes(np.array(levels, dtype=object), self.missing) < 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Cleared(Mapping[str, "NDArray[Any]"]):
+class Cleared(Mapping[str, "RawArray"]):
     """A batch whose codes for missing are missing; a column is read when it is asked for."""
 
-    batch: Mapping[str, NDArray[Any]]
+    batch: Mapping[str, RawArray]
     missing: Mapping[str, tuple[Any, ...]]
 
-    def __getitem__(self, name: str) -> NDArray[Any]:
+    def __getitem__(self, name: str) -> RawArray:
         column = self.batch[name]
         if name not in self.missing:
             return column

@@ -122,7 +122,7 @@ def _plain(path: Path, rows: list[dict[str, str]]) -> Dictionary:
     return variables_of(records, str(path))
 
 
-def _levels(kind: Any, levels: list[Any], answers: list[str]) -> dict[str, tuple[Any, ...]]:
+def _levels(kind: object, levels: list[Any], answers: list[str]) -> dict[str, tuple[Any, ...]]:
     """Return levels and what they are in words; yes/no is 0 and 1 unless it says otherwise."""
     if kind == "yes/no" and not levels:
         return {"levels": (0, 1), "answers": ("no", "yes")}
@@ -177,7 +177,7 @@ def _parsed(path: Path, text: str) -> Any:
         raise InputError(f"{path}: the dictionary is not readable as JSON or YAML") from None
 
 
-def _frictionless(path: Path, held: Any) -> Dictionary:
+def _frictionless(path: Path, held: object) -> Dictionary:
     """Return a Frictionless Table Schema, alone or in a package of one table."""
     resources = _listed(_mapping(held).get("resources"))
     held = resources[0] if len(resources) == 1 else held
@@ -217,11 +217,11 @@ def _field(path: Path, field: dict[str, Any], keys: list[Any], absent: list[Any]
     }
 
 
-def _mapping(value: Any) -> dict[str, Any]:
+def _mapping(value: object) -> dict[str, Any]:
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
-def _listed(value: Any) -> list[Any]:
+def _listed(value: object) -> list[Any]:
     return cast("list[Any]", value) if isinstance(value, list) else []
 
 
@@ -251,5 +251,5 @@ def _parts(text: str) -> list[str]:
     return [part.strip() for part in text.split(mark) if part.strip()]
 
 
-def _text(entry: Any) -> str:
+def _text(entry: object) -> str:
     return entry.strip() if isinstance(entry, str) else ""

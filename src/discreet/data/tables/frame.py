@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.data.tables.arrow_data import StreamSource
+    from discreet.typing import FrameLike, RawArray, SeriesLike
 
 _REAL: tuple[type, ...] = (Real, Decimal, np.bool_)
 _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896  # of Python's dates, from 1970 on
@@ -30,7 +31,7 @@ _A_DAY = {"ms": 86_400 * 10**3, "us": 86_400 * 10**6, "ns": 86_400 * 10**9}
 _LOOSE = (*"OFDGge",)  # objects, complex numbers, long doubles, half floats: read one by one
 
 
-def frame_source(data: Any) -> FrameSource | StreamSource | None:
+def frame_source(data: FrameLike) -> FrameSource | StreamSource | None:
     """Return the source behind a data frame of any make, or None; repeated names get a number.
 
     What is no frame, or a query of other makes than polars, is asked for a stream of Arrow's.
@@ -50,7 +51,7 @@ def frame_source(data: Any) -> FrameSource | StreamSource | None:
     return FrameSource(frame) if isinstance(frame, (nw.DataFrame, nw.LazyFrame)) else None
 
 
-def kind_of(dtype: Any) -> str:
+def kind_of(dtype: SeriesLike) -> str:
     """Return a column's kind from its narwhals type."""
     if dtype == nw.Boolean:
         return "bool"
@@ -63,7 +64,7 @@ def kind_of(dtype: Any) -> str:
     return "text" if dtype in {nw.String, nw.Categorical, nw.Enum} or isinstance(dtype, nw.Enum) else "other"
 
 
-def to_array(series: Any) -> NDArray[Any]:
+def to_array(series: Any) -> RawArray:
     """Return a column as floats with NaN, or as objects with None, where missing.
 
     A declared float32 stays one. All other numbers become doubles, and so does every number in pandas, where
@@ -86,7 +87,7 @@ def _listed(series: Any) -> list[Any]:
         "other columns"
     )
     native = series.to_native()
-    dtype: Any = series.dtype
+    dtype: SeriesLike = series.dtype
     if hasattr(native, "to_physical") and dtype in (nw.Date, nw.Datetime):  # polars would panic
         since = native.to_physical().to_numpy()
         per_day = _A_DAY.get(getattr(dtype, "time_unit", ""), 1)
@@ -98,7 +99,7 @@ def _listed(series: Any) -> list[Any]:
         raise refusal from None
 
 
-def numbers_in(objects: NDArray[Any], name: str) -> NDArray[np.float64]:
+def numbers_in(objects: NDArray[np.generic], name: str) -> NDArray[np.float64]:
     """Return a column of objects as numbers, each read by itself."""
     try:
         return np.array([_number(entry) for entry in objects.tolist()], dtype=np.float64)
@@ -120,7 +121,7 @@ def _number(entry: Any) -> float:
         return np.inf if entry > 0 else -np.inf
 
 
-def _floats(series: Any) -> Any:
+def _floats(series: SeriesLike) -> SeriesLike:
     """Return numbers as the nearest floats; Arrow, left to itself, would refuse to round and quote one."""
     native = series.to_native()
     if series.dtype.is_float():
@@ -130,7 +131,7 @@ def _floats(series: Any) -> Any:
     return series.cast(nw.Float64).to_numpy()
 
 
-def _levels(dtype: Any) -> tuple[str, ...] | None:
+def _levels(dtype: SeriesLike) -> tuple[str, ...] | None:
     """Return the levels of polars' Enum."""
     return tuple(dtype.categories) if isinstance(dtype, nw.Enum) else None
 
@@ -139,7 +140,7 @@ def _levels(dtype: Any) -> tuple[str, ...] | None:
 class FrameSource:
     """A data frame in memory, or a polars query run in batches."""
 
-    frame: Any
+    frame: FrameLike
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -160,7 +161,7 @@ class FrameSource:
             for name, dtype in schema.items()
         )
 
-    def batches(self, wanted: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
+    def batches(self, wanted: Sequence[str]) -> Iterator[dict[str, RawArray]]:
         """Yield the wanted columns in batches of rows."""
         frame = self.frame.select(list(wanted))
         rows = rows_at_a_time(len(wanted))
@@ -170,7 +171,7 @@ class FrameSource:
                 yield {name: to_array(part[name]) for name in wanted}
 
 
-def _pieces(frame: Any, rows: int) -> Iterator[Any]:
+def _pieces(frame: FrameLike, rows: int) -> Iterator[FrameLike]:
     if isinstance(frame, nw.DataFrame):
         yield frame
         return

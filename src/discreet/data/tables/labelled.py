@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from discreet.typing import RawArray
+
 ENDINGS = {
     ".sav": "read_sav",
     ".zsav": "read_sav",
@@ -59,7 +61,7 @@ class LabelledSource:
         """All columns."""
         return tuple(Column(name, self.kinds[name]) for name in self.names)
 
-    def batches(self, wanted: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
+    def batches(self, wanted: Sequence[str]) -> Iterator[dict[str, RawArray]]:
         """Yield the wanted columns in batches of rows."""
         text = [name for name in wanted if self.kinds[name] == "text"]
         numbers = [name for name in wanted if self.kinds[name] != "text"]
@@ -70,7 +72,7 @@ class LabelledSource:
             while "all" not in (message := _next_message(lines, self.path)):
                 rows = int(message["rows"])
                 values = _numbers(lines, (len(numbers), rows), self.path)
-                batch: dict[str, NDArray[Any]] = dict(zip(numbers, values, strict=True))
+                batch: dict[str, RawArray] = dict(zip(numbers, values, strict=True))
                 batch |= {name: _text(message["text"][name]) for name in text}
                 rows_read += rows
                 if rows:
@@ -124,11 +126,11 @@ def _variable(name: str, head: Mapping[str, Any], kind: str) -> Variable:
     return Variable(name, None if number else "answers", label, tuple(pairs), tuple(pairs.values()))
 
 
-def _plain(level: Any) -> Any:
+def _plain(level: object) -> Any:
     return int(level) if isinstance(level, float) and level.is_integer() else level
 
 
-def _text(entries: list[str]) -> NDArray[Any]:
+def _text(entries: list[str]) -> RawArray:
     """Return text, None where empty; each entry by itself."""
     result = np.empty(len(entries), dtype=object)
     result[:] = [entry or None for entry in entries]
@@ -136,7 +138,7 @@ def _text(entries: list[str]) -> NDArray[Any]:
 
 
 @contextmanager
-def _reading(path: Path, asked: Mapping[str, Any]) -> Generator[IO[bytes]]:
+def _reading(path: Path, asked: Mapping[str, object]) -> Generator[IO[bytes]]:
     """Start the program that reads, yield what it writes, and see it end."""
     if find_spec("pyreadstat") is None:
         raise missing_extra("files", "Reading files of SPSS, Stata and SAS")

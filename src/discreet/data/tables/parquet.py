@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from numpy.typing import NDArray
+    from discreet.typing import ArrowLike, RawArray
 
 _ROWS = 2**17  # small row groups are read together up to so many rows
 _MOST = 2**24  # a column of a larger row group is not read at once
@@ -40,7 +40,7 @@ class ParquetSource:
             raise InputError(f"{self.paths[0]}: two columns have the same name; rename one")
         return faces(schema)
 
-    def batches(self, wanted: Sequence[str]) -> Iterator[Mapping[str, NDArray[Any]]]:
+    def batches(self, wanted: Sequence[str]) -> Iterator[Mapping[str, RawArray]]:
         """Yield the wanted columns in batches of rows, file after file."""
         known: Any = None
         for path in self.paths:
@@ -81,7 +81,7 @@ class ParquetSource:
 class Readers(local):
     """A reader of one file for each thread: two never share one, and opening takes a wide file's time."""
 
-    def __init__(self, path: Path, metadata: Any, stamp: tuple[int, ...]) -> None:
+    def __init__(self, path: Path, metadata: object, stamp: tuple[int, ...]) -> None:
         if _stamp(path) != stamp:
             # Groups of one file and entries of another would be nobody's own rows.
             raise DiscreetError(f"{path} changed while it was read: put back the file that was asked about")
@@ -102,7 +102,7 @@ def _stamp(path: Path) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RowGroups(Mapping[str, "NDArray[Any]"]):
+class RowGroups(Mapping[str, "RawArray"]):
     """Some row groups of a file; a column is read when it is asked for, and not kept.
 
     Each is read and counted while it is still in the processor's cache, and people by the million cost no
@@ -116,7 +116,7 @@ class RowGroups(Mapping[str, "NDArray[Any]"]):
     rows: int
     types: dict[str, Any]
 
-    def __getitem__(self, name: str) -> NDArray[Any]:
+    def __getitem__(self, name: str) -> RawArray:
         try:
             column = self.readers.file.read_row_groups(self.groups, columns=[name], use_threads=False)
             if column.num_rows != self.rows:
@@ -132,7 +132,7 @@ class RowGroups(Mapping[str, "NDArray[Any]"]):
         return len(self.types)
 
 
-def _together(metadata: Any, part: range) -> Iterator[tuple[list[int], int]]:
+def _together(metadata: ArrowLike, part: range) -> Iterator[tuple[list[int], int]]:
     """Yield row groups, small ones joined with those that follow, and their rows."""
     groups: list[int] = []
     rows = 0
@@ -148,7 +148,7 @@ def _together(metadata: Any, part: range) -> Iterator[tuple[list[int], int]]:
 
 def _sliced(
     path: Path, file: Any, groups: list[int], rows: int, types: dict[str, Any]
-) -> Iterator[dict[str, NDArray[Any]]]:
+) -> Iterator[dict[str, RawArray]]:
     """Yield a huge row group in batches of rows."""
     batch_rows = rows_at_a_time(len(types))
     try:
@@ -162,13 +162,13 @@ def _sliced(
         raise _damaged(path)
 
 
-def _array(table: Any, name: str, kind: Any) -> NDArray[Any]:
+def _array(table: Any, name: str, kind: Any) -> RawArray:
     """Return a column as an array; one without any value is of the kind it has in the first file."""
     column = table.column(table.schema.get_field_index(name))
     return column_array(column.cast(kind) if arrow().types.is_null(column.type) else column, name)
 
 
-def _alike(first: Any, second: Any) -> bool:
+def _alike(first: ArrowLike, second: ArrowLike) -> bool:
     """Say whether two columns become arrays of one type; one without any value is like any."""
     types = arrow().types
     if first == second or types.is_null(first) or types.is_null(second):
@@ -176,14 +176,14 @@ def _alike(first: Any, second: Any) -> bool:
     return all(kind(first) == kind(second) for kind in (_is_number, types.is_float32, types.is_temporal))
 
 
-def _is_number(kind: Any) -> bool:
+def _is_number(kind: object) -> bool:
     types = arrow().types
     return (
         types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) or types.is_boolean(kind)
     )
 
 
-def _open(path: Path, metadata: Any = None) -> Any:
+def _open(path: Path, metadata: ArrowLike = None) -> ArrowLike:
     parquet = arrow("pyarrow.parquet")
     try:
         # Without checksums a flipped bit is just another number.
@@ -196,14 +196,14 @@ def _damaged(path: Path) -> InputError:
     return InputError(f"{path}: the file is damaged or truncated")
 
 
-def column_array(column: Any, name: str) -> NDArray[Any]:
+def column_array(column: Any, name: str) -> RawArray:
     """Return an Arrow column as an array, without a copy where it already holds floats in one piece."""
     if str(column.type) in ("float", "double"):
         return column.to_numpy()  # of this type, with NaN where missing
     return to_array(nw.from_native(column, series_only=True).alias(name))
 
 
-def faces(schema: Any) -> tuple[Column, ...]:
+def faces(schema: ArrowLike) -> tuple[Column, ...]:
     """Return the public faces of an Arrow schema's columns."""
     types = nw.from_native(schema.empty_table(), eager_only=True).schema
     return tuple(

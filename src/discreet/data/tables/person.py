@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
+
+    from discreet.typing import RawArray
 
 REDUCTIONS: tuple[str, ...] = get_args(Reduction)
 _WHOLE = re.compile(r"([+-]?\d+)\.0+", re.ASCII)
@@ -74,11 +76,11 @@ class Person:
 
 
 def one_row_each(
-    values: NDArray[np.floating[Any]],
-    labels: Mapping[str, NDArray[Any]],
-    people: NDArray[Any],
+    values: NDArray[np.floating],
+    labels: Mapping[str, NDArray[np.generic]],
+    people: NDArray[np.generic],
     how: str | None,
-) -> tuple[NDArray[np.float64], dict[str, NDArray[Any]], NDArray[Any]]:
+) -> tuple[NDArray[np.float64], dict[str, RawArray], RawArray]:
     """Return one row for each person, in order of first appearance; labels are those of the first row.
 
     People are returned as text that does not depend on how the column of identifiers arrived.
@@ -105,7 +107,7 @@ def one_row_each(
     return reduced, {name: label[kept] for name, label in labels.items()}, names
 
 
-def _key(person: Any) -> str | None:
+def _key(person: object) -> str | None:
     """Return the text a person is told apart by, None if missing: 7, 7.0, "7" and "7.0" are one person."""
     if is_missing(person):
         return None

@@ -10,13 +10,15 @@ say so.
 from __future__ import annotations
 
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
     from pathlib import Path
+
+    from discreet.typing import FrameLike
 
 ENTRY_POINTS = "discreet.readers"
 
@@ -37,7 +39,7 @@ def package_of(point: EntryPoint) -> str:
     return point.dist.name if point.dist is not None else point.module
 
 
-def read_by(point: EntryPoint, path: Path) -> Any:
+def read_by(point: EntryPoint, path: Path) -> FrameLike:
     """Return the table that a reader makes of a file.
 
     What goes wrong in it may speak of people, so that its words are not passed on.

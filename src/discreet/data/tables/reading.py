@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.data.tables.column import Chosen, TableSource
+    from discreet.typing import RawArray
 
 _NOTHING = ArraySource(np.zeros((0, 0)))
 
@@ -35,7 +36,7 @@ _NOTHING = ArraySource(np.zeros((0, 0)))
 class Tables(Source):
     """An array, a data frame of any make, or a path to a table. Its head is read once, as are its rows."""
 
-    def __init__(self, data: Any) -> None:
+    def __init__(self, data: object) -> None:
         self.table = as_table(data)
         self.data = self.table.data
         self._opened: TableSource | None = None
@@ -130,7 +131,7 @@ class Tables(Source):
         return table if held is None or held[0] != table.asked else replace(table, held=held[1])
 
     def hold(self, table: TableReading, blocks: Sequence[Block]) -> None:
-        """Keep everyone's rows for whoever asks for the same columns next."""
+        """Keep everyone's rows, for the next request for the same columns."""
         self._held = (table.asked, tuple(blocks))
 
     def completed(self, test: Any) -> Any:
@@ -234,14 +235,14 @@ class TableReading:
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class Columns(Sequence["NDArray[Any]"]):
+class Columns(Sequence["RawArray"]):
     """The hypotheses' columns of one batch, each read when it is asked for; the last one read is kept."""
 
-    batch: Mapping[str, NDArray[Any]]
+    batch: Mapping[str, RawArray]
     chosen: tuple[Chosen, ...]
     places: list[tuple[int, int]] = field(init=False)
     last: int = -1
-    parts: list[NDArray[Any]] = field(default_factory=list["NDArray[Any]"])
+    parts: list[RawArray] = field(default_factory=list["RawArray"])
 
     def __post_init__(self) -> None:
         self.places = [
@@ -249,10 +250,10 @@ class Columns(Sequence["NDArray[Any]"]):
         ]
 
     @overload
-    def __getitem__(self, index: int) -> NDArray[Any]: ...
+    def __getitem__(self, index: int) -> RawArray: ...
     @overload
-    def __getitem__(self, index: slice) -> list[NDArray[Any]]: ...
-    def __getitem__(self, index: int | slice) -> NDArray[Any] | list[NDArray[Any]]:
+    def __getitem__(self, index: slice) -> list[RawArray]: ...
+    def __getitem__(self, index: int | slice) -> RawArray | list[RawArray]:
         if isinstance(index, slice):
             return [self[at] for at in range(len(self))[index]]
         at, part = self.places[index]
@@ -265,10 +266,10 @@ class Columns(Sequence["NDArray[Any]"]):
         return len(self.places)
 
 
-def _in_memory(data: Any) -> TableSource:
+def _in_memory(data: object) -> TableSource:
     """Return an array, or a data frame of any make, as columns."""
     if isinstance(data, np.ndarray):
-        return ArraySource(cast("NDArray[Any]", data))
+        return ArraySource(cast("RawArray", data))
     from discreet.data.tables.frame import frame_source
 
     frame = frame_source(data)
@@ -316,7 +317,7 @@ def _open_file(path: Path, table: Table) -> TableSource:
     )
 
 
-def _columns(array: NDArray[Any], choice: Chosen) -> Iterator[NDArray[Any]]:
+def _columns(array: NDArray[np.generic], choice: Chosen) -> Iterator[RawArray]:
     """Yield a number column, or indicators of its levels and perhaps of "other"; missing stays missing."""
     if choice.levels is None:
         if array.dtype == object:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from discreet.typing import RawArray
+
 _MISSING = frozenset(MISSING)
 _ANSWERS = {"true": 1.0, "false": 0.0}
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf(inity)?", re.ASCII)
@@ -58,7 +60,7 @@ class SheetSource:
         """Return the same, these columns read as text, and these words of others as missing."""
         return replace(self, text=text, missing=missing or {})
 
-    def batches(self, wanted: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
+    def batches(self, wanted: Sequence[str]) -> Iterator[dict[str, RawArray]]:
         """Yield the wanted columns in batches of rows: floats, or objects for text."""
         places = {name: self.names.index(name) for name in wanted}
         width, batch_rows = len(self.names), rows_at_a_time(len(wanted))
@@ -90,13 +92,13 @@ class SheetSource:
         return result
 
     @staticmethod
-    def _objects(rows: list[list[Any]], at: int) -> NDArray[Any]:
+    def _objects(rows: list[list[Any]], at: int) -> RawArray:
         result = np.empty(len(rows), dtype=object)
         result[:] = [None if isinstance(row[at], str) and row[at] in _MISSING else row[at] for row in rows]
         return result
 
 
-def number_in(cell: Any) -> float | None:
+def number_in(cell: object) -> float | None:
     """Return the number in a cell, NaN where missing; None if it holds no number."""
     if isinstance(cell, (bool, int, float)):
         return float(cell)
@@ -151,11 +153,11 @@ def _source(path: Path, rows: list[list[Any]]) -> SheetSource:
     return SheetSource(path, unique(_named(cell) for cell in head[:width]), rows[1:])
 
 
-def _named(cell: Any) -> str:
+def _named(cell: object) -> str:
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
 
 
-def _is_filled(cell: Any) -> bool:
+def _is_filled(cell: object) -> bool:
     return cell is not None and cell != ""
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from discreet.evidence.core.contribution import Contribution
     from discreet.evidence.core.evidence import Evidence
+    from discreet.typing import RawArray
 
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -129,16 +130,16 @@ class Rows:
         return self.conclude(self)
 
     @property
-    def values(self) -> NDArray[np.floating[Any]]:
+    def values(self) -> NDArray[np.floating]:
         """All values, shape (n, m)."""
         return np.concatenate([block.values for block in self.blocks])
 
-    def label(self, name: str) -> NDArray[Any]:
+    def label(self, name: str) -> RawArray:
         """One label column, shape (n,)."""
         return np.concatenate([block.labels[name] for block in self.blocks])
 
     @property
-    def people(self) -> NDArray[Any] | None:
+    def people(self) -> RawArray | None:
         """Everyone's identifiers, shape (n,), if the table had them."""
         parts = [block.people for block in self.blocks if block.people is not None]
         return np.concatenate(parts) if parts and len(parts) == len(self.blocks) else None

@@ -1,4 +1,4 @@
-"""Alleles in cases when cases are drawn by lot: how lopsided their number can be, and its tail.
+"""Alleles in cases when cases are drawn at random: how skewed their number can be, and its tail.
 
 Two bounds, docs/proofs/association.md: one proved for every study, one read off exact laws, which is sharper.
 """
@@ -13,7 +13,7 @@ import numpy as np
 
 from discreet.evidence.core import tails
 from discreet.evidence.core.association import lesser_share, padded
-from discreet.evidence.core.tails import lot_tail
+from discreet.evidence.core.tails import hypergeometric_tail
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -87,7 +87,7 @@ class AlleleTails:
         share = min(max(share, rare), 1 - rare)
         own = min(max(round(units * share), 1), units - 1)
         yes = max(1, round(units * lesser_share(needed / (share * (1 - share)))))
-        return lot_tail(own, units - own, (yes, yes + 1), clip / part), part
+        return hypergeometric_tail(own, units - own, (yes, yes + 1), clip / part), part
 
     def _needed(self, square: float, units: float) -> float:
         """Return f (1 - f) p (1 - p) of a law with this variance."""
@@ -130,7 +130,7 @@ class AlleleTails:
 
 
 def _most_uneven(people: float, uneven: float) -> float:
-    """Return the bound for one stratum, whoever lacks a call."""
+    """Return the bound for one stratum, whichever calls are missing."""
     typed = float(padded(np.array(people))[0])
     full = min(1.0, (uneven + people - typed) / (typed - 2))
     edges = np.linspace(min(_FEW, typed), typed, _CELLS + 1)

@@ -62,12 +62,12 @@ def sharp_from(adjacency: str, least: int | None) -> None:
         raise InputError('least is for adjacency "add-remove": leave it out, the number of people is public')
 
 
-def alternative_of(value: Any) -> Alternative:
+def alternative_of(value: object) -> Alternative:
     """Return in which direction to look."""
     return cast("Alternative", check.choice(value, "alternative", ALTERNATIVES))
 
 
-def share(value: Any, name: str, of: str = "the width") -> float:
+def share(value: object, name: str, of: str = "the width") -> float:
     """Return a share of a width, or of the smaller of two parts: above 0, at most one half."""
     number = check.real(value, name)
     if not _LEAST_SHARE <= number <= 0.5:
@@ -77,7 +77,7 @@ def share(value: Any, name: str, of: str = "the width") -> float:
     return number
 
 
-def pair(bounds: Any, name: str = "bounds") -> tuple[float, float]:
+def pair(bounds: object, name: str = "bounds") -> tuple[float, float]:
     """Return (low, high), finite, low < high."""
     both = check.entries(bounds, f"{name}, a pair (low, high),")
     if len(both) != 2:
@@ -90,7 +90,7 @@ def pair(bounds: Any, name: str = "bounds") -> tuple[float, float]:
     return low, high
 
 
-def by_column(rule: Callable[[Any, str], Any], value: Any, name: str) -> Any:
+def by_column(rule: Callable[[Any, str], Any], value: object, name: str) -> Any:
     """Return one value for all columns, or a dictionary from column to value, each of them checked."""
     if not isinstance(value, Mapping):
         return rule(value, name)
@@ -99,7 +99,7 @@ def by_column(rule: Callable[[Any, str], Any], value: Any, name: str) -> Any:
     return {key: rule(entry, f"{name}[{key!r}]") for key, entry in columns.items()}
 
 
-def two_levels(value: Any, name: str) -> tuple[Any, ...]:
+def two_levels(value: object, name: str) -> tuple[Any, ...]:
     """Return the two public levels of a column."""
     levels = check.levels(value, name)
     if len(levels) != 2:
@@ -107,7 +107,7 @@ def two_levels(value: Any, name: str) -> tuple[Any, ...]:
     return levels
 
 
-def several_levels(value: Any, name: str) -> tuple[Any, ...]:
+def several_levels(value: object, name: str) -> tuple[Any, ...]:
     """Return the public values of a column, of which there must be two at least."""
     levels = check.levels(value, name)
     if len(levels) < 2:
@@ -121,7 +121,7 @@ def check_strata(strata: Levels) -> None:
         raise InputError("strata must hold at least 1 value: those of `stratum`, which are public")
 
 
-def _ceiling(value: Any, name: str) -> float:
+def _ceiling(value: object, name: str) -> float:
     number = check.real(value, name)
     if not 1 <= number <= MOST:
         raise InputError(f"{name} must lie between 1 and {MOST:g}; got {number:g}")

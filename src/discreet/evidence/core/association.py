@@ -7,7 +7,7 @@ variation of genotypes times variance of phenotypes, floored. Proof: docs/proofs
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from discreet.evidence.core import tails
     from discreet.evidence.core.effect import Effect
     from discreet.evidence.core.evidence import Evidence
+    from discreet.typing import RawArray
 
 CALLED = 0.9  # with fewer calls than this share of people, a variant's phenotype variance is padded
 SLOPE = 1.05  # scores climb so much faster than z, at most
@@ -102,8 +103,8 @@ class Design:
     def trait(self, moments: Moments) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the phenotype's variance among those with a call, (strata, m), and how far one is off, (m,).
 
-        Whoever lacks below nine tenths of the people counts with the largest variance there is, never less
-        than that of the others, and as if at either end.
+        Below a 90% call rate, people who are missing get the largest variance there is, never less than that
+        of the others, and count as if at either end.
         """
         typed, more = padded(self.slots[:, None])
         low, high = self.low[:, None], self.high[:, None]
@@ -122,7 +123,7 @@ def padded(slots: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.
     return typed, typed / (typed - 1)
 
 
-def private_design(slots: NDArray[Any], variance: float, public: str) -> Design:
+def private_design(slots: NDArray[np.generic], variance: float, public: str) -> Design:
     """Return the design of a study whose phenotypes in [0, 1] are protected: their variance is declared."""
     people = _enough(slots)
     ones = np.ones(people.size)
@@ -130,11 +131,11 @@ def private_design(slots: NDArray[Any], variance: float, public: str) -> Design:
 
 
 def public_design(
-    slots: NDArray[Any],
-    total: NDArray[Any],
-    square: NDArray[Any],
-    low: NDArray[Any],
-    high: NDArray[Any],
+    slots: RawArray,
+    total: RawArray,
+    square: RawArray,
+    low: RawArray,
+    high: RawArray,
     public: str,
 ) -> Design:
     """Return the design of a study whose phenotypes are not protected, from their sums in each stratum."""
@@ -147,7 +148,7 @@ def public_design(
     return Design(people, variation, low.astype(np.float64), high.astype(np.float64), pull, public)
 
 
-def _enough(slots: NDArray[Any]) -> NDArray[np.float64]:
+def _enough(slots: RawArray) -> NDArray[np.float64]:
     if np.any(slots < _LEAST):
         raise InputError(f"every stratum needs at least {_LEAST} people")
     return slots.astype(np.float64)
@@ -264,7 +265,7 @@ def allele_effect(share: NDArray[np.float64], design: Design, unit: float = 1.0)
 
 
 def strata_of(
-    labels: Mapping[str, NDArray[Any]], stratum: str | None, strata: Sequence[Any], rows: int
+    labels: Mapping[str, NDArray[np.generic]], stratum: str | None, strata: Sequence[object], rows: int
 ) -> NDArray[np.bool_]:
     """Return who is in which public stratum, (strata, rows); everyone in the only one where there is none."""
     if stratum is None:

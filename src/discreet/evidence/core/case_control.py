@@ -75,7 +75,7 @@ class Genotypes:
         counts = cohort.count(cells).reshape(self.counts.shape)
         self.counts = counts if first else self.counts + counts
 
-    def _cells(self, labels: Mapping[str, NDArray[Any]], rows: int) -> NDArray[np.bool_]:
+    def _cells(self, labels: Mapping[str, NDArray[np.generic]], rows: int) -> NDArray[np.bool_]:
         """Return who is in which stratum and group, (strata * 2, rows), and count them."""
         test = self.test
         group = codes(labels[test.group], test.levels)
@@ -105,7 +105,7 @@ class Genotypes:
         people = float(self.slots.sum())
 
         def finish(told: NDArray[np.float64] | None) -> Evidence:
-            test = self.test if told is None else self.test.told(*told.tolist(), people)
+            test = self.test if told is None else self.test.with_cases(*told.tolist(), people)
             return test.concluded(self)
 
         return Pending(assumed, ("controls", "cases"), self.members.sum(axis=0), sqrt(2), finish)
@@ -125,7 +125,7 @@ def invented_counts(test: CaseControl, z: NDArray[np.float64], people: Invented)
     frequency = (1 - np.sqrt(max(0.0, 1 - 8 * (people.sd or 0.5) ** 2))) / 2
     more = z * np.sqrt(2 * frequency * (1 - frequency) * cases * controls / n)
     if test.looks_first:
-        test = test.told(controls, cases, n)
+        test = test.with_cases(controls, cases, n)
     counts = test.start(("",) * z.size)
     strata = counts.slots.size
     for group, size, change in ((0, controls, -more), (1, cases, more)):
@@ -149,7 +149,7 @@ def moments_of(counts: Genotypes, some: slice = slice(None)) -> Moments:
 
 
 def allele_tails_of(test: CaseControl, counts: Genotypes, *, alleles: bool) -> AlleleTails:
-    """Return what is public of how cases fall to alleles, or to people, by lot."""
+    """Return what is public of the law of alleles, or of people, in cases drawn at random."""
     controls, cases = counts.members.T.astype(np.float64)
     uneven = np.abs(cases - controls) if test.protect == "genotypes" else None
     return AlleleTails(counts.slots.astype(np.float64), uneven, alleles)

@@ -34,7 +34,7 @@ class Contribution(Protocol):
         """Return the numbers of the rule for columns of this type: one row for each column, or for all."""
         ...
 
-    def whole(self, values: NDArray[np.floating[Any]], columns: slice = ...) -> NDArray[np.float64]:
+    def whole(self, values: NDArray[np.floating], columns: slice = ...) -> NDArray[np.float64]:
         """Return whole numbers for the values of some columns, which may be overwritten; same shape."""
         ...
 
@@ -55,7 +55,7 @@ class Scale:
         with np.errstate(all="ignore"):  # the factor of a tiny width is infinite
             return np.stack([self.low, self.parts / self.width, most, self.missing], axis=1)
 
-    def whole(self, values: NDArray[np.floating[Any]], columns: slice = _ALL) -> NDArray[np.float64]:
+    def whole(self, values: NDArray[np.floating], columns: slice = _ALL) -> NDArray[np.float64]:
         """Return round(parts * (value - low) / width), clipped to 0..parts, missing replaced; same shape.
 
         `values` are those of the columns named by the slice, and may be overwritten.
@@ -93,14 +93,14 @@ class Steps:
         up = np.nextafter(edge, own(-np.inf)) if self.reached else edge
         return np.array([[up, edge if self.signed else -np.inf]], dtype=np.float64)
 
-    def whole(self, values: NDArray[np.floating[Any]], columns: slice = _ALL) -> NDArray[np.float64]:  # noqa: ARG002 - all columns count alike
+    def whole(self, values: NDArray[np.floating], columns: slice = _ALL) -> NDArray[np.float64]:  # noqa: ARG002 - all columns count alike
         """Return what each value counts as; same shape."""
         up, down = self.numbers(values.dtype)[0]
         wide = values.astype(np.float64, copy=False)
         return (wide > up).astype(np.float64) - (wide < down)
 
 
-def bounds_of(bounds: Any, names: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def bounds_of(bounds: object, names: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the low ends and the widths of all columns, each of shape (m,)."""
     if isinstance(bounds, Mapping):
         given = cast("Mapping[str, Any]", bounds)
@@ -116,7 +116,7 @@ def bounds_of(bounds: Any, names: Sequence[str]) -> tuple[NDArray[np.float64], N
     return low, np.array([ends[1] for ends in pairs]) - low
 
 
-def scale(bounds: Any, names: Sequence[str], missing: Any, parts: int) -> Scale:
+def scale(bounds: object, names: Sequence[str], missing: object, parts: int) -> Scale:
     """Return the scale of all columns; `missing` is a share of the width, one or one for each column."""
     low, width = bounds_of(bounds, names)
     fill = np.rint(np.broadcast_to(np.asarray(missing, dtype=np.float64), low.shape) * parts)

@@ -49,7 +49,7 @@ class Covariates:
         return ~np.any(np.isnan(self.values), axis=1)
 
     @classmethod
-    def of(cls, adjust: Mapping[str, Levels], labels: Mapping[str, NDArray[Any]]) -> Covariates:
+    def of(cls, adjust: Mapping[str, Levels], labels: Mapping[str, NDArray[np.generic]]) -> Covariates:
         """Return the covariates of people with these labels: of each a function of the own entries."""
         parts = [_columns(levels, labels[name]) for name, levels in adjust.items()]
         answers = [not is_bounds(levels) for levels in adjust.values()]
@@ -61,7 +61,7 @@ class Covariates:
         return f"Covariates({self.answers.size} columns, private)"
 
 
-def _columns(levels: Levels, label: NDArray[Any]) -> NDArray[np.float64]:
+def _columns(levels: Levels, label: NDArray[np.generic]) -> NDArray[np.float64]:
     """Return everyone's entries between -1 and 1, those beyond bounds at the nearer end; shape (n, k).
 
     Numbers without bounds, (), stay as they are; those that are not finite are missing.
@@ -84,7 +84,7 @@ def is_bounds(levels: Levels) -> bool:
     )
 
 
-def pairs_of(adjust: Any, *, bare: bool = False) -> list[tuple[Any, Any]]:
+def pairs_of(adjust: object, *, bare: bool = False) -> list[tuple[Any, Any]]:
     """Return columns with what is given of each, in a mapping or as text: ["age=17,90", "sex=f,m"].
 
     `bare`: a name alone, or None in a mapping, stands for numbers as they are, ().

@@ -9,7 +9,6 @@ import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from numpy.typing import NDArray
 
@@ -42,7 +41,7 @@ class Effect:
     def __repr__(self) -> str:
         return f"Effect({self.name}, private)"
 
-    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise TypeError("effects are private and are not pickled")
 
 

@@ -219,7 +219,7 @@ class Evidence:
     def __str__(self) -> str:
         return f"Evidence on {len(self):,} hypotheses; the scores are private. {self.certificate}"
 
-    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise TypeError(
             "Evidence is private and is not pickled: release it, or measure again where you need it"
         )
@@ -234,7 +234,7 @@ def _declared(sensitivity: float, spread: float | None, adjacency: str, score: s
     return Certificate(sensitivity, width, adjacency, "declared", assumption=only_if(moved))
 
 
-def _names(given: Iterable[Any] | None, own: Iterable[Any] | None, size: int) -> Sequence[str]:
+def _names(given: Iterable[object] | None, own: Iterable[object] | None, size: int) -> Sequence[str]:
     chosen = given if given is not None else own
     return Numbered(size) if chosen is None else check.words(chosen, "names")
 
@@ -261,7 +261,7 @@ class Numbered(Names):
         return self.size
 
 
-def _vector(values: Any, name: str) -> tuple[NDArray[np.float64], Iterable[Any] | None]:
+def _vector(values: object, name: str) -> tuple[NDArray[np.float64], Iterable[Any] | None]:
     names, values = check.named(values, name)
     vector = check.floats(values, name)
     if vector.ndim != 1 or vector.size == 0:

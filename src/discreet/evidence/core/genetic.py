@@ -57,7 +57,7 @@ TEXTS = {
     ),
     "tail": Text(
         '{"safe", "proved", "normal"}',
-        '"safe" (default) is read off exact laws of the allele count in cases drawn by lot; not proved '
+        '"safe" (default) is read off exact laws of the allele count in cases drawn at random; not proved '
         'between the laws tried. "proved" holds for every study, and asks for more. "normal" is the usual '
         "approximation.",
     ),
@@ -164,7 +164,7 @@ class CaseControl(Genetic):
         """Yes where the number of cases is protected and nothing is declared of it."""
         return self.protect == "both" and self.case_floor is None
 
-    def told(self, controls: float, cases: float, people: float) -> Self:
+    def with_cases(self, controls: float, cases: float, people: float) -> Self:
         """Return the test for a study with about so many controls and cases: a floor that suits them.
 
         Where noise is large, one half stays the better floor: scores are then smaller, and so is the noise.

@@ -100,7 +100,7 @@ class Strata:
 
     @property
     def drawn(self) -> float:
-        """The variance of the contrast of values of deviation 1 when groups are drawn by lot."""
+        """The variance of the contrast of values of deviation 1 when groups are drawn at random."""
         factor = self.people / np.maximum(self.people - 1, 1.0)
         return float(np.sum(self.share * (1 - self.share) * self.people * factor))
 
@@ -113,7 +113,7 @@ class Strata:
 def hidden_strata(people: int, strata: int) -> Strata:
     """Return what is public where groups and strata are protected: as if there were two equal groups.
 
-    Whoever changes the stratum leaves one and joins another.
+    A person who changes the stratum leaves one and joins another.
     """
     everyone = np.array([float(enough(people, 2, "people"))])
     return Strata(np.arange(strata), everyone, np.array([0.5]), "", 1.0 if strata == 1 else 2.0)
@@ -153,7 +153,7 @@ def sizes(count: NDArray[np.float64]) -> tuple[int, int]:
     return int(count[0]), int(count[1])
 
 
-def settled_strata(adjust: Any, role: str, other: str) -> dict[str, tuple[Any, ...]]:
+def settled_strata(adjust: object, role: str, other: str) -> dict[str, tuple[Any, ...]]:
     """Return the columns to adjust for and their levels, checked; `other` is what the test has as `role`."""
     pairs = pairs_of(adjust)
     if not pairs:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from discreet.alternative import Alternative
     from discreet.evidence.core.evidence import Evidence
     from discreet.evidence.core.protocol import Test
+    from discreet.typing import RawArray
 
 PEOPLE = 5000
 FEW = 400  # people of the cases without ties, which are drawn one by one, if not said otherwise
@@ -96,7 +97,7 @@ class NullCase:
     test: Test
     law: Mapping[float, float] | None
     sizes: tuple[int, ...]
-    labels: Mapping[str, NDArray[Any]] = field(default_factory=dict[str, "NDArray[Any]"])
+    labels: Mapping[str, RawArray] = field(default_factory=dict[str, "RawArray"])
     most: int = _ALL
     answers: int = 0
     paired: bool = False
@@ -162,7 +163,7 @@ class NullColumns:
 
     def in_strata(
         self, test: Callable[..., Test]
-    ) -> tuple[Callable[..., Test], tuple[int, ...], Mapping[str, NDArray[Any]]]:
+    ) -> tuple[Callable[..., Test], tuple[int, ...], Mapping[str, RawArray]]:
         """Return a test of yes or no in two strata of one size, how many people are in each group, and who.
 
         The groups are those whose labels "g" and "s" are (0, 0), (1, 0), (0, 1) and (1, 1).
@@ -192,7 +193,7 @@ def genetic_cases(
     test: Callable[..., Test],
     rare: float,
     columns: NullColumns,
-    kinds: tuple[tuple[int, ...], Mapping[str, NDArray[Any]]] | None = None,
+    kinds: tuple[tuple[int, ...], Mapping[str, NDArray[np.generic]]] | None = None,
     *,
     unordered: bool = False,
 ) -> list[NullCase]:

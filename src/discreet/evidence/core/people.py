@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from discreet.alternative import Alternative
     from discreet.evidence.core.covariates import Covariates
-    from discreet.typing import Bounds, Levels, Protect
+    from discreet.typing import Bounds, Levels, Protect, RawArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +113,7 @@ class People:
     usual : float
         About the share of the rows that are in either group.
     seen : int
-        How many such tables a person may be seen in: 2 where whoever leaves one subgroup may join another.
+        How many such tables a person may be seen in: 2 where those who leave one subgroup may join another.
     covariates : Covariates or None
         What the groups are to be made alike in; protected, or public, as the group is.
     partner : array of float64, shape (n,), or None
@@ -125,7 +125,7 @@ class People:
     questions: tuple[Question, ...]
     alternative: Alternative
     protect: Protect
-    values: NDArray[np.floating[Any]] = field(repr=False)
+    values: NDArray[np.floating] = field(repr=False)
     group: NDArray[np.int8] = field(repr=False)
     public: str = ""
     assumption: str = ""
@@ -223,7 +223,7 @@ class People:
     def __repr__(self) -> str:
         return f"People({len(self):,} hypotheses, entries private)"
 
-    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise TypeError("people's entries are private and are not pickled")
 
 
@@ -247,8 +247,8 @@ class Entries:
 
     names: tuple[str, ...]
     questions: tuple[Question, ...]
-    values: NDArray[np.floating[Any]] = field(repr=False)
-    labels: Mapping[str, NDArray[Any]] = field(repr=False)
+    values: NDArray[np.floating] = field(repr=False)
+    labels: Mapping[str, RawArray] = field(repr=False)
     assumption: str = ""
 
     @property
@@ -271,7 +271,7 @@ class Entries:
     def __repr__(self) -> str:
         return f"Entries({len(self.questions):,} columns, private)"
 
-    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise TypeError("people's entries are private and are not pickled")
 
 

@@ -38,7 +38,7 @@ _EXAMPLE: Mapping[str, Any] = {
 Reads = Literal["tables", "genotypes", "p-values"]
 
 
-def is_needed(field: Field[Any]) -> bool:
+def is_needed(field: Field[object]) -> bool:
     """Say whether an argument has no default."""
     return field.default is MISSING and field.default_factory is MISSING
 
@@ -220,7 +220,7 @@ _WORDS = {"partner": "with", "trait": "trait", "null": "against", "stratum": "by
 _LONGEST = 40
 
 
-def _is_told(test: Test, field: Field[Any]) -> bool:
+def _is_told(test: Test, field: Field[object]) -> bool:
     """Say whether an argument is told: the direction always, others where they are not the default."""
     return field.name == "alternative" or getattr(test, field.name) != field.default
 
@@ -234,7 +234,7 @@ def _short(value: object) -> str:
     return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
 
 
-def check_test(test: Any) -> None:
+def check_test(test: object) -> None:
     """Refuse the name of a test, or its class, in place of a test."""
     if not isinstance(test, Test):
         raise InputError(
@@ -242,7 +242,7 @@ def check_test(test: Any) -> None:
         )
 
 
-def is_own(kind: type[Any]) -> bool:
+def is_own(kind: type[object]) -> bool:
     """Say whether a test is one of this library, which vouches for its certificate."""
     name = str(getattr(kind, "name", ""))
     return bool(name) and kind.__module__ == f"{_HOME}.{name.replace('-', '_')}"
@@ -267,7 +267,7 @@ def described(test: Test) -> dict[str, Any]:
     return {"name": name, **shown}
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """Return `value` as JSON can hold it; functions by name, keys never."""
     if isinstance(value, bytes):
         return "a key, not shown"
@@ -288,7 +288,7 @@ def plain(value: Any) -> Any:
     return check.attempt(lambda: str(value), message)
 
 
-def is_recognisable(value: Any) -> bool:
+def is_recognisable(value: object) -> bool:
     """Say whether `plain`, or `described`, tells a test or its arguments apart from all others; keys aside.
 
     Functions without a name of their own (lambdas, closures, partial ones) and tests that are no data classes

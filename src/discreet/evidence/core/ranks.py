@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _COLUMNS = 4_096  # whose pairs are compared at once
 
 
-def middle_ranks(column: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+def middle_ranks(column: NDArray[np.floating]) -> NDArray[np.float64]:
     """Return ranks among the values present, ties sharing their mean rank, NaN where missing; shape (n,)."""
     ranks = np.full(column.shape, np.nan)
     present = ~np.isnan(column)
@@ -29,7 +29,7 @@ def middle_ranks(column: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
     return ranks
 
 
-def rank_excess(column: NDArray[np.floating[Any]], second: NDArray[np.bool_]) -> float:
+def rank_excess(column: NDArray[np.floating], second: NDArray[np.bool_]) -> float:
     """Return U - n1 n2 / 2 of the people present: the sum of the second group's centred ranks."""
     ranks = middle_ranks(column)
     present = np.count_nonzero(~np.isnan(ranks))
@@ -76,7 +76,7 @@ def rank_evidence(
 
 
 def rank_sum_tail(first: float, second: float, t: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Bound P(z >= t) of capped rank sums, whatever the ties and whoever of the two groups is present.
+    """Bound P(z >= t) of capped rank sums, whatever the ties and whichever people are present.
 
     The least of three proved bounds, one of them twice that without ties; z = (U - n1 n2 / 2) / S with the S
     of `Cap.of_ranks`, the cap being that of groups of these sizes.
@@ -87,7 +87,7 @@ def rank_sum_tail(first: float, second: float, t: NDArray[np.float64]) -> NDArra
 
 
 def rank_sum_widening(first: float, second: float) -> float:
-    """Return the variance of a sum of signs and uniforms that dominates z, whoever is present; at least 1.
+    """Return the variance of a sum of signs and uniforms that dominates z, at least 1.
 
     With n the larger group present and k the smaller, U's generating function is the product of (1 - x^m)
     over m = n+1..n+k divided by that of (1 - x^j) over j = 1..k. Where m = 2 j they cancel to a sign; where
@@ -102,7 +102,7 @@ def rank_sum_widening(first: float, second: float) -> float:
     return min(1.125, 1 + excess * (1 + 1 / room) * (1 + 2 / room))
 
 
-def kendall(x: NDArray[np.floating[Any]], y: NDArray[np.floating[Any]]) -> float:
+def kendall(x: NDArray[np.floating], y: NDArray[np.floating]) -> float:
     """Return sum over pairs i < j of sign(x_i - x_j) sign(y_i - y_j); pairs with a missing value count 0."""
     present = ~(np.isnan(x) | np.isnan(y))
     first = np.unique(x[present], return_inverse=True)[1].astype(np.int64)
@@ -117,9 +117,7 @@ def kendall(x: NDArray[np.floating[Any]], y: NDArray[np.floating[Any]]) -> float
     return float(n * (n - 1) // 2 - tied - 2 * _inversions(first))
 
 
-def kendall_of_few(
-    columns: NDArray[np.floating[Any]], partner: NDArray[np.floating[Any]]
-) -> NDArray[np.float64]:
+def kendall_of_few(columns: NDArray[np.floating], partner: NDArray[np.floating]) -> NDArray[np.float64]:
     """Return `kendall` of each column (n, m) and the partner (n,), pair by pair: for few people."""
     signs = np.nan_to_num(np.sign(partner[:, None] - partner))
     total = np.empty(columns.shape[1])

@@ -57,7 +57,7 @@ def own_classes() -> tuple[type[Test], ...]:
     return tuple(find_test(name) for name in own_names())
 
 
-def make_test(name: str, options: Mapping[str, Any]) -> Test:
+def make_test(name: str, options: Mapping[str, object]) -> Test:
     """Return the test called `name`, made with `options`; what it does not take or still needs is refused."""
     kind = find_test(name)
     arguments = kind.arguments()
@@ -121,14 +121,14 @@ def _package(point: EntryPoint) -> str:
     return point.dist.name if point.dist is not None else point.module
 
 
-def _settled(option: str, value: Any) -> Any:
+def _settled(option: str, value: object) -> Any:
     """Return a value as tests expect it: lists become tuples, a function is found by its name."""
     if option == "test":
         return _function(value)
     return tuple(value) if isinstance(value, list) else value  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
 
 
-def _function(value: Any) -> Any:
+def _function(value: object) -> Any:
     """Return a function given as "package.module:name"."""
     if callable(value):
         return value

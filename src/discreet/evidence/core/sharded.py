@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -76,7 +76,7 @@ class Sharded:
         return f"Sharded({len(self):,} hypotheses, scores private)"
 
 
-def law_of(parts: Sequence[Part], test: Any) -> tuple[Null, Certificate]:
+def law_of(parts: Sequence[Part], test: object) -> tuple[Null, Certificate]:
     """Return the null law and certificate of all blocks together (docs/proofs/blocks.md).
 
     Where the test treats all columns alike, all blocks have the same and it holds for any number of columns.
@@ -91,7 +91,7 @@ def law_of(parts: Sequence[Part], test: Any) -> tuple[Null, Certificate]:
     return null, Certificate(sensitivity, 2 * sensitivity, widest.adjacency, widest.proof, widest.public)
 
 
-def joined(names: Sequence[str], parts: Sequence[Part], test: Any) -> Evidence:
+def joined(names: Sequence[str], parts: Sequence[Part], test: object) -> Evidence:
     """Return the evidence of all blocks, in order."""
     null, certificate = law_of(parts, test)
     score = np.concatenate([part.score for part in parts])
@@ -107,7 +107,7 @@ def joined(names: Sequence[str], parts: Sequence[Part], test: Any) -> Evidence:
     )
 
 
-def _alike(test: Any) -> bool:
+def _alike(test: object) -> bool:
     """Say whether no public argument of the test differs between columns."""
     if not is_dataclass(test):
         return False

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.block import Block
+    from discreet.typing import RawArray
 
 
 class _OtherTypeError(Exception):
@@ -49,9 +50,9 @@ class Streamed:
     ends: tuple[int, ...]
     mask: NDArray[np.float32] | None
     places: NDArray[np.intp]
-    kind: np.dtype[np.floating[Any]] = field(default_factory=lambda: np.dtype(np.float64))
+    kind: np.dtype[np.floating] = field(default_factory=lambda: np.dtype(np.float64))
     chosen: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
-    some: NDArray[Any] = field(default_factory=lambda: np.zeros((0, 0)))
+    some: RawArray = field(default_factory=lambda: np.zeros((0, 0)))
 
     @classmethod
     def of(cls, blocks: list[Block], mask: NDArray[np.float32] | None) -> Streamed:
@@ -81,7 +82,7 @@ class Streamed:
             some = self._some(chosen, kind)
         return replace(self, kind=kind, chosen=chosen, some=some)
 
-    def _some(self, chosen: NDArray[np.bool_], kind: np.dtype[np.floating[Any]]) -> NDArray[Any]:
+    def _some(self, chosen: NDArray[np.bool_], kind: np.dtype[np.floating]) -> RawArray:
         """Return the entries of some people in one type, while every column is read; shape (people, m)."""
         before = np.concatenate([[0], np.cumsum(chosen)])[list(self.ends)].tolist()
         some = np.empty((self.places.size, before[-1]), dtype=kind)
@@ -96,7 +97,7 @@ class Streamed:
                 pass
         return some.T
 
-    def pieces(self) -> Iterator[tuple[slice, NDArray[Any]]]:
+    def pieces(self) -> Iterator[tuple[slice, RawArray]]:
         """Give everyone's entries, some people at a time: who, and a table that the next piece overwrites."""
         m, highest = self.places.size, max(np.diff(self.ends).tolist())
         buffer = np.empty(m * highest, dtype=self.kind)
@@ -108,7 +109,7 @@ class Streamed:
                     pass
                 yield slice(first, last), table.T
 
-    def held(self) -> NDArray[Any]:
+    def held(self) -> RawArray:
         """Return all entries at once, shape (n, m)."""
         streamed = self if self.chosen.size else self.sampled(np.zeros(len(self), dtype=np.bool_))
         table = np.empty(self.shape[::-1], dtype=streamed.kind)
@@ -116,17 +117,17 @@ class Streamed:
             table[:, who] = piece.T
         return table.T
 
-    def _fill(self, block: Block, first: int, last: int, table: NDArray[Any], part: NDArray[np.intp]) -> None:
+    def _fill(
+        self, block: Block, first: int, last: int, table: NDArray[np.generic], part: NDArray[np.intp]
+    ) -> None:
         for row, column in zip(part, self._columns(block, first, last, self.places[part]), strict=True):
             table[row] = _typed(column, self.kind)
 
-    def _columns(
-        self, block: Block, first: int, last: int, places: NDArray[np.intp]
-    ) -> Iterator[NDArray[Any]]:
-        """Give some columns of a block; whoever is in neither group has no entry."""
+    def _columns(self, block: Block, first: int, last: int, places: NDArray[np.intp]) -> Iterator[RawArray]:
+        """Give some columns of a block; people in neither group have no entry."""
         columns: Any = copy(block.columns)  # it remembers the last one read: each thread has its own
         for place in places.tolist():
-            column: NDArray[Any] = columns[place]
+            column: RawArray = columns[place]
             if column.shape != (last - first,):
                 raise InputError(UNEVEN)
             yield column if self.mask is None else column + self.mask[first:last]
@@ -134,11 +135,11 @@ class Streamed:
     def __repr__(self) -> str:
         return "Streamed(private)"
 
-    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise TypeError("people's entries are private and are not pickled")
 
 
-def _typed(column: NDArray[Any], kind: np.dtype[np.floating[Any]]) -> NDArray[Any]:
+def _typed(column: RawArray, kind: np.dtype[np.floating]) -> RawArray:
     """Return a column that this type can hold."""
     if kind not in (column.dtype, np.float64):
         raise _OtherTypeError

@@ -303,11 +303,11 @@ def log_choose(n: float, k: NDArray[np.float64]) -> NDArray[np.float64]:
     return scipy.special.gammaln(n + 1) - scipy.special.gammaln(k + 1) - scipy.special.gammaln(n - k + 1)
 
 
-def lot_tail(own: int, other: int, numbers_of_yes: Iterable[int], clip: float) -> Survival:
+def hypergeometric_tail(own: int, other: int, numbers_of_yes: Iterable[int], clip: float) -> Survival:
     """Return t -> the largest P(z >= t) over some numbers of yes, for 0 < t <= clip.
 
     z is how many yes are in the group of `own`, beside `other` people, standardised. For each number of yes
-    the exact tail is a staircase in t; the chords through its upper corners lie above it.
+    the exact tail is a step function of t; the chords through its upper corners lie above it.
     """
     people = own + other
     tried = [_corners(own, other, yes, clip) for yes in numbers_of_yes if 0 < yes < people]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Self, cast
 
 import numpy as np
 
@@ -99,7 +99,7 @@ class Traits:
         )
 
     def _take(
-        self, labels: Mapping[str, NDArray[Any]], rows: int
+        self, labels: Mapping[str, NDArray[np.generic]], rows: int
     ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
         """Return who with a trait is in which stratum, (strata, rows), and the traits in whole parts."""
         test = self.test

@@ -29,7 +29,7 @@ def ours_released(people: People, epsilon: float, **options: Any) -> Release:
     return METHODS[asked.method].ready(asked, people).draw()
 
 
-def ours(people: People, epsilon: float, **options: Any) -> NDArray[np.int64]:
+def ours(people: People, epsilon: float, **options: object) -> NDArray[np.int64]:
     """Return the discoveries of `ours_released`."""
     return ours_released(people, epsilon, **options).indices
 

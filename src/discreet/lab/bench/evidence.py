@@ -125,7 +125,7 @@ class _Touch(Test):
         for _ in block.columns:
             pass
 
-    def merge(self, other: Any) -> None:
+    def merge(self, other: object) -> None:
         pass
 
     def finish(self) -> Evidence:

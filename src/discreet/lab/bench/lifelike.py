@@ -167,7 +167,7 @@ def _signals_first(people: People, signals: int) -> list[int]:
     return [*first, *(place for place in range(len(people.questions)) if place not in set(first))]
 
 
-def _varies(entries: NDArray[Any]) -> bool:
+def _varies(entries: NDArray[np.generic]) -> bool:
     present = entries[~np.isnan(entries)]
     common = max(np.unique(present, return_counts=True)[1], default=0)
     return bool(common < (1 - _LEAST_RATE) * present.size)

@@ -92,7 +92,7 @@ def _pieces(folder: Path, people: int) -> dict[str, Callable[[], object]]:
     return {str(variants): partial(piece, variants) for variants in _VARIANTS}
 
 
-def _jobs(folder: Path, size: Size, client: Any) -> dict[str, Callable[[], object]]:
+def _jobs(folder: Path, size: Size, client: object) -> dict[str, Callable[[], object]]:
     jobs: dict[str, Callable[[], object]] = {}
 
     def add(what: str, path: Path, test: Test) -> None:

@@ -7,12 +7,14 @@ that is made of people's entries.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from discreet.typing import RawArray
 
     Floats = NDArray[np.float64]
 
@@ -22,7 +24,7 @@ PARTS_OF_WINDOW = 16
 _LITTLE = 2.0**-20  # more than rounding adds to a product of single-precision floats
 
 
-def whole(table: NDArray[Any], rules: Floats) -> Floats:
+def whole(table: NDArray[np.generic], rules: Floats) -> Floats:
     """Return the entries of some people, column by column, as whole numbers."""
     each: list[Floats] = [column[:, None] for column in rules.T]
     answer, centre, factor, offset, low, high, missing = each
@@ -57,7 +59,7 @@ def clipped(rows: Floats, room: float, radius: float) -> tuple[Floats, Floats]:
 
 
 def add(
-    table: NDArray[Any],
+    table: NDArray[np.generic],
     rules: Floats,
     group: NDArray[np.int8],
     signed: NDArray[np.uint8],
@@ -69,7 +71,7 @@ def add(
 
     `balls` has room and radius, by group and part: entries that are never negative, and the others.
     """
-    entries: NDArray[Any] = table
+    entries: RawArray = table
     if rules.size:
         first, second = (whole(table, each) for each in rules)
         entries = np.where(group == 1, second, first)
@@ -121,7 +123,7 @@ def count_places(away: Floats) -> NDArray[np.int64]:
 
 
 def add_lacking(
-    table: NDArray[Any], group: NDArray[np.int8], norm: float, unit: float, total: NDArray[np.int64]
+    table: NDArray[np.generic], group: NDArray[np.int8], norm: float, unit: float, total: NDArray[np.int64]
 ) -> None:
     """Add who of a tile of people has no entry, over both groups and over the second; clipped to `norm`."""
     lacks = np.isnan(table).T

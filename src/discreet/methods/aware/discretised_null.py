@@ -6,7 +6,7 @@ The mass of each cell is moved to its upper edge, so that scores only grow (docs
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -22,7 +22,7 @@ class NullLaw(Protocol):
         """Return the largest score there is."""
         ...
 
-    def log_survival(self, t: Any) -> NDArray[np.float64]:
+    def log_survival(self, t: object) -> NDArray[np.float64]:
         """Return a bound on log P(score >= t)."""
         ...
 

@@ -109,7 +109,7 @@ class Book:
         last, _ = self._row(settle, "settle", name, release_id)
         return settled(entry, last)
 
-    def find(self, name: str, release_id: str | None, request: Mapping[str, Any]) -> Entry | None:
+    def find(self, name: str, release_id: str | None, request: Mapping[str, object]) -> Entry | None:
         """Return a charge by its id; without one, an interrupted one for the request, with an invented id."""
         if release_id is not None:
             return self.entry(name, release_id)
@@ -167,7 +167,7 @@ class Book:
         name: str,
         events: Sequence[Event],
         adjacency: str,
-        request: Mapping[str, Any],
+        request: Mapping[str, object],
         release_id: str | None,
     ) -> Charge:
         """Write the cost of a new release, or refuse."""
@@ -274,7 +274,7 @@ def checked(events: Sequence[Event]) -> tuple[Event, ...]:
     return listed
 
 
-def plain(request: Mapping[str, Any]) -> dict[str, Any]:
+def plain(request: Mapping[str, object]) -> dict[str, Any]:
     """Return a request that JSON can hold."""
     message = "request must be a mapping of public parameters that JSON can hold"
     parameters = check.attempt(lambda: dict(request), message)
@@ -344,5 +344,5 @@ def _user() -> str:
     return "".join(letter for letter in name if letter.isprintable())[: check.LONGEST_NAME]
 
 
-def _fingerprint(request: Mapping[str, Any]) -> str:
+def _fingerprint(request: Mapping[str, object]) -> str:
     return chain.sha256(chain.canonical(dict(request)))

@@ -56,7 +56,7 @@ class Head:
     hash: str
 
 
-def canonical(content: Any, name: str = "request") -> str:
+def canonical(content: object, name: str = "request") -> str:
     """Return the one JSON text of `content`: sorted keys, no spaces, ASCII, no NaN."""
     try:
         return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
@@ -304,7 +304,7 @@ def events_of(body: dict[str, Any]) -> tuple[Event, ...]:
     return tuple(map(event_kinds.from_dict, body.get("events", ())))
 
 
-def is_settled(entry: Entry, request: Mapping[str, Any]) -> bool:
+def is_settled(entry: Entry, request: Mapping[str, object]) -> bool:
     """Tell whether a charge has its result; refuse another request, and one interrupted too often."""
     differs = sorted(name for name in {*request, *entry.request} if _differs(name, request, entry.request))
     if differs:

@@ -151,7 +151,7 @@ def log_in(store: Store, config: Config, name: str, password: str) -> Account | 
         return Account(row.name, row.role, row.team)
 
 
-def check_name(value: Any, name: str) -> str:
+def check_name(value: object, name: str) -> str:
     """Refuse a name that is not short and plain."""
     if not isinstance(value, str) or _NAME.fullmatch(value) is None:
         raise InputError(

@@ -70,7 +70,7 @@ def invented_genotypes(about: Metadata, test: Test, folder: Path, *, seed: int =
     return Plink(bed, **options)
 
 
-def _file(path: Path, names: Sequence[str], rows: Iterable[Iterable[Any]]) -> Path:
+def _file(path: Path, names: Sequence[str], rows: Iterable[Iterable[object]]) -> Path:
     lines = [f"FID IID {' '.join(names)}"]
     lines += [f"f{place} p{place} {' '.join(map(str, row))}" for place, row in enumerate(rows)]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -122,12 +122,12 @@ def to_toml(about: Metadata) -> str:
     return "\n".join(lines) + "\n"
 
 
-def to_toml_value(value: Any) -> str:
+def to_toml_value(value: object) -> str:
     """Return a plain value as TOML, whose strings, numbers, lists and truth values are JSON's but for DEL."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def read(body: Mapping[str, Any]) -> Metadata:
+def read(body: Mapping[str, object]) -> Metadata:
     """Return metadata from plain values, as a plan or a page gives them; refuse what makes no sense."""
     known = Metadata.__dataclass_fields__
     for name in body:
@@ -149,7 +149,7 @@ def read(body: Mapping[str, Any]) -> Metadata:
     return metadata
 
 
-def _typed(name: str, value: Any) -> Any:
+def _typed(name: str, value: object) -> Any:
     """Return one entry of the metadata, if it is of the right kind."""
     if name in {"tests", "methods", "functions"}:
         return check.words(value, name)
@@ -186,7 +186,7 @@ def _check(metadata: Metadata) -> None:
         raise InputError("metadata must declare the columns that may be asked about")
 
 
-def _column(name: str, each: Any) -> Column:
+def _column(name: str, each: object) -> Column:
     if not isinstance(each, dict):
         raise InputError(f"column {name!r} must be a table with a type")
     fields = cast("dict[str, Any]", each)
@@ -211,7 +211,7 @@ def _column(name: str, each: Any) -> Column:
     return Column(kind, bounds, levels, public, about)
 
 
-def _label(value: Any, name: str) -> str:
+def _label(value: object, name: str) -> str:
     if not isinstance(value, str) or not 0 < len(value) <= 1000 or not value.isprintable():
         raise InputError(f"{name} must be printable text")
     return value

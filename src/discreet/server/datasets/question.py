@@ -65,7 +65,7 @@ def cost_of(epsilon: float, delta: float) -> Gaussian:
     return Gaussian(math.sqrt(2 * gaussian_budget(asked.epsilon, asked.delta) * _SLACK))
 
 
-def read(body: Any, about: Metadata) -> Question:
+def read(body: object, about: Metadata) -> Question:
     """Return the question that a plan's words put to a data set; refuse all else, with the reason.
 
     The words are those of a plan file: `test` (a table with its name and options), `columns`, and what a
@@ -109,7 +109,7 @@ def _parameters(words: Mapping[str, Any], about: Metadata) -> Parameters:
     return asked
 
 
-def _columns(wanted: Any, test: Test, about: Metadata) -> dict[str, Any] | None:
+def _columns(wanted: object, test: Test, about: Metadata) -> dict[str, Any] | None:
     """Return which declared columns to test, each with its declared answers."""
     if about.genotypes:
         if wanted is not None:
@@ -139,7 +139,7 @@ def _columns(wanted: Any, test: Test, about: Metadata) -> dict[str, Any] | None:
     return {name: None if (levels := about.columns[name].levels) is None else list(levels) for name in picked}
 
 
-def _count(test: Test, columns: Mapping[str, Any] | None, about: Metadata) -> int:
+def _count(test: Test, columns: Mapping[str, object] | None, about: Metadata) -> int:
     """Return how many hypotheses a question is about."""
     if columns is None:
         return about.variants
@@ -149,7 +149,7 @@ def _count(test: Test, columns: Mapping[str, Any] | None, about: Metadata) -> in
     return max(inside, 1) * sum(about.columns[name].hypotheses for name in columns)
 
 
-def _check_plain(words: Any) -> None:
+def _check_plain(words: object) -> None:
     """Refuse what is nested too deep, too long, or no plain value."""
     count, layer = 0, [words]
     for _ in range(_DEEPEST):
@@ -171,7 +171,7 @@ def _check_plain(words: Any) -> None:
     raise InputError("the question is nested too deep")
 
 
-def _check_word(each: Any) -> None:
+def _check_word(each: object) -> None:
     if not isinstance(each, (str, int, float, bool, type(None))):
         raise InputError("a question holds text, numbers, lists and tables alone")
     if isinstance(each, (int, float)) and not abs(each) <= _LARGEST:

@@ -56,8 +56,8 @@ def register(
     db: Connection,
     actor: str,
     name: str,
-    source: Mapping[str, Any],
-    about: Mapping[str, Any],
+    source: Mapping[str, object],
+    about: Mapping[str, object],
     *,
     epsilon: float,
     delta: float,
@@ -94,7 +94,7 @@ def _refuse_twice(db: Connection, where: Mapping[str, Any]) -> None:
             )
 
 
-def change(db: Connection, actor: str, name: str, about: Mapping[str, Any]) -> int:
+def change(db: Connection, actor: str, name: str, about: Mapping[str, object]) -> int:
     """Write a new version of what is public; releases keep the version they were made under."""
     made = metadata.read(about)
     row = _locked(db, name)
@@ -200,7 +200,7 @@ def _add_version(db: Connection, actor: str, name: str, version: int, made: Meta
     return records.add(db, "metadata", **row, author=actor, time=time.time())
 
 
-def _source(given: Mapping[str, Any]) -> dict[str, Any]:
+def _source(given: Mapping[str, object]) -> dict[str, Any]:
     """Return where the data lie, as the custodian says it."""
     for name in given:
         if name not in SOURCE:
@@ -220,7 +220,7 @@ def _source(given: Mapping[str, Any]) -> dict[str, Any]:
     return where
 
 
-def table_of(source: Mapping[str, Any]) -> Table | str:
+def table_of(source: Mapping[str, object]) -> Table | str:
     """Return a table's file with what is said about how to read it, or its path alone."""
     said: dict[str, Any] = {name: source[name] for name in TABLE if name in source}
     if "missing" in said:  # several words or numbers, as one text

@@ -48,7 +48,7 @@ def settle(options: dict[str, Any], about: Metadata) -> tuple[Test, bool]:
     return test, needs_bounds
 
 
-def with_bounds(test: Test, options: dict[str, Any], columns: Mapping[str, Any], about: Metadata) -> Test:
+def with_bounds(test: Test, options: dict[str, Any], columns: Mapping[str, object], about: Metadata) -> Test:
     """Return a test that needs bounds with those of its columns; a comparison with those there are."""
     declared = {name: list(b) for name in columns if (b := about.columns[name].bounds) is not None}
     if isinstance(test, Compare):
@@ -63,7 +63,7 @@ def with_bounds(test: Test, options: dict[str, Any], columns: Mapping[str, Any],
     return make_test(options["name"], _arguments(options))
 
 
-def known(name: Any, about: Metadata, option: str) -> None:
+def known(name: object, about: Metadata, option: str) -> None:
     """Refuse a column that the metadata do not declare; genotypes have a phenotype and a pedigree anyway."""
     if about.genotypes and name in (PHENOTYPE, *PEDIGREE):
         return
@@ -88,7 +88,7 @@ def _made(name: str, options: dict[str, Any], about: Metadata) -> tuple[Test, bo
     return make_test(name, {**_arguments(options), "bounds": _SOME}), True
 
 
-def _arguments(options: Mapping[str, Any]) -> dict[str, Any]:
+def _arguments(options: Mapping[str, object]) -> dict[str, Any]:
     return {option: value for option, value in options.items() if option != "name"}
 
 
@@ -105,7 +105,7 @@ def _fill_levels(options: dict[str, Any], arguments: Mapping[str, Any], about: M
         options[option] = list(levels)
 
 
-def _covariates(adjust: Any, about: Metadata) -> Any:
+def _covariates(adjust: object, about: Metadata) -> Any:
     """Return covariates, given by their names alone, with their declared bounds or answers."""
     if isinstance(adjust, str):
         adjust = [adjust]
@@ -123,7 +123,7 @@ def _covariates(adjust: Any, about: Metadata) -> Any:
     return made
 
 
-def _check_function(options: Mapping[str, Any], fields: set[str], about: Metadata) -> None:
+def _check_function(options: Mapping[str, object], fields: set[str], about: Metadata) -> None:
     """Refuse code: a function to vote with is one of the custodian's, by its listed name."""
     if "key" in options:
         raise InputError("key is not for analysts: leave it out")
@@ -135,7 +135,7 @@ def _all_public(test: Test, about: Metadata) -> bool:
     return all(about.is_public(label) for label in test.public_labels)
 
 
-def _protect(options: Mapping[str, Any], test: Test, about: Metadata) -> None:
+def _protect(options: Mapping[str, object], test: Test, about: Metadata) -> None:
     """Refuse to leave unprotected what the custodian did not declare public."""
     open_ = [label for label in test.public_labels if not about.is_public(label)]
     if open_:

@@ -100,7 +100,7 @@ def _accept(request: Request, who: Visitor, kind: str, text: bytes) -> Response:
         version=options.get("version"),
     )
     with store.reading() as db:
-        shown = view.one(db, config, who.account, made)
+        shown = view.visible_job(db, config, who.account, made)
     return JSONResponse(shown, 202)
 
 
@@ -115,14 +115,14 @@ def job(request: Request) -> Response:
     """Show one question; `look_again_in` says in how many seconds its answer may come."""
     who = bearer(request, "read")
     with store_of(request).reading() as db:
-        return JSONResponse(view.one(db, config_of(request), who.account, request.path_params["id"]))
+        return JSONResponse(view.visible_job(db, config_of(request), who.account, request.path_params["id"]))
 
 
 def answer(request: Request) -> Response:
     """Return the answer: a release as JSON, or a plan."""
     who = bearer(request, "read")
     with store_of(request).reading() as db:
-        kind = view.one(db, config_of(request), who.account, request.path_params["id"])["kind"]
+        kind = view.visible_job(db, config_of(request), who.account, request.path_params["id"])["kind"]
         if kind == "plan":
             return Response(view.answer(db, who.account, request.path_params["id"]), media_type=_JSON)
         made = view.release(db, who.account, request.path_params["id"])

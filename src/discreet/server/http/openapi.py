@@ -105,7 +105,7 @@ def question() -> dict[str, Any]:
     }
 
 
-def _schema(hint: Any) -> dict[str, Any]:
+def _schema(hint: object) -> dict[str, Any]:
     if get_origin(hint) is types.UnionType or get_origin(hint) is typing.Union:
         return {"anyOf": [_schema(each) for each in get_args(hint) if each is not type(None)]}
     if get_origin(hint) is typing.Literal:

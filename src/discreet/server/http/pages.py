@@ -75,7 +75,7 @@ def job(request: Request) -> Response:
     who = required(request)
     config = config_of(request)
     with store_of(request).reading() as db:
-        shown = view.one(db, config, who.account, request.path_params["id"])
+        shown = view.visible_job(db, config, who.account, request.path_params["id"])
         answered = shown["state"] == "answered"
         words = ""
         if answered and shown["kind"] == "plan":

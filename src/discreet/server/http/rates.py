@@ -90,8 +90,8 @@ class Rates:
                 rows = [{"visitor": key, "minute": minute, "count": new[key]} for key in sorted(new)]
                 db.execute(put, rows)
         with self.store.reading() as db:
-            found = db.execute(select(rate.c.visitor, rate.c.count).where(rate.c.minute == minute))
-            return {str(visitor): int(count) for visitor, count in found}
+            counts = db.execute(select(rate.c.visitor, rate.c.count).where(rate.c.minute == minute))
+            return {str(visitor): int(count) for visitor, count in counts}
 
     def _turn(self) -> None:
         """Begin to count anew when the minute is over."""

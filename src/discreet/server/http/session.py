@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hmac
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
 
 from starlette.exceptions import HTTPException
@@ -78,7 +78,7 @@ def _known(request: Request, who: Visitor | None) -> Visitor | None:
     return who
 
 
-def check_form(request: Request, who: Visitor | None, form: Mapping[str, Any]) -> None:
+def check_form(request: Request, who: Visitor | None, form: Mapping[str, object]) -> None:
     """Refuse a form that did not come from a page of ours."""
     origin = request.headers.get("origin")
     foreign = origin is not None and urlsplit(origin).netloc != request.headers.get("host", "")

@@ -39,7 +39,7 @@ def submit(
     config: Config,
     account: Account,
     dataset: str,
-    body: Mapping[str, Any],
+    body: Mapping[str, object],
     *,
     kind: str = "ask",
     request_id: str | None = None,

@@ -57,17 +57,17 @@ class Payment(Ledger):
         super().__init__(Path("database"))
         self.store, self.config, self.claim, self.review = store, config, claim, review
 
-    def entry(self, name: str, release_id: str | None, request: Mapping[str, Any]) -> Any:
+    def entry(self, name: str, release_id: str | None, request: Mapping[str, object]) -> Any:
         """Say that the cost is taken care of: it was held when the question was accepted."""
         del name, release_id, request
         return self.claim
 
-    def may_record(self, facts: Mapping[str, Any]) -> Mapping[str, Any]:
+    def may_record(self, facts: Mapping[str, object]) -> Mapping[str, Any]:
         """Return nothing: an analyst is not told where the data lie, how many rows they have, or when."""
         del facts
         return {}
 
-    def stored(self, name: str, release_id: str, request: Mapping[str, Any]) -> str | None:
+    def stored(self, name: str, release_id: str, request: Mapping[str, object]) -> str | None:
         """Return None: a job that has its result is not run."""
         del name, release_id, request
 
@@ -77,7 +77,7 @@ class Payment(Ledger):
         name: str,
         events: Sequence[Event],
         adjacency: str,
-        request: Mapping[str, Any],
+        request: Mapping[str, object],
         release_id: str | None = None,
     ) -> Generator[Reserved]:
         """Charge what was held; let the caller draw, and store it; nothing may be shown before the end."""
@@ -91,7 +91,7 @@ class Payment(Ledger):
         yield Reserved(charge, standing, lambda result: self._store(charge, draws, result))
 
     def _reserve(
-        self, name: str, events: tuple[Event, ...], request: Mapping[str, Any]
+        self, name: str, events: tuple[Event, ...], request: Mapping[str, object]
     ) -> tuple[Charge, int]:
         claim = self.claim
         with self.store.writing() as db:

@@ -29,7 +29,7 @@ _PUBLIC = {"done": "answered", "approved": "answered", "held": "awaiting approva
 _COLUMNS: Any = [column for column in job.c if column.name not in {"result", "detail"}]
 
 
-def one(db: Connection, config: Config, account: Account, job_id: str) -> dict[str, Any]:
+def visible_job(db: Connection, config: Config, account: Account, job_id: str) -> dict[str, Any]:
     """Return what the account may know of a job."""
     row = db.execute(select(*_COLUMNS).where(job.c.id == job_id)).first()
     if row is None or not _may_see(db, account, row, time.time()):

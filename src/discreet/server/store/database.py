@@ -124,7 +124,7 @@ def _postgres(address: str) -> Engine:
     )
 
 
-def _settle_sqlite(connection: Any, _: Any) -> None:
+def _settle_sqlite(connection: object, _: object) -> None:
     """Leave transactions to us, and make every commit reach the disk."""
     if not isinstance(connection, sqlite3.Connection):
         return
