@@ -23,12 +23,8 @@ _TIED = (0.0, 0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 1.0)  # shares of people who
 _APART, _FARTHEST = 0.03, 0.25
 _FEWEST, _FEWEST_PAIRS = 25, 4  # with fewer, nothing is nearly normal
 _ESSEEN = 24 / np.pi**2 / np.sqrt(2 * np.pi)
-<<<<<<< HEAD
 _KNOTS = 1024  # of the bounds of all cells
-_SPENT = 40.0  # an exponent beyond which all is as good as 1
-=======
 _SPENT = 40.0  # exponents are clipped here: bounds say nothing beyond
->>>>>>> in/house
 
 
 def untied_tail(first: float, second: float, t: Floats) -> Floats:
