@@ -28,11 +28,14 @@ def _templates() -> Environment:
     made = Environment(
         loader=PackageLoader("discreet.server.http"), autoescape=True, undefined=StrictUndefined
     )
-    made.filters["when"] = _when
-    made.filters["down"] = down
-    made.filters["blocks"] = _blocks
-    made.filters["in_order"] = _in_order
-    made.filters["short"] = "{:.4g}".format
+    ours: dict[str, Any] = {
+        "when": _when,
+        "down": down,
+        "blocks": _blocks,
+        "in_order": _in_order,
+        "short": "{:.4g}".format,
+    }
+    made.filters.update(ours)
     return made
 
 
