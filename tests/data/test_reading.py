@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 import discreet
 from discreet.block import as_read, codes
-from discreet.data.tables import csv_file, csv_lines
+from discreet.data.tables import csv_file
 from discreet.data.tables.csv_file import MISSING, numbers_of
 from discreet.data.tables.reading import Tables
 
@@ -434,7 +434,7 @@ def test_a_damaged_gzip_file_is_refused(tmp_path, harm):
 @pytest.mark.parametrize("unit", [b"\0", b"1", b"1,"])
 def test_a_small_packed_file_of_one_endless_line_is_refused_in_little_memory(tmp_path, monkeypatch, unit):
     """A line has a longest length: a packed file unfolds to a thousand times its size."""
-    monkeypatch.setattr(csv_lines, "LONGEST", 2**20)
+    monkeypatch.setattr(csv_file, "LONGEST", 2**20)
     monkeypatch.setattr(csv_file, "_BLOCK", 2**20)
     packer = zlib.compressobj(1, wbits=31)
     with (tmp_path / "t.csv.gz").open("wb") as out:

@@ -22,6 +22,12 @@ def everywhere(patch: Any, real: Any, faulty: Any) -> None:
             patch.setattr(module, real.__name__, faulty)
 
 
+def charged_by(patch: Any, faulty: Any) -> None:
+    """Have sensitivities computed by another function, in the module that defines them too."""
+    everywhere(patch, clipping.reach_of, faulty)
+    patch.setattr(clipping, "reach_of", faulty)
+
+
 def question_charged_as_one_column(patch: Any) -> None:
     """Charge the answers to one question as the first of them."""
     for name in ("_from_zero", "_centred"):
@@ -87,7 +93,7 @@ def squares_charged_as_sums(patch: Any) -> None:
         reach = real(*args, **options)
         return replace(reach, squares=reach.sums)
 
-    everywhere(patch, real, faulty)
+    charged_by(patch, faulty)
 
 
 def ball_of_one_radius(patch: Any) -> None:
@@ -98,13 +104,13 @@ def ball_of_one_radius(patch: Any) -> None:
         reach = real(boxes, balls, *given, **options)
         return replace(reach, sums=min(reach.sums, np.hypot(balls.positive.radius, balls.signed.radius)))
 
-    everywhere(patch, real, faulty)
+    charged_by(patch, faulty)
 
 
 def labels_forgotten(patch: Any) -> None:
     """Charge protected labels as if they were public."""
     real = clipping.reach_of
-    everywhere(patch, real, lambda *args, protected, **more: real(*args, protected=False, **more))  # noqa: ARG005
+    charged_by(patch, lambda *args, protected, **more: real(*args, protected=False, **more))  # noqa: ARG005
 
 
 def groups_by_one_count(patch: Any) -> None:

@@ -8,22 +8,31 @@ docs/proofs/reading.
 from __future__ import annotations
 
 import csv
-import shlex
-from codecs import BOM_UTF8
+import gzip
+import re
+import zlib
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
 from discreet.data.source import SEPARATORS
 from discreet.data.tables.column import Column
 from discreet.data.tables.columns import arrow, unique
-from discreet.data.tables.csv_lines import QUOTED, Header, Lines, blocks_of_lines
-from discreet.data.tables.csv_refusals import no_csv, no_utf8, not_numbers_in
+from discreet.data.tables.csv_refusals import (
+    both_marked,
+    no_csv,
+    no_separator,
+    no_utf8,
+    not_numbers_in,
+    other_separator,
+    utf16,
+)
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -38,6 +47,9 @@ MISSING = (
 _ANSWERS = {"true": "1", "false": "0"}
 _FEW = 64
 _BLOCK = 2**23  # bytes of CSV parsed at a time
+LONGEST = 2**26  # bytes of a line: a packed file can unfold to any size
+_QUOTED = re.compile(rb'"[^"]*"')
+_LONE_RETURN = re.compile(rb"\r(?!\n)")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,10 +129,7 @@ def open_csv(path: Path, table: Table) -> CsvSource:
     """Return the source of a CSV file, its header read."""
     separator = table.between
     if separator is None:
-        raise InputError(
-            f"{path}: say what separates the entries of a .txt file: --separator tab, or in Python "
-            'discreet.Table(path, separator="tab")'
-        )
+        raise no_separator(path)
     header = Header(path, table.encoding)
     try:
         names = _names(header.line, separator, table.encoding, said=table.separator is not None)
@@ -133,16 +142,11 @@ def open_csv(path: Path, table: Table) -> CsvSource:
 def _names(header: Lines, separator: str, encoding: str | None, *, said: bool) -> list[str]:
     """Return the names of the columns; `said` if somebody said what separates them."""
     path = header.path
-    bare = QUOTED.sub(b"", header.text)  # a name may have a comma in it: height;weight, kg;age
+    bare = _QUOTED.sub(b"", header.text)  # a name may have a comma in it: height;weight, kg;age
     marks = {mark: bare.count(mark.encode()) for mark in SEPARATORS}
     other = max(marks, key=lambda mark: marks[mark])
     if marks[other] > marks[separator] and not (said and marks[separator]):
-        mark = "tab" if other == "\t" else other
-        raise InputError(
-            f"{path}: the header has {SEPARATORS[other]} where {SEPARATORS[separator]} are expected: .csv "
-            "files are separated by commas, .tsv files by tabs, unless you say otherwise: --separator "
-            f"{shlex.quote(mark)}, or in Python discreet.Table(path, separator={mark!r})"
-        )
+        raise other_separator(path, other, separator)
     header.check(separator)
     try:
         line = (header.decoded(encoding) if encoding else header.text.decode()).rstrip("\r\n")
@@ -214,3 +218,146 @@ def _tidied(column: Any) -> Any:
     absent = compute.is_in(bare, value_set=arrow().array(MISSING))
     floats = _cast(compute.if_else(absent, arrow().scalar(None, arrow().string()), bare))
     return None if floats is None else floats.take(coded.indices)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Lines:
+    """Some whole lines of a CSV file, and the number of the first; private."""
+
+    path: Path
+    text: bytes
+    first: int
+    count: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        # The last line of a file may lack its end.
+        object.__setattr__(self, "count", self.text.count(b"\n") + (not self.text.endswith(b"\n")))
+
+    def decoded(self, encoding: str) -> str:
+        """Return the text, of an encoding in which a letter is one byte."""
+        try:
+            return self.text.decode(encoding)
+        except UnicodeDecodeError as error:
+            raise self.refusal(error.start, f"not {encoding} text: it has a byte that is no letter") from None
+
+    def check(self, separator: str) -> None:
+        """Refuse quotes and line ends that would make a row of several lines, or several rows of one."""
+        lone = _LONE_RETURN.search(self.text) if b"\r" in self.text else None
+        if lone:
+            raise self.refusal(
+                lone.start(), "a carriage return within the line, or as its end: use \\n or \\r\\n"
+            )
+        if b'"' in self.text:
+            self._check_quotes(separator)
+
+    def ragged(self, separator: str, width: int) -> InputError | None:
+        """Return the error that names the first line with more or fewer entries than the header, if any."""
+        start = 0
+        for line in self.text.split(b"\n")[: self.count]:
+            if width > 1 and not line.strip(b"\r"):
+                return self.refusal(start, "the line is empty: remove it if it is nobody's")
+            if _QUOTED.sub(b"", line).count(separator.encode()) + 1 != width:
+                return self.refusal(start, f"not as many entries as the header has names ({width:,})")
+            start += len(line) + 1
+        return None
+
+    def refusal(self, place: int, what: str) -> InputError:
+        """Return the error that names the line of a place in the text, and nothing it holds."""
+        number = self.first + self.text.count(b"\n", 0, place)
+        return InputError(f"{self.path}: line {number:,}: {what}")
+
+    def _check_quotes(self, separator: str) -> None:
+        """Refuse a quote that does not open or close an entry, or is not closed on its line.
+
+        Quotes of a line open and close by turns; a doubled one inside closes and opens again.
+        """
+        text = np.frombuffer(b"\n" + self.text + b"\n", dtype=np.uint8)
+        edge = np.zeros(256, dtype=np.bool_)
+        edge[list(b'"\r\n' + separator.encode())] = True
+        quotes, ends = np.flatnonzero(text == ord('"')), np.flatnonzero(text == ord("\n"))
+        opens, closes = quotes[::2], quotes[1::2]
+        wrong = (
+            opens[~edge[text[opens - 1]]],
+            closes[~edge[text[closes + 1]]],
+            ends[np.searchsorted(quotes, ends) % 2 == 1],  # lines that end inside quotes
+        )
+        if any(places.size for places in wrong):
+            raise self.refusal(
+                int(np.concatenate(wrong).min()) - 1,
+                "a quote is out of place or not closed on its line: quotes stand around whole entries and "
+                "are doubled inside; write entries without line breaks",
+            )
+
+
+class Header:
+    """The first line of a file, which stays open for its rows: they are read once, as a rule."""
+
+    def __init__(self, path: Path, encoding: str | None = None) -> None:
+        self._file: gzip.GzipFile | IO[bytes] | None = _opened(path)
+        try:
+            line = _line(path, self._file, 1)
+            if line.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+                raise utf16(path)
+            # Some programs put a mark before UTF-8 text.
+            if encoding and line.startswith(BOM_UTF8):
+                raise both_marked(path, encoding)
+            self.line = Lines(path, line.removeprefix(BOM_UTF8), 1)
+        except InputError:
+            self.close()
+            raise
+
+    def rest(self) -> gzip.GzipFile | IO[bytes]:
+        """Return the file after its first line; it is opened anew where the rows were read before."""
+        file, self._file = self._file, None
+        if file is None:
+            file = _opened(self.line.path)
+            _line(self.line.path, file, 1)
+        return file
+
+    def close(self) -> None:
+        """Close the file if nobody has read its rows."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def __del__(self) -> None:
+        if hasattr(self, "_file"):
+            self.close()
+
+
+def blocks_of_lines(header: Header, size: int) -> Iterator[Lines]:
+    """Yield the lines after the first in blocks of about so many bytes."""
+    path = header.line.path
+    with header.rest() as file:
+        number = 2
+        while text := _read(path, file.read, size):
+            if not text.endswith(b"\n"):
+                text += _line(path, file, number)
+            lines = Lines(path, text, number)
+            number += lines.count
+            yield lines
+
+
+def _opened(path: Path) -> gzip.GzipFile | IO[bytes]:
+    try:
+        return gzip.open(path, "rb") if path.name.lower().endswith(".gz") else path.open("rb")
+    except OSError:
+        raise InputError(f"{path}: the file cannot be opened") from None
+
+
+def _line(path: Path, file: gzip.GzipFile | IO[bytes], number: int) -> bytes:
+    """Return what is left of a line; `number` is that of the first line not yet checked."""
+    line = _read(path, file.readline, LONGEST + 1)
+    if len(line) > LONGEST:
+        raise InputError(
+            f"{path}: line {number:,} or a later one has more than {LONGEST:,} bytes: this is no table"
+        )
+    return line
+
+
+def _read(path: Path, read: Callable[[int], bytes], size: int) -> bytes:
+    """Return some bytes; an error says nothing of them."""
+    try:
+        return read(size)
+    except (OSError, EOFError, zlib.error):
+        raise InputError(f"{path}: the file is damaged, truncated, or not what its name says") from None

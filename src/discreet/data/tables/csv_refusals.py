@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
+from discreet.data.source import SEPARATORS
 from discreet.data.tables.column import declare
 from discreet.errors import InputError
 
@@ -33,6 +34,24 @@ def not_numbers_in(source: CsvSource, line: int, text: Sequence[str], numbers: S
         f"and % are no part of a number; {declare(name)}"
         f"{comma if source.separator != ',' and source.decimal != ',' else ''}"
         f"{choice}"
+    )
+
+
+def no_separator(path: Path) -> InputError:
+    """Return the error that nobody said what separates the entries of a text file."""
+    return InputError(
+        f"{path}: say what separates the entries of a .txt file: --separator tab, or in Python "
+        'discreet.Table(path, separator="tab")'
+    )
+
+
+def other_separator(path: Path, other: str, separator: str) -> InputError:
+    """Return the error that the header seems to have another mark between its names."""
+    mark = "tab" if other == "\t" else other
+    return InputError(
+        f"{path}: the header has {SEPARATORS[other]} where {SEPARATORS[separator]} are expected: .csv "
+        "files are separated by commas, .tsv files by tabs, unless you say otherwise: --separator "
+        f"{shlex.quote(mark)}, or in Python discreet.Table(path, separator={mark!r})"
     )
 
 
