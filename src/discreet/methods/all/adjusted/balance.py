@@ -36,13 +36,14 @@ _UNITS, _WHERE = 0.55, 0.18  # of the budget for units, at most; of that for whe
 _LOOKS = 3  # at how covariates vary together, at most
 _SEEN = 1.8  # times its noise: a variance that needs no closer look
 _DOUBT = 0.33  # about the noise in such variances that is aimed at
-_SURELY = 0.2  # of a variance there is, at least
+_SURELY = 0.1  # of a variance there is, at least
 ROUNDS = (0.1, 0.15, 0.25, 0.5)
 """Of what is left, for each step toward balance; the last says how good it is."""
 _FARTHEST = 1.5  # no step is longer, in deviations of eta
 _LARGEST = 30.0  # of eta: beyond, a person counts nothing
 LEFT = 1.3
 """Times the variance of the last step's noise is left of imbalance, since steps are not exact."""
+_ASTRAY = 5.0  # deviations of the last step's noise: more than exact steps leave before it
 _NARROWEST = 1e-6  # no deviation of a covariate is taken to be smaller, bounds being -1 and 1
 UP = 1 + 2.0**-40
 """For the rounding of floats."""
@@ -92,10 +93,14 @@ class Balance:
     def left_with(self, excess: Floats, deviation: float) -> Self:
         """Return the balance with the variance of what is left of imbalance.
 
-        It is the noise in the last step, and a little more; and what that step left where it was too short.
+        It is the noise in the last step, and a little more; and what that step left where it was too short,
+        which counts for more there: a column can follow what hardly varies the more steeply. An excess that
+        stands clear of all noise says that steps do not arrive, and nothing says that the last one did.
         """
-        missed = self.short**2 @ np.maximum(excess**2 - deviation**2, 0.0)
-        return replace(self, imbalance=LEFT * deviation**2 + float(missed))
+        before = np.maximum(excess**2 - deviation**2, 0.0)
+        share = np.where(before > (_ASTRAY * deviation) ** 2, 1.0, self.short**2)
+        missed = float((share / (1 - self.short)) @ before)
+        return replace(self, imbalance=LEFT * deviation**2 + missed)
 
     @property
     def worth(self) -> float:

@@ -185,9 +185,10 @@ def _learn_slopes(
     slopes = noisy.sums / np.maximum(present, 1.0)
     error = u.shape[1] * (noisy.deviation / np.maximum(present, 1.0)) ** 2
     size = np.sum(slopes * slopes, axis=0)
-    slopes *= np.maximum(0.0, 1 - error / np.maximum(size, 1e-300))
-    # Where covariates vary less than they should, slopes along them are as much too small.
+    # Where covariates vary less than they should, slopes along them are as much too small; as they were told:
+    # drawn toward 0 they are smaller still.
     missed = (short / (1 - short)) ** 2 @ slopes**2
+    slopes *= np.maximum(0.0, 1 - error / np.maximum(size, 1e-300))
     return slopes, OFF * error + missed
 
 
