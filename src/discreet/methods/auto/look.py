@@ -19,8 +19,9 @@ from discreet.evidence.core.compared import compared
 from discreet.evidence.core.people import People
 from discreet.methods.all.learn import learn_groups
 from discreet.methods.all.method import APPROXIMATE
+from discreet.methods.all.scores import noisy_tail
 from discreet.methods.all.sums import check_noise, learners, some_rows, with_noise
-from discreet.methods.auto.belief import Belief, Public, measured_of, states_of
+from discreet.methods.auto.belief import Belief, Public, counts, measured_of, states_of
 from discreet.methods.aware.count import MOST_STEPS, STEPS, in_steps, step_of
 from discreet.methods.first_look import epsilon_of
 from discreet.methods.method import Ready
@@ -55,6 +56,10 @@ _OF_ANSWERS = 4  # and of yes/no answers, whose rows are short, one in so many t
 _SAMPLED = 4096  # people who show how common the commonest entry is
 _BLUNT = 0.78  # beyond this share of people with one entry the scores of a column are far below its z
 _RARER = 0.15  # those of declared answers stay sharp for so much more
+_MEASURED = 2.5  # times the last rank that stands out are measured, of columns: one too many costs little
+_ABOVE = 0.5  # deviations of the look's noise above a level: what is real mostly is, by far
+_HIGHEST = 0.45  # of the largest score that there is
+_GRID = 512
 _SPARE = 1.3  # times as many are measured as are expected to be real
 _MANY = 4  # where all are told, one in so many is expected to be real
 _BLUNTLY = (
@@ -119,9 +124,14 @@ def ready_looked(data: People | Evidence, asked: Parameters) -> Ready:
         )
         if sharp:
             evidence, rho = _scores(data, rho)
-            seen, belief = _looked(evidence, _public(data, evidence, later), rho)
-            ready, why = follows[_measured(data, belief)]
-            saw = f"saw about {belief.signals:,} of {m:,} stand out"
+            public = _public(data, evidence, later)
+            if isinstance(data, People):
+                seen, signals, count = _searched(data, evidence, public, rho)
+            else:
+                seen, belief = _looked(evidence, public, rho)
+                signals, count = belief.signals, belief.best(m)
+            ready, why = follows[count]
+            saw = f"saw about {signals:,} of {m:,} stand out"
             why = f"a first look, for {SHARE:.0%} of the budget, {saw}: {why}"
             told = {f"score {rank:,}": score for rank, score in seen.told}
             told["noise_sd"] = seen.deviation
@@ -176,12 +186,51 @@ def _looked(evidence: Evidence, public: Public, rho: float) -> tuple[Look, Belie
     return seen, believed(seen.told)
 
 
-def _measured(data: People | Evidence, belief: Belief) -> int:
-    """Return how many to measure: of comparisons all where the signals are so dense."""
-    m = len(data)
-    if not isinstance(data, People):
-        return belief.best(m)
-    return m if belief.signals * _dense(data) >= m else belief.best(m - 1)
+def _searched(people: People, evidence: Evidence, public: Public, rho: float) -> tuple[Look, int, int]:
+    """Look for the last rank that stands out; return it, and how many to measure: all where it is so large.
+
+    What is measured then are sums over whole rows, not these scores: no belief about scores says what is
+    found. A score stands out if a release of as many would report it.
+
+    Guarantee: Gaussian(sqrt(2 rho)).
+    """
+    m = len(people)
+    deviation = sigma_of(QUESTIONS, rho) * step_of(evidence.certificate.sensitivity)
+    ranks = counts(m // 4, 2)
+    levels = dict(zip(ranks.tolist(), _levels(ranks, public, deviation).tolist(), strict=True))
+    seen = look(evidence, lambda told: _between(_last(told, levels), told, ranks), QUESTIONS, rho)
+    last, _ = _last(seen.told, levels)
+    measured = measured_of(m)
+    wanted = int(np.searchsorted(measured, round(_MEASURED * max(last, 1))))
+    everyone = last * _dense(people) > m or wanted >= measured.size - 1
+    return seen, last, m if everyone else int(measured[wanted])
+
+
+def _levels(ranks: NDArray[np.int64], public: Public, deviation: float) -> NDArray[np.float64]:
+    """Return for each rank the noisy score that so many must reach, for a release of them to report them."""
+    levels: list[float] = []
+    for rank in ranks.tolist():
+        noise = math.sqrt(public.noise(rank, min(public.m, round(_MEASURED * rank))))
+        at = np.linspace(0.0, public.null.ceiling + 9 * noise, _GRID)
+        p = noisy_tail(at, noise, public.null)
+        levels.append(float(at[min(int(np.count_nonzero(p > public.q * rank / public.m)), _GRID - 1)]))
+    # Higher ones would be missed by scores at the top.
+    return np.minimum(np.array(levels) + _ABOVE * deviation, _HIGHEST * public.null.ceiling)
+
+
+def _last(told: Told, levels: dict[int, float]) -> tuple[int, float]:
+    """Return the last rank that stood out, 0 if none did, and the first beyond it that did not."""
+    out = [rank for rank, score in told if score < levels[rank]]
+    first = min(out, default=math.inf)
+    return max((rank for rank, score in told if score >= levels[rank] and rank < first), default=0), first
+
+
+def _between(ends: tuple[int, float], told: Told, ranks: NDArray[np.int64]) -> int:
+    """Return the rank to ask about next: halfway, or where all is settled the next one not asked about."""
+    left = ranks[(ranks > ends[0]) & (ranks < ends[1])]
+    if not left.size:
+        left = np.setdiff1d(ranks, [rank for rank, _ in told])
+    return int(left[left.size // 2]) if left.size else int(ranks[-1])
 
 
 def _dense(people: People) -> int:
