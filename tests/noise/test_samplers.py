@@ -179,7 +179,7 @@ def test_lowest_digits_drawn_together():
 
 
 def test_few_draws_are_read_as_many_are():
-    """The same words give the same digits, overflows and ties, either way; ties are none of the others yet."""
+    """The same words give the same digits, overflows and ties, either way; ties are no digits yet."""
     rng = np.random.default_rng(2)
     for scale in (Fraction(1, 3), Fraction(7), Fraction(31)):
         digits = samplers._digits(scale)
