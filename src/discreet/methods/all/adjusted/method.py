@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 APPROXIMATE = (
     "given the covariates, a column that does not differ is independent of the group, and nearly so of the "
-    "other columns; and the log odds of the group, or the mean of the column, are linear in the covariates"
+    "other columns; and the log odds of the group are linear in the covariates, or the mean of the column is,"
+    " of which they explain much less than all"
 )
 _MOST = 2.0**38  # no sum is moved by more, times the square root of the columns
 
