@@ -31,6 +31,7 @@ KINDS = ("bounds", "no bounds", "skewed", "uneven spread", "yes/no", "rare", "an
 UNKIND = (
     "same centre",  # but twice the deviation in the second group, also where nothing is real
     "much wider",  # likewise 2.5 times
+    "some wider",  # likewise three times, but every third column alone
     "ratings",  # 1 to 5, and the second group's spread more
     "whole rows",  # of half of the second group are missing
     "zeros and ones",
@@ -43,7 +44,7 @@ UNKIND = (
 GUARANTEES: tuple[Guarantee, ...] = ("approximate", "proved")
 PEOPLE = 2_000
 _ANSWERS = 4
-_WIDER = {"same centre": 2.0, "much wider": 2.5, "ratings": 2.0}
+_WIDER = {"same centre": 2.0, "much wider": 2.5, "some wider": 3.0, "ratings": 2.0}
 _REFERENCE = (
     100_000  # people who stand for the truth; ten times as many as are asked, for their error counts as ours
 )
@@ -121,7 +122,8 @@ def invent(setting: Setting, n: int, rng: np.random.Generator) -> tuple[Floats, 
     if setting.kind == "uneven spread":
         z = z * np.where((group == 1)[:, None] & real, 2.0, 1.0)
     if setting.kind in _WIDER:
-        z = z * np.where(group == 1, _WIDER[setting.kind], 1.0)[:, None]
+        wider = (setting.kind != "some wider") | (np.arange(count) % 3 == 0)
+        z = z * np.where((group == 1)[:, None] & wider, _WIDER[setting.kind], 1.0)
     z = z + setting.effect * (group[:, None] * real)
     kind = setting.kind
     if kind in UNKIND:

@@ -147,7 +147,7 @@ def results(
     own = excess_of(there, (first * spread.inside[0], second * spread.inside[1]), f)
     trust = 1 / (1 + np.square(spread.vague / _CUT))
     cut = usual + trust * (own - usual)
-    beyond = trust * np.square(f * (1 - f) * present * spread.vague)
+    beyond = np.square(f * (1 - f) * present) * (trust * np.square(spread.vague) + np.square(spread.narrow))
     unknown = known.uneven_variance
     kept_inside = weight * ((1 - f) * inside[0] + f * inside[1])
     tilted = np.where(rows.positive, 0.0, f * (1 - f) * present * remains.unsure / kept_inside) ** 2

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import log_ndtr, ndtr
+from scipy.special import log_ndtr
 
+from discreet.methods.all.inside import inside_of, unlike_inside
 from discreet.methods.all.record import Remains
 from discreet.methods.all.rows import FINE, can_be_cut
 
@@ -44,13 +45,6 @@ _FROM_ONE = 0.5  # of what there would be if all that is taken were taken from o
 _LEAST_LEFT = 0.05  # no group is taken to have less left
 _UNSEEN = 1 / 3  # of what clipping takes, it may take from one group more than from the other
 _LEAST = 0.1  # of what is usual, no variance is taken to be smaller
-_FEWEST = (
-    0.6  # of the numbers are taken to be inside of their range, at least: others have few values, or two
-)
-_DEVIATIONS = np.linspace(0.05, 3.0, 200)  # of normal numbers, in half ranges
-_CUT = 2 * ndtr(-1 / _DEVIATIONS)
-_DENSITY = np.exp(-0.5 / _DEVIATIONS**2) / np.sqrt(2 * np.pi)
-_SQUARES = _DEVIATIONS**2 * (1 - _CUT - 2 * _DENSITY / _DEVIATIONS) + _CUT  # their mean, cut to +-1
 
 
 def usual_unevenness(groups: Groups, means: Means, share: float) -> Floats:
@@ -220,13 +214,15 @@ class Spread:
     """For both groups sum (w (v - mean))^2, and about the share of numbers inside the range they are cut to.
 
     `unsure` is the deviation of what is not known of a contrast's variance, `vague` that of the difference of
-    the shares inside.
+    the shares inside. `narrow` is by about how much more, relative to themselves, these shares may differ
+    where ranges are too narrow.
     """
 
     squares: Pair
     inside: Pair
     unsure: Floats
     vague: Floats
+    narrow: Floats
 
     def variance(self, share: Floats) -> Floats:
         """Return the variance of sum (y - share) w v by sampling."""
@@ -254,13 +250,15 @@ def spread_of(
     uncut = ~can_be_cut(known.columns, known.scaling, rows)
     noise = float(measured.squares.deviation)
     inside, vague = zip(
-        *(_inside(squares[g], noise, there[g] * weights[g] ** 2, rows) for g in (0, 1)), strict=True
+        *(inside_of(squares[g], noise, there[g] * weights[g] ** 2, rows) for g in (0, 1)), strict=True
     )
     first, second = (np.where(uncut, 1.0, share) for share in inside)
     by_group = [np.where(rows.answers, part * sampling, squares[g]) for g, part in enumerate((1 - f, f))]
     unsure = np.where(rows.answers, f * (1 - f) * error, unsure)
     vague = np.where(uncut, 0.0, np.hypot(*vague))
-    return Spread((by_group[0], by_group[1]), (first, second), unsure, vague)
+    means = (mean - f * apart, mean + (1 - f) * apart)
+    narrow = np.where(uncut, 0.0, unlike_inside(measured.squares, there, weights, means, rows, known.remains))
+    return Spread((by_group[0], by_group[1]), (first, second), unsure, vague, narrow)
 
 
 def _numbers(
@@ -331,16 +329,3 @@ def squares_of_answers(
         rows.positive, share * given + (1 - share) * others - off, square * level * (size - level)
     )
     return sampling * present, error
-
-
-def _inside(squares: Floats, noise: float, size: Floats, rows: Rows) -> Pair:
-    """Return about the share of numbers that are not cut, as if they were normal, and its error.
-
-    From their squares, told with this noise, and how many they would be if all were at the ends.
-    """
-    whole = size * np.minimum(rows.scale / 2, rows.most) ** 2
-    share, least, most = (
-        np.interp((squares + by) / whole, _SQUARES, np.maximum(1 - _CUT, _FEWEST))
-        for by in (0.0, noise, -noise)
-    )
-    return share, (most - least) / 2
