@@ -12,18 +12,16 @@ from discreet.methods.all.adjusted.balance import (
     HALF,
     STEPS,
     Balance,
-    by_person,
     learn_balance,
     public_balance,
-    squared_lengths,
 )
+from discreet.methods.all.adjusted.left import learn_left, without_covariates
 from discreet.methods.all.adjusted.partner import Following, learn_following
-from discreet.methods.all.adjusted.parts import LENGTH, OFF
-from discreet.methods.all.clipping import Ball, Norms, best_balls, scaled_rows, usual_norms
-from discreet.methods.all.learn import learn_groups, learn_norms, missing_norm
+from discreet.methods.all.clipping import Norms, best_balls, scaled_rows, usual_norms
+from discreet.methods.all.learn import learn_groups, missing_norm
 from discreet.methods.all.record import Groups, Means, Noisy
-from discreet.methods.all.rows import FINE, Box, Columns, Rows, Scaling, boxes_of
-from discreet.methods.all.sums import learners, row_lengths, tiles, whole_numbers, with_noise
+from discreet.methods.all.rows import FINE, Columns, Rows, Scaling, boxes_of
+from discreet.methods.all.sums import learners, tiles, with_noise
 from discreet.methods.all.where import learn_means, learn_where
 
 if TYPE_CHECKING:
@@ -33,6 +31,7 @@ if TYPE_CHECKING:
 
     from discreet.evidence.core.covariates import Covariates
     from discreet.evidence.core.people import People
+    from discreet.methods.all.adjusted.left import Left
     from discreet.methods.all.adjusted.parts import Parts
     from discreet.methods.all.clipping import Balls
 
@@ -52,8 +51,7 @@ _FARTHEST = 2.5  # deviations of what the covariates say of an entry that are ke
 class Learned:
     """The constants that rows and weights are made with; learned privately, hence public.
 
-    `slopes`, of shape (p + 1, m), times u are taken off the rows, which leaves no entry beyond `ends`;
-    `unknown` is about the squared error of those of each column.
+    `residual` says what covariates leave of a row.
     """
 
     groups: Groups
@@ -62,11 +60,8 @@ class Learned:
     scaling: Scaling
     means: Means
     rows: Rows
-    slopes: Floats
-    unknown: Floats
-    ends: Floats
+    residual: Left
     norms: Norms
-    box: Box
     balls: Balls
     left: float
 
@@ -78,7 +73,7 @@ class Learned:
     @property
     def radius(self) -> float:
         """No clipped row is longer."""
-        return min(self.box.radius, self.balls.signed.radius)
+        return min(self.residual.box.radius, self.balls.signed.radius)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,71 +141,33 @@ def learn(people: People, budget: Parts, balance: Balance | None) -> Learned:
     rho = budget.contrast + left
     rows = scaled_rows(people, means, where.scaling, columns, groups.people, even, rho, _COMMON)
     rows = replace(rows, centred=rows.answers)
-    empty, box = boxes_of(people, rows)
     usual = usual_norms(rows, where.scaling)[1]
-    whole = whole_numbers(values, where.scaling, columns, rows).astype(np.float64)
     u, _ = balance.turned(covariates.values[some])
-    ball = Ball(max(min(LENGTH * usual, box.radius), 1.0), box.entry)
-    slopes, unknown = _learn_slopes(
-        u, balance.short, ball.clip(whole), ball.radius, means.present * part, budget.slopes
+    residual, norms = learn_left(
+        without_covariates(where.scaling, columns, rows, covariates.answers.size),
+        values,
+        u,
+        balance.short,
+        group >= 0,
+        means.present * part,
+        groups.people * part,
+        usual,
+        (budget.slopes, budget.norms),
     )
-    ends = _ends(rows, slopes)
-    box = _box(ends)
-    whole = _without(whole, u, slopes, ends, ~np.isnan(values)).astype(np.int16)
-    norms = learn_norms(row_lengths(whole), box, usual, budget.norms, group >= 0, groups.people * part)
-    none, pair = Norms(np.ones(1), np.ones(1)), (empty, box)
+    empty, none = boxes_of(people, rows)[0], Norms(np.ones(1), np.ones(1))
     balls = best_balls(
-        (none, norms), pair, even, rows.positive, groups.people, rho, 0.0, 0.0, protected=protected
+        (none, norms),
+        (empty, residual.box),
+        even,
+        rows.positive,
+        groups.people,
+        rho,
+        0.0,
+        0.0,
+        protected=protected,
     )
-    constants = (groups, balance, columns, where.scaling, means, rows, slopes, unknown, ends)
-    return Learned(*constants, norms, box, balls, left)
-
-
-def _learn_slopes(
-    u: Floats, short: Floats, rows: Floats, radius: float, present: Floats, rho: float
-) -> tuple[Floats, Floats]:
-    """Return how columns follow the covariates, in deviations, drawn toward 0; and about the squared error.
-
-    Rows are no longer than `radius`, covariates are shortened to their usual length: two people's products,
-    of rows that may be opposite, are at most twice the product of both apart.
-    """
-    reach = math.sqrt(u.shape[1] + math.sqrt(2 * u.shape[1]))
-    length = np.sqrt(squared_lengths(u))
-    whole = np.trunc(u * (_COVARIATE * np.minimum(1.0, reach / length))[:, None])
-    total = np.zeros((u.shape[1], rows.shape[1]), dtype=np.int64)
-    for part in tiles(*rows.shape):
-        total += (whole[part].T @ rows[part]).astype(np.int64)  # below 2**53, and so exact
-    moved = 2 * _COVARIATE * reach * radius * (1 + 2.0**-40)
-    noisy = with_noise(total, moved, rho, 1 / (_COVARIATE * FINE))
-    slopes = noisy.sums / np.maximum(present, 1.0)
-    error = u.shape[1] * (noisy.deviation / np.maximum(present, 1.0)) ** 2
-    size = np.sum(slopes * slopes, axis=0)
-    # Where covariates vary less than they should, slopes along them are as much too small; as they were told:
-    # drawn toward 0 they are smaller still.
-    missed = (short / (1 - short)) ** 2 @ slopes**2
-    slopes *= np.maximum(0.0, 1 - error / np.maximum(size, 1e-300))
-    return slopes, OFF * error + missed
-
-
-def _ends(rows: Rows, slopes: Floats) -> Floats:
-    """Return the largest entries of each column, what follows the covariates taken off; whole numbers."""
-    size = np.minimum(rows.scale, rows.most) * FINE
-    number = np.minimum(np.maximum(rows.centre, 1 - rows.centre) * rows.scale, rows.most) * FINE
-    longest = np.where(rows.answers, np.maximum(rows.middle, size - rows.middle), number)
-    more = _FARTHEST * FINE * np.sqrt(np.sum(slopes * slopes, axis=0))
-    return np.minimum(np.ceil(longest) + np.ceil(more), _WIDEST)
-
-
-def _box(ends: Floats) -> Box:
-    """Return the set of rows whose entries are no larger than these."""
-    up = 1 + 2.0**-40
-    radius, squares = (math.sqrt(float(np.sum(ends**power))) * up for power in (2, 4))
-    return Box(2 * radius, 2 * radius, radius, squares, float(ends.max(initial=1.0)) * up, ends.size)
-
-
-def _without(whole: Floats, u: Floats, slopes: Floats, ends: Floats, there: NDArray[np.bool_]) -> Floats:
-    """Return rows without what follows the covariates, 0 where there is no entry; whole numbers."""
-    return np.where(there, np.trunc(np.clip(whole - FINE * by_person(u, slopes), -ends, ends)), 0.0)
+    constants = (groups, balance, columns, where.scaling, means, rows, residual)
+    return Learned(*constants, norms, balls, left)
 
 
 def measure_adjusted(people: People, known: Learned, budget: Parts) -> Measured:
@@ -269,10 +226,9 @@ def _tiles(people: People, known: Learned) -> Iterator[tuple[slice, Floats, Floa
         else:
             count = balance.whole(beside, group).astype(np.float64)
         values = people.values[part]
-        whole = whole_numbers(values, known.scaling, known.columns, known.rows).astype(np.float64)
         u, _ = balance.turned(beside)
-        whole = _without(whole, u, known.slopes, known.ends, ~np.isnan(values))
-        yield part, count, lever, known.balls.clip(whole.astype(np.int16), known.rows.positive)
+        whole = known.residual.whole(values, u)
+        yield part, count, lever, known.balls.clip(whole, known.rows.positive)
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,7 +248,7 @@ def reach_of(known: Learned, largest: float, *, protected: bool) -> Reach:
     person keeps r, of size `largest` at most. Proof: docs/proofs/balance.md.
     """
     up = 1 + 2.0**-40
-    radius, box = known.radius, known.box
+    radius, box = known.radius, known.residual.box
     apart = min(box.shrunk, 2 * radius)
     most = HALF if protected else largest
     fourth = min(box.squares, box.entry * radius)

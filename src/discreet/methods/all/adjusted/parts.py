@@ -17,6 +17,8 @@ OFF = 1.25
 """Times the variance of the noise in slopes is what they are off by."""
 LENGTH = 1.2
 """Times the usual length: rows that slopes are learned from are no longer."""
+ROUNDS = (0.3, 0.7)
+"""Of the budget for slopes, for each round of learning them."""
 _BALANCE = np.geomspace(0.03, 0.3, 12).tolist()  # of the budget, for weights
 _SLOPES = np.geomspace(0.005, 0.25, 16).tolist()  # and for slopes
 _SLOPE = 0.05  # deviations: the error of slopes that is aimed at
