@@ -72,6 +72,12 @@ class Ball:
             return rows
         return clipped(rows, self.room, self.radius)[0]
 
+    def kept(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return which share of the length of some people's rows clipping leaves; shape (n,)."""
+        if math.isinf(self.radius) or rows.shape[1] == 0:
+            return np.ones(len(rows))
+        return clipped(rows, self.room, self.radius)[1]
+
     def weight(self, norm: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return about the weight of the entries of rows this long."""
         if math.isinf(self.radius):

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evidence.core.covariates import Covariates
+    from discreet.methods.all.record import Noisy
 
     Floats = NDArray[np.float64]
 
@@ -89,6 +90,30 @@ class Balance:
     def whole(self, values: Floats, label: NDArray[Any]) -> NDArray[np.int64]:
         """Return the same in whole numbers of 1/STEPS."""
         return np.trunc(STEPS * self.counts(values, label)).astype(np.int64)
+
+    @property
+    def moved(self) -> float:
+        """How far one person moves the sum of what people add, in whole numbers."""
+        return FINE * self.reach * UP
+
+    def excess(self, values: Floats, label: NDArray[Any], kept: Floats | float = 1.0) -> Floats:
+        """Return what each person adds to what covariates are out of balance by, whole numbers; (n, p + 1).
+
+        `kept` is what clipping leaves of each one's row, a share.
+        """
+        u, share = self.turned(values)
+        count = share * counted(by_person(u, self.coefficients), label)
+        return np.trunc(FINE * (kept * count)[:, None] * u)
+
+    def stepped(self, told: Noisy, people: float) -> Self:
+        """Return the balance a step further, by what `people` who count in full added with noise."""
+        slopes = people * _expected_slopes(self.coefficients)
+        step = shortened(np.asarray(np.linalg.solve(slopes, told.sums), dtype=np.float64))
+        return replace(self, coefficients=self.coefficients + step)
+
+    def settled(self, told: Noisy, people: float) -> Self:
+        """Return the balance after its last step."""
+        return self.stepped(told, people).left_with(told.sums, float(told.deviation))
 
     def left_with(self, excess: Floats, deviation: float) -> Self:
         """Return the balance with the variance of what is left of imbalance.
@@ -220,23 +245,19 @@ def units_of(
     return balance, 0.0
 
 
-def learn_balance(covariates: Covariates, group: NDArray[np.int8], people: float, rho: float) -> Balance:
-    """Return the balance, told with noise; about so many `people` are in either group.
+def learn_balance(
+    covariates: Covariates, group: NDArray[np.int8], people: float, rho: float
+) -> tuple[Balance, float]:
+    """Return the balance but for its last step, and what was kept for that; about so many are in a group.
 
-    Guarantee: Gaussian(sqrt(2 rho)).
+    Guarantee: Gaussian(sqrt(2 (rho - kept))).
     """
     balance, left = units_of(covariates, group, people, _UNITS * rho)
-    reach, rest = balance.reach, ((1 - _UNITS) * rho + left) * (1 - 2.0**-45)
-    u, share = balance.turned(covariates.values)
-    excess, deviation = np.zeros(u.shape[1]), 0.0
-    for part in ROUNDS:
-        each = (share * counted(by_person(u, balance.coefficients), group))[:, None] * u
-        noisy = with_noise(np.trunc(FINE * each).sum(axis=0), FINE * reach * UP, part * rest, 1 / FINE)
-        excess, deviation = noisy.sums, float(noisy.deviation)
-        slopes = people * _expected_slopes(balance.coefficients)
-        step = shortened(np.asarray(np.linalg.solve(slopes, excess), dtype=np.float64))
-        balance = replace(balance, coefficients=balance.coefficients + step)
-    return balance.left_with(excess, deviation)
+    rest = ((1 - _UNITS) * rho + left) * (1 - 2.0**-45)
+    for part in ROUNDS[:-1]:
+        total = balance.excess(covariates.values, group).sum(axis=0)
+        balance = balance.stepped(with_noise(total, balance.moved, part * rest, 1 / FINE), people)
+    return balance, ROUNDS[-1] * rest
 
 
 def shortened(step: Floats) -> Floats:

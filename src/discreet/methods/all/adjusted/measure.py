@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from discreet.methods.all.adjusted.balance import (
     HALF,
     STEPS,
+    UP,
     Balance,
     learn_balance,
     public_balance,
+    squared_lengths,
 )
 from discreet.methods.all.adjusted.left import learn_left, without_covariates
 from discreet.methods.all.adjusted.partner import Following, learn_following
+from discreet.methods.all.adjusted.ranges import widened
 from discreet.methods.all.clipping import Norms, best_balls, scaled_rows, usual_norms
 from discreet.methods.all.learn import learn_groups, missing_norm
 from discreet.methods.all.record import Groups, Means, Noisy
@@ -122,29 +125,32 @@ def learn(people: People, budget: Parts, balance: Balance | None) -> Learned:
         half = groups.people / 2
         groups = replace(groups, first=half, second=half)
         about = (covariates, people.partner, people.group, groups.people)
-        balance = learn_following(*about, budget.balance)
+        balance, last = learn_following(*about, budget.balance)
     elif balance is None:
-        balance = learn_balance(covariates, people.group, groups.people, budget.balance)
+        balance, last = learn_balance(covariates, people.group, groups.people, budget.balance)
+    else:
+        last = budget.balance
     columns, some = Columns.of(people), learners(people.rows)
     values, group = people.values[some], people.group[some]
     part = len(values) / max(people.rows, 1)
     where = learn_where(values, columns, budget.where, people.size * part)
     sought, left = np.isinf(where.doubt), where.left
-    means = Means(where.mean, where.present, where.doubt)
+    scaling, wider = widened(values, where.scaling, columns, where.present, budget.ranges)
+    means = Means(0.5 + (where.mean - 0.5) / wider, where.present, where.doubt)
     if sought.any():
-        learned = where.scaling.shares(values, columns)
+        learned = scaling.shares(values, columns)
         means = means.or_else(learn_means(learned, people, sought, budget.centre), sought)
     else:
         left += budget.centre
     means = Means(means.mean, means.present / max(part, 1e-9), means.doubt / max(part, 1e-9))
     even, protected = np.full(len(people), 0.5), people.protect == "everything"
     rho = budget.contrast + left
-    rows = scaled_rows(people, means, where.scaling, columns, groups.people, even, rho, _COMMON)
+    rows = scaled_rows(people, means, scaling, columns, groups.people, even, rho, _COMMON)
     rows = replace(rows, centred=rows.answers)
-    usual = usual_norms(rows, where.scaling)[1]
+    usual = usual_norms(rows, scaling)[1]
     u, _ = balance.turned(covariates.values[some])
     residual, norms = learn_left(
-        without_covariates(where.scaling, columns, rows, covariates.answers.size),
+        without_covariates(scaling, columns, rows, covariates.answers.size),
         values,
         u,
         balance.short,
@@ -166,8 +172,29 @@ def learn(people: People, budget: Parts, balance: Balance | None) -> Learned:
         0.0,
         protected=protected,
     )
-    constants = (groups, balance, columns, where.scaling, means, rows, residual)
-    return Learned(*constants, norms, balls, left)
+    constants = (groups, balance, columns, scaling, means, rows, residual)
+    return _settled(people, Learned(*constants, norms, balls, left), last)
+
+
+def _settled(people: People, known: Learned, rho: float) -> Learned:
+    """Return the constants after the last step toward balance, in which people count as clipping leaves them.
+
+    Clipping takes more from those whom covariates put far out, as long as slopes are not known. Where groups
+    and covariates are public a person moves the sum by no more than anybody could add to it.
+
+    Guarantee: Gaussian(sqrt(2 rho)).
+    """
+    total, longest = 0.0, 1.0
+    for part, label, beside, u in _parts(people, known.balance):
+        whole = known.residual.whole(people.values[part], u)
+        kept = known.balls.signed.kept(whole.astype(np.float64))
+        total = total + known.balance.excess(beside, label, kept).sum(axis=0)
+        if people.protect == "columns":
+            whole = known.balance.excess(beside, label)
+            longest = max(longest, float(squared_lengths(whole).max(initial=0.0)) ** 0.5)
+    moved = known.balance.moved if people.protect == "everything" else longest * UP
+    told = with_noise(total, moved, rho, 1 / FINE)
+    return replace(known, balance=known.balance.settled(told, known.groups.people * known.weight))
 
 
 def measure_adjusted(people: People, known: Learned, budget: Parts) -> Measured:
@@ -210,25 +237,27 @@ def measure_adjusted(people: People, known: Learned, budget: Parts) -> Measured:
     )
 
 
+def _parts(people: People, balance: Balance) -> Iterator[tuple[slice, NDArray[Any], Floats, Floats]]:
+    """Give some people at a time: places, groups or what they have of a partner, covariates, and u."""
+    covariates = _covariates(people)
+    for part in tiles(people.rows, max(len(people), _FEWEST)):
+        label, beside = people.group[part], covariates.values[part]
+        if people.partner is not None:
+            label = np.where(label < 0, np.nan, people.partner[part])
+        yield part, label, beside, balance.turned(beside)[0]
+
+
 def _tiles(people: People, known: Learned) -> Iterator[tuple[slice, Floats, Floats, Floats]]:
     """Give some people at a time: places, what each counts, what is left of a partner, and clipped rows.
 
     But for what is left these are whole numbers.
     """
-    covariates, balance = _covariates(people), known.balance
-    for part in tiles(people.rows, max(len(people), _FEWEST)):
-        group, beside = people.group[part], covariates.values[part]
-        lever = np.zeros(len(group))
-        if isinstance(balance, Following) and people.partner is not None:
-            partner = np.where(group < 0, np.nan, people.partner[part])
-            count = balance.whole(beside, partner).astype(np.float64)
-            lever = balance.levers(beside, partner)
-        else:
-            count = balance.whole(beside, group).astype(np.float64)
-        values = people.values[part]
-        u, _ = balance.turned(beside)
-        whole = known.residual.whole(values, u)
-        yield part, count, lever, known.balls.clip(whole, known.rows.positive)
+    balance = known.balance
+    for part, label, beside, u in _parts(people, balance):
+        count = balance.whole(beside, label).astype(np.float64)
+        lever = balance.levers(beside, label) if isinstance(balance, Following) else np.zeros(len(u))
+        rows = known.residual.whole(people.values[part], u)
+        yield part, count, lever, known.balls.clip(rows, known.rows.positive)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evidence.core.covariates import Covariates
+    from discreet.methods.all.record import Noisy
 
     Floats = NDArray[np.float64]
 
@@ -76,6 +77,46 @@ class Following(Balance):
         return np.nan_to_num(np.clip(self.left(u, label), -_WIDE, _WIDE), nan=0.0)
 
     @property
+    def beside(self) -> float:
+        """What the largest left of a partner counts beside covariates, in their units."""
+        return _BESIDE * self.reach
+
+    @property
+    def moved(self) -> float:
+        """How far one person moves the sum of what people add, in whole numbers."""
+        return FINE * math.hypot(self.reach, self.beside) * UP
+
+    def excess(self, values: Floats, label: Floats, kept: Floats | float = 1.0) -> Floats:
+        """Return the same for a partner, and beside it how large what is left of it is; (n, p + 2)."""
+        u, share = self.turned(values)
+        left = self.left(u, label)
+        size = np.nan_to_num(np.minimum(np.abs(left) / _FAR, 1.0), nan=0.0)
+        each = np.column_stack([(kept * share * _counted(left))[:, None] * u, self.beside * size])
+        return np.trunc(FINE * each)
+
+    def stepped(self, told: Noisy, people: float) -> Self:
+        """Return the weights a step further, and as wide as what is left of the partner is then."""
+        step, spread, slope = self._step(told, people)
+        # A step along a covariate takes its square off what is left, but for what noise makes of it.
+        before = (spread * self.width) ** 2
+        after = max(before - float(step[1:] @ step[1:]), (_SHRUNK**2) * before)
+        unsure = _CALM * math.sqrt(step.size) * float(told.deviation) / slope
+        width = _WIDTH * max(math.sqrt(after), unsure)
+        return replace(self, coefficients=self.coefficients + step, width=width)
+
+    def settled(self, told: Noisy, people: float) -> Self:
+        """Return the weights after their last step, as wide as they were."""
+        last = replace(self, coefficients=self.coefficients + self._step(told, people)[0])
+        return last.left_with(told.sums[:-1], float(told.deviation))
+
+    def _step(self, told: Noisy, people: float) -> tuple[Floats, float, float]:
+        """Return the step, the deviation of what is left in widths, and how fast sums fall in it."""
+        spread = float(told.sums[-1]) / max(self.beside * people, _LEAST) * _FAR / _MEAN
+        spread = min(max(spread, _NARROW), _WIDE)
+        slope = 0.5 * people * math.erf(1 / spread / math.sqrt(2)) / self.width
+        return shortened(told.sums[:-1] / slope), spread, slope
+
+    @property
     def worth(self) -> float:
         """How much of the partner a lever of 1 is."""
         return self.width * self.unit
@@ -92,10 +133,10 @@ def _counted(left: Floats) -> Floats:
 
 def learn_following(
     covariates: Covariates, partner: Floats, group: NDArray[np.int8], people: float, rho: float
-) -> Following:
-    """Return the weights, told with noise; about so many `people` have a partner and all covariates.
+) -> tuple[Following, float]:
+    """Return the weights but for their last step, and what was kept for that; so many have all they need.
 
-    Guarantee: Gaussian(sqrt(2 rho)).
+    Guarantee: Gaussian(sqrt(2 (rho - kept))).
     """
     partner = np.where(group >= 0, partner, np.nan)
     units, more = units_of(covariates, group, people, _UNITS * rho)
@@ -103,29 +144,10 @@ def learn_following(
     rest = ((1 - _UNITS - _PLACE) * rho + more + left) * (1 - 2.0**-45)
     parts = (units.centre, units.turn, units.reach, units.coefficients, units.short)
     known = Following(*parts, middle=middle, unit=unit)
-    u, share = known.turned(covariates.values)
-    # Beside the covariates it is told how large what is left is, as one more entry.
-    beside = _BESIDE * known.reach
-    moved = FINE * math.hypot(known.reach, beside) * UP
-    excess, deviation = np.zeros(u.shape[1]), 0.0
-    for number, part in enumerate(ROUNDS):
-        beyond = known.left(u, partner)
-        size = np.nan_to_num(np.minimum(np.abs(beyond) / _FAR, 1.0), nan=0.0)
-        each = np.column_stack([(share * _counted(beyond))[:, None] * u, beside * size])
-        noisy = with_noise(np.trunc(FINE * each).sum(axis=0), moved, part * rest, 1 / FINE)
-        excess, deviation = noisy.sums[:-1], float(noisy.deviation)
-        spread = float(noisy.sums[-1]) / max(beside * people, _LEAST) * _FAR / _MEAN
-        spread = min(max(spread, _NARROW), _WIDE)
-        slope = 0.5 * people * math.erf(1 / spread / math.sqrt(2)) / known.width
-        step = shortened(excess / slope)
-        known = replace(known, coefficients=known.coefficients + step)
-        if number < len(ROUNDS) - 1:
-            # A step along a covariate takes its square off what is left, but for what noise makes of it.
-            before = (spread * known.width) ** 2
-            after = max(before - float(step[1:] @ step[1:]), (_SHRUNK**2) * before)
-            unsure = _CALM * math.sqrt(step.size) * deviation / slope
-            known = replace(known, width=_WIDTH * max(math.sqrt(after), unsure))
-    return known.left_with(excess, deviation)
+    for part in ROUNDS[:-1]:
+        total = known.excess(covariates.values, partner).sum(axis=0)
+        known = known.stepped(with_noise(total, known.moved, part * rest, 1 / FINE), people)
+    return known, ROUNDS[-1] * rest
 
 
 def _place(partner: Floats, people: float, rho: float) -> tuple[float, float, float]:

@@ -22,7 +22,9 @@ ROUNDS = (0.3, 0.7)
 _BALANCE = np.geomspace(0.03, 0.3, 12).tolist()  # of the budget, for weights
 _SLOPES = np.geomspace(0.005, 0.25, 16).tolist()  # and for slopes
 _SLOPE = 0.05  # deviations: the error of slopes that is aimed at
+_SETTLED = 0.02  # where groups and covariates are public, for what clipping leaves of their balance
 _LAST = 0.35  # of the budget for weights, for the last step toward them, about
+_BEYOND = 0.04  # of the people: the noise in how many are beyond a range that is aimed at
 _CONTRAST = 0.88  # of what is measured, for contrasts
 
 
@@ -36,6 +38,7 @@ class Parts:
     groups: float
     balance: float
     where: float
+    ranges: float
     centre: float
     slopes: float
     norms: float
@@ -63,7 +66,8 @@ def parts_of(people: People, rho: float) -> Parts:
     kinds = [asked.bounds is not None for asked in people.questions if not asked.answers]
     where = where_share(kinds.count(True), kinds.count(False), rho, n) if kinds else 0.0
     centre = min(max(m / (2 * rho * (0.03 * n) ** 2), 0.005), 0.03)
-    free = 1 - (groups + where + centre)
+    ranges = min(max(len(kinds) / (2 * rho * (_BEYOND * n) ** 2), 0.001), 0.05) if kinds else 0.0
+    free = 1 - (groups + where + ranges + centre)
     assert people.covariates is not None  # noqa: S101  only such people come here
     p = people.covariates.answers.size
     length = reach_for(p) ** 2
@@ -81,9 +85,11 @@ def parts_of(people: People, rho: float) -> Parts:
 
         balance, slopes = min(options, key=variance)
     else:
-        balance = 0.0
+        balance = _SETTLED
         slopes = min(max(errors / OFF / _SLOPE**2, _SLOPES[0]), 0.1)
     rest = free - balance - slopes
     norms, squares, sums, missing, weights = (rest * part for part in (0.01, 0.05, 0.03, 0.02, 0.01))
     contrast = (rest - norms - squares - sums - missing - weights) * (1 - 2.0**-45)
-    return Parts(groups, balance, where, centre, slopes, norms, squares, sums, missing, weights, contrast)
+    return Parts(
+        groups, balance, where, ranges, centre, slopes, norms, squares, sums, missing, weights, contrast
+    )
