@@ -11,11 +11,9 @@ import numpy as np
 from discreet.methods.all.adjusted.balance import (
     HALF,
     STEPS,
-    UP,
     Balance,
     learn_balance,
     public_balance,
-    squared_lengths,
 )
 from discreet.methods.all.adjusted.left import learn_left, without_covariates
 from discreet.methods.all.adjusted.partner import Following, learn_following
@@ -121,6 +119,7 @@ def learn(people: People, budget: Parts, balance: Balance | None) -> Learned:
     Guarantee: Gaussian(sqrt(2 rho)), rho being the parts spent (docs/proofs/balance.md).
     """
     groups, covariates = learn_groups(people.group, budget.groups), _covariates(people)
+    last = 0.0
     if people.partner is not None:
         half = groups.people / 2
         groups = replace(groups, first=half, second=half)
@@ -128,8 +127,6 @@ def learn(people: People, budget: Parts, balance: Balance | None) -> Learned:
         balance, last = learn_following(*about, budget.balance)
     elif balance is None:
         balance, last = learn_balance(covariates, people.group, groups.people, budget.balance)
-    else:
-        last = budget.balance
     columns, some = Columns.of(people), learners(people.rows)
     values, group = people.values[some], people.group[some]
     part = len(values) / max(people.rows, 1)
@@ -173,28 +170,24 @@ def learn(people: People, budget: Parts, balance: Balance | None) -> Learned:
         protected=protected,
     )
     constants = (groups, balance, columns, scaling, means, rows, residual)
-    return _settled(people, Learned(*constants, norms, balls, left), last)
+    known = Learned(*constants, norms, balls, left)
+    return _settled(people, known, last) if last else known
 
 
 def _settled(people: People, known: Learned, rho: float) -> Learned:
     """Return the constants after the last step toward balance, in which people count as clipping leaves them.
 
-    Clipping takes more from those whom covariates put far out, as long as slopes are not known. Where groups
-    and covariates are public a person moves the sum by no more than anybody could add to it.
+    Clipping takes more from those whom covariates put far out, as long as slopes are not known.
 
     Guarantee: Gaussian(sqrt(2 rho)).
     """
-    total, longest = 0.0, 1.0
-    for part, label, beside, u in _parts(people, known.balance):
+    total, balance = 0.0, known.balance
+    for part, label, beside, u in _parts(people, balance):
         whole = known.residual.whole(people.values[part], u)
         kept = known.balls.signed.kept(whole.astype(np.float64))
-        total = total + known.balance.excess(beside, label, kept).sum(axis=0)
-        if people.protect == "columns":
-            whole = known.balance.excess(beside, label)
-            longest = max(longest, float(squared_lengths(whole).max(initial=0.0)) ** 0.5)
-    moved = known.balance.moved if people.protect == "everything" else longest * UP
-    told = with_noise(total, moved, rho, 1 / FINE)
-    return replace(known, balance=known.balance.settled(told, known.groups.people * known.weight))
+        total = total + balance.excess(beside, label, kept).sum(axis=0)
+    told = with_noise(total, balance.moved, rho, 1 / FINE)
+    return replace(known, balance=balance.settled(told, known.groups.people * known.weight))
 
 
 def measure_adjusted(people: People, known: Learned, budget: Parts) -> Measured:

@@ -22,7 +22,6 @@ ROUNDS = (0.3, 0.7)
 _BALANCE = np.geomspace(0.03, 0.3, 12).tolist()  # of the budget, for weights
 _SLOPES = np.geomspace(0.005, 0.25, 16).tolist()  # and for slopes
 _SLOPE = 0.05  # deviations: the error of slopes that is aimed at
-_SETTLED = 0.02  # where groups and covariates are public, for what clipping leaves of their balance
 _LAST = 0.35  # of the budget for weights, for the last step toward them, about
 _BEYOND = 0.04  # of the people: the noise in how many are beyond a range that is aimed at
 _CONTRAST = 0.88  # of what is measured, for contrasts
@@ -85,7 +84,7 @@ def parts_of(people: People, rho: float) -> Parts:
 
         balance, slopes = min(options, key=variance)
     else:
-        balance = _SETTLED
+        balance = 0.0
         slopes = min(max(errors / OFF / _SLOPE**2, _SLOPES[0]), 0.1)
     rest = free - balance - slopes
     norms, squares, sums, missing, weights = (rest * part for part in (0.01, 0.05, 0.03, 0.02, 0.01))
