@@ -46,7 +46,7 @@ def results(alternative: Alternative, known: Learned, told: Measured) -> Results
     # A column adds imbalance by what is left in it of the covariates: by their slopes, or at most by all.
     imbalance = known.balance.imbalance
     beyond = max(imbalance - known.balance.overlap * float(told.size_squared.sums[0]), 0.0)
-    left = np.minimum(beyond * sampling / size_squared, imbalance * known.residual.unknown * known.weight**2)
+    left = np.minimum(beyond * sampling / size_squared, imbalance * known.residual.unknown)
     extra = extra + there * left
     noise = np.full(contrast.size, told.contrast.deviation**2)
     variance = sampling + noise + extra

@@ -38,13 +38,13 @@ _LOOKS = 3  # at how covariates vary together, at most
 _SEEN = 1.8  # times its noise: a variance that needs no closer look
 _DOUBT = 0.33  # about the noise in such variances that is aimed at
 _SURELY = 0.1  # of a variance there is, at least
-ROUNDS = (0.1, 0.15, 0.25, 0.5)
+ROUNDS = (0.08, 0.14, 0.28, 0.5)
 """Of what is left, for each step toward balance; the last says how good it is."""
 _FARTHEST = 1.5  # no step is longer, in deviations of eta
 _LARGEST = 30.0  # of eta: beyond, a person counts nothing
 LEFT = 1.3
 """Times the variance of the last step's noise is left of imbalance, since steps are not exact."""
-_ASTRAY = 5.0  # deviations of the last step's noise: more than exact steps leave before it
+_ASTRAY = 5.8  # deviations of the last step's noise, 3.5 of both: more than exact steps leave before it
 _NARROWEST = 1e-6  # no deviation of a covariate is taken to be smaller, bounds being -1 and 1
 UP = 1 + 2.0**-40
 """For the rounding of floats."""

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 _WIDEST = 2**15 - 1  # steps: entries have 16 bits
 _BEYOND = 2.0**40  # steps: further than this is as far as anything
 _COVARIATE = 2**6  # whole numbers to one deviation of a covariate
+_MOST_OFF = 2.0  # deviations of its noise are taken off a slope, at most
 _FARTHEST = 2.5  # deviations of what slopes may be off by that are not cut
 
 
@@ -124,11 +125,10 @@ def learn_left(
     weight, lengths = 1.0, Norms(np.ones(1), np.full(1, usual))
     for part in ROUNDS:
         rows = ball.clip(left.whole(values, u).astype(np.float64))
-        step, error = _step(u, rows, ball.radius, present * weight, part * rho)
-        size = np.sum(step * step, axis=0)
+        step, deviation = _step(u, rows, ball.radius, present * weight, part * rho)
         # Where covariates vary less than they should, slopes along them are as much too small.
         missed = (short / (1 - short)) ** 2 @ step**2
-        step *= np.maximum(0.0, 1 - error / np.maximum(size, 1e-300))
+        step, error = drawn(step, deviation)
         left = left.moved_by(step, OFF * error + missed)
         length = row_lengths(left.whole(values, u))
         lengths = learn_norms(length, left.box, usual, norms / len(ROUNDS), inside, people)
@@ -144,7 +144,7 @@ def longest(columns: int) -> float:
 
 
 def _step(u: Floats, rows: Floats, radius: float, present: Floats, rho: float) -> tuple[Floats, Floats]:
-    """Return how rows follow the covariates, in deviations, and about the squared error.
+    """Return how rows follow the covariates, in deviations, and the noise in that of each column.
 
     Rows are no longer than `radius`, covariates are shortened to their usual length: two people's products,
     of rows that may be opposite, are at most twice the product of both apart.
@@ -158,4 +158,25 @@ def _step(u: Floats, rows: Floats, radius: float, present: Floats, rho: float) -
     moved = 2 * _COVARIATE * reach * radius * (1 + 2.0**-40)
     noisy = with_noise(total, moved, rho, 1 / (_COVARIATE * FINE))
     there = np.maximum(present, 1.0)
-    return noisy.sums / there, u.shape[1] * (noisy.deviation / there) ** 2
+    return noisy.sums / there, noisy.deviation / there
+
+
+def drawn(slopes: Floats, deviation: Floats) -> tuple[Floats, Floats]:
+    """Return slopes drawn toward 0 where noise is most of them, and about the squared error of each column.
+
+    Slopes of shape (p + 1, m), with noise of this deviation in those of each column. What columns have in
+    common is kept: along directions of the covariates that few follow the most is taken off (Efron and Morris
+    1972), of few columns along all alike (James and Stein). A column that is not like the others, of which
+    more would be taken off than noise adds, keeps the rest.
+    """
+    count, m = slopes.shape
+    noisy = slopes / deviation
+    moments = noisy @ noisy.T
+    alike = np.trace(moments) / count / m * np.eye(count)
+    size, axes = np.linalg.eigh((moments + count * alike) / (m + count))
+    kept = np.maximum(0.0, 1 - 1 / np.maximum(size, 1e-300))
+    along = axes.T @ noisy
+    off = np.clip((1 - kept)[:, None] * along, -_MOST_OFF, _MOST_OFF)
+    taken = float(np.sum(1 - kept))
+    unlike = np.maximum(np.sum(off**2, axis=0) - taken - math.sqrt(2 * taken), 0.0)
+    return axes @ (along - off) * deviation, (float(np.sum(kept)) + unlike) * deviation**2

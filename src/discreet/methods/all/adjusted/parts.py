@@ -22,7 +22,7 @@ ROUNDS = (0.3, 0.7)
 _BALANCE = np.geomspace(0.03, 0.3, 12).tolist()  # of the budget, for weights
 _SLOPES = np.geomspace(0.005, 0.25, 16).tolist()  # and for slopes
 _SLOPE = 0.05  # deviations: the error of slopes that is aimed at
-_LAST = 0.35  # of the budget for weights, for the last step toward them, about
+_LAST = 0.36  # of the budget for weights, for the last step toward them, about
 _BEYOND = 0.04  # of the people: the noise in how many are beyond a range that is aimed at
 _CONTRAST = 0.88  # of what is measured, for contrasts
 
@@ -72,7 +72,7 @@ def parts_of(people: People, rho: float) -> Parts:
     length = reach_for(p) ** 2
     pull = 4 * length * LENGTH**2 * m  # one person's, on slopes, squared
     imbalance = LEFT * length / (2 * rho * _LAST)
-    errors = OFF * (p + 1) * pull / (2 * rho * n**2)
+    errors = OFF * (p + 2) / 2 * pull / (2 * rho * n**2)
     if protected:
         least = min(budget_for_units(p, n) / rho, _BALANCE[-1])
         options = [(max(balance, least), slopes) for balance in _BALANCE for slopes in _SLOPES]

@@ -42,6 +42,8 @@ def widened(
     factor = np.ones(scaling.reach.size)
     still = scaling.zero_to_one(columns) | scaling.signs(columns)
     at = columns.numbers[~still[columns.numbers]]
+    if not at.size:
+        return scaling, factor
     counts = np.array([_beyond(values.T[place], scaling, place) for place in at], dtype=np.int64)
     told = with_noise(counts, math.sqrt(at.size), rho)
     there = np.maximum(present[at], 1.0)
