@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from discreet.methods.all.adjusted import measure
+from discreet.methods.all.adjusted import left
 from discreet.methods.all.adjusted.balance import LEFT, Balance
 from discreet.methods.all.record import Noisy
 
@@ -55,20 +55,51 @@ def test_a_planted_fault_is_found(monkeypatch):
         test_steps_that_do_not_arrive_are_noticed()
 
 
-@pytest.mark.parametrize("noise", [0.0, 0.1, 0.5])
+@pytest.mark.parametrize("noise", [1e-6, 0.1, 0.5])
 def test_what_slopes_leave_is_known_where_they_are_too_small(noise, monkeypatch):
     """Slopes along a covariate of less variance are too small by as much, drawn toward 0 or not."""
-    monkeypatch.setattr(measure, "with_noise", lambda total, _moved, _rho, unit: Noisy(total * unit, told))
+    monkeypatch.setattr(left, "with_noise", lambda total, _moved, _rho, unit: Noisy(total * unit, told))
     n, slope = 4000, 0.9
     for variance in VARIANCES[1:]:
         told = noise * n
         signs = np.resize([1.0, -1.0], n)
         u = np.column_stack([np.ones(n), np.sqrt(variance) * signs])
-        rows = np.trunc(measure.FINE * slope * u[:, 1:])
+        rows = np.trunc(left.FINE * slope * u[:, 1:])
         short = np.array([0.0, 1 - variance])
-        slopes, unknown = measure._learn_slopes(u, short, rows, 4000.0, np.array([float(n)]), 1.0)
+        slopes, unknown = left._learn_slopes(u, short, rows, 4000.0, np.array([float(n)]), 1.0)
         # As they were told, but for steps: what is left of them afterwards is what noise is charged for.
         raw = variance * slope
-        left = slope - raw
-        assert unknown[0] >= 0.97 * left**2
+        rest = slope - raw
+        assert unknown[0] >= 0.97 * rest**2
         assert abs(slopes[1, 0]) <= 1.01 * raw
+
+
+def test_slopes_are_drawn_toward_what_columns_have_in_common():
+    """Of noise little is left but along the direction that all follow; of one column all are drawn alike.
+
+    Wrong twin: drawn column by column, slopes keep several times the error.
+    """
+    rng = np.random.default_rng(3)
+    way, size, m = np.eye(8)[:, :1], 3.0, 200
+    truth = way * rng.normal(size, 0.5, m)
+    told = truth + rng.normal(size=(8, m))
+    slopes, unknown = left.drawn(told, np.ones(m))
+    error = np.sum((slopes - truth) ** 2, axis=0).mean()
+    assert error < 2.5
+    assert np.sum((told - truth) ** 2, axis=0).mean() > 6
+    assert error / 1.5 < unknown.mean() < 2 * error
+    alone = np.hstack([left.drawn(told[:, [place]], np.ones(1))[0] for place in range(m)])
+    assert np.sum((alone - truth) ** 2, axis=0).mean() > 2 * error
+    assert np.allclose(alone[:, 0] / told[:, 0], 1 - 4.5 / np.sum(told[:, 0] ** 2))
+
+
+def test_a_column_that_follows_what_no_other_does_keeps_it():
+    """No more than a few deviations of the noise are taken off, and what is says so."""
+    rng = np.random.default_rng(4)
+    told = rng.normal(size=(5, 300))
+    told[2, 7] += 12.0
+    slopes, unknown = left.drawn(told, np.ones(300))
+    assert slopes[2, 7] > 9.0
+    told[:, 9] = 2.0
+    unlike = left.drawn(told, np.ones(300))[1]
+    assert unlike[9] > 5 * np.median(unknown)

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from discreet.evidence.core.covariates import Covariates
-from discreet.methods.all.adjusted import balance, measure, partner
+from discreet.methods.all import clipping
+from discreet.methods.all.adjusted import balance, left, measure, partner, ranges
 from discreet.methods.all.method import ready_all
 from discreet.methods.method import Parameters
 from discreet.privacy.account import account
@@ -108,8 +109,16 @@ def test_no_step_is_moved_by_more_than_is_paid_for():
     found = moved(1, 140)
     assert max(found.values()) <= audit.ROOM, found
     assert {"learn_groups", "_moments", "learn_balance", "measure_adjusted", "learn_norms"} <= set(found)
-    steps = ("learn_balance", "learn_following", "measure_adjusted", "_moments", "_learn_slopes")
-    assert min(found[step] for step in steps) > 0.7, found
+    steps = (
+        "learn_balance",
+        "learn_following",
+        "measure_adjusted",
+        "_moments",
+        "_learn_slopes",
+        "widened",
+        "_settled",
+    )
+    assert min(found[step] for step in (*steps, "widened")) > 0.7, found
 
 
 def residuals_charged_as_public(patch):
@@ -141,12 +150,24 @@ def moments_charged_as_one_row(patch):
 
 def slopes_charged_as_one_row(patch):
     """Charge slopes as if the rows of two people could not be opposite."""
-    real = measure.with_noise
+    real = left.with_noise
 
     def faulty(total, moved, rho, unit=1.0):
-        return real(total, moved / 2 if np.ndim(total) == 2 else moved, rho, unit)
+        return real(total, moved / 2, rho, unit)
 
-    patch.setattr(measure, "with_noise", faulty)
+    patch.setattr(left, "with_noise", faulty)
+
+
+def ranges_charged_as_one_column(patch):
+    """Charge how many numbers are beyond their range as if one person were beyond that of one column."""
+    real = ranges.with_noise
+    patch.setattr(ranges, "with_noise", lambda total, moved, rho: real(total, min(moved, 1.0), rho))
+
+
+def those_who_are_clipped_count_more(patch):
+    """Let people count by what clipping takes from their rows, not by what it leaves."""
+    real = clipping.Ball.kept
+    patch.setattr(clipping.Ball, "kept", lambda self, rows: 2 / real(self, rows))
 
 
 def size_of_what_is_left_not_charged(patch):
@@ -183,6 +204,8 @@ def exact_size_of_the_balance(patch):
         covariates_not_shortened,
         moments_charged_as_one_row,
         slopes_charged_as_one_row,
+        ranges_charged_as_one_column,
+        those_who_are_clipped_count_more,
         size_of_what_is_left_not_charged,
         partner_not_cut,
         exact_size_of_the_balance,
@@ -229,28 +252,27 @@ def test_a_person_counts_the_same_wherever_they_stand():
 def largest_tile(monkeypatch):
     """Return sums of squares over the first tile of one column as large as can be: in floats, and exact."""
     rows = 2**18
-    whole = np.full((rows, 1), measure._WIDEST, dtype=np.int16)
+    whole = np.full((rows, 1), left._WIDEST, dtype=np.int16)
     count = np.full(rows, balance.HALF - 8.0)  # whose squares are odd in their steps
-    monkeypatch.setattr(measure, "whole_numbers", lambda values, *_: whole[: len(values)])
     known = SimpleNamespace(
+        residual=SimpleNamespace(whole=lambda values, _: whole[: len(values)]),
         balance=SimpleNamespace(
             whole=lambda values, _: count[: len(values)],
             turned=lambda values: (np.zeros((len(values), 1)), 1),
         ),
         balls=SimpleNamespace(clip=lambda rows, *_: rows.astype(np.float64)),
-        slopes=np.zeros((1, 1)), ends=np.array([measure._WIDEST]), scaling=None, columns=None,
         rows=SimpleNamespace(positive=None),
     )  # fmt: skip
     covariates = SimpleNamespace(values=np.zeros((rows, 1)))
     people = SimpleNamespace(
         covariates=covariates, rows=rows, values=np.zeros((rows, 1)), group=np.ones(rows, dtype=np.int8),
-        __len__=lambda: 1,
+        partner=None, __len__=lambda: 1,
     )  # fmt: skip
     monkeypatch.setattr(measure, "len", lambda x: 1 if x is people else len(x), raising=False)
     _, each, _, table = next(measure._tiles(people, known))
     squared = (each * each) // (balance.HALF**2 // measure._SQUARED)
     in_floats = int((squared @ (table * table))[0])
-    return in_floats, len(table) * int(squared[0]) * measure._WIDEST**2
+    return in_floats, len(table) * int(squared[0]) * left._WIDEST**2
 
 
 def test_squares_of_a_tile_are_exact(monkeypatch):

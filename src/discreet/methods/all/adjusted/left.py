@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -78,10 +78,6 @@ class Left:
         left = in_numpy.whole(by_column(values), self.rules).T - FINE * by_person(u, self.slopes)
         return np.where(np.isnan(values), 0.0, np.trunc(np.clip(left, -ends, ends))).astype(np.int16)
 
-    def moved_by(self, step: Floats, unknown: Floats) -> Self:
-        """Return the same with other slopes."""
-        return replace(self, slopes=self.slopes + step, unknown=unknown)
-
 
 def without_covariates(scaling: Scaling, columns: Columns, rows: Rows, covariates: int) -> Left:
     """Return how entries become whole numbers before slopes are known.
@@ -125,11 +121,8 @@ def learn_left(
     weight, lengths = 1.0, Norms(np.ones(1), np.full(1, usual))
     for part in ROUNDS:
         rows = ball.clip(left.whole(values, u).astype(np.float64))
-        step, deviation = _step(u, rows, ball.radius, present * weight, part * rho)
-        # Where covariates vary less than they should, slopes along them are as much too small.
-        missed = (short / (1 - short)) ** 2 @ step**2
-        step, error = drawn(step, deviation)
-        left = left.moved_by(step, OFF * error + missed)
+        slopes, unknown = _learn_slopes(u, short, rows, ball.radius, present * weight, part * rho)
+        left = replace(left, slopes=left.slopes + slopes, unknown=unknown)
         length = row_lengths(left.whole(values, u))
         lengths = learn_norms(length, left.box, usual, norms / len(ROUNDS), inside, people)
         usual = max(float(lengths.share @ lengths.norm), 1.0)
@@ -143,8 +136,10 @@ def longest(columns: int) -> float:
     return LENGTH * math.sqrt(1 + 2.5 / columns)
 
 
-def _step(u: Floats, rows: Floats, radius: float, present: Floats, rho: float) -> tuple[Floats, Floats]:
-    """Return how rows follow the covariates, in deviations, and the noise in that of each column.
+def _learn_slopes(
+    u: Floats, short: Floats, rows: Floats, radius: float, present: Floats, rho: float
+) -> tuple[Floats, Floats]:
+    """Return how columns follow the covariates, in deviations, and about the squared error.
 
     Rows are no longer than `radius`, covariates are shortened to their usual length: two people's products,
     of rows that may be opposite, are at most twice the product of both apart.
@@ -158,7 +153,12 @@ def _step(u: Floats, rows: Floats, radius: float, present: Floats, rho: float) -
     moved = 2 * _COVARIATE * reach * radius * (1 + 2.0**-40)
     noisy = with_noise(total, moved, rho, 1 / (_COVARIATE * FINE))
     there = np.maximum(present, 1.0)
-    return noisy.sums / there, noisy.deviation / there
+    told = noisy.sums / there
+    slopes, error = drawn(told, noisy.deviation / there)
+    # Where covariates vary less than they should, slopes along them are as much too small; as they were told:
+    # drawn toward 0 they are smaller still.
+    missed = (short / (1 - short)) ** 2 @ told**2
+    return slopes, OFF * error + missed
 
 
 def drawn(slopes: Floats, deviation: Floats) -> tuple[Floats, Floats]:
@@ -166,8 +166,8 @@ def drawn(slopes: Floats, deviation: Floats) -> tuple[Floats, Floats]:
 
     Slopes of shape (p + 1, m), with noise of this deviation in those of each column. What columns have in
     common is kept: along directions of the covariates that few follow the most is taken off (Efron and Morris
-    1972), of few columns along all alike (James and Stein). A column that is not like the others, of which
-    more would be taken off than noise adds, keeps the rest.
+    1972), of few columns nearly as much along all. A column that is not like the others, of which more would
+    be taken off than noise adds, keeps the rest.
     """
     count, m = slopes.shape
     noisy = slopes / deviation
