@@ -64,10 +64,14 @@ def bench_adjusted(
     columns: int = typer.Option(100, help="Columns, half of them null."),
     studies: int = typer.Option(20, help="Studies of each kind."),
     numbers: bool = typer.Option(False, "--numbers", help="Only a number in place of the groups."),
+    null: bool = typer.Option(False, "--null", help="Instead: so many releases of each kind, nothing real."),
 ) -> None:
     """Print false alarms, FDR and power under confounding: adjusted with privacy, and by OLS without."""
-    from discreet.lab.bench import adjusted
+    from discreet.lab.bench import adjusted, adjusted_null
 
+    if null:
+        typer.echo(adjusted_null.in_words(adjusted_null.run(people, columns, studies), studies))
+        return
     rows = [] if numbers else adjusted.run(people, columns, studies)
     rows += adjusted.of_numbers(people, columns, studies)
     typer.echo(adjusted.in_words(rows, people, columns, studies))

@@ -93,8 +93,8 @@ class Correlation(Test):
     is independent of the partner; of bands that is checked, not proved, where it holds of the number itself.
     Give bounds that people fill: bands far wider than a covariate's deviation adjust for little. Where
     numbers are adjusted for as in a regression, either the partner or the mean of the column must be linear
-    in the covariates, and estimates are slopes: how much more of the column comes with 1 more of the partner.
-    A column of which they explain nearly all needs the partner to be linear (docs/proofs/balance.md).
+    in the covariates, however much of it they explain, and estimates are slopes: how much more of the column
+    comes with 1 more of the partner (docs/proofs/balance.md).
     Proofs: docs/proofs/correlation.md, docs/proofs/balance.md.
 
     References

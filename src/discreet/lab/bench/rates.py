@@ -52,13 +52,17 @@ def controlled(rates: Iterable[Rates], of: str = "") -> str:
 
 @dataclass(frozen=True, slots=True)
 class Alarms:
-    """Of one way to analyse: shares of nulls below alpha, of false discoveries, of real ones discovered."""
+    """Of one way to analyse: shares of nulls below alpha, of false discoveries, of real ones discovered.
+
+    `error` is the standard error of the share of false discoveries.
+    """
 
     setting: str
     way: str
     null: float
     fdr: float
     power: float
+    error: float = 0.0
 
     def in_words(self, alpha: float, widths: tuple[int, int]) -> str:
         """Return a line of a table, its first two columns of these widths."""
@@ -69,7 +73,8 @@ class Alarms:
 def mean_alarms(setting: str, seen: dict[str, list[tuple[float, float, float]]]) -> Iterator[Alarms]:
     """Yield the means over studies of each way."""
     for way, parts in seen.items():
-        yield Alarms(setting, way, *np.mean(parts, axis=0).tolist())
+        error = float(np.std(parts, axis=0)[1]) / np.sqrt(len(parts))
+        yield Alarms(setting, way, *np.mean(parts, axis=0).tolist(), error)
 
 
 def few_alarms(rows: Sequence[Alarms], alpha: float, most: float, nulls: int) -> str:

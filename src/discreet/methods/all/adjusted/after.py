@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.methods.all.after import Results, tested, units
+from discreet.methods.all.after import MEANS, Results, tested, units
 from discreet.methods.all.rows import FINE
 from discreet.methods.all.spread import alike
 
@@ -60,6 +60,17 @@ def results(alternative: Alternative, known: Learned, told: Measured) -> Results
     error = np.hypot(np.sqrt(variance) * unit, np.abs(estimate) * off_by)
     deviation = np.sqrt(sampling / size_squared) * worth
     return Results(z, degrees, p, estimate, error, np.sqrt(noise) * unit, deviation, contrast, variance)
+
+
+def effects_of(known: Learned) -> tuple[str, ...]:
+    """Return what differences are called: of numbers, beyond which distance from the usual they are cut."""
+    unit, names = units(known.scaling, known.columns)
+    named = list(names)
+    still = known.scaling.zero_to_one(known.columns) | known.scaling.signs(known.columns)
+    ends = known.residual.ends / FINE * unit / known.rows.scale
+    for place in known.columns.numbers[~still[known.columns.numbers]].tolist():
+        named[place] = f"{MEANS}, what covariates leave cut to +-{ends[place]:.4g}"
+    return tuple(named)
 
 
 def _squares(known: Learned, told: Measured, size_squared: Floats, mean: Floats) -> tuple[Floats, Floats]:

@@ -8,10 +8,10 @@ import numpy as np
 
 from discreet.classical.step_up import adaptive_bh
 from discreet.errors import InputError
-from discreet.methods.all.adjusted.after import results
+from discreet.methods.all.adjusted.after import effects_of, results
 from discreet.methods.all.adjusted.measure import learn, measure_adjusted, public_weights
 from discreet.methods.all.adjusted.parts import parts_of
-from discreet.methods.all.after import Tested, units
+from discreet.methods.all.after import Tested
 from discreet.methods.all.sums import check_noise
 from discreet.methods.method import Ready, released
 from discreet.privacy.curves import gaussian_budget
@@ -26,10 +26,12 @@ if TYPE_CHECKING:
     from discreet.report.release import Release
 
 APPROXIMATE = (
-    "given the covariates, a column that does not differ is independent of the group, and nearly so of the "
-    "other columns; and the log odds of the group are linear in the covariates, or the mean of the column is,"
-    " of which they explain much less than all"
+    "given the covariates, a column that does not differ is independent of {label}, and nearly so of the "
+    "other columns; and {model} linear in the covariates, or the mean of the column is"
 )
+"""What p-values rest on, of groups and of a partner."""
+_GROUPS = {"label": "the group", "model": "the log odds of the group are"}
+_PARTNER = {"label": "the partner", "model": "the partner is"}
 _MOST = 2.0**38  # no sum is moved by more, times the square root of the columns
 
 
@@ -44,7 +46,8 @@ def ready_adjusted(people: People, asked: Parameters) -> Ready:
     budget, weights = parts_of(people, rho).of(rho), public_weights(people)
     check_noise(1 / (2 * rho) ** 0.5, _MOST * len(people) ** 0.5 / (2 * budget.squares) ** 0.5)
     events = gaussian_events([rho])
-    fdr = FdrPromise(asked.q, "simulated", APPROXIMATE, "discreet bench adjusted")
+    provided = APPROXIMATE.format(**(_GROUPS if people.partner is None else _PARTNER))
+    fdr = FdrPromise(asked.q, "simulated", provided, "discreet bench adjusted")
 
     def draw() -> Release:
         tested = measured(people, budget, weights)
@@ -64,7 +67,7 @@ def measured(people: People, budget: Parts, weights: Balance | None) -> Tested:
     with np.errstate(all="ignore"):  # a warning would speak of the data
         known = learn(people, budget, weights)
         outcome = results(people.alternative, known, measure_adjusted(people, known, budget))
-    _, effects = units(known.scaling, known.columns, known.rows)
+    effects = effects_of(known)
     if people.partner is not None:
         effects = tuple(effect.replace("difference of", "slope of", 1) for effect in effects)
     names = tuple(map(str, people.names))
