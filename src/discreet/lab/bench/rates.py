@@ -73,8 +73,9 @@ class Alarms:
 def mean_alarms(setting: str, seen: dict[str, list[tuple[float, float, float]]]) -> Iterator[Alarms]:
     """Yield the means over studies of each way."""
     for way, parts in seen.items():
-        error = float(np.std(parts, axis=0)[1]) / np.sqrt(len(parts))
-        yield Alarms(setting, way, *np.mean(parts, axis=0).tolist(), error)
+        null, fdr, power = np.mean(parts, axis=0).tolist()
+        error = float(np.std(parts, axis=0)[1] / np.sqrt(len(parts)))
+        yield Alarms(setting, way, null, fdr, power, error)
 
 
 def few_alarms(rows: Sequence[Alarms], alpha: float, most: float, nulls: int) -> str:
