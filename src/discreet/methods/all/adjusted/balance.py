@@ -45,6 +45,8 @@ _LARGEST = 30.0  # of eta: beyond, a person counts nothing
 LEFT = 1.3
 """Times the variance of the last step's noise is left of imbalance, since steps are not exact."""
 _ASTRAY = 5.8  # deviations of the last step's noise, 3.5 of both: more than exact steps leave before it
+_TURNS = 5  # until public units are those of shortened rows
+_VARIES = 1e-3  # of the usual variance: directions that have less are left as they are
 _NARROWEST = 1e-6  # no deviation of a covariate is taken to be smaller, bounds being -1 and 1
 UP = 1 + 2.0**-40
 """For the rounding of floats."""
@@ -190,6 +192,8 @@ def public_balance(covariates: Covariates, group: NDArray[np.int8]) -> Balance:
     alike = (values - centre) / scale
     turn = np.diag(1 / scale) @ _turn((alike * count[:, None]).T @ alike / people, 1e-6)
     balance = Balance(centre, turn, math.inf, np.zeros(len(turn) + 1), np.zeros(len(turn) + 1))
+    for _ in range(_TURNS):
+        balance = _usual_units(balance, values, count / people)
     u, _ = balance.turned(values)
     ridge = 1e-6 * np.eye(u.shape[1])
     for _ in range(100):
@@ -206,6 +210,21 @@ def public_balance(covariates: Covariates, group: NDArray[np.int8]) -> Balance:
             "adjust: these covariates tell the groups apart, so that nobody can be compared; leave some out"
         )
     return balance
+
+
+def _usual_units(balance: Balance, values: Floats, part: Floats) -> Balance:
+    """Return public units in which long rows count as they do where slopes are learned: shortened.
+
+    So that a few who are far out do not make everybody else's covariates seem not to vary.
+    """
+    u, _ = balance.turned(values)
+    length = reach_for(len(balance.turn))
+    part = part * np.minimum(1.0, length**2 / squared_lengths(u))
+    mean = part @ u[:, 1:]
+    size, axes = np.linalg.eigh((u[:, 1:] * part[:, None]).T @ u[:, 1:] - np.outer(mean, mean))
+    centre = balance.centre + np.linalg.solve(balance.turn.T, mean)
+    turn = balance.turn @ (axes / np.sqrt(np.where(size > _VARIES, size, 1.0)))
+    return replace(balance, centre=centre, turn=turn)
 
 
 def reach_for(covariates: int) -> float:
