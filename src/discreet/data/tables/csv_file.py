@@ -64,7 +64,7 @@ class CsvSource:
     @property
     def columns(self) -> tuple[Column, ...]:
         """All columns."""
-        return tuple(Column(name, "float") for name in self.names)
+        return tuple(Column(name, "float", typed=False) for name in self.names)
 
     def reading(self, text: frozenset[str], missing: Mapping[str, Sequence[str]] | None = None) -> CsvSource:
         """Return the same, these columns read as text, and these words of others as missing."""

@@ -265,6 +265,7 @@ class DocumentedSource:
             column = replace(column, levels=tuple(level for level, kept in present if kept) or None)
         if variable is None or variable.kind is None:
             return column
+        column = replace(column, typed=True)
         if variable.kind == "number":
             # Text where numbers were declared is refused when it is read: it does not end a hypothesis.
             kind = "object" if column.kind == "text" and not hasattr(self.source, "reading") else column.kind

@@ -11,6 +11,7 @@ import scipy
 
 from discreet import check
 from discreet.block import Block, codes, numbers
+from discreet.check import NO_AND_YES
 from discreet.docstrings import Text
 from discreet.errors import InputError
 from discreet.evidence.core.accumulate import Rows
@@ -102,7 +103,7 @@ class Censored(Grouped):
     words: ClassVar[Mapping[str, str]] = {"event": "event"}
 
     event: str | Mapping[str, str]
-    levels: Levels = (0, 1)
+    levels: Levels = NO_AND_YES
     alternative: Alternative = "two-sided"
 
     def __post_init__(self) -> None:
