@@ -9,10 +9,10 @@ from budget import assert_mean_at_most, must_fail
 from discreet.errors import InputError
 from discreet.evidence.core.covariates import Covariates, residuals
 from discreet.gather import gathered
-from discreet.methods.all.adjusted.balance import public_balance
 from discreet.methods.all.adjusted.measure import public_weights
 from discreet.methods.all.adjusted.method import measured
 from discreet.methods.all.adjusted.parts import parts_of
+from discreet.methods.all.adjusted.public import public_balance
 from discreet.privacy.curves import gaussian_budget
 
 ADJUST = {"age": (18, 90), "sex": ["female", "male"], "area": ["a", "b", "c"]}

@@ -46,6 +46,16 @@ def test_steps_that_do_not_arrive_are_noticed():
     assert balance(1.0).left_with(np.array([4.0, -4.0]), 1.0).imbalance == LEFT
 
 
+def test_the_last_step_is_longer_where_the_one_before_was_too_short():
+    """By one over the share that it took; what noise may have made of both counts as nothing."""
+    known = replace(balance(1.0), before=np.array([900.0, 0.0]))
+    assert known.pace(np.array([450.0, 0.0]), 1.0) == pytest.approx(2.0, rel=1e-3)
+    assert known.pace(np.array([0.0, 450.0]), 1.0) == known.pace(np.array([-450.0, 0.0]), 1.0) == 1.0
+    assert known.pace(np.array([890.0, 0.0]), 1.0) < 4
+    assert known.pace(np.array([450.0, 0.0]), 900.0) < 1.2
+    assert balance(1.0).pace(np.array([450.0, 0.0]), 1.0) == 1.0
+
+
 def test_a_planted_fault_is_found(monkeypatch):
     """The wrong twin: variances that are as if all covariates varied alike."""
     monkeypatch.setattr(Balance, "left_with", left_as_if_all_varied_alike)

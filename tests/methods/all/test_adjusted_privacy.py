@@ -9,6 +9,7 @@ import nasty_people
 import numpy as np
 import pytest
 
+from discreet.errors import InputError
 from discreet.evidence.core.covariates import Covariates
 from discreet.methods.all import clipping
 from discreet.methods.all.adjusted import balance, left, measure, partner, ranges
@@ -97,7 +98,7 @@ def moved(seed, tables):
                 rng,
                 style,
             )
-        except balance.InputError:  # public covariates that tell the groups apart
+        except InputError:  # public covariates that tell the groups apart
             continue
         found = {name: max(found.get(name, 0.0), ratios.get(name, 0.0)) for name in {**found, **ratios}}
     return found

@@ -1,4 +1,4 @@
-"""Weights that make two groups alike in their covariates, learned privately, or exactly where all is public.
+"""Weights that make two groups alike in their covariates, learned privately.
 
 A person of the second group counts 1/2 min(1, e^-eta), one of the first -1/2 min(1, e^eta), eta = u b being
 the logarithm of the odds of the second group: matching weights. The coefficients b are those for which these
@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from discreet.errors import InputError
-from discreet.evidence.core.covariates import distinct_rows
 from discreet.methods.all.rows import Columns
 from discreet.methods.all.sums import learners, with_noise
 from discreet.methods.all.where import learn_where
@@ -40,14 +38,16 @@ _DOUBT = 0.33  # about the noise in such variances that is aimed at
 _SURELY = 0.1  # of a variance there is, at least
 ROUNDS = (0.08, 0.14, 0.28, 0.5)
 """Of what is left, for each step toward balance; the last says how good it is."""
-_FARTHEST = 1.5  # no step is longer, in deviations of eta
+FARTHEST = 1.5
+"""No step is longer, in deviations of eta."""
 _LARGEST = 30.0  # of eta: beyond, a person counts nothing
 LEFT = 1.3
 """Times the variance of the last step's noise is left of imbalance, since steps are not exact."""
 _ASTRAY = 5.8  # deviations of the last step's noise, 3.5 of both: more than exact steps leave before it
-_TURNS = 5  # until public units are those of shortened rows
-_VARIES = 1e-3  # of the usual variance: directions that have less are left as they are
-_NARROWEST = 1e-6  # no deviation of a covariate is taken to be smaller, bounds being -1 and 1
+_NOISIER = math.sqrt(ROUNDS[-1] / ROUNDS[-2])  # is what the step before was told than the last
+_SLOWEST = 0.7  # of what was out of balance a step leaves, at most
+NARROWEST = 1e-6
+"""No deviation of a covariate is taken to be smaller, bounds being -1 and 1."""
 UP = 1 + 2.0**-40
 """For the rounding of floats."""
 _NODES, _CHANCES = np.polynomial.hermite_e.hermegauss(41)
@@ -67,6 +67,8 @@ class Balance:
         Those of u, for the logarithm of the odds.
     short : array of float64, shape (p + 1,)
         By which share steps along each coefficient may be too short, u having so much less variance than 1.
+    before : array of float64, shape (p + 1,)
+        By what covariates were out of balance before the last step, as it was told.
     imbalance : float
         The variance of what a column of deviation 1 that follows the covariates exactly adds to its contrast.
     """
@@ -76,6 +78,7 @@ class Balance:
     reach: float
     coefficients: Floats
     short: Floats
+    before: Floats | None = None
     imbalance: float = 0.0
 
     def turned(self, values: Floats) -> tuple[Floats, Floats]:
@@ -107,15 +110,28 @@ class Balance:
         count = share * counted(by_person(u, self.coefficients), label)
         return np.trunc(FINE * (kept * count)[:, None] * u)
 
-    def stepped(self, told: Noisy, people: float) -> Self:
+    def stepped(self, told: Noisy, people: float, pace: float = 1.0) -> Self:
         """Return the balance a step further, by what `people` who count in full added with noise."""
         slopes = people * _expected_slopes(self.coefficients)
-        step = shortened(np.asarray(np.linalg.solve(slopes, told.sums), dtype=np.float64))
-        return replace(self, coefficients=self.coefficients + step)
+        step = shortened(pace * np.asarray(np.linalg.solve(slopes, told.sums), dtype=np.float64))
+        return replace(self, coefficients=self.coefficients + step, before=told.sums)
 
     def settled(self, told: Noisy, people: float) -> Self:
         """Return the balance after its last step."""
-        return self.stepped(told, people).left_with(told.sums, float(told.deviation))
+        pace = self.pace(told.sums, float(told.deviation))
+        return self.stepped(told, people, pace).left_with(told.sums, float(told.deviation))
+
+    def pace(self, excess: Floats, deviation: float) -> float:
+        """Return how much longer than others the last step is to be: one over the share the step before took.
+
+        Labels that do not follow the covariates as is supposed may fall out of balance more slowly. What
+        noise may have made of it counts as if the step had arrived.
+        """
+        if self.before is None:
+            return 1.0
+        noise = self.before.size * (_NOISIER * deviation) ** 2
+        left = float(excess @ self.before) / (float(self.before @ self.before) + noise)
+        return 1 / (1 - min(max(left, 0.0), _SLOWEST))
 
     def left_with(self, excess: Floats, deviation: float) -> Self:
         """Return the balance with the variance of what is left of imbalance.
@@ -167,7 +183,7 @@ def counted(eta: Floats, group: NDArray[np.int8]) -> Floats:
     return 0.5 * np.where(group == 1, second, np.where(group == 0, -first, 0.0))
 
 
-def _slopes(eta: Floats) -> Floats:
+def slopes_of(eta: Floats) -> Floats:
     """Return how fast the mean of what people count falls in eta, if eta is their log odds."""
     return 0.5 / (1 + np.exp(np.abs(eta)))
 
@@ -175,56 +191,6 @@ def _slopes(eta: Floats) -> Floats:
 def _squared(eta: Floats) -> Floats:
     """Return the mean square of what people count."""
     return 0.25 * np.exp(-np.abs(eta))
-
-
-def public_balance(covariates: Covariates, group: NDArray[np.int8]) -> Balance:
-    """Return the exact balance of groups and covariates that nobody is protected from.
-
-    From their distinct rows: to the last bit it does not depend on the order of people.
-    """
-    inside = group >= 0
-    member = group[inside, None].astype(np.float64)
-    rows, _, count = distinct_rows(np.concatenate([member, covariates.values[inside]], axis=1))
-    group, values, people = rows[:, 0].astype(np.int8), rows[:, 1:], max(int(count.sum()), 1)
-    centre: Floats = count @ values / people
-    # A covariate that never varies, or follows from the others, says nothing more.
-    scale = np.maximum(np.sqrt(count @ (values - centre) ** 2 / people), _NARROWEST)
-    alike = (values - centre) / scale
-    turn = np.diag(1 / scale) @ _turn((alike * count[:, None]).T @ alike / people, 1e-6)
-    balance = Balance(centre, turn, math.inf, np.zeros(len(turn) + 1), np.zeros(len(turn) + 1))
-    for _ in range(_TURNS):
-        balance = _usual_units(balance, values, count / people)
-    u, _ = balance.turned(values)
-    ridge = 1e-6 * np.eye(u.shape[1])
-    for _ in range(100):
-        eta = u @ balance.coefficients
-        excess = (count * counted(eta, group)) @ u
-        slopes = (u * (count * _slopes(eta))[:, None]).T @ u + ridge
-        step = np.linalg.solve(slopes, excess)
-        step *= min(1.0, _FARTHEST / max(float(np.linalg.norm(step)), 1e-12))
-        balance = replace(balance, coefficients=balance.coefficients + step)
-        if np.linalg.norm(step) < 1e-9:
-            break
-    if count @ np.abs(counted(u @ balance.coefficients, group)) < 1.0:
-        raise InputError(
-            "adjust: these covariates tell the groups apart, so that nobody can be compared; leave some out"
-        )
-    return balance
-
-
-def _usual_units(balance: Balance, values: Floats, part: Floats) -> Balance:
-    """Return public units in which long rows count as they do where slopes are learned: shortened.
-
-    So that a few who are far out do not make everybody else's covariates seem not to vary.
-    """
-    u, _ = balance.turned(values)
-    length = reach_for(len(balance.turn))
-    part = part * np.minimum(1.0, length**2 / squared_lengths(u))
-    mean = part @ u[:, 1:]
-    size, axes = np.linalg.eigh((u[:, 1:] * part[:, None]).T @ u[:, 1:] - np.outer(mean, mean))
-    centre = balance.centre + np.linalg.solve(balance.turn.T, mean)
-    turn = balance.turn @ (axes / np.sqrt(np.where(size > _VARIES, size, 1.0)))
-    return replace(balance, centre=centre, turn=turn)
 
 
 def reach_for(covariates: int) -> float:
@@ -281,7 +247,7 @@ def learn_balance(
 
 def shortened(step: Floats) -> Floats:
     """Return a step no longer than the longest that is taken."""
-    return step * min(1.0, _FARTHEST / max(float(np.linalg.norm(step)), 1e-12))
+    return step * min(1.0, FARTHEST / max(float(np.linalg.norm(step)), 1e-12))
 
 
 def _where(covariates: Covariates, people: float, rho: float) -> tuple[Floats, Floats, float]:
@@ -299,7 +265,7 @@ def _where(covariates: Covariates, people: float, rho: float) -> tuple[Floats, F
     where = learn_where(values, columns, rho, people * len(values) / max(len(some), 1))
     # Ranges may be as wide as the bounds: what is wanted is the mean.
     centre[at] = where.scaling.centre + (2 * where.mean - 1) * where.scaling.reach
-    scale[at] = np.maximum(2 * where.scaling.reach * where.scaling.spread, _NARROWEST)
+    scale[at] = np.maximum(2 * where.scaling.reach * where.scaling.spread, NARROWEST)
     return centre, scale, where.left
 
 
@@ -328,16 +294,10 @@ def _moments(
     return mean, table[1:, 1:] - np.outer(mean, mean), min(max(doubt, 1e-6), 1.0)
 
 
-def _turn(moments: Floats, least: float) -> Floats:
-    """Return the matrix after which covariates are uncorrelated, of variance 1 or, below `least`, less."""
-    size, axes = np.linalg.eigh(moments)
-    return axes / np.sqrt(np.maximum(size, least))
-
-
 def _expected_slopes(coefficients: Floats) -> Floats:
     """Return how fast the mean of u times what people count falls in b, if u is normal."""
     slope = float(np.linalg.norm(coefficients[1:]))
-    weight = _slopes(coefficients[0] + slope * _NODES) * _CHANCES / _CHANCES.sum()
+    weight = slopes_of(coefficients[0] + slope * _NODES) * _CHANCES / _CHANCES.sum()
     zero, one, two = (float(weight @ _NODES**power) for power in range(3))
     along = np.concatenate([[0.0], coefficients[1:] / max(slope, 1e-12)])
     first = np.eye(coefficients.size)[0]

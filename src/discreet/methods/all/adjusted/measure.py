@@ -13,10 +13,10 @@ from discreet.methods.all.adjusted.balance import (
     STEPS,
     Balance,
     learn_balance,
-    public_balance,
 )
 from discreet.methods.all.adjusted.left import learn_left, without_covariates
 from discreet.methods.all.adjusted.partner import Following, learn_following
+from discreet.methods.all.adjusted.public import public_balance
 from discreet.methods.all.adjusted.ranges import widened
 from discreet.methods.all.clipping import Norms, best_balls, scaled_rows, usual_norms
 from discreet.methods.all.learn import learn_groups, missing_norm

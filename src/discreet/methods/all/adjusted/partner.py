@@ -94,27 +94,24 @@ class Following(Balance):
         each = np.column_stack([(kept * share * _counted(left))[:, None] * u, self.beside * size])
         return np.trunc(FINE * each)
 
-    def stepped(self, told: Noisy, people: float) -> Self:
+    def stepped(self, told: Noisy, people: float, pace: float = 1.0) -> Self:
         """Return the weights a step further, and as wide as what is left of the partner is then."""
-        step, spread, slope = self._step(told, people)
+        spread = float(told.sums[-1]) / max(self.beside * people, _LEAST) * _FAR / _MEAN
+        spread = min(max(spread, _NARROW), _WIDE)
+        slope = 0.5 * people * math.erf(1 / spread / math.sqrt(2)) / self.width
+        step = shortened(pace * told.sums[:-1] / slope)
         # A step along a covariate takes its square off what is left, but for what noise makes of it.
         before = (spread * self.width) ** 2
         after = max(before - float(step[1:] @ step[1:]), (_SHRUNK**2) * before)
         unsure = _CALM * math.sqrt(step.size) * float(told.deviation) / slope
         width = _WIDTH * max(math.sqrt(after), unsure)
-        return replace(self, coefficients=self.coefficients + step, width=width)
+        return replace(self, coefficients=self.coefficients + step, before=told.sums[:-1], width=width)
 
     def settled(self, told: Noisy, people: float) -> Self:
         """Return the weights after their last step, as wide as they were."""
-        last = replace(self, coefficients=self.coefficients + self._step(told, people)[0])
-        return last.left_with(told.sums[:-1], float(told.deviation))
-
-    def _step(self, told: Noisy, people: float) -> tuple[Floats, float, float]:
-        """Return the step, the deviation of what is left in widths, and how fast sums fall in it."""
-        spread = float(told.sums[-1]) / max(self.beside * people, _LEAST) * _FAR / _MEAN
-        spread = min(max(spread, _NARROW), _WIDE)
-        slope = 0.5 * people * math.erf(1 / spread / math.sqrt(2)) / self.width
-        return shortened(told.sums[:-1] / slope), spread, slope
+        excess, deviation = told.sums[:-1], float(told.deviation)
+        last = self.stepped(told, people, self.pace(excess, deviation))
+        return replace(last, width=self.width).left_with(excess, deviation)
 
     @property
     def worth(self) -> float:
@@ -144,9 +141,11 @@ def learn_following(
     rest = ((1 - _UNITS - _PLACE) * rho + more + left) * (1 - 2.0**-45)
     parts = (units.centre, units.turn, units.reach, units.coefficients, units.short)
     known = Following(*parts, middle=middle, unit=unit)
-    for part in ROUNDS[:-1]:
-        total = known.excess(covariates.values, partner).sum(axis=0)
+    for number, part in enumerate(ROUNDS[:-1]):
+        total, width = known.excess(covariates.values, partner).sum(axis=0), known.width
         known = known.stepped(with_noise(total, known.moved, part * rest, 1 / FINE), people)
+        # The last two steps are toward the same weights.
+        known = known if number < len(ROUNDS) - 2 else replace(known, width=width)
     return known, ROUNDS[-1] * rest
 
 
