@@ -1,9 +1,9 @@
 /* Scores plus noise, as the contest sees them: first by one word of each uniform, which rules out nearly all; then, of
    those who may be among the largest, by eighty bits.
 
-   The first two loops round each step as NumPy does beside their callers, so they rule out the same items. The third has
-   a logarithm of its own, whose error the bounds on the noise allow for: whoever computes them, they enclose the same
-   numbers. */
+   The first two loops round each step as NumPy does beside their callers, so they rule out the same items. The third
+   has a logarithm of its own, whose error the bounds on the noise allow for: whoever computes them, they enclose the
+   same numbers. */
 
 #include <math.h>
 #include <string.h>
@@ -22,10 +22,10 @@ INLINE double level_of(double score, double scale)
     return above < RANGE ? above : RANGE;
 }
 
-INLINE void lower_ends_body(const contestants *who, const double *restrict least, double *restrict lower)
+INLINE void lower_ends_body(const contestants *who, const double *APART least, double *APART lower)
 {
-    const double *restrict scores = who->scores;
-    const uint16_t *restrict words = who->words;
+    const double *APART scores = who->scores;
+    const uint16_t *APART words = who->words;
     const double scale = who->scale;
     for (size_t i = 0; i < who->count; i++)
         lower[i] = level_of(scores[i], scale) + least[words[i] >> SHIFT];
@@ -59,10 +59,10 @@ INLINE double log_of(double x)
     return (double)power * 0x1.62e42fefa39efp-1 + 2 * s * sum;
 }
 
-INLINE void noisy_body(const contestants *who, const uint64_t *restrict low, int gumbel, double *restrict key)
+INLINE void noisy_body(const contestants *who, const uint64_t *APART low, int gumbel, double *APART key)
 {
-    const double *restrict scores = who->scores;
-    const uint16_t *restrict high = who->words;
+    const double *APART scores = who->scores;
+    const uint16_t *APART high = who->words;
     const size_t count = who->count;
     const double scale = who->scale;
     for (size_t i = 0; i < count; i++) {

@@ -15,8 +15,10 @@ extern int widest;
 
 #if defined(__GNUC__)
 #define INLINE static inline __attribute__((always_inline))
+#define APART restrict /* arrays that do not overlap */
 #else
 #define INLINE static
+#define APART
 #endif
 
 #if defined(__GNUC__)
@@ -197,8 +199,8 @@ void negated(const double *scores, size_t count, double limit, double *negative)
    then nothing is chosen. No binomial coefficient may be beyond 10^300. */
 int choose_joint(const joint_question *asked, int64_t *places);
 
-/* Find where the scores of these ranks are, places[k], rising; ranks rise. Of equal scores the one with the lower place
-   comes first, whatever was drawn. */
+/* Find where the scores of these ranks are, places[k], rising; ranks rise. Of equal scores the one with the lower
+   place comes first, whatever was drawn. */
 void find_places(const joint_question *asked, const int64_t *ranks, int64_t *places);
 
 /* People worked on together, so that all of their entries stay in the processor's cache. */

@@ -1,4 +1,4 @@
-/* Scores with their signs changed, and where those of given ranks are: what comes before the joint choice, and after. */
+/* What comes before the joint choice, changing the signs of scores, and after: where the scores of given ranks are. */
 
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #define SLOTS 2048    /* of a table in which chosen scores are looked up */
 #define LOOKED_UP 256 /* scores at a time */
 
-void negated(const double *restrict scores, size_t count, double limit, double *restrict negative)
+void negated(const double *APART scores, size_t count, double limit, double *APART negative)
 {
     for (size_t i = 0; i < count; i++) {
         const double turned = 0 - scores[i]; /* 0 - 0 is 0, also where a zero is negative */
