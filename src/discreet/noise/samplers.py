@@ -213,7 +213,7 @@ def _geometric(law: _Law, count: int) -> NDArray[np.int64]:
     scale/2**places, B independent of it with P(B = b) proportional to exp(-b/scale), b < 2**places.
     """
     places, digits = law.places, law.digits
-    words = entropy.words((digits.places + 1) * count, np.uint16).reshape(-1, count)
+    words = entropy.words((digits.places + 1) * count, np.uint16).reshape(digits.places + 1, count)
     out, overflow, tied = (_read if count > _FEW else _read_few)(digits, words)
     for place, i in tied:
         if not resolve(digits.exact[place]):
