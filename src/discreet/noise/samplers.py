@@ -169,22 +169,22 @@ def _digits(scale: Fraction) -> _Digits:
 def geometric(scale: float | Fraction, count: int) -> NDArray[np.int64]:
     """Return `count` draws with P(G = g) proportional to exp(-g/scale), g = 0, 1, ...; shape (count,)."""
     check.between(scale, "scale", *SCALES)
-    return _geometrics(_law(scale if isinstance(scale, Fraction) else Fraction(float(scale))), count)
+    return _geometrics(_prepared(scale if isinstance(scale, Fraction) else Fraction(float(scale))), count)
 
 
-def _geometrics(law: _Law, count: int) -> NDArray[np.int64]:
+def _geometrics(ready: _Prepared, count: int) -> NDArray[np.int64]:
     """Return any number of geometric draws."""
     if count <= _CHUNK:
-        return _geometric(law, count)
+        return _geometric(ready, count)
     out = np.empty(count, dtype=np.int64)
     for start in range(0, count, _CHUNK):
         part = out[start : start + _CHUNK]
-        part[:] = _geometric(law, part.size)
+        part[:] = _geometric(ready, part.size)
     return out
 
 
 @dataclass(frozen=True, slots=True)
-class _Law:
+class _Prepared:
     """What is computed once for a scale.
 
     `places` of the lowest digits are drawn together, and 64 bits below `surely` keep what is proposed for
@@ -200,19 +200,21 @@ class _Law:
 
 
 @lru_cache(maxsize=256)
-def _law(scale: Fraction) -> _Law:
+def _prepared(scale: Fraction) -> _Prepared:
     places = max(0, math.floor(math.log2(scale / _BLOCK)))
     surely, upper = floor_of_exp(2**places / scale, 64), scale / 2**places
-    return _Law(scale, places, surely, upper, _digits(upper), cache(partial(floor_of_tanh_half, 1 / scale)))
+    return _Prepared(
+        scale, places, surely, upper, _digits(upper), cache(partial(floor_of_tanh_half, 1 / scale))
+    )
 
 
-def _geometric(law: _Law, count: int) -> NDArray[np.int64]:
+def _geometric(ready: _Prepared, count: int) -> NDArray[np.int64]:
     """Return up to `_CHUNK` geometric draws.
 
     At large scales the lowest digits are drawn together: G = 2**places * H + B, H geometric of scale
     scale/2**places, B independent of it with P(B = b) proportional to exp(-b/scale), b < 2**places.
     """
-    places, digits = law.places, law.digits
+    places, digits = ready.places, ready.digits
     words = entropy.words((digits.places + 1) * count, np.uint16).reshape(digits.places + 1, count)
     out, overflow, tied = (_read if count > _FEW else _read_few)(digits, words)
     for place, i in tied:
@@ -224,12 +226,12 @@ def _geometric(law: _Law, count: int) -> NDArray[np.int64]:
             out[i] |= 1 << place
     for i in overflow.nonzero()[0]:
         # Memoryless: past the largest number of these digits the draw starts again.
-        rest = int(_geometric(_law(law.upper), 1)[0]) if 1 << digits.places < LARGEST else 0
+        rest = int(_geometric(_prepared(ready.upper), 1)[0]) if 1 << digits.places < LARGEST else 0
         out[i] = min(LARGEST, (1 << digits.places) + rest)
     if places:
         np.minimum(out, LARGEST >> places, out=out)
         out <<= places
-        out += _lowest(law, count)
+        out += _lowest(ready, count)
     return np.minimum(out, LARGEST, out=out)
 
 
@@ -264,13 +266,13 @@ def _read_few(digits: _Digits, words: NDArray[np.uint16]) -> _Drawn:
     return coins[:-1].T @ digits.weights, coins[-1], tied
 
 
-def _lowest(law: _Law, count: int) -> NDArray[np.int64]:
+def _lowest(ready: _Prepared, count: int) -> NDArray[np.int64]:
     """Return `count` draws on [0, 2**places) with P(b) proportional to exp(-b/scale).
 
     Uniform proposals, each kept with probability exp(-b/scale), which is at least exp(-1/_BLOCK): 64 bits
     below that keep it without a look at b.
     """
-    scale, shift, surely = law.scale, np.uint64(64 - law.places), np.uint64(law.surely)
+    scale, shift, surely = ready.scale, np.uint64(64 - ready.places), np.uint64(ready.surely)
     out = np.empty(count, dtype=np.int64)
     left = np.arange(count)
     while left.size:
@@ -300,10 +302,10 @@ def discrete_laplace(scale: float | Fraction, count: int) -> NDArray[np.int64]:
     Zero with probability tanh(1/(2 scale)), else a fair sign on 1 + geometric.
     """
     check.between(scale, "scale", *SCALES)
-    law = _law(scale if isinstance(scale, Fraction) else Fraction(float(scale)))
-    size = _geometrics(law, count) + 1
+    ready = _prepared(scale if isinstance(scale, Fraction) else Fraction(float(scale)))
+    size = _geometrics(ready, count) + 1
     zero, sign = entropy.words(2 * count, np.uint16).reshape(2, count)
-    size[coins(law.zero, zero)] = 0
+    size[coins(ready.zero, zero)] = 0
     return np.where(sign >> 15, size, -size)
 
 
@@ -334,7 +336,7 @@ def rounded_gaussian(sigma: float, count: int) -> NDArray[np.int64]:
     while done < count:
         missing = count - done
         size = min(missing + missing // 2 + 16, _CHUNK)
-        whole, bits = _geometric(_law(Fraction(t)), size), entropy.words(size, np.uint64)
+        whole, bits = _geometric(_prepared(Fraction(t)), size), entropy.words(size, np.uint64)
         part = bits * 2.0**-64
         # ((g - shift)^2 + (2 g + f) f) / (2 sigma^2), in place: these stay in the processor's cache.
         approximate: NDArray[np.float64] = whole.astype(np.float64) - float(shift)

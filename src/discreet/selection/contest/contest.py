@@ -16,7 +16,7 @@ import numpy as np
 from discreet.errors import InputError
 from discreet.kernels import compiled
 from discreet.noise import entropy
-from discreet.noise.laws import Gumbel
+from discreet.noise.laws import Gumbel, Laplace
 from discreet.selection.contest.drawn import SCALES, Drawn, in_one_piece, in_scales, together
 from discreet.selection.contest.settle import exact_order
 from discreet.selection.contest.sieve import coarse, sieve
@@ -136,9 +136,8 @@ def _intervals(drawn: Drawn, scale: float, law: Law) -> NDArray[np.float64]:
     if drawn.bounds is not None:
         return drawn.bounds
     bounds = np.empty((3, drawn.score.size))
-    if compiled is not None:
-        gumbel = isinstance(law, Gumbel)
-        compiled.noisy(drawn.score, drawn.high, drawn.low, scale, gumbel, bounds)
+    if compiled is not None and isinstance(law, (Gumbel, Laplace)):
+        compiled.noisy(drawn.score, drawn.high, drawn.low, scale, isinstance(law, Gumbel), bounds)
         return bounds
     level = in_scales(drawn.score, scale)
     v, w, doubt = _uniforms(drawn)
