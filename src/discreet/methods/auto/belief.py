@@ -192,7 +192,7 @@ def _power(
         threshold = _single(public.q * q[:, place] / public.m)[:, None]
         enough = p <= threshold * np.maximum(real * found, np.float32(0.5))
         first = found[np.arange(k.size), enough.argmax(axis=1)]
-        power[:, place] = np.where(enough.any(axis=1), first, 0.0)
+        power[:, place] = np.where(enough.any(axis=1), np.minimum(first, 1), 0.0)
     return power
 
 
