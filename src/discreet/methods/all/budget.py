@@ -204,6 +204,12 @@ def where_share(bounded: int, free: int, rho: float, size: int) -> float:
     return min(max(_WORTH * math.sqrt(full), full / (FIRST_LOOKS * COARSE**2)), _MOST_WHERE)
 
 
+def each_located(free: int, bounded: int, rho: float, size: float) -> bool:
+    """Say whether `rho` tells where each column of numbers lies; if not, learning looks at all as one."""
+    whole = bounded * sum(LOOK_COSTS[1:]) + free * sum(LOOK_COSTS)
+    return FIRST_LOOKS * rho >= whole * 0.5 / (COARSE * max(size, 1.0)) ** 2
+
+
 def missing_share(norm: float, groups: Groups, means: Means, share: float, rho: float) -> float:
     """Return the share of the budget that is best spent on how unevenly entries are missing.
 
