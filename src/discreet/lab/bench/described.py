@@ -22,7 +22,7 @@ Bounds of numbers are for those contenders that are told them. Of one level alon
 from __future__ import annotations
 
 import tomllib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from discreet.errors import InputError
 from discreet.lab.bench import surveys
@@ -53,7 +53,7 @@ def described(text: str) -> dict[str, Survey]:
 
 
 def _survey(name: str, section: Any) -> Survey:
-    given: dict[str, Any] = section if isinstance(section, dict) else {}
+    given = cast("dict[str, Any]", section) if isinstance(section, dict) else {}
     words = set(given)
     if _NEEDED - words or words - _NEEDED - _OTHER or len(given["levels"]) != 2:
         raise InputError(
