@@ -60,7 +60,7 @@ class Compare(Test):
     false discoveries; if it depends on both together, no test on those present can be valid. Estimates are
     differences of rates (answers) or of means in the units of the column; for numbers without bounds, means
     of numbers clipped to the learned range, which the estimate names. People who are too few to tell where
-    many columns lie (below about 200 times the root of their number at epsilon = 1) are compared by ranks,
+    many columns lie (below about 280 times the root of their number at epsilon = 1) are compared by ranks,
     unless the columns seem to be on one scale, and estimates are z scores. The scores of method="aware"
     compare numbers by ranks, and its effects are P(larger) - P(smaller). Subgroups cost little: a person is
     in only one of them, so that each of ten has no more noise than a single subgroup of its size would

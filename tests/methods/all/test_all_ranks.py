@@ -87,12 +87,9 @@ def test_columns_in_units_of_their_own_are_not(rng):
 
 
 def test_ranks_are_for_people_too_few_to_locate_columns(rng):
-    """Beyond about 200 times the root of the columns all is as before; so it is where answers are asked."""
-    few, many = (where_share(20, 0, RHO, n) * RHO for n in (900, 1000))
-    assert not each_located(0, 20, few / 2, 900)
-    assert each_located(20, 0, where_share(0, 20, RHO, 1000) * RHO, 1000)
-    assert not each_located(20, 0, where_share(0, 20, RHO, 850) * RHO, 850)
-    assert each_located(0, 20, many, 1000)
+    """Below about 280 times the root of the columns at epsilon 1; and where few columns are answers."""
+    for n, located in ((1300, True), (1150, False)):
+        assert each_located(20, 0, where_share(0, 20, RHO, n) * RHO, n) == located
     people = unlike(rng)
     answers = tuple(replace(asked, answers=asked.places.start < 10) for asked in people.questions)
     told = ready_all(replace(people, questions=answers), ASKED).draw().told

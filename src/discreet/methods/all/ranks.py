@@ -1,8 +1,8 @@
 """Ranks in place of means, where people are too few to learn where each column of numbers lies.
 
-Means need a range to cut numbers to. Too few people do not tell one for each column above the noise, and one
-range for all suits columns that are alike, as ratings or markers on one scale; of others it says next to
-nothing. Rank sums need nothing to be known. Proofs: docs/proofs/all-privacy.md, docs/proofs/compare.md.
+Means need a range to cut numbers to. Too few people do not tell one for each column above the noise, or at
+too high a price; one range for all suits columns that are alike, as ratings or markers on one scale, and no
+others. Rank sums need nothing to be known. Proofs: docs/proofs/all-privacy.md, docs/proofs/compare.md.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _BOTH, _AROUND = 0.2, 4  # on either side of zero, and octaves there
 
 
 def may_need_ranks(people: People, budget: Budget) -> bool:
-    """Say whether most columns are numbers without bounds that learning would look at as one; public."""
+    """Say whether most columns are numbers without bounds, and people too few to locate them; public."""
     columns = Columns.of(people)
     free, bounded = columns.free.size, columns.bounded.size
     few = people.subgroup is None and 1 < free >= _MOSTLY * people.columns
