@@ -43,6 +43,8 @@ LOOK_COSTS = tuple(2 / error**2 for error in (0.06, 0.06, 0.04))
 """What looks at a column cost, by the errors aimed at, as shares of all people: sizes, places, means."""
 COARSE = 2.2
 """Times these errors: with larger ones bounds are kept, or all columns are looked at as one."""
+LOCATED = 1.75
+"""And with these, ranks show as much of columns as means do."""
 FIRST_LOOKS = 0.8
 """Of the budget for where columns lie, for the first looks at all; the rest for those that need more."""
 _CUT = 0.1  # about by how much what is left of both groups' numbers may differ in one column, at least
@@ -209,6 +211,12 @@ def where_share(bounded: int, free: int, rho: float, size: int) -> float:
     """
     full = (bounded * sum(LOOK_COSTS[1:]) + free * sum(LOOK_COSTS)) * 0.5 / (max(size, 1) ** 2 * rho)
     return min(max(_WORTH * math.sqrt(full), full / (FIRST_LOOKS * COARSE**2)), _MOST_WHERE)
+
+
+def each_located(free: int, bounded: int, rho: float, size: float) -> bool:
+    """Say whether `rho` tells well where each column of numbers lies."""
+    whole = bounded * sum(LOOK_COSTS[1:]) + free * sum(LOOK_COSTS)
+    return FIRST_LOOKS * rho >= whole * 0.5 / (LOCATED * max(size, 1.0)) ** 2
 
 
 def missing_share(norm: float, groups: Groups, means: Means, share: float, rho: float) -> float:
