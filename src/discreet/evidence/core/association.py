@@ -241,7 +241,7 @@ def association(
         names,
         score,
         alternative=alternative,
-        top=steps.top,
+        steps=[steps],
         sensitivity=steps.move,
         proof="docs/proofs/association.md",
         basis=basis,
