@@ -92,7 +92,8 @@ def compared(
     ):
         if chosen.any():
             survival = partial(answers_tail if about_answers else ranks_tail, cap)
-            steps = score_map(survival, cap.influence, clip, grow=cap.grow)
+            # One law for numbers and answers, which is that of ranks.
+            steps = score_map(survival, cap.influence, clip, grow=cap.grow, multiple=1.0)
             kinds.append(_Kind(cap, steps, chosen, about_answers))
     scores: list[NDArray[np.float64]] = []
     effects: list[Effect] = []

@@ -71,15 +71,14 @@ def score_map(
     ceiling: float,
     *,
     grow: float = 0.0,
-    slope: float = SLOPE,
     multiple: float | None = None,
 ) -> ScoreMap:
     """Return the staircase for a statistic clipped at `ceiling`, score = Phi_bar^-1(survival(t)/multiple).
 
     `survival` bounds P(T >= t) under the null, and never rises; rounding t down keeps the score valid:
-    P(score >= s) <= multiple * Phi_bar(s) for s > 0. The score climbs at most `slope` as fast as t, so that
-    one person's influence grows by no more than that: a light tail is steep at its far end, and without the
-    limit everything would pay for it. A conservative tail is steep where it leaves 0, unless the law of
+    P(score >= s) <= multiple * Phi_bar(s) for s > 0. The score climbs at most `SLOPE` times as fast as t, so
+    that one person's influence grows by no more than that: a light tail is steep at its far end, and without
+    the limit everything would pay for it. A conservative tail is steep where it leaves 0, unless the law of
     scores is a multiple of the normal tail: if None, the one of `MULTIPLES` that suits. Where the influence
     is influence + grow * t, the score climbs less the higher t is above `EVEN`.
     """
@@ -89,7 +88,7 @@ def score_map(
     rungs = step * np.arange(1, int(np.floor(ceiling / step)) + 1)
     p = np.minimum(survival(rungs.astype(np.float64)), 1.0)
     gentler = STEPS / np.maximum(_steps(influence + slack, grow, step, p.size + 1), STEPS) if grow else 1.0
-    climb = slope * step * gentler
+    climb = SLOPE * step * gentler
     maps = [staircase(step, p, climb, times, slack) for times in ([multiple] if multiple else MULTIPLES)]
     return sharpest(maps, lambda each: each.move(influence, grow) / influence)
 
@@ -181,11 +180,10 @@ def nuisance_score_map(
     clip: float,
     *,
     grow: float = 0.0,
-    slope: float = SLOPE,
 ) -> NuisanceScoreMap:
     """Return the score map with one tail bound for each knot, valid from the knot before to the one after."""
     score_maps = tuple(
-        score_map(survival, influence, clip, grow=grow, slope=slope, multiple=1.0) for survival in survivals
+        score_map(survival, influence, clip, grow=grow, multiple=1.0) for survival in survivals
     )
     height = np.stack([each.scores for each in score_maps])
     gap = np.max(np.abs(np.diff(height, axis=0)), axis=1) / np.diff(knots)
