@@ -137,6 +137,7 @@ def test_thousands_of_ties_move_a_comparison_by_sup_at_most():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.statistical(1)
 def test_hopeless_noise_releases_nothing_false():
     """Epsilon = 0.001 at sensitivity 4: where no margin is enough nothing is released."""

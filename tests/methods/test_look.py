@@ -17,7 +17,7 @@ from discreet.evidence.core.people import People, Question
 from discreet.methods.all.budget import planned, schedule
 from discreet.methods.all.scores import measured_scores, noisy_tail
 from discreet.methods.auto.belief import Belief, Public, measured_of, states_of
-from discreet.methods.auto.look import QUESTIONS, SHARE, TIES, _longest_run, ready_looked
+from discreet.methods.auto.look import QUESTIONS, SHARE, TIES, _between, _last, _longest_run, ready_looked
 from discreet.methods.auto.method import route
 from discreet.methods.aware.count import STEPS, in_steps
 from discreet.methods.first_look import epsilon_of
@@ -156,6 +156,20 @@ def test_the_commonest_entry_is_counted():
     """Missing entries are none, and a column without any has nothing in common."""
     for column, count in (([1.0, 2, 2, 5], 2), ([7.0] * 3, 3), ([], 0), ([0.0, 1], 1)):
         assert _longest_run(np.array(column)) == count
+
+
+def test_no_single_answer_of_a_search_decides():
+    """The end is where the answers together are contradicted least; the last question checks that end."""
+    levels, ranks = dict.fromkeys((1, 2, 4, 7, 14, 19, 27, 52), 4.0), np.array([1, 2, 4, 7, 14, 19, 27, 52])
+    told = ((14, 6.4), (27, 1.7), (19, 5.8))
+    assert _last(told, levels) == (19, 27)
+    assert _between(_last(told, levels), told, ranks) == 52
+    assert _last((*told, (7, 3.2)), levels) == (19, 27)  # a score of rank 7 is above that of rank 14
+    assert _last((*told, (52, 9.9)), levels) == (52, np.inf)
+    assert _last((*told, (7, -9.9)), levels)[0] == 0
+    assert _last((), levels) == (0, np.inf)
+    assert _last(((14, 1.0), (2, 3.0)), levels) == (0, 2)
+    assert _between((0, 1), ((1, 0.0),), ranks) == 2
 
 
 def test_scores_that_whole_numbers_cannot_hold_are_refused():

@@ -12,6 +12,7 @@ import numpy as np
 from discreet import check
 from discreet.alternative import toward
 from discreet.block import codes
+from discreet.check import NO_AND_YES
 from discreet.docstrings import documented
 from discreet.evidence.core import tails
 from discreet.evidence.core.accumulate import Rows
@@ -103,7 +104,7 @@ class Adjusted(Grouped):
     unit = "a difference between groups in standard deviations"
 
     adjust: Mapping[str, Levels]
-    levels: Levels = (0, 1)
+    levels: Levels = NO_AND_YES
     alternative: Alternative = "two-sided"
 
     def __post_init__(self) -> None:

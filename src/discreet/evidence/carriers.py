@@ -105,18 +105,10 @@ class Carriers(AlleleCounts):
         Public: the smallest minor allele frequency that is left as it is; z of rarer alleles is made smaller,
         so that one person moves it no more. If None, 0.15, and down to 0.05 where so many people leave little
         noise.
-    {case_floor}
-    {group}
-    {levels}
-    {stratum}
-    {strata}
-    {adjust}
-    {alternative}
-    {ceiling}
+    {...}
     tail : {"safe", "proved", "normal"}
         "safe" (default) is checked against exact laws; "proved" holds for every study, and is some 6% of z
         less sharp; "normal" is the usual approximation.
-    {adjacency}
 
     Notes
     -----

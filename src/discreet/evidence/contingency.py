@@ -47,10 +47,7 @@ class Contingency(Grouped):
     Parameters
     ----------
     {group}
-    {levels}
-    {protect}
-    {ceiling}
-    {adjacency}
+    {...}
 
     Notes
     -----

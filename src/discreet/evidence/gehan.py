@@ -42,12 +42,7 @@ class Gehan(Censored):
     Parameters
     ----------
     {group}
-    {event}
-    {levels}
-    {alternative}
-    {protect}
-    {ceiling}
-    {adjacency}
+    {...}
 
     Notes
     -----

@@ -39,18 +39,10 @@ class Genotypic(CaseControl):
 
     Parameters
     ----------
-    {protect}
-    {maf_floor}
-    {case_floor}
-    {group}
-    {levels}
-    {stratum}
-    {strata}
-    {ceiling}
+    {...}
     tail : {"safe", "normal"}
         "safe" (default) tries many directions and asks more than "normal"; it is checked by simulation, not
         proved. Prefer `Trend` unless you look for dominant or recessive variants.
-    {adjacency}
 
     Notes
     -----

@@ -44,12 +44,7 @@ class LogRank(Censored):
     Parameters
     ----------
     {group}
-    {event}
-    {levels}
-    {alternative}
-    {protect}
-    {ceiling}
-    {adjacency}
+    {...}
 
     Notes
     -----

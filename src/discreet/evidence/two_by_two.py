@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from discreet.alternative import Alternative, toward
+from discreet.check import NO_AND_YES
 from discreet.docstrings import documented
 from discreet.evidence.core import tails
 from discreet.evidence.core.accumulate import Sums
@@ -94,7 +95,7 @@ class TwoByTwo(Grouped):
     tails: ClassVar[tuple[str, ...]] = PROVABLE
     compares = ("answers",)
 
-    levels: Levels = (0, 1)
+    levels: Levels = NO_AND_YES
     floor: float | None = None
     alternative: Alternative = "two-sided"
     protect: Protect = "columns"

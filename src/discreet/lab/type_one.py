@@ -36,7 +36,7 @@ PEOPLE = 2_000  # of the cases without ties
 _CELLS = 2**22  # values of people made at a time
 _PLAIN = 2_000_000  # columns that no table of people stands behind: they cost nothing
 _DOUBT = 4.0  # standard errors above alpha, from where on a rate is called above
-_SEEN = 0.3  # ratios whose standard errors are told
+_SEEN = 0.3  # ratios whose standard errors enter their median
 _BESIDE = 6  # columns that are paired with another
 
 

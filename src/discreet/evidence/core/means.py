@@ -10,6 +10,7 @@ import numpy as np
 import scipy
 
 from discreet.alternative import toward
+from discreet.check import NO_AND_YES
 from discreet.errors import InputError
 from discreet.evidence.core import tails
 from discreet.evidence.core.accumulate import Sums
@@ -55,7 +56,7 @@ class Means(Grouped):
     unit = "a difference between groups in standard deviations"
 
     bounds: Bounds
-    levels: Levels = (0, 1)
+    levels: Levels = NO_AND_YES
     alternative: Alternative = "two-sided"
     protect: Protect = "columns"
     sd: float | None = None

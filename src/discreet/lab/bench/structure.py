@@ -50,7 +50,7 @@ class _Study:
         variants = [str(place) for place in range(self.genotypes.shape[1])]
         made = discover(self.table, test, q=Q, epsilon=1.0, delta=1e-6, columns=variants)
         if not scores:
-            assert made.told is not None  # noqa: S101  all is told
+            assert made.told is not None  # noqa: S101  every p-value is released
             return made.told.p_value, made.indices
         evidence = measure(self.table, test, columns=variants)
         return np.asarray(2 * ndtr(-evidence.score), dtype=np.float64), made.indices
