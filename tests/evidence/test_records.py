@@ -74,6 +74,11 @@ def test_null_laws_are_survival_functions_with_an_atom_at_zero():
         assert np.array_equal(null.survival([-1.0, 0.0, 30.1]), [1.0, 1.0, 0.0])
         assert np.all(np.diff(null.log_survival(np.linspace(-1, 30, 500))) <= 0)
         assert np.isclose(null.survival(null.cutoff(1e-5)), 1e-5, rtol=1e-9)
+        twice = Null(law, 30.0, multiple=2.0)
+        assert np.allclose(twice.survival(t), np.minimum(2 * tail(t), 1), rtol=1e-12)
+        assert np.isclose(twice.survival(twice.cutoff(1e-5)), 1e-5, rtol=1e-9)
+    with pytest.raises(discreet.DiscreetError, match="multiple"):
+        Null("normal", 5.0, multiple=0.5)
 
 
 def test_null_cutoffs_stay_inside_the_scores():
