@@ -210,9 +210,9 @@ def noisy_tail(t: NDArray[np.float64], deviation: float, null: Null) -> NDArray[
 def _below(t: NDArray[np.float64], deviation: float, start: float) -> NDArray[np.float64]:
     """Return a little less than P(0 < Z < start, Z + N >= t): in cells of Z, each at its lower end."""
     edges = np.linspace(0.0, start, _FEW + 1)
-    held = np.zeros(t.size)
+    held: NDArray[np.float64] = np.zeros(t.size)
     for low, chance in zip(edges[:-1].tolist(), np.diff(ndtr(edges)).tolist(), strict=True):
-        held += chance * ndtr((low - t) / deviation)
+        held = held + chance * np.asarray(ndtr((low - t) / deviation), dtype=np.float64)
     return held
 
 
